@@ -1,0 +1,133 @@
+//! Typed indices: one newtype over `u32` for each table, and a vector that only its own index opens.
+
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// An index into an [`IndexVec`]; made by [`define_id!`](crate::define_id).
+pub trait Id: Copy + Eq + std::fmt::Debug {
+    /// The id of the entry at position `index`. Panics past `u32::MAX - 1`.
+    fn from_index(index: usize) -> Self;
+    /// The entry's position.
+    fn index(self) -> usize;
+}
+
+/// Defines a newtype over `u32` that indexes one table and prints as its prefix and number (`R12`).
+#[macro_export]
+macro_rules! define_id {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident = $prefix:literal;) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $vis struct $name(pub u32);
+        impl $crate::index::Id for $name {
+            #[inline]
+            fn from_index(index: usize) -> Self {
+                assert!(index < u32::MAX as usize, concat!("too many entries for ", stringify!($name)));
+                Self(index as u32)
+            }
+            #[inline]
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+/// A vector indexed by one id type.
+#[derive(Clone, PartialEq, Eq)]
+pub struct IndexVec<I, T> {
+    raw: Vec<T>,
+    id: PhantomData<fn(I) -> I>,
+}
+
+impl<I: Id, T> IndexVec<I, T> {
+    /// An empty table.
+    pub const fn new() -> Self {
+        Self { raw: Vec::new(), id: PhantomData }
+    }
+    /// Appends `value` and returns its id.
+    #[inline]
+    pub fn push(&mut self, value: T) -> I {
+        let id = I::from_index(self.raw.len());
+        self.raw.push(value);
+        id
+    }
+    /// The id that the next [`push`](Self::push) will return.
+    pub fn next_id(&self) -> I {
+        I::from_index(self.raw.len())
+    }
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.raw.len()
+    }
+    /// Whether the table has no entries.
+    pub fn is_empty(&self) -> bool {
+        self.raw.is_empty()
+    }
+    /// The entry, or `None` past the end.
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.raw.get(id.index())
+    }
+    /// All entries in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.raw.iter()
+    }
+    /// All entries in order, mutable.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.raw.iter_mut()
+    }
+    /// All ids in order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
+        (0..self.raw.len()).map(I::from_index)
+    }
+    /// Ids with their entries, in order.
+    pub fn iter_enumerated(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
+        self.raw.iter().enumerate().map(|(index, value)| (I::from_index(index), value))
+    }
+    /// The entries as a slice.
+    pub fn as_slice(&self) -> &[T] {
+        &self.raw
+    }
+}
+
+impl<I: Id, T> Default for IndexVec<I, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<I: Id, T> From<Vec<T>> for IndexVec<I, T> {
+    fn from(raw: Vec<T>) -> Self {
+        Self { raw, id: PhantomData }
+    }
+}
+
+impl<I: Id, T> Index<I> for IndexVec<I, T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, id: I) -> &T {
+        &self.raw[id.index()]
+    }
+}
+
+impl<I: Id, T> IndexMut<I> for IndexVec<I, T> {
+    #[inline]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.raw[id.index()]
+    }
+}
+
+impl<I: Id, T: std::fmt::Debug> std::fmt::Debug for IndexVec<I, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_map().entries(self.iter_enumerated()).finish()
+    }
+}

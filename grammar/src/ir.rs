@@ -1,0 +1,329 @@
+//! The IR: one [`Grammar`] per source grammar, in tables whose entries refer to each other by id.
+
+use crate::define_id;
+use crate::index::IndexVec;
+use crate::param::{Condition, ConditionId, ParamExpr};
+use crate::regex::{RegexId, RegexSet};
+use crate::span::Span;
+
+define_id! {
+    /// A rule of a [`Grammar`].
+    pub struct RuleId = "R";
+}
+define_id! {
+    /// A terminal of a [`Grammar`].
+    pub struct TerminalId = "T";
+}
+define_id! {
+    /// A node of a rule's right-hand side.
+    pub struct ExprId = "e";
+}
+define_id! {
+    /// A place where another grammar stands.
+    pub struct EmbedId = "g";
+}
+define_id! {
+    /// A set of vocabulary tokens that stands in a rule.
+    pub struct TokenSetId = "tok";
+}
+define_id! {
+    /// A grammar of a [`LinkedGrammar`](crate::LinkedGrammar).
+    pub struct GrammarId = "G";
+}
+
+/// One grammar, whatever language it was written in.
+#[derive(Clone, Debug)]
+pub struct Grammar {
+    /// Name for messages and for `@name`.
+    pub name: String,
+    /// Lexer mode, ignored text, UTF-8.
+    pub options: GrammarOptions,
+    /// Nodes of all terminals' regexes.
+    pub regexes: RegexSet,
+    /// Terminals, in order of definition, anonymous ones where they first stand.
+    pub terminals: IndexVec<TerminalId, Terminal>,
+    /// Rules, in order of definition.
+    pub rules: IndexVec<RuleId, Rule>,
+    /// Nodes of all right-hand sides; children are older than their parents.
+    pub exprs: IndexVec<ExprId, Expr>,
+    /// Conditions of parametric alternatives; children are older.
+    pub conditions: IndexVec<ConditionId, Condition>,
+    /// Token sets.
+    pub token_sets: IndexVec<TokenSetId, TokenSet>,
+    /// Grammars that stand inside this one.
+    pub embeds: IndexVec<EmbedId, Embed>,
+    /// Terminals that may stand between lexemes.
+    pub ignore: Vec<TerminalId>,
+    /// Where it starts.
+    pub start: RuleId,
+}
+
+/// How lexemes end; `docs/decisions` and the dialect reference define both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum LexerMode {
+    /// The longest match of all lexemes allowed here ends; no shorter one is retried.
+    Longest,
+    /// The context-free language itself: every way to split the text into lexemes counts.
+    Exact,
+}
+
+/// Where ignored text may stand besides between lexemes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum IgnoreEdges {
+    /// Before the first lexeme and after the last one.
+    Both,
+    /// Before the first.
+    Leading,
+    /// After the last.
+    Trailing,
+    /// Only between lexemes.
+    None,
+}
+
+impl IgnoreEdges {
+    /// Whether it may stand before the first lexeme.
+    pub fn leading(self) -> bool {
+        matches!(self, IgnoreEdges::Both | IgnoreEdges::Leading)
+    }
+    /// Whether it may stand after the last lexeme.
+    pub fn trailing(self) -> bool {
+        matches!(self, IgnoreEdges::Both | IgnoreEdges::Trailing)
+    }
+}
+
+/// What to do with rules that can never be finished.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Unproductive {
+    /// A grammar whose start can never be finished is an error; other such rules are removed.
+    Error,
+    /// Such rules stay: the grammar may go on for ever.
+    Allow,
+}
+
+/// Options of one grammar.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GrammarOptions {
+    /// How lexemes end. Of the linked grammars the root's counts for all.
+    pub lexer: LexerMode,
+    /// Where ignored text may stand. In an embedded grammar only [`IgnoreEdges::None`] has an effect on masks:
+    /// at its edges the outer grammar's ignored text applies.
+    pub ignore_edges: IgnoreEdges,
+    /// Ignored text is one match of one `%ignore` terminal, not a run of them.
+    pub ignore_once: bool,
+    /// Regexes and complements are over bytes, and the text may end inside a character. The root's counts for all.
+    pub allow_invalid_utf8: bool,
+    /// `forced_bytes` and `forced_tokens` stay empty. The root's counts for all.
+    pub no_forcing: bool,
+    /// What to do with rules that can never be finished. The root's counts for all.
+    pub unproductive: Unproductive,
+    /// In `longest` mode a literal beats a regex that matches the same text (Lark's contextual lexer).
+    pub keywords: bool,
+}
+
+impl Default for GrammarOptions {
+    fn default() -> Self {
+        Self {
+            lexer: LexerMode::Longest,
+            ignore_edges: IgnoreEdges::Both,
+            ignore_once: false,
+            allow_invalid_utf8: false,
+            no_forcing: false,
+            unproductive: Unproductive::Error,
+            keywords: false,
+        }
+    }
+}
+
+/// What the lexer recognises as one piece.
+#[derive(Clone, Debug)]
+pub struct Terminal {
+    /// Name as shown in messages: `NUMBER`, `"if"`, `/[a-z]+/`.
+    pub name: String,
+    /// Where it is defined, or where it first stands.
+    pub span: Span,
+    /// Its language without the tail. If it matches the empty text, the terminal is optional where it stands.
+    pub regex: RegexId,
+    /// Of lexemes that end at the same byte in `longest` mode, those of the highest priority end.
+    pub priority: i32,
+    /// Whether it was written as a string: for [`GrammarOptions::keywords`].
+    pub is_literal: bool,
+    /// Whether it ends at its first match.
+    pub lazy: bool,
+    /// `stop=` or `suffix=`: what follows the regex inside this lexeme. A terminal with a tail is lazy.
+    pub tail: Option<Tail>,
+}
+
+/// The end of a lexeme that `stop=` or `suffix=` adds.
+#[derive(Clone, Debug)]
+pub struct Tail {
+    /// What ends the lexeme; does not match the empty text.
+    pub regex: RegexId,
+    /// `stop`: hidden from the output where that is possible. `suffix`: stays.
+    pub hidden: bool,
+    /// `stop_capture`: the name under which the text that matched is captured.
+    pub capture: Option<String>,
+}
+
+/// A rule.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Name as written.
+    pub name: String,
+    /// Where the name stands in the definition.
+    pub span: Span,
+    /// Right-hand side.
+    pub body: ExprId,
+    /// Whether it takes a parameter (`name::_`).
+    pub parametric: bool,
+    /// Chooses among derivations for captures; no effect on masks.
+    pub priority: i32,
+    /// Capture the rule's text under this name. Without the tail where the body is a terminal that has one.
+    pub capture: Option<String>,
+    /// Ends after this many tokens at the latest, matched or not; 0 makes the rule empty.
+    pub max_tokens: Option<u32>,
+    /// Sampling temperature while inside.
+    pub temperature: Option<f32>,
+}
+
+/// A node of a right-hand side and where it stands.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a node of a right-hand side is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ExprKind {
+    /// One after the other; empty for the empty text.
+    Sequence(Vec<ExprId>),
+    /// Any of them, in order of preference for captures.
+    Choice(Vec<Alternative>),
+    /// The child `min` to `max` times; `None` is without bound.
+    Repeat(ExprId, u32, Option<u32>),
+    /// A rule, with what it is passed if it is parametric.
+    Rule(RuleId, Option<ParamExpr>),
+    /// A terminal.
+    Terminal(TerminalId),
+    /// One token of the vocabulary, given as a token.
+    Tokens(TokenSetId),
+    /// Another grammar.
+    Embed(EmbedId),
+}
+
+/// One alternative of a choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Alternative {
+    /// What it derives.
+    pub expr: ExprId,
+    /// When it is there, of the rule's parameter; `None` is always.
+    pub condition: Option<ConditionId>,
+}
+
+/// Tokens of the vocabulary, resolved when the grammar is compiled for one.
+#[derive(Clone, Debug)]
+pub struct TokenSet {
+    /// As written, for messages: `<|eom_id|>`, `<[5-9]>`.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+    /// What is in the set.
+    pub items: Vec<TokenItem>,
+    /// Every token but those.
+    pub negated: bool,
+    /// The token is taken back from the output where that is possible (`stop=""`).
+    pub hidden: bool,
+}
+
+/// An element of a [`TokenSet`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TokenItem {
+    /// A special token by its name, `<|eom_id|>`.
+    Name(String),
+    /// Ids from the first to the second, both included.
+    Range(u32, u32),
+    /// Every token.
+    Any,
+    /// Every end-of-sequence token.
+    Eos,
+}
+
+/// A grammar that stands inside another.
+#[derive(Clone, Debug)]
+pub struct Embed {
+    /// What stands there.
+    pub kind: EmbedKind,
+    /// Where it stands.
+    pub span: Span,
+    /// The linked grammar; set by [`link`](crate::link()).
+    pub target: Option<GrammarId>,
+}
+
+/// What an embed names or holds.
+#[derive(Clone, Debug)]
+pub enum EmbedKind {
+    /// `@name`: a grammar of the same list.
+    Named(String),
+    /// `%json { … }`: a JSON Schema. The embed's [`body`](EmbedKind::Json::body) is the schema's text.
+    Json {
+        /// Where the schema's text stands.
+        body: Span,
+    },
+    /// `%lark { … }`, already read by the front end.
+    Inline(Box<Grammar>),
+}
+
+impl Grammar {
+    /// A grammar without rules; `start` must be set before it is used.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            options: GrammarOptions::default(),
+            regexes: RegexSet::new(),
+            terminals: IndexVec::new(),
+            rules: IndexVec::new(),
+            exprs: IndexVec::new(),
+            conditions: IndexVec::new(),
+            token_sets: IndexVec::new(),
+            embeds: IndexVec::new(),
+            ignore: Vec::new(),
+            start: RuleId(0),
+        }
+    }
+    /// Appends a node.
+    pub fn expr(&mut self, kind: ExprKind, span: Span) -> ExprId {
+        self.exprs.push(Expr { kind, span })
+    }
+    /// Whether a condition holds for a parameter.
+    pub fn holds(&self, condition: ConditionId, param: u64) -> bool {
+        // Children are older than their parents, so one pass over the older part of the table decides; conditions are
+        // a handful of nodes (`Limits::grammar_depth_max` bounds them).
+        let mut stack = vec![(condition, false)];
+        let mut values: Vec<bool> = Vec::new();
+        while let Some((id, ready)) = stack.pop() {
+            match self.conditions[id] {
+                Condition::True => values.push(true),
+                Condition::Compare(range, comparison, value) => values.push(comparison.holds(range.get(param), value)),
+                Condition::BitCount(range, comparison, value) => {
+                    values.push(comparison.holds(range.get(param).count_ones(), value));
+                }
+                Condition::And(a, b) | Condition::Or(a, b) if !ready => {
+                    stack.extend([(id, true), (a, false), (b, false)])
+                }
+                Condition::Not(a) if !ready => stack.extend([(id, true), (a, false)]),
+                Condition::And(..) | Condition::Or(..) => {
+                    let (a, b) = (values.pop().expect("operand"), values.pop().expect("operand"));
+                    let is_and = matches!(self.conditions[id], Condition::And(..));
+                    values.push(if is_and { a && b } else { a || b });
+                }
+                Condition::Not(_) => {
+                    let a = values.pop().expect("operand");
+                    values.push(!a);
+                }
+            }
+        }
+        values.pop().expect("a condition has a value")
+    }
+}

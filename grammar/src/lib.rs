@@ -1,0 +1,24 @@
+//! The grammar IR: what every front end produces and what the parser compiles.
+//!
+//! In: nothing; front ends build the values. Out: [`Grammar`] (rules, terminals, embeds), linked by [`link`] into a
+//! [`LinkedGrammar`], with [`Diagnostic`]s for the author's mistakes and [`Limits`] for everything input can make long.
+//! Knows no syntax of any grammar language (only that of regexes and JSON, which several languages share) and no
+//! vocabulary.
+
+pub mod diagnostic;
+pub mod index;
+pub mod ir;
+pub mod limits;
+pub mod link;
+pub mod param;
+pub mod regex;
+pub mod span;
+
+pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity};
+pub use index::IndexVec;
+pub use ir::*;
+pub use limits::Limits;
+pub use link::{LinkedGrammar, link};
+pub use param::{Condition, ConditionId, ParamExpr, ParamRange};
+pub use regex::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
+pub use span::{Source, SourceId, SourceMap, Span};

@@ -1,0 +1,76 @@
+//! Every limit, with its unit, its default and its reason.
+//!
+//! A limit that is met gives a typed error that names the field, so that a user knows what to raise.
+
+/// Bounds on everything that input can make long.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Bytes of one source text. 16 MB: a 100,000-way enumeration is 2 MB.
+    pub source_bytes_max: usize,
+    /// Diagnostics reported for one source. 100: more help nobody.
+    pub diagnostics_max: usize,
+    /// Nesting of parentheses, brackets and embedded grammars in a source. 200: deeper is not written by hand, and
+    /// the front ends' parsers recurse this deep.
+    pub grammar_depth_max: usize,
+    /// Symbols of all rules after lowering. 4,000,000 (32 MB).
+    pub grammar_symbols_max: usize,
+    /// Nodes of all regexes of one source. 2,000,000.
+    pub regex_nodes_max: usize,
+    /// Largest count in a repetition (`{m,n}`, `~m..n`), of regexes and of rules. 1,000,000.
+    pub repeat_max: u32,
+    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each). 2,000,000 = 40 ms.
+    pub regex_emptiness_fuel: u64,
+    /// The same for one row of the lexer's automaton while masks are computed. 500,000 = 10 ms.
+    pub lexer_row_emptiness_fuel: u64,
+    /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
+    pub expressions_max: usize,
+    /// Lexer states of one grammar and epoch. 100,000 = about 100 MB at worst.
+    pub lexer_states_max: usize,
+    /// Earley sets of one grammar and epoch. 1,000,000.
+    pub earley_sets_max: usize,
+    /// Items of all Earley sets of one grammar and epoch. 16,000,000 = about 200 MB.
+    pub earley_items_max: usize,
+    /// Items touched to build one Earley set. 1,000,000 = about 50 ms; an alternative of 100,000 strings needs 100,000.
+    pub earley_set_work_max: usize,
+    /// Threads of one matcher (ways to split the text into lexemes that are still open). 10,000.
+    pub threads_max: usize,
+    /// Work of one mask: trie nodes visited plus 16 for each Earley item touched. 200,000,000, about a second.
+    pub mask_work_max: u64,
+    /// Steps to decide whether a parametric rule can be finished. 100,000.
+    pub param_fuel: usize,
+    /// Bytes of cached masks of one grammar. 64 MB: 2,600 masks of 200,000 tokens.
+    pub mask_cache_bytes_max: usize,
+    /// Bytes that `forced_bytes` returns at most. 65,536: a grammar may force text without end.
+    pub forced_bytes_max: usize,
+    /// Bytes of text of one matcher. 1 GB.
+    pub text_bytes_max: usize,
+    /// Steps of the search for captures' derivation. 50,000,000.
+    pub capture_work_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            source_bytes_max: 16 << 20,
+            diagnostics_max: 100,
+            grammar_depth_max: 200,
+            grammar_symbols_max: 4_000_000,
+            regex_nodes_max: 2_000_000,
+            repeat_max: 1_000_000,
+            regex_emptiness_fuel: 2_000_000,
+            lexer_row_emptiness_fuel: 500_000,
+            expressions_max: 2_000_000,
+            lexer_states_max: 100_000,
+            earley_sets_max: 1_000_000,
+            earley_items_max: 16_000_000,
+            earley_set_work_max: 1_000_000,
+            threads_max: 10_000,
+            mask_work_max: 200_000_000,
+            param_fuel: 100_000,
+            mask_cache_bytes_max: 64 << 20,
+            forced_bytes_max: 65_536,
+            text_bytes_max: 1 << 30,
+            capture_work_max: 50_000_000,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Linking: all grammars of a source in one table, every embed pointing at its target.
+
+use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::index::IndexVec;
+use crate::ir::{EmbedKind, Grammar, GrammarId};
+use crate::span::Span;
+
+/// Grammars that refer to each other by id; every [`Embed::target`](crate::Embed::target) is set.
+#[derive(Clone, Debug)]
+pub struct LinkedGrammar {
+    /// The grammars; the root is not necessarily first.
+    pub grammars: IndexVec<GrammarId, Grammar>,
+    /// Where the text starts.
+    pub root: GrammarId,
+}
+
+/// Links `grammars`, of which the first is the root and all can be named as `@name`.
+/// `compile_json` turns the text of a `%json` body into a grammar.
+///
+/// Errors: an unknown `@name` (`G001`), two grammars of one name (`G002`), and what `compile_json` reports.
+pub fn link(
+    grammars: Vec<Grammar>,
+    mut compile_json: impl FnMut(Span) -> Result<Grammar, Vec<Diagnostic>>,
+) -> Result<LinkedGrammar, Vec<Diagnostic>> {
+    assert!(!grammars.is_empty(), "there is a root grammar");
+    let named: Vec<String> = grammars.iter().map(|grammar| grammar.name.clone()).collect();
+    let mut diagnostics = Vec::new();
+    for (index, name) in named.iter().enumerate() {
+        if !name.is_empty() && named[..index].contains(name) {
+            diagnostics.push(Diagnostic::new(
+                "G002",
+                crate::Severity::Error,
+                None,
+                format!("two grammars are named `{name}`"),
+            ));
+        }
+    }
+    let mut table: IndexVec<GrammarId, Grammar> = grammars.into();
+    let mut next = 0;
+    while next < table.len() {
+        let id = GrammarId(next as u32);
+        next += 1;
+        for embed_id in table[id].embeds.ids() {
+            let embed = &mut table[id].embeds[embed_id];
+            let span = embed.span;
+            let target = match std::mem::replace(&mut embed.kind, EmbedKind::Named(String::new())) {
+                EmbedKind::Named(name) => {
+                    let found = named.iter().position(|other| *other == name);
+                    if found.is_none() {
+                        let mut diagnostic =
+                            Diagnostic::error("G001", span, format!("there is no grammar named `{name}`"));
+                        if let Some(near) = did_you_mean(&name, named.iter().map(String::as_str)) {
+                            diagnostic = diagnostic.help(format!("did you mean `@{near}`?"));
+                        }
+                        diagnostics.push(diagnostic);
+                    }
+                    table[id].embeds[embed_id].kind = EmbedKind::Named(name);
+                    found.map(|at| GrammarId(at as u32))
+                }
+                EmbedKind::Json { body } => {
+                    table[id].embeds[embed_id].kind = EmbedKind::Json { body };
+                    match compile_json(body) {
+                        Ok(grammar) => Some(table.push(grammar)),
+                        Err(errors) => {
+                            diagnostics.extend(errors);
+                            None
+                        }
+                    }
+                }
+                EmbedKind::Inline(grammar) => Some(table.push(*grammar)),
+            };
+            table[id].embeds[embed_id].target = target;
+        }
+    }
+    if diagnostics.is_empty() { Ok(LinkedGrammar { grammars: table, root: GrammarId(0) }) } else { Err(diagnostics) }
+}

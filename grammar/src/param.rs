@@ -1,0 +1,119 @@
+//! Parameters of rules: a `u64` handed down when a rule is predicted, expressions over it, and conditions on it.
+//! The dialect's operations are those of llguidance's parametric grammars.
+
+use crate::define_id;
+
+define_id! {
+    /// A condition in a [`Grammar`](crate::Grammar).
+    pub struct ConditionId = "if";
+}
+
+/// Bits `start..end` of the parameter, `start` being the least significant; `end` is at most 64.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ParamRange {
+    /// First bit.
+    pub start: u8,
+    /// One past the last bit.
+    pub end: u8,
+}
+
+impl ParamRange {
+    /// The whole parameter, written `_`.
+    pub const ALL: ParamRange = ParamRange { start: 0, end: 64 };
+    /// Ones in the range's bits.
+    pub fn mask(self) -> u64 {
+        let width = u32::from(self.end - self.start);
+        if width == 64 { u64::MAX } else { ((1u64 << width) - 1) << self.start }
+    }
+    /// The range's bits, moved down.
+    pub fn get(self, value: u64) -> u64 {
+        (value & self.mask()) >> self.start
+    }
+}
+
+/// What a rule passes to a rule that it calls.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ParamExpr {
+    /// A number.
+    Const(u64),
+    /// The caller's own parameter, `_`.
+    Same,
+    /// The caller's parameter with bit `k` set.
+    SetBit(u8),
+    /// … with bit `k` cleared.
+    ClearBit(u8),
+    /// … and-ed with a constant.
+    And(u64),
+    /// … or-ed with a constant.
+    Or(u64),
+    /// … with the range's number one higher; stays at the range's maximum.
+    Increment(ParamRange),
+    /// … with the range's number one lower; stays at 0.
+    Decrement(ParamRange),
+}
+
+impl ParamExpr {
+    /// The value passed on, given the caller's parameter.
+    pub fn eval(self, value: u64) -> u64 {
+        match self {
+            ParamExpr::Const(c) => c,
+            ParamExpr::Same => value,
+            ParamExpr::SetBit(k) => value | 1 << k,
+            ParamExpr::ClearBit(k) => value & !(1 << k),
+            ParamExpr::And(m) => value & m,
+            ParamExpr::Or(m) => value | m,
+            ParamExpr::Increment(r) if value & r.mask() == r.mask() => value,
+            ParamExpr::Increment(r) => value + (1 << r.start),
+            ParamExpr::Decrement(r) if value & r.mask() == 0 => value,
+            ParamExpr::Decrement(r) => value - (1 << r.start),
+        }
+    }
+}
+
+/// When an alternative is there, `%if`; children are older entries of the grammar's table.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Condition {
+    /// Always.
+    True,
+    /// The range's number compared with a constant.
+    Compare(ParamRange, Comparison, u64),
+    /// The number of ones in the range compared with a constant.
+    BitCount(ParamRange, Comparison, u32),
+    /// Both.
+    And(ConditionId, ConditionId),
+    /// Either.
+    Or(ConditionId, ConditionId),
+    /// Not.
+    Not(ConditionId),
+}
+
+/// A comparison of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Comparison {
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+impl Comparison {
+    /// Whether `a` compares so with `b`.
+    pub fn holds<T: Ord>(self, a: T, b: T) -> bool {
+        match self {
+            Comparison::Eq => a == b,
+            Comparison::Ne => a != b,
+            Comparison::Lt => a < b,
+            Comparison::Le => a <= b,
+            Comparison::Gt => a > b,
+            Comparison::Ge => a >= b,
+        }
+    }
+}

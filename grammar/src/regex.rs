@@ -1,0 +1,507 @@
+//! Regular languages of bytes as a hash-consed table of nodes: the terminals of every front end.
+//!
+//! A node's children are older than the node, so that every pass is one loop over the table and nothing recurses.
+//! Meaning is over bytes: a [`CharClass`] stands for the UTF-8 encodings of its characters.
+
+use rustc_hash::FxHashMap;
+
+use crate::define_id;
+use crate::index::IndexVec;
+
+define_id! {
+    /// A node of a [`RegexSet`].
+    pub struct RegexId = "re";
+}
+
+/// A set of Unicode scalar values: sorted, disjoint, non-adjacent, inclusive ranges, without surrogates.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct CharClass(Box<[(u32, u32)]>);
+
+/// A set of bytes, bit `b % 64` of word `b / 64`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ByteSet(pub [u64; 4]);
+
+/// One operation of the algebra.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum RegexNode {
+    /// No text at all.
+    Nothing,
+    /// These bytes; empty for the empty text.
+    Literal(Box<[u8]>),
+    /// One character of the class, in UTF-8.
+    Class(CharClass),
+    /// One byte of the set.
+    Bytes(ByteSet),
+    /// One after the other; at least two.
+    Concat(Box<[RegexId]>),
+    /// Any of them; at least two, sorted, without repeats.
+    Or(Box<[RegexId]>),
+    /// All of them; at least two, sorted, without repeats.
+    And(Box<[RegexId]>),
+    /// Every byte string that the child does not match. [`RegexSet::complement`] keeps within UTF-8.
+    Not(RegexId),
+    /// The child `min` to `max` times; `None` is without bound.
+    Repeat(RegexId, u32, Option<u32>),
+    /// `min(L)`: the texts of `L` of which no proper prefix is in `L`.
+    Shortest(RegexId),
+    /// Decimal numbers `0 | [1-9][0-9]*` with an optional fraction whose value is a multiple of
+    /// `divisor / 10^scale`. No sign, no exponent. `divisor` is positive.
+    MultipleOf {
+        /// The divisor's digits as an integer.
+        divisor: u64,
+        /// How many of them stand behind the point.
+        scale: u32,
+    },
+}
+
+/// What a node knows of itself without search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegexInfo {
+    /// Whether it matches the empty text.
+    pub nullable: bool,
+    /// Lower bound of the length in bytes of a match.
+    pub len_min: u64,
+    /// Upper bound of the length in bytes of a match; `None` is without bound.
+    pub len_max: Option<u64>,
+}
+
+/// A growing table of regexes; equal nodes have equal ids.
+#[derive(Clone, Debug, Default)]
+pub struct RegexSet {
+    nodes: IndexVec<RegexId, RegexNode>,
+    infos: IndexVec<RegexId, RegexInfo>,
+    ids: FxHashMap<RegexNode, RegexId>,
+}
+
+impl RegexSet {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// The node.
+    pub fn node(&self, id: RegexId) -> &RegexNode {
+        &self.nodes[id]
+    }
+    /// What is known of the node.
+    pub fn info(&self, id: RegexId) -> RegexInfo {
+        self.infos[id]
+    }
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+    /// All nodes, children first.
+    pub fn iter(&self) -> impl Iterator<Item = (RegexId, &RegexNode)> {
+        self.nodes.iter_enumerated()
+    }
+
+    fn intern(&mut self, node: RegexNode) -> RegexId {
+        if let Some(&id) = self.ids.get(&node) {
+            return id;
+        }
+        let info = self.info_of(&node);
+        let id = self.nodes.push(node.clone());
+        self.infos.push(info);
+        self.ids.insert(node, id);
+        id
+    }
+
+    fn info_of(&self, node: &RegexNode) -> RegexInfo {
+        let fixed = |len: u64| RegexInfo { nullable: len == 0, len_min: len, len_max: Some(len) };
+        match node {
+            RegexNode::Nothing => RegexInfo { nullable: false, len_min: 0, len_max: Some(0) },
+            RegexNode::Literal(bytes) => fixed(bytes.len() as u64),
+            RegexNode::Class(class) => RegexInfo {
+                nullable: false,
+                len_min: class.0.first().map_or(0, |&(low, _)| utf8_len(low)),
+                len_max: Some(class.0.last().map_or(0, |&(_, high)| utf8_len(high))),
+            },
+            RegexNode::Bytes(_) => fixed(1),
+            RegexNode::Concat(parts) => parts.iter().fold(fixed(0), |sum, &part| {
+                let info = self.infos[part];
+                RegexInfo {
+                    nullable: sum.nullable && info.nullable,
+                    len_min: sum.len_min.saturating_add(info.len_min),
+                    len_max: sum.len_max.zip(info.len_max).map(|(a, b)| a.saturating_add(b)),
+                }
+            }),
+            RegexNode::Or(parts) => {
+                let infos = || parts.iter().map(|&part| self.infos[part]);
+                RegexInfo {
+                    nullable: infos().any(|info| info.nullable),
+                    len_min: infos().map(|info| info.len_min).min().unwrap_or(0),
+                    len_max: infos().map(|info| info.len_max).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten(),
+                }
+            }
+            RegexNode::And(parts) => {
+                let infos = || parts.iter().map(|&part| self.infos[part]);
+                RegexInfo {
+                    nullable: infos().all(|info| info.nullable),
+                    len_min: infos().map(|info| info.len_min).max().unwrap_or(0),
+                    len_max: infos().filter_map(|info| info.len_max).min(),
+                }
+            }
+            RegexNode::Not(child) => RegexInfo { nullable: !self.infos[*child].nullable, len_min: 0, len_max: None },
+            RegexNode::Repeat(child, min, max) => {
+                let info = self.infos[*child];
+                RegexInfo {
+                    nullable: *min == 0 || info.nullable,
+                    len_min: info.len_min.saturating_mul(u64::from(*min)),
+                    len_max: match (info.len_max, max) {
+                        (Some(0), _) => Some(0),
+                        (Some(len), Some(max)) => Some(len.saturating_mul(u64::from(*max))),
+                        _ => None,
+                    },
+                }
+            }
+            RegexNode::Shortest(child) => self.infos[*child],
+            RegexNode::MultipleOf { .. } => RegexInfo { nullable: false, len_min: 1, len_max: None },
+        }
+    }
+
+    /// The language without texts.
+    pub fn nothing(&mut self) -> RegexId {
+        self.intern(RegexNode::Nothing)
+    }
+    /// The empty text.
+    pub fn epsilon(&mut self) -> RegexId {
+        self.literal(b"")
+    }
+    /// These bytes.
+    pub fn literal(&mut self, bytes: &[u8]) -> RegexId {
+        self.intern(RegexNode::Literal(bytes.into()))
+    }
+    /// One character of the class.
+    pub fn class(&mut self, class: CharClass) -> RegexId {
+        match class.ranges() {
+            [] => self.nothing(),
+            &[(low, high)] if low == high => {
+                let c = char::from_u32(low).expect("classes hold scalar values");
+                self.literal(c.encode_utf8(&mut [0; 4]).as_bytes())
+            }
+            _ => self.intern(RegexNode::Class(class)),
+        }
+    }
+    /// One byte of the set.
+    pub fn bytes(&mut self, set: ByteSet) -> RegexId {
+        match set.len() {
+            0 => self.nothing(),
+            1 => {
+                let byte = set.iter().next().expect("one byte");
+                self.literal(&[byte])
+            }
+            _ => self.intern(RegexNode::Bytes(set)),
+        }
+    }
+    /// Any one byte.
+    pub fn any_byte(&mut self) -> RegexId {
+        self.bytes(ByteSet::ALL)
+    }
+    /// Any one character, line breaks included.
+    pub fn any_char(&mut self) -> RegexId {
+        self.class(CharClass::all())
+    }
+    /// Every text in valid UTF-8, the empty one included.
+    pub fn any_text(&mut self) -> RegexId {
+        let any = self.any_char();
+        self.repeat(any, 0, None)
+    }
+    /// One after the other. Flattens, joins adjacent literals.
+    pub fn concat(&mut self, parts: &[RegexId]) -> RegexId {
+        let mut flat: Vec<RegexId> = Vec::with_capacity(parts.len());
+        for &part in parts {
+            match &self.nodes[part] {
+                RegexNode::Nothing => return part,
+                RegexNode::Concat(inner) => {
+                    inner.to_vec().into_iter().for_each(|part| self.concat_push(&mut flat, part))
+                }
+                _ => self.concat_push(&mut flat, part),
+            }
+        }
+        match flat.as_slice() {
+            [] => self.epsilon(),
+            &[only] => only,
+            _ => self.intern(RegexNode::Concat(flat.into())),
+        }
+    }
+    fn concat_push(&mut self, flat: &mut Vec<RegexId>, part: RegexId) {
+        let RegexNode::Literal(bytes) = &self.nodes[part] else { return flat.push(part) };
+        if bytes.is_empty() {
+            return;
+        }
+        if let Some(&last) = flat.last()
+            && let RegexNode::Literal(before) = &self.nodes[last]
+        {
+            let joined = [&before[..], &bytes[..]].concat();
+            flat.pop();
+            flat.push(self.literal(&joined));
+        } else {
+            flat.push(part);
+        }
+    }
+    /// Any of them. Flattens, sorts, drops repeats and [`RegexNode::Nothing`].
+    pub fn or(&mut self, parts: &[RegexId]) -> RegexId {
+        let mut flat: Vec<RegexId> = Vec::with_capacity(parts.len());
+        for &part in parts {
+            match &self.nodes[part] {
+                RegexNode::Nothing => {}
+                RegexNode::Or(inner) => flat.extend(inner),
+                _ => flat.push(part),
+            }
+        }
+        flat.sort_unstable();
+        flat.dedup();
+        match flat.as_slice() {
+            [] => self.nothing(),
+            &[only] => only,
+            _ => self.intern(RegexNode::Or(flat.into())),
+        }
+    }
+    /// All of them: intersection. `parts` must not be empty.
+    pub fn and(&mut self, parts: &[RegexId]) -> RegexId {
+        assert!(!parts.is_empty(), "an intersection needs an operand");
+        let mut flat: Vec<RegexId> = Vec::with_capacity(parts.len());
+        for &part in parts {
+            match &self.nodes[part] {
+                RegexNode::Nothing => return part,
+                RegexNode::And(inner) => flat.extend(inner),
+                _ => flat.push(part),
+            }
+        }
+        flat.sort_unstable();
+        flat.dedup();
+        match flat.as_slice() {
+            &[only] => only,
+            _ => self.intern(RegexNode::And(flat.into())),
+        }
+    }
+    /// Every byte string that `child` does not match, invalid UTF-8 included.
+    pub fn not(&mut self, child: RegexId) -> RegexId {
+        match self.nodes[child] {
+            RegexNode::Not(inner) => inner,
+            _ => self.intern(RegexNode::Not(child)),
+        }
+    }
+    /// Every text in valid UTF-8 that `child` does not match: what authors mean by `~X`.
+    pub fn complement(&mut self, child: RegexId) -> RegexId {
+        let not = self.not(child);
+        let text = self.any_text();
+        self.and(&[not, text])
+    }
+    /// `child` `min` to `max` times; `min <= max`.
+    pub fn repeat(&mut self, child: RegexId, min: u32, max: Option<u32>) -> RegexId {
+        assert!(max.is_none_or(|max| min <= max), "a repetition's minimum is at most its maximum");
+        match (min, max) {
+            (_, Some(0)) => self.epsilon(),
+            (1, Some(1)) => child,
+            _ => match &self.nodes[child] {
+                RegexNode::Nothing if min == 0 => self.epsilon(),
+                RegexNode::Nothing => child,
+                RegexNode::Literal(bytes) if bytes.is_empty() => child,
+                _ => self.intern(RegexNode::Repeat(child, min, max)),
+            },
+        }
+    }
+    /// `child` or the empty text.
+    pub fn optional(&mut self, child: RegexId) -> RegexId {
+        let epsilon = self.epsilon();
+        if self.infos[child].nullable { child } else { self.or(&[child, epsilon]) }
+    }
+    /// The texts of `child` of which no proper prefix is in `child`.
+    pub fn shortest(&mut self, child: RegexId) -> RegexId {
+        if self.infos[child].nullable {
+            return self.epsilon();
+        }
+        match self.nodes[child] {
+            RegexNode::Nothing | RegexNode::Literal(_) | RegexNode::Class(_) | RegexNode::Bytes(_) => child,
+            _ => self.intern(RegexNode::Shortest(child)),
+        }
+    }
+    /// See [`RegexNode::MultipleOf`]. `divisor` must be positive.
+    pub fn multiple_of(&mut self, divisor: u64, scale: u32) -> RegexId {
+        assert!(divisor > 0, "a divisor is positive");
+        self.intern(RegexNode::MultipleOf { divisor, scale })
+    }
+    /// Copies `id` and what it is made of from another table.
+    pub fn import(&mut self, from: &RegexSet, id: RegexId) -> RegexId {
+        let mut memo: FxHashMap<RegexId, RegexId> = FxHashMap::default();
+        let mut stack = vec![id];
+        while let Some(&top) = stack.last() {
+            let node = from.node(top);
+            let pending: Vec<RegexId> = node.children().iter().copied().filter(|c| !memo.contains_key(c)).collect();
+            if !pending.is_empty() {
+                stack.extend(pending);
+                continue;
+            }
+            stack.pop();
+            let copied = node.map_children(|child| memo[&child]);
+            memo.insert(top, self.intern(copied));
+        }
+        memo[&id]
+    }
+}
+
+impl RegexNode {
+    /// The nodes that this one is made of.
+    pub fn children(&self) -> &[RegexId] {
+        match self {
+            RegexNode::Concat(parts) | RegexNode::Or(parts) | RegexNode::And(parts) => parts,
+            RegexNode::Not(child) | RegexNode::Repeat(child, ..) | RegexNode::Shortest(child) => {
+                std::slice::from_ref(child)
+            }
+            _ => &[],
+        }
+    }
+    fn map_children(&self, mut map: impl FnMut(RegexId) -> RegexId) -> RegexNode {
+        let sorted = |parts: &[RegexId], map: &mut dyn FnMut(RegexId) -> RegexId| {
+            let mut parts: Vec<RegexId> = parts.iter().map(|&part| map(part)).collect();
+            parts.sort_unstable();
+            parts.into_boxed_slice()
+        };
+        match self {
+            RegexNode::Concat(parts) => RegexNode::Concat(parts.iter().map(|&part| map(part)).collect()),
+            RegexNode::Or(parts) => RegexNode::Or(sorted(parts, &mut map)),
+            RegexNode::And(parts) => RegexNode::And(sorted(parts, &mut map)),
+            RegexNode::Not(child) => RegexNode::Not(map(*child)),
+            RegexNode::Repeat(child, min, max) => RegexNode::Repeat(map(*child), *min, *max),
+            RegexNode::Shortest(child) => RegexNode::Shortest(map(*child)),
+            leaf => leaf.clone(),
+        }
+    }
+}
+
+impl CharClass {
+    /// The class of these inclusive ranges of code points, in any order; surrogates are left out.
+    pub fn from_ranges(ranges: impl IntoIterator<Item = (u32, u32)>) -> Self {
+        let mut cut: Vec<(u32, u32)> = Vec::new();
+        for (low, high) in ranges {
+            let high = high.min(0x10FFFF);
+            for (low, high) in [(low, high.min(0xD7FF)), (low.max(0xE000), high)] {
+                if low <= high {
+                    cut.push((low, high));
+                }
+            }
+        }
+        cut.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(cut.len());
+        for (low, high) in cut {
+            match merged.last_mut() {
+                Some(last) if low <= last.1 + 1 => last.1 = last.1.max(high),
+                _ => merged.push((low, high)),
+            }
+        }
+        Self(merged.into())
+    }
+    /// Every scalar value.
+    pub fn all() -> Self {
+        Self::from_ranges([(0, 0x10FFFF)])
+    }
+    /// One character.
+    pub fn single(c: char) -> Self {
+        Self::from_ranges([(c as u32, c as u32)])
+    }
+    /// The ranges, sorted.
+    pub fn ranges(&self) -> &[(u32, u32)] {
+        &self.0
+    }
+    /// Whether the class has no characters.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    /// Whether `c` is in the class.
+    pub fn contains(&self, c: char) -> bool {
+        let code = c as u32;
+        self.0
+            .binary_search_by(|&(low, high)| {
+                if high < code {
+                    std::cmp::Ordering::Less
+                } else if low > code {
+                    std::cmp::Ordering::Greater
+                } else {
+                    std::cmp::Ordering::Equal
+                }
+            })
+            .is_ok()
+    }
+    /// Every scalar value that is not in the class.
+    pub fn negate(&self) -> Self {
+        let mut next = 0;
+        let mut gaps = Vec::new();
+        for &(low, high) in &self.0 {
+            if next < low {
+                gaps.push((next, low - 1));
+            }
+            next = high + 1;
+        }
+        if next <= 0x10FFFF {
+            gaps.push((next, 0x10FFFF));
+        }
+        Self::from_ranges(gaps)
+    }
+    /// Characters of either.
+    pub fn union(&self, other: &Self) -> Self {
+        Self::from_ranges(self.0.iter().chain(&other.0).copied())
+    }
+    /// Characters of both.
+    pub fn intersect(&self, other: &Self) -> Self {
+        self.negate().union(&other.negate()).negate()
+    }
+}
+
+impl ByteSet {
+    /// Every byte.
+    pub const ALL: ByteSet = ByteSet([u64::MAX; 4]);
+    /// No byte.
+    pub const EMPTY: ByteSet = ByteSet([0; 4]);
+    /// The bytes of an inclusive range.
+    pub fn range(low: u8, high: u8) -> Self {
+        let mut set = Self::EMPTY;
+        (low..=high).for_each(|b| set.insert(b));
+        set
+    }
+    /// Adds a byte.
+    pub fn insert(&mut self, byte: u8) {
+        self.0[usize::from(byte / 64)] |= 1 << (byte % 64);
+    }
+    /// Whether the byte is in the set.
+    pub fn contains(&self, byte: u8) -> bool {
+        self.0[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
+    }
+    /// Number of bytes in the set.
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+    /// Whether the set is empty.
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; 4]
+    }
+    /// The bytes in order.
+    pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..=255u8).filter(|&byte| self.contains(byte))
+    }
+    /// The bytes that are not in the set.
+    pub fn negate(&self) -> Self {
+        Self(self.0.map(|word| !word))
+    }
+    /// Bytes of either.
+    pub fn union(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] | other.0[i]))
+    }
+    /// Bytes of both.
+    pub fn intersect(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+}
+
+fn utf8_len(code: u32) -> u64 {
+    match code {
+        0..=0x7F => 1,
+        0x80..=0x7FF => 2,
+        0x800..=0xFFFF => 3,
+        _ => 4,
+    }
+}

@@ -1,0 +1,74 @@
+//! Where something stands in a source text.
+
+use crate::define_id;
+use crate::index::IndexVec;
+
+define_id! {
+    /// A source text in a [`SourceMap`].
+    pub struct SourceId = "src";
+}
+
+/// A range of bytes of one source text, end exclusive.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Span {
+    /// The text.
+    pub source: SourceId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The bytes `start..end` of `source`.
+    pub fn new(source: SourceId, start: usize, end: usize) -> Self {
+        Self { source, start: start as u32, end: end as u32 }
+    }
+    /// The smallest span that holds both; `other` must be of the same source.
+    pub fn to(self, other: Span) -> Self {
+        debug_assert_eq!(self.source, other.source);
+        Self { source: self.source, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// A source text and the name it is shown under.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// File name, or a description such as `<grammar>` or `grammars[1]`.
+    pub name: String,
+    /// The text. Sources are limited to 4 GB by [`Span`]; front ends enforce `Limits::source_bytes_max` first.
+    pub text: String,
+}
+
+/// All source texts of one compilation.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    sources: IndexVec<SourceId, Source>,
+}
+
+impl SourceMap {
+    /// No sources.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Adds a text under a name.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> SourceId {
+        self.sources.push(Source { name: name.into(), text: text.into() })
+    }
+    /// The source, which must have been added to this map.
+    pub fn get(&self, id: SourceId) -> &Source {
+        &self.sources[id]
+    }
+    /// Line and column of a byte, both from 1; the column counts characters.
+    pub fn line_column(&self, id: SourceId, offset: u32) -> (u32, u32) {
+        let text = &self.sources[id].text;
+        let mut offset = (offset as usize).min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &text[..offset];
+        let line = before.bytes().filter(|&b| b == b'\n').count() as u32 + 1;
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        (line, before[line_start..].chars().count() as u32 + 1)
+    }
+}

@@ -1,0 +1,265 @@
+//! The ordinary tokens of a vocabulary as a trie of bytes, in flat arrays.
+//!
+//! Nodes are numbered depth-first, siblings by byte: the subtree of a node is the range that follows it, and a walk
+//! that gives up on a node jumps to the end of that range. [`LevelOrder`] is the same trie numbered level by level.
+
+use std::sync::OnceLock;
+
+use crate::vocabulary::TokenId;
+
+mod level_order;
+
+pub use level_order::LevelOrder;
+
+/// Stands in [`TokenTrie::tokens`] for "no token ends at this node".
+pub const NO_TOKEN: TokenId = TokenId::MAX;
+
+/// The node of the empty byte string.
+pub const ROOT: u32 = 0;
+
+/// A trie over tokens. Special and empty tokens are never in it; node 0 is the root.
+pub struct TokenTrie {
+    /// Byte on the edge to the node (0 at the root). The four arrays have one entry per node, in depth-first order.
+    bytes: Vec<u8>,
+    /// Bytes on the path from the root.
+    depths: Vec<u16>,
+    /// The first node after the node's subtree.
+    subtree_ends: Vec<u32>,
+    /// Smallest id of the tokens that end at the node, or [`NO_TOKEN`].
+    tokens: Vec<TokenId>,
+    /// Child of the root by byte, or 0. Length: 256.
+    root_children: Box<[u32; 256]>,
+    /// (canonical id, other id) of tokens with equal bytes; see [`TokenTrie::duplicates`].
+    duplicates: Vec<(TokenId, TokenId)>,
+    depth_max: usize,
+    /// One more than the largest id in `tokens`; 0 when there is none.
+    id_end: usize,
+    level_order: OnceLock<LevelOrder>,
+}
+
+impl TokenTrie {
+    /// The trie of `tokens`, which must be sorted by bytes, then id, non-empty and within [`limits`](crate::limits).
+    pub(crate) fn from_sorted<'a>(tokens: impl IntoIterator<Item = (&'a [u8], TokenId)>) -> Self {
+        let mut assembler = Assembler::new();
+        for (bytes, id) in tokens {
+            assembler.push(bytes, id);
+        }
+        assembler.finish()
+    }
+
+    /// The trie of those tokens that `filter` takes. It is asked about each of several ids with equal bytes.
+    ///
+    /// Cost: one pass over this trie.
+    pub fn subset(&self, filter: impl Fn(TokenId) -> bool) -> TokenTrie {
+        let mut assembler = Assembler::new();
+        let mut path = Vec::with_capacity(self.depth_max);
+        // `duplicates` lists the groups in the order of their nodes.
+        let mut duplicates = self.duplicates.as_slice();
+        for node in 1..self.len() {
+            path.truncate(self.depths[node] as usize - 1);
+            path.push(self.bytes[node]);
+            let token = self.tokens[node];
+            if token == NO_TOKEN {
+                continue;
+            }
+            let others = duplicates.iter().take_while(|&&(canonical, _)| canonical == token).count();
+            let (group, rest) = duplicates.split_at(others);
+            duplicates = rest;
+            for id in std::iter::once(token).chain(group.iter().map(|&(_, other)| other)) {
+                if filter(id) {
+                    assembler.push(&path, id);
+                }
+            }
+        }
+        assembler.finish()
+    }
+
+    /// Number of nodes, the root included.
+    #[allow(clippy::len_without_is_empty, reason = "the root is always there")]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Byte on the edge to each node, depth-first; 0 at the root.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bytes on the path to each node, depth-first.
+    pub fn depths(&self) -> &[u16] {
+        &self.depths
+    }
+
+    /// For each node, depth-first, the first node after its subtree.
+    pub fn subtree_ends(&self) -> &[u32] {
+        &self.subtree_ends
+    }
+
+    /// For each node, depth-first, the smallest id of the tokens that end there, or [`NO_TOKEN`].
+    pub fn tokens(&self) -> &[TokenId] {
+        &self.tokens
+    }
+
+    /// Bytes of the longest token.
+    pub fn depth_max(&self) -> usize {
+        self.depth_max
+    }
+
+    /// One more than the largest id that a walk can allow; 0 when the trie holds no token.
+    pub fn id_end(&self) -> usize {
+        self.id_end
+    }
+
+    /// The smallest id of the tokens that end at `node`.
+    #[inline]
+    pub fn token(&self, node: u32) -> Option<TokenId> {
+        let token = self.tokens[node as usize];
+        (token != NO_TOKEN).then_some(token)
+    }
+
+    /// The child of `node` by `byte`.
+    #[inline]
+    pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        if node == ROOT {
+            let child = self.root_children[byte as usize];
+            return (child != ROOT).then_some(child);
+        }
+        let end = self.subtree_ends[node as usize];
+        let mut child = node + 1;
+        while child < end && self.bytes[child as usize] < byte {
+            child = self.subtree_ends[child as usize];
+        }
+        (child < end && self.bytes[child as usize] == byte).then_some(child)
+    }
+
+    /// The children of `node`, by ascending byte.
+    pub fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let end = self.subtree_ends[node as usize];
+        let mut next = node + 1;
+        std::iter::from_fn(move || {
+            (next < end).then(|| {
+                let child = next;
+                next = self.subtree_ends[child as usize];
+                child
+            })
+        })
+    }
+
+    /// The node that `bytes` lead to.
+    pub fn node_of(&self, bytes: &[u8]) -> Option<u32> {
+        bytes.iter().try_fold(ROOT, |node, &byte| self.child(node, byte))
+    }
+
+    /// The smallest id of the tokens with exactly these bytes.
+    pub fn token_of(&self, bytes: &[u8]) -> Option<TokenId> {
+        self.node_of(bytes).and_then(|node| self.token(node))
+    }
+
+    /// The longest token that `bytes` begin with, and its length in bytes.
+    pub fn longest_match(&self, bytes: &[u8]) -> Option<(TokenId, usize)> {
+        let mut node = ROOT;
+        let mut longest = None;
+        for (at, &byte) in bytes.iter().enumerate() {
+            let Some(child) = self.child(node, byte) else { break };
+            node = child;
+            longest = self.token(node).map(|token| (token, at + 1)).or(longest);
+        }
+        longest
+    }
+
+    /// (canonical id, other id) for each token whose bytes a token with a smaller id has too; the trie knows only the
+    /// canonical one. Groups stand in the order of their nodes, ids ascending within each.
+    pub fn duplicates(&self) -> &[(TokenId, TokenId)] {
+        &self.duplicates
+    }
+
+    /// Gives tokens with equal bytes equal bits: that of the canonical id. To be called once, after the last walk.
+    ///
+    /// Panics if `words` is too short for one of the ids.
+    pub fn finish_words(&self, words: &mut [u32]) {
+        for &(canonical, other) in &self.duplicates {
+            let bit = words[canonical as usize / 32] >> (canonical % 32) & 1;
+            let word = &mut words[other as usize / 32];
+            *word = *word & !(1 << (other % 32)) | bit << (other % 32);
+        }
+    }
+
+    /// [`Self::finish_words`] on a [`TokenMask`](crate::TokenMask).
+    pub fn finish_mask(&self, mask: &mut crate::TokenMask) {
+        self.finish_words(mask.words_mut());
+    }
+
+    /// The trie in level order, built when first asked for (about 10 ms for o200k).
+    pub fn level_order(&self) -> &LevelOrder {
+        self.level_order.get_or_init(|| LevelOrder::of(self))
+    }
+}
+
+impl std::fmt::Debug for TokenTrie {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tokens = self.tokens.iter().filter(|&&token| token != NO_TOKEN).count();
+        write!(f, "TokenTrie({} nodes, {tokens} tokens, {} duplicates)", self.len(), self.duplicates.len())
+    }
+}
+
+/// Builds a trie from sorted tokens: each shares a path with the one before and adds the rest as new nodes.
+struct Assembler {
+    trie: TokenTrie,
+    /// Nodes from the root to that of the last token: `path[d]` has depth `d`.
+    path: Vec<u32>,
+}
+
+impl Assembler {
+    fn new() -> Self {
+        let trie = TokenTrie {
+            bytes: vec![0],
+            depths: vec![0],
+            subtree_ends: vec![0],
+            tokens: vec![NO_TOKEN],
+            root_children: Box::new([ROOT; 256]),
+            duplicates: Vec::new(),
+            depth_max: 0,
+            id_end: 0,
+            level_order: OnceLock::new(),
+        };
+        Self { trie, path: vec![ROOT] }
+    }
+
+    fn push(&mut self, bytes: &[u8], id: TokenId) {
+        debug_assert!(!bytes.is_empty() && bytes.len() <= crate::limits::TOKEN_LEN_MAX);
+        let trie = &mut self.trie;
+        let shared =
+            self.path[1..].iter().zip(bytes).take_while(|&(&node, &byte)| trie.bytes[node as usize] == byte).count();
+        for node in self.path.drain(shared + 1..) {
+            trie.subtree_ends[node as usize] = trie.bytes.len() as u32;
+        }
+        for &byte in &bytes[shared..] {
+            let node = trie.bytes.len() as u32;
+            if self.path.len() == 1 {
+                trie.root_children[byte as usize] = node;
+            }
+            trie.bytes.push(byte);
+            trie.depths.push(self.path.len() as u16);
+            trie.subtree_ends.push(0);
+            trie.tokens.push(NO_TOKEN);
+            self.path.push(node);
+        }
+        trie.depth_max = trie.depth_max.max(bytes.len());
+        trie.id_end = trie.id_end.max(id as usize + 1);
+        let token = &mut trie.tokens[self.path[bytes.len()] as usize];
+        if *token == NO_TOKEN {
+            *token = id;
+        } else {
+            debug_assert!(*token < id, "tokens are sorted");
+            trie.duplicates.push((*token, id));
+        }
+    }
+
+    fn finish(self) -> TokenTrie {
+        let mut trie = self.trie;
+        for node in self.path {
+            trie.subtree_ends[node as usize] = trie.bytes.len() as u32;
+        }
+        trie
+    }
+}

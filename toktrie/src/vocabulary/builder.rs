@@ -1,0 +1,140 @@
+//! Puts a [`Vocabulary`] together from single tokens; what every loader ends in.
+
+use super::{TOKEN_BYTES_MAX, TOKEN_LEN_MAX, TokenId, TokenizeFn, VOCABULARY_LEN_MAX, Vocabulary, VocabularyError};
+use crate::trie::TokenTrie;
+
+/// Collects tokens in any order; mistakes are reported by [`VocabularyBuilder::build`].
+#[derive(Default, Clone)]
+pub struct VocabularyBuilder {
+    /// Bytes of the ordinary tokens as they came.
+    bytes: Vec<u8>,
+    /// (id, start, length in `bytes`).
+    tokens: Vec<(TokenId, usize, usize)>,
+    specials: Vec<(TokenId, Box<str>)>,
+    eos: Vec<TokenId>,
+    len: Option<usize>,
+    tokenizer: Option<TokenizeFn>,
+}
+
+impl VocabularyBuilder {
+    /// An ordinary token. Any bytes: several tokens may have the same ones, and one with none is never allowed.
+    pub fn token(&mut self, id: TokenId, bytes: impl AsRef<[u8]>) -> &mut Self {
+        let bytes = bytes.as_ref();
+        self.tokens.push((id, self.bytes.len(), bytes.len()));
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    /// A special token. Its name is not text: it matches only where a grammar names it.
+    pub fn special(&mut self, id: TokenId, name: impl Into<Box<str>>) -> &mut Self {
+        self.specials.push((id, name.into()));
+        self
+    }
+
+    /// Makes the special token `id` one that ends the text; may be called for several.
+    pub fn eos(&mut self, id: TokenId) -> &mut Self {
+        if !self.eos.contains(&id) {
+            self.eos.push(id);
+        }
+        self
+    }
+
+    /// The model's vocabulary size where that is more than the tokens need; the ids in between are never allowed.
+    pub fn len(&mut self, len: usize) -> &mut Self {
+        self.len = Some(len);
+        self
+    }
+
+    /// The model's own tokenizer, for canonical tokenization.
+    pub fn tokenizer(&mut self, tokenizer: TokenizeFn) -> &mut Self {
+        self.tokenizer = Some(tokenizer);
+        self
+    }
+
+    /// The vocabulary of all that was given; the builder is empty afterwards.
+    ///
+    /// Errors: each variant of [`VocabularyError`]. Cost: sorting the tokens, about 35 ms for o200k.
+    pub fn build(&mut self) -> Result<Vocabulary, VocabularyError> {
+        let Self { bytes, mut tokens, mut specials, eos, len, tokenizer } = std::mem::take(self);
+        specials.sort();
+        tokens.sort_unstable();
+        let len = checked_len(&tokens, &specials, len)?;
+        check_tokens(&tokens, bytes.len())?;
+        if let Some(&id) = eos.iter().find(|&&id| specials.binary_search_by_key(&id, |&(id, _)| id).is_err()) {
+            return Err(VocabularyError::EosNotSpecial { id });
+        }
+
+        let mut by_bytes: Vec<SortedToken> =
+            tokens.iter().filter(|token| token.2 > 0).map(|&token| SortedToken::new(&bytes, token)).collect();
+        by_bytes.sort_unstable();
+        let trie = TokenTrie::from_sorted(by_bytes.iter().map(|token| (token.bytes, token.id)));
+
+        let mut arena = Vec::with_capacity(bytes.len());
+        let mut starts = Vec::with_capacity(len + 1);
+        for (id, start, token_len) in tokens {
+            starts.resize(id as usize + 1, arena.len() as u32);
+            arena.extend_from_slice(&bytes[start..start + token_len]);
+        }
+        starts.resize(len + 1, arena.len() as u32);
+
+        let mut specials_by_name: Vec<u32> = (0..specials.len() as u32).collect();
+        specials_by_name.sort_by_key(|&place| &specials[place as usize].1);
+        Ok(Vocabulary { len, bytes: arena, starts, specials, specials_by_name, eos, trie, tokenizer })
+    }
+}
+
+/// A token as the trie wants it. The first eight bytes decide nearly every comparison without following the slice
+/// [o200k: 20 ms against 45 ms].
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct SortedToken<'a> {
+    first_eight: u64,
+    bytes: &'a [u8],
+    id: TokenId,
+}
+
+impl<'a> SortedToken<'a> {
+    fn new(arena: &'a [u8], (id, start, len): (TokenId, usize, usize)) -> Self {
+        let bytes = &arena[start..start + len];
+        let mut first_eight = [0; 8];
+        let shared = len.min(8);
+        first_eight[..shared].copy_from_slice(&bytes[..shared]);
+        Self { first_eight: u64::from_be_bytes(first_eight), bytes, id }
+    }
+}
+
+/// The vocabulary's length; both lists are sorted by id.
+fn checked_len(
+    tokens: &[(TokenId, usize, usize)],
+    specials: &[(TokenId, Box<str>)],
+    len: Option<usize>,
+) -> Result<usize, VocabularyError> {
+    let last = tokens.last().map(|token| token.0).max(specials.last().map(|special| special.0));
+    let needed = last.map_or(0, |id| id as usize + 1);
+    if let (Some(len), Some(id)) = (len, last)
+        && len < needed
+    {
+        return Err(VocabularyError::LenTooSmall { len, id });
+    }
+    let len = len.unwrap_or(needed);
+    if len > VOCABULARY_LEN_MAX {
+        return Err(VocabularyError::TooManyTokens { len, limit: VOCABULARY_LEN_MAX });
+    }
+    let twice_in_one = tokens.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
+    let twice_special = || specials.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
+    let in_both =
+        || specials.iter().map(|&(id, _)| id).find(|&id| tokens.binary_search_by_key(&id, |token| token.0).is_ok());
+    match twice_in_one.or_else(twice_special).or_else(in_both) {
+        Some(id) => Err(VocabularyError::DuplicateId { id }),
+        None => Ok(len),
+    }
+}
+
+fn check_tokens(tokens: &[(TokenId, usize, usize)], bytes_len: usize) -> Result<(), VocabularyError> {
+    if let Some(&(id, _, len)) = tokens.iter().find(|token| token.2 > TOKEN_LEN_MAX) {
+        return Err(VocabularyError::TokenTooLong { id, len, limit: TOKEN_LEN_MAX });
+    }
+    if bytes_len > TOKEN_BYTES_MAX {
+        return Err(VocabularyError::TooManyBytes { len: bytes_len, limit: TOKEN_BYTES_MAX });
+    }
+    Ok(())
+}

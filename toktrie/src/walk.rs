@@ -1,0 +1,79 @@
+//! The walk: which tokens does a recognizer take?
+//!
+//! Depth-first over [`TokenTrie`], with the recognizer's states on a stack indexed by depth; where it refuses a byte,
+//! the walk jumps over that node's whole subtree.
+
+use crate::mask::TokenMask;
+use crate::trie::{NO_TOKEN, ROOT, TokenTrie};
+
+/// Something that reads bytes one at a time and can go back to any state it has been in.
+pub trait Recognizer {
+    /// A place in the text. Small, since the walk keeps one per byte of the longest token.
+    type State: Copy;
+
+    /// The state after `byte`, or `None` if it cannot follow.
+    fn step(&mut self, state: Self::State, byte: u8) -> Option<Self::State>;
+}
+
+/// Longest token for which the states live on the machine's stack; vocabularies with longer ones allocate per walk.
+const DEPTH_INLINE: usize = 255;
+
+impl TokenTrie {
+    /// Allows in `mask` each token whose bytes `recognizer` takes from `start`; other bits stay as they are.
+    /// Of tokens with equal bytes only the canonical one: see [`TokenTrie::finish_mask`].
+    ///
+    /// Returns the nodes visited (those that [`Recognizer::step`] was asked about).
+    /// Panics if `mask` is too short for this trie's tokens.
+    pub fn walk<R: Recognizer>(&self, recognizer: &mut R, start: R::State, mask: &mut TokenMask) -> u64 {
+        self.walk_from(ROOT, recognizer, start, mask)
+    }
+
+    /// As [`Self::walk`], for the tokens below `node`: `start` is the state after the bytes that lead to `node`, and a
+    /// token that ends at `node` itself is left alone. For pending bytes and token healing.
+    pub fn walk_from<R: Recognizer>(
+        &self,
+        node: u32,
+        recognizer: &mut R,
+        start: R::State,
+        mask: &mut TokenMask,
+    ) -> u64 {
+        assert!(self.id_end() <= mask.vocabulary_len(), "a mask of {} bits is too short", mask.vocabulary_len());
+        let depth = self.depths()[node as usize] as usize;
+        let levels = self.depth_max() - depth + 1;
+        if levels <= DEPTH_INLINE + 1 {
+            self.walk_with(node, recognizer, &mut [start; DEPTH_INLINE + 1], mask.words_mut())
+        } else {
+            self.walk_with(node, recognizer, &mut vec![start; levels], mask.words_mut())
+        }
+    }
+
+    /// `states[0]` is the state at `node`; there is one place for each level below it.
+    fn walk_with<R: Recognizer>(
+        &self,
+        node: u32,
+        recognizer: &mut R,
+        states: &mut [R::State],
+        words: &mut [u32],
+    ) -> u64 {
+        let (bytes, depths, subtree_ends, tokens) = (self.bytes(), self.depths(), self.subtree_ends(), self.tokens());
+        let base = depths[node as usize] as usize;
+        let end = subtree_ends[node as usize] as usize;
+        let mut next = node as usize + 1;
+        let mut visited = 0;
+        while next < end {
+            visited += 1;
+            let level = depths[next] as usize - base;
+            let Some(state) = recognizer.step(states[level - 1], bytes[next]) else {
+                next = subtree_ends[next] as usize;
+                continue;
+            };
+            states[level] = state;
+            let token = tokens[next];
+            if token != NO_TOKEN {
+                words[token as usize / 32] |= 1 << (token % 32);
+            }
+            next += 1;
+        }
+        visited
+    }
+}

@@ -8,11 +8,16 @@
 pub mod diagnostic;
 pub mod index;
 pub mod ir;
+pub mod json;
 pub mod limits;
 pub mod link;
+pub mod number;
 pub mod param;
 pub mod regex;
+pub mod regex_syntax;
 pub mod span;
+pub mod substring;
+pub mod text_map;
 
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity};
 pub use index::IndexVec;
@@ -21,4 +26,6 @@ pub use limits::Limits;
 pub use link::{LinkedGrammar, link};
 pub use param::{Condition, ConditionId, ParamExpr, ParamRange};
 pub use regex::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
+pub use regex_syntax::{Dialect, RegexOptions, parse_regex};
 pub use span::{Source, SourceId, SourceMap, Span};
+pub use text_map::TextMap;

@@ -1,0 +1,262 @@
+//! A JSON reader that keeps spans: for `%json {…}`, `%llguidance {…}`, `%regex {…}` and schema files.
+//!
+//! RFC 8259, with two choices: numbers stay text, so that nothing is rounded; of equal keys in one object the last
+//! counts, as everywhere, and a warning says so. Differs from general readers in that mistakes do not stop it where it
+//! can tell what was meant: a missing comma, a comma too many, quotes forgotten around a key, comments.
+//! Values live in one table, children before their parents; nothing recurses, neither here nor when a document is dropped.
+
+mod error;
+mod reader;
+
+use rustc_hash::FxHashMap;
+
+use crate::define_id;
+use crate::diagnostic::Diagnostic;
+use crate::index::IndexVec;
+use crate::limits::Limits;
+use crate::span::{SourceId, Span};
+use crate::text_map::TextMap;
+
+pub use error::CODES;
+pub(crate) use reader::check_number;
+
+define_id! {
+    /// A value of a [`JsonDocument`].
+    pub struct JsonId = "j";
+}
+
+/// A value; the values inside it are entries of the same document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum JsonValue {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number as it is written; [`Decimal`](crate::number::Decimal) reads it exactly.
+    Number(Box<str>),
+    /// A string, decoded.
+    String(Box<str>),
+    /// The elements in order.
+    Array(Vec<JsonId>),
+    /// The members in order of their keys' first occurrence, without repeated keys.
+    Object(Vec<JsonMember>),
+}
+
+/// A key and its value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct JsonMember {
+    /// The key, decoded.
+    pub key: Box<str>,
+    /// Where the key stands, quotes included.
+    pub key_span: Span,
+    /// The value.
+    pub value: JsonId,
+}
+
+/// A JSON text.
+#[derive(Clone, Debug)]
+pub struct JsonDocument {
+    source: SourceId,
+    /// Values, children before parents.
+    values: IndexVec<JsonId, JsonValue>,
+    /// Where each value stands. Indexed as `values`.
+    spans: IndexVec<JsonId, Span>,
+    /// The array or object that holds each value; the root's is the root. Indexed as `values`.
+    parents: IndexVec<JsonId, JsonId>,
+    /// Maps of the strings and keys that have escapes, by the byte where they start. Others are verbatim.
+    escaped: FxHashMap<u32, TextMap>,
+    root: JsonId,
+    warnings: Vec<Diagnostic>,
+}
+
+/// Reads the value that starts at byte `start` of `text` (white space before it is skipped) and returns it with the byte
+/// after it. `start` is on a character's start, or past the end, where the value is missing.
+///
+/// Errors: the mistakes found, of codes [`CODES`]; [`value_end`] then says where to go on.
+pub fn parse_json_prefix(
+    source: SourceId,
+    text: &str,
+    start: usize,
+    limits: &Limits,
+) -> Result<(JsonDocument, usize), Vec<Diagnostic>> {
+    reader::read(source, text, start, limits, false)
+}
+
+/// Reads a text that is one JSON value; a byte order mark before it is skipped.
+///
+/// Errors: as [`parse_json_prefix`], and for what follows the value.
+pub fn parse_json(source: SourceId, text: &str, limits: &Limits) -> Result<JsonDocument, Vec<Diagnostic>> {
+    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    reader::read(source, text, start, limits, true).map(|(document, _)| document)
+}
+
+/// The byte after the JSON value at `start` whether it is well-formed or not, judged by brackets and quotes alone;
+/// where these do not close, the end of the text. For front ends that go on after mistakes.
+pub fn value_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    let mut depth = 0usize;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != b'"' && bytes[at] != b'\n' {
+                    at += if bytes[at] == b'\\' && bytes.get(at + 1) != Some(&b'\n') { 2 } else { 1 };
+                }
+                // A string that is not closed on its line ends there.
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth <= 1 => return at + usize::from(depth == 1),
+            b'}' | b']' => depth -= 1,
+            b if depth == 0 && b.is_ascii_whitespace() && at > start && !text[start..at].trim().is_empty() => {
+                return at;
+            }
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && bytes.get(at - 1) == Some(&b'"') {
+            return at;
+        }
+    }
+    let mut end = at.min(text.len());
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    end
+}
+
+impl JsonDocument {
+    /// The value.
+    pub fn value(&self, id: JsonId) -> &JsonValue {
+        &self.values[id]
+    }
+    /// Where the value stands, quotes and brackets included.
+    pub fn span(&self, id: JsonId) -> Span {
+        self.spans[id]
+    }
+    /// The outermost value.
+    pub fn root(&self) -> JsonId {
+        self.root
+    }
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+    /// Never: there is a root.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+    /// The array or object that holds the value; `None` for the root.
+    pub fn parent(&self, id: JsonId) -> Option<JsonId> {
+        (id != self.root).then(|| self.parents[id])
+    }
+    /// What is probably not meant: repeated keys.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+    /// The member of an object by its key; `None` also if `id` is no object. Cost: linear in the object.
+    pub fn member(&self, id: JsonId, key: &str) -> Option<&JsonMember> {
+        match &self.values[id] {
+            JsonValue::Object(members) => members.iter().find(|member| &*member.key == key),
+            _ => None,
+        }
+    }
+    /// The value of an object's member; `None` also if `id` is no object. Cost: linear in the object.
+    pub fn get(&self, id: JsonId, key: &str) -> Option<JsonId> {
+        self.member(id, key).map(|member| member.value)
+    }
+    /// The members, if it is an object.
+    pub fn object(&self, id: JsonId) -> Option<&[JsonMember]> {
+        match &self.values[id] {
+            JsonValue::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+    /// The elements, if it is an array.
+    pub fn array(&self, id: JsonId) -> Option<&[JsonId]> {
+        match &self.values[id] {
+            JsonValue::Array(elements) => Some(elements),
+            _ => None,
+        }
+    }
+    /// The decoded text, if it is a string.
+    pub fn string(&self, id: JsonId) -> Option<&str> {
+        match &self.values[id] {
+            JsonValue::String(text) => Some(text),
+            _ => None,
+        }
+    }
+    /// The number as written, if it is one.
+    pub fn number(&self, id: JsonId) -> Option<&str> {
+        match &self.values[id] {
+            JsonValue::Number(text) => Some(text),
+            _ => None,
+        }
+    }
+    /// The truth value, if it is one.
+    pub fn bool(&self, id: JsonId) -> Option<bool> {
+        match self.values[id] {
+            JsonValue::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+    /// `null`, `boolean`, `number`, `string`, `array` or `object`: for messages.
+    pub fn type_name(&self, id: JsonId) -> &'static str {
+        match self.values[id] {
+            JsonValue::Null => "null",
+            JsonValue::Bool(_) => "boolean",
+            JsonValue::Number(_) => "number",
+            JsonValue::String(_) => "string",
+            JsonValue::Array(_) => "array",
+            JsonValue::Object(_) => "object",
+        }
+    }
+    /// Where the bytes of a decoded string stand in the source.
+    pub fn string_map(&self, id: JsonId) -> TextMap {
+        self.text_map(self.spans[id])
+    }
+    /// Where the bytes of a decoded key stand in the source: for `patternProperties`.
+    pub fn key_map(&self, member: &JsonMember) -> TextMap {
+        self.text_map(member.key_span)
+    }
+    fn text_map(&self, span: Span) -> TextMap {
+        let verbatim = || TextMap::verbatim(self.source, span.start as usize + 1);
+        self.escaped.get(&span.start).cloned().unwrap_or_else(verbatim)
+    }
+    /// The value that a JSON pointer (RFC 6901: `/properties/a~1b/0`, not a URI fragment) leads to from the root.
+    pub fn resolve(&self, pointer: &str) -> Option<JsonId> {
+        if pointer.is_empty() {
+            return Some(self.root);
+        }
+        pointer.strip_prefix('/')?.split('/').try_fold(self.root, |at, step| match &self.values[at] {
+            JsonValue::Object(_) => self.get(at, &step.replace("~1", "/").replace("~0", "~")),
+            JsonValue::Array(elements) => {
+                let plain = step == "0" || (!step.starts_with('0') && step.bytes().all(|b| b.is_ascii_digit()));
+                elements.get(step.parse::<usize>().ok().filter(|_| plain)?).copied()
+            }
+            _ => None,
+        })
+    }
+    /// The JSON pointer that leads to the value; empty for the root. Cost: linear in the arrays and objects around it.
+    pub fn pointer(&self, id: JsonId) -> String {
+        let mut steps: Vec<String> = Vec::new();
+        let mut at = id;
+        while let Some(parent) = self.parent(at) {
+            steps.push(match &self.values[parent] {
+                JsonValue::Array(elements) => elements.iter().position(|&e| e == at).unwrap_or_default().to_string(),
+                JsonValue::Object(members) => {
+                    let member = members.iter().find(|member| member.value == at);
+                    member.map(|member| pointer_step(&member.key)).unwrap_or_default()
+                }
+                _ => String::new(),
+            });
+            at = parent;
+        }
+        steps.iter().rev().fold(String::new(), |pointer, step| pointer + "/" + step)
+    }
+}
+
+/// A key as a step of a JSON pointer: `~` and `/` escaped.
+pub fn pointer_step(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

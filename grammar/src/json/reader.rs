@@ -1,0 +1,567 @@
+//! One pass over the text with a stack of open arrays and objects.
+
+use rustc_hash::FxHashMap;
+
+use super::error::{JsonError, repeated_key};
+use super::{JsonDocument, JsonId, JsonMember, JsonValue};
+use crate::diagnostic::Diagnostic;
+use crate::index::IndexVec;
+use crate::limits::Limits;
+use crate::span::{SourceId, Span};
+use crate::text_map::TextMap;
+
+/// An array or object whose end has not come yet.
+struct Open {
+    bracket: char,
+    start: usize,
+    elements: Vec<JsonId>,
+    members: Vec<JsonMember>,
+    /// The key whose value comes next.
+    key: Option<(Box<str>, Span)>,
+}
+
+/// What the reader looks for next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    /// A value.
+    Value,
+    /// After `[`: a value or `]`. After `{`: a key or `}`.
+    FirstEntry,
+    /// A comma or the closing bracket.
+    CommaOrEnd,
+    /// After a comma in an array: a value. In an object: a key.
+    Entry,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    limits: &'a Limits,
+    document: JsonDocument,
+    open: Vec<Open>,
+    errors: Vec<Diagnostic>,
+    /// Reading makes no sense any more.
+    stopped: bool,
+}
+
+/// See [`super::parse_json_prefix`]; with `whole`, nothing but white space may follow.
+pub(super) fn read(
+    source: SourceId,
+    text: &str,
+    start: usize,
+    limits: &Limits,
+    whole: bool,
+) -> Result<(JsonDocument, usize), Vec<Diagnostic>> {
+    if text.len() > limits.source_bytes_max {
+        let error = JsonError::TooLong { limit: limits.source_bytes_max, used: text.len() };
+        return Err(vec![error.at(Span::new(source, 0, 0))]);
+    }
+    let document = JsonDocument {
+        source,
+        values: IndexVec::new(),
+        spans: IndexVec::new(),
+        parents: IndexVec::new(),
+        escaped: FxHashMap::default(),
+        root: JsonId(0),
+        warnings: Vec::new(),
+    };
+    let at = start.min(text.len());
+    let mut reader = Reader { text, at, limits, document, open: Vec::new(), errors: Vec::new(), stopped: false };
+    reader.document_value();
+    let end = reader.at;
+    if whole && !reader.stopped {
+        reader.skip_blank();
+        if reader.at < text.len() {
+            reader.error(JsonError::TrailingText, reader.at, text.trim_end().len().max(reader.at));
+        }
+    }
+    if reader.errors.is_empty() { Ok((reader.document, end)) } else { Err(reader.errors) }
+}
+
+impl Reader<'_> {
+    /// Reads until the outermost value has ended. Each turn takes a byte, closes a bracket or stops.
+    fn document_value(&mut self) {
+        let mut expect = Expect::Value;
+        while !self.stopped {
+            self.skip_blank();
+            expect = match expect {
+                Expect::Value => match self.value() {
+                    Some(next) => next,
+                    None => return,
+                },
+                Expect::FirstEntry | Expect::Entry => match self.entry(expect == Expect::FirstEntry) {
+                    Some(next) => next,
+                    None => return,
+                },
+                Expect::CommaOrEnd => match self.comma_or_end() {
+                    Some(next) => next,
+                    None => return,
+                },
+            };
+        }
+    }
+
+    /// Reads a value or the start of one; `None` at the end of the outermost.
+    fn value(&mut self) -> Option<Expect> {
+        let start = self.at;
+        match self.peek() {
+            Some(bracket @ ('{' | '[')) => {
+                if self.open.len() >= self.limits.grammar_depth_max {
+                    let limit = self.limits.grammar_depth_max;
+                    return self.stop(JsonError::TooDeep { limit }, start, start + 1);
+                }
+                self.at += 1;
+                self.open.push(Open { bracket, start, elements: Vec::new(), members: Vec::new(), key: None });
+                Some(Expect::FirstEntry)
+            }
+            Some(quote @ ('"' | '\'')) => {
+                let text = self.string(quote);
+                self.finish(JsonValue::String(text), start)
+            }
+            Some('-' | '+' | '.' | '0'..='9') => {
+                let number = self.number();
+                self.finish(JsonValue::Number(number), start)
+            }
+            Some(c) if c.is_alphanumeric() || c == '_' => {
+                let word = self.word();
+                let value = match word {
+                    "true" => JsonValue::Bool(true),
+                    "false" => JsonValue::Bool(false),
+                    "null" => JsonValue::Null,
+                    _ => {
+                        let word = shortened(word);
+                        self.error(JsonError::UnknownWord { word }, start, self.at);
+                        JsonValue::Null
+                    }
+                };
+                self.finish(value, start)
+            }
+            Some(',' | '}' | ']') if !self.open.is_empty() => {
+                // The value was forgotten; the bracket or comma is read by whoever expects one.
+                let found = self.found();
+                self.error(JsonError::ExpectedValue { found }, start, start + 1);
+                self.finish(JsonValue::Null, start)
+            }
+            None if !self.open.is_empty() => self.unclosed(),
+            _ => {
+                let (found, len) = (self.found(), self.peek().map_or(0, char::len_utf8));
+                self.stop(JsonError::ExpectedValue { found }, start, start + len)
+            }
+        }
+    }
+
+    /// After `[`, `{` or a comma.
+    fn entry(&mut self, first: bool) -> Option<Expect> {
+        let start = self.at;
+        let bracket = self.open.last()?.bracket;
+        let close = self.peek();
+        if let Some(c @ ('}' | ']')) = close {
+            if !first {
+                let comma = self.text[..start].rfind(',').unwrap_or(start);
+                self.error(JsonError::TrailingComma, comma, comma + 1);
+            }
+            return self.close(c);
+        }
+        if bracket == '[' {
+            return Some(Expect::Value);
+        }
+        let key = match close {
+            Some(quote @ ('"' | '\'')) => self.string(quote),
+            Some(c) if c.is_alphabetic() || c == '_' || c == '$' => {
+                let key: Box<str> = self.word().into();
+                self.error(JsonError::UnquotedKey { key: shortened(&key) }, start, self.at);
+                key
+            }
+            None => return self.unclosed(),
+            Some(c) => {
+                let found = self.found();
+                self.error(JsonError::ExpectedKey { found }, start, start + c.len_utf8());
+                match c {
+                    c if c.is_ascii_digit() || c == '-' => self.number(),
+                    '{' | '[' => {
+                        // A value where the key should be: read it as the value of an unnamed member.
+                        let span = self.span(start, start);
+                        self.open.last_mut()?.key = Some(("".into(), span));
+                        return Some(Expect::Value);
+                    }
+                    ':' => "".into(),
+                    c => {
+                        self.at += c.len_utf8();
+                        return Some(Expect::Entry);
+                    }
+                }
+            }
+        };
+        let span = self.span(start, self.at);
+        self.skip_blank();
+        match self.peek() {
+            Some(':') => self.at += 1,
+            _ => {
+                let (found, len) = (self.found(), self.peek().map_or(0, char::len_utf8));
+                self.error(JsonError::ExpectedColon { found }, self.at, self.at + len);
+                if self.peek() == Some('=') {
+                    self.at += 1;
+                }
+            }
+        }
+        self.open.last_mut()?.key = Some((key, span));
+        Some(Expect::Value)
+    }
+
+    /// After an entry.
+    fn comma_or_end(&mut self) -> Option<Expect> {
+        let start = self.at;
+        let top = self.open.last()?;
+        let (open, opened) = (top.bracket, self.span(top.start, top.start + 1));
+        match self.peek() {
+            Some(',') => {
+                self.at += 1;
+                Some(Expect::Entry)
+            }
+            Some(c @ ('}' | ']')) => self.close(c),
+            None => self.unclosed(),
+            Some(c) => {
+                let found = self.found();
+                self.error(JsonError::ExpectedComma { found, open, opened }, start, start + c.len_utf8());
+                match c {
+                    // The comma was forgotten.
+                    '"' | '{' | '[' | '-' | '0'..='9' => return Some(Expect::Entry),
+                    c if c.is_alphabetic() => return Some(Expect::Entry),
+                    ';' => self.at += 1,
+                    _ => {
+                        self.stopped = true;
+                        return None;
+                    }
+                }
+                Some(Expect::Entry)
+            }
+        }
+    }
+
+    /// Closes the innermost bracket with `c`, which stands here.
+    fn close(&mut self, c: char) -> Option<Expect> {
+        let top = self.open.last()?;
+        let (open, opened) = (top.bracket, self.span(top.start, top.start + 1));
+        let matching = if open == '{' { '}' } else { ']' };
+        if c != matching {
+            let outer_matches = self.open.iter().rev().skip(1).any(|outer| (outer.bracket == '{') == (c == '}'));
+            if outer_matches {
+                // The inner one was forgotten; the outer one reads `c` again.
+                self.error(JsonError::Unclosed { open, opened }, self.at, self.at + 1);
+            } else {
+                self.error(JsonError::WrongBracket { found: c, open, opened }, self.at, self.at + 1);
+                self.at += 1;
+            }
+        } else {
+            self.at += 1;
+        }
+        let top = self.open.pop()?;
+        let value = match top.bracket {
+            '[' => JsonValue::Array(top.elements),
+            _ => JsonValue::Object(self.without_repeats(top.members)),
+        };
+        self.finish(value, top.start)
+    }
+
+    /// Of members with equal keys, the last value at the first one's place.
+    fn without_repeats(&mut self, members: Vec<JsonMember>) -> Vec<JsonMember> {
+        let mut order: Vec<usize> = (0..members.len()).collect();
+        order.sort_by(|&a, &b| members[a].key.cmp(&members[b].key));
+        if order.windows(2).all(|pair| members[pair[0]].key != members[pair[1]].key) {
+            return members;
+        }
+        // Stable sorting keeps equal keys in text order: the first of a run stays, the last gives the value.
+        let mut replaced: Vec<Option<JsonMember>> = members.into_iter().map(Some).collect();
+        let mut from = 0;
+        for index in 1..=order.len() {
+            let same = index < order.len()
+                && replaced[order[index]].as_ref().map(|m| &m.key) == replaced[order[from]].as_ref().map(|m| &m.key);
+            if same {
+                continue;
+            }
+            let run = &order[from..index];
+            from = index;
+            let (&first, &last) = match (run.first(), run.last()) {
+                (Some(first), Some(last)) if first != last => (first, last),
+                _ => continue,
+            };
+            let (first_span, last_member) = (replaced[first].as_ref().map(|m| m.key_span), replaced[last].take());
+            if let (Some(first_span), Some(member)) = (first_span, last_member) {
+                if self.document.warnings.len() < self.limits.diagnostics_max {
+                    self.document.warnings.push(repeated_key(&shortened(&member.key), member.key_span, first_span));
+                }
+                run.iter().for_each(|&index| replaced[index] = None);
+                replaced[first] = Some(member);
+            }
+        }
+        replaced.into_iter().flatten().collect()
+    }
+
+    /// Adds a value that ends here to the innermost open bracket; `None` if there is none.
+    fn finish(&mut self, value: JsonValue, start: usize) -> Option<Expect> {
+        let span = self.span(start, self.at);
+        let id = self.document.values.next_id();
+        let children: Vec<JsonId> = match &value {
+            JsonValue::Array(elements) => elements.clone(),
+            JsonValue::Object(members) => members.iter().map(|member| member.value).collect(),
+            _ => Vec::new(),
+        };
+        children.into_iter().for_each(|child| self.document.parents[child] = id);
+        self.document.values.push(value);
+        self.document.spans.push(span);
+        self.document.parents.push(id);
+        match self.open.last_mut() {
+            None => {
+                self.document.root = id;
+                return None;
+            }
+            Some(top) => match top.key.take() {
+                Some((key, key_span)) => top.members.push(JsonMember { key, key_span, value: id }),
+                None => top.elements.push(id),
+            },
+        }
+        Some(Expect::CommaOrEnd)
+    }
+
+    /// Reads a string whose opening quote stands here.
+    fn string(&mut self, quote: char) -> Box<str> {
+        let text = self.text;
+        let start = self.at;
+        if quote == '\'' {
+            self.error(JsonError::SingleQuotes, start, start + 1);
+        }
+        self.at += 1;
+        let mut decoded = String::new();
+        let mut map: Option<TextMap> = None;
+        let mut run = self.at;
+        loop {
+            let rest = &text.as_bytes()[self.at..];
+            let plain = rest.iter().position(|&b| b == quote as u8 || b == b'\\' || b < 0x20).unwrap_or(rest.len());
+            self.at += plain;
+            let stop = text.as_bytes().get(self.at).copied();
+            if stop.is_some_and(|b| b < 0x20 && b != b'\n') {
+                let code = u32::from(stop.unwrap_or_default());
+                self.error(JsonError::ControlCharacter { code }, self.at, self.at + 1);
+                self.at += 1;
+                continue;
+            }
+            decoded.push_str(&text[run..self.at]);
+            if let Some(map) = &mut map {
+                map.push(self.at - run, run, self.at);
+            }
+            match stop {
+                Some(b'\\') => {
+                    let map = map.get_or_insert_with(|| {
+                        let mut map = TextMap::new(self.document.source);
+                        map.push(self.at - run, run, self.at);
+                        map
+                    });
+                    let (escape, before) = (self.at, decoded.len());
+                    let mut moved = std::mem::replace(map, TextMap::new(self.document.source));
+                    self.escape(&mut decoded);
+                    moved.push(decoded.len() - before, escape, self.at);
+                    *map = moved;
+                    run = self.at;
+                }
+                Some(b) if b == quote as u8 => {
+                    self.at += 1;
+                    break;
+                }
+                _ => {
+                    self.error(JsonError::UnclosedString, start, self.at);
+                    break;
+                }
+            }
+        }
+        if let Some(map) = map {
+            self.document.escaped.insert(start as u32, map);
+        }
+        decoded.into()
+    }
+
+    /// Reads the escape that stands here; at least its backslash.
+    fn escape(&mut self, decoded: &mut String) {
+        let start = self.at;
+        self.at += 1;
+        let Some(c) = self.peek() else { return };
+        let plain = match c {
+            '"' | '\\' | '/' => c,
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => return self.unicode_escape(start, decoded),
+            _ => {
+                if c != '\n' {
+                    self.at += c.len_utf8();
+                }
+                let escape = self.text[start..self.at].to_owned();
+                return self.error(JsonError::UnknownEscape { escape }, start, self.at);
+            }
+        };
+        self.at += 1;
+        decoded.push(plain);
+    }
+
+    fn unicode_escape(&mut self, start: usize, decoded: &mut String) {
+        self.at += 1;
+        let Some(high) = self.hex4() else {
+            return self.error(JsonError::BadUnicodeEscape, start, self.at);
+        };
+        let code = match high {
+            0xD800..=0xDBFF => {
+                let back = self.at;
+                let low = if self.text[self.at..].starts_with("\\u") {
+                    self.at += 2;
+                    self.hex4()
+                } else {
+                    None
+                };
+                match low {
+                    Some(low @ 0xDC00..=0xDFFF) => 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00),
+                    _ => {
+                        self.at = back;
+                        high
+                    }
+                }
+            }
+            _ => high,
+        };
+        match char::from_u32(code) {
+            Some(c) => decoded.push(c),
+            None => self.error(JsonError::LoneSurrogate { code }, start, self.at),
+        }
+    }
+
+    /// Takes four hexadecimal digits, or as many as there are and `None`.
+    fn hex4(&mut self) -> Option<u32> {
+        let rest = &self.text.as_bytes()[self.at..];
+        let len = rest.iter().take(4).take_while(|b| b.is_ascii_hexdigit()).count();
+        let digits = &self.text[self.at..self.at + len];
+        self.at += len;
+        if len == 4 { u32::from_str_radix(digits, 16).ok() } else { None }
+    }
+
+    /// Takes everything that looks like a number and checks it.
+    fn number(&mut self) -> Box<str> {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let like = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
+        let len = rest.find(|c| !like(c)).unwrap_or(rest.len());
+        self.at += len;
+        let text = &rest[..len];
+        if let Err(reason) = check_number(text) {
+            self.error(JsonError::BadNumber { reason }, start, self.at);
+            return "0".into();
+        }
+        text.into()
+    }
+
+    fn word(&mut self) -> &str {
+        let rest = &self.text[self.at..];
+        let len = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(rest.len());
+        let word = &self.text[self.at..self.at + len];
+        self.at += len;
+        word
+    }
+
+    /// White space; comments are reported and skipped.
+    fn skip_blank(&mut self) {
+        loop {
+            let rest = &self.text[self.at..];
+            self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
+            let rest = &self.text[self.at..];
+            let len = if rest.starts_with("//") || (rest.starts_with('#') && !self.open.is_empty()) {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if let Some(body) = rest.strip_prefix("/*") {
+                body.find("*/").map_or(rest.len(), |len| len + 4)
+            } else {
+                return;
+            };
+            if self.open.is_empty() && !self.document.values.is_empty() {
+                // After the value: not ours.
+                return;
+            }
+            self.error(JsonError::Comment, self.at, self.at + len);
+            self.at += len;
+        }
+    }
+
+    fn unclosed(&mut self) -> Option<Expect> {
+        if let Some(top) = self.open.last() {
+            let (open, opened) = (top.bracket, self.span(top.start, top.start + 1));
+            let end = self.text.len();
+            self.error(JsonError::Unclosed { open, opened }, end, end);
+        }
+        self.stopped = true;
+        None
+    }
+    fn stop(&mut self, error: JsonError, start: usize, end: usize) -> Option<Expect> {
+        self.error(error, start, end);
+        self.stopped = true;
+        None
+    }
+    fn error(&mut self, error: JsonError, start: usize, end: usize) {
+        if self.errors.len() < self.limits.diagnostics_max {
+            let span = self.span(start, end);
+            self.errors.push(error.at(span));
+        } else {
+            self.stopped = true;
+        }
+    }
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.document.source, start, end)
+    }
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+    fn found(&self) -> String {
+        match self.peek() {
+            None => "the end of the text".into(),
+            Some(c) if c.is_control() => format!("U+{:04X}", c as u32),
+            Some(c) => format!("`{c}`"),
+        }
+    }
+}
+
+/// Whether it is a JSON number; otherwise what is wrong with it.
+pub(crate) fn check_number(text: &str) -> Result<(), &'static str> {
+    if text.starts_with('+') {
+        return Err("a number does not begin with `+`");
+    }
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = text.strip_prefix('-').unwrap_or(text);
+    let whole = digits(rest);
+    if whole == 0 {
+        return Err("a digit must stand before anything else");
+    }
+    if whole > 1 && rest.starts_with('0') {
+        return Err("a number does not begin with `0` unless a point follows");
+    }
+    let mut rest = &rest[whole..];
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let len = digits(fraction);
+        if len == 0 {
+            return Err("a digit must follow the point");
+        }
+        rest = &fraction[len..];
+    }
+    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        let len = digits(exponent);
+        if len == 0 {
+            return Err("digits must follow the `e`");
+        }
+        rest = &exponent[len..];
+    }
+    if rest.is_empty() { Ok(()) } else { Err("it goes on with something that is not part of a number") }
+}
+
+/// At most 40 characters of a text, for a message.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

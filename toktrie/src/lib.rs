@@ -28,14 +28,21 @@
 //! ```
 //!
 //! Knows nothing of grammars and regexes; any [`Recognizer`] over bytes can drive [`TokenTrie::walk`].
-//! Knows no files either: loaders take bytes that the caller has read.
+//! Knows no files either: [`loaders`] take bytes that the caller has read (tiktoken ranks, SentencePiece models and,
+//! with feature `huggingface`, `tokenizer.json`).
 
 pub mod limits;
+pub mod loaders;
 pub mod mask;
 pub mod trie;
 pub mod vocabulary;
 pub mod walk;
 
+#[cfg(feature = "huggingface")]
+pub use loaders::huggingface::{HuggingFaceOptions, Normalizers};
+pub use loaders::sentencepiece::SentencePieceOptions;
+pub use loaders::tiktoken::TiktokenOptions;
+pub use loaders::{EosChoice, LoadError};
 pub use mask::TokenMask;
 pub use trie::{LevelOrder, NO_TOKEN, TokenTrie};
 pub use vocabulary::{TokenId, TokenizeFn, Vocabulary, VocabularyBuilder, VocabularyError};

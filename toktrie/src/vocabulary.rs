@@ -98,7 +98,7 @@ impl Vocabulary {
     pub fn single_bytes() -> Vocabulary {
         let mut builder = Vocabulary::builder();
         for byte in 0..=255u8 {
-            builder.token(byte.into(), &[byte]);
+            builder.token(byte.into(), [byte]);
         }
         builder.special(256, "<eos>").eos(256);
         builder.tokenizer(Arc::new(|text: &str| text.bytes().map(TokenId::from).collect()));

@@ -79,8 +79,8 @@ impl Vocabulary {
         let mut best: Vec<(TokenId, usize)> = vec![(0, 0); bytes.len()];
         for start in (0..bytes.len()).rev() {
             let mut node = crate::trie::ROOT;
-            for end in start..bytes.len() {
-                let Some(child) = self.trie.child(node, bytes[end]) else { break };
+            for (end, &byte) in bytes.iter().enumerate().skip(start) {
+                let Some(child) = self.trie.child(node, byte) else { break };
                 node = child;
                 let rest_possible = best.get(end + 1).is_none_or(|rest| rest.1 > 0);
                 if let Some(id) = self.trie.token(node).filter(|_| rest_possible) {

@@ -1,0 +1,192 @@
+//! Hugging Face `tokenizer.json`, through the `tokenizers` crate (feature `huggingface`).
+//!
+//! Ordinary tokens spell what the file's decoder yields for them in the middle of a text: byte-level BPE in GPT-2's
+//! byte alphabet, `▁` for a blank and `<0xNN>` for a byte, and the other decoders that work token by token.
+//! Added tokens are special if they are flagged so, if they end the text, or if the caller says so; the others are
+//! ordinary text. The canonical tokenizer is that of the crate, told to read special tokens' names as plain text and
+//! to put no blank in front.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokenizers::{ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
+
+use super::{EOS_NAMES_WELL_KNOWN, EosChoice, LoadError};
+use crate::vocabulary::{TokenId, TokenizeFn, Vocabulary};
+
+mod plain_text;
+mod spelling;
+
+use spelling::Spelling;
+
+/// What stands beside `tokenizer.json`, and what the caller may know better.
+#[derive(Debug, Clone, Default)]
+pub struct HuggingFaceOptions<'a> {
+    /// Contents of `tokenizer_config.json`; its `eos_token` ends the text.
+    pub tokenizer_config: Option<&'a [u8]>,
+    /// Contents of `generation_config.json`; its `eos_token_id` (one or several) ends the text.
+    pub generation_config: Option<&'a [u8]>,
+    /// Which tokens end the text. If empty, what the two configurations say together; without them, well-known names.
+    pub eos: EosChoice,
+    /// Names of added tokens that are special although the file does not flag them.
+    pub special_names: Vec<String>,
+    /// The model's vocabulary size (`vocab_size` in `config.json`), where it is padded.
+    pub len: Option<usize>,
+    /// How the canonical tokenizer treats text that the file's normalizers would change.
+    pub normalizers: Normalizers,
+}
+
+/// Which normalizers the canonical tokenizer applies. One that puts a blank in front never is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Normalizers {
+    /// Only those that write a blank as `▁`: the tokens spell the text as it is. Differs from the model's own way
+    /// only on text that its normalizers change (such as a letter with a combining accent).
+    #[default]
+    Escapes,
+    /// All of them. Where they change the text, [`Vocabulary::tokenize`] falls back on longest match.
+    All,
+}
+
+/// The parts of the file that the `tokenizers` crate does not show.
+#[derive(Deserialize)]
+struct File {
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
+    #[serde(default)]
+    decoder: Value,
+}
+
+impl Vocabulary {
+    /// The vocabulary of a `tokenizer.json`.
+    ///
+    /// Errors: [`LoadError::Json`], [`LoadError::UnsupportedDecoder`], [`LoadError::UnknownEosName`],
+    /// [`LoadError::UnknownEosId`], [`LoadError::Vocabulary`].
+    /// Cost: 0.2 to 1 s, nearly all of it in the `tokenizers` crate.
+    pub fn from_huggingface(json: &[u8], options: &HuggingFaceOptions) -> Result<Vocabulary, LoadError> {
+        let file: File = read_json("tokenizer.json", json)?;
+        let spelling = Spelling::of_decoder(&file.decoder)?;
+        let tokenizer = Tokenizer::from_bytes(json).map_err(|error| json_error("tokenizer.json", error))?;
+        let tokens = tokenizer.get_vocab(true);
+        let added = tokenizer.get_added_tokens_decoder();
+
+        let id_of = |name: &str| tokens.get(name).copied();
+        let flagged = |id: TokenId| added.get(&id).is_some_and(|token| token.special);
+        let ids: rustc_hash::FxHashSet<TokenId> = tokens.values().copied().collect();
+        let eos = match options.chosen_eos()? {
+            choice if choice.is_empty() => {
+                EOS_NAMES_WELL_KNOWN.iter().filter_map(|name| id_of(name)).filter(|&id| flagged(id)).collect()
+            }
+            choice => choice.resolve(id_of, |id| ids.contains(&id))?,
+        };
+
+        let mut builder = Vocabulary::builder();
+        let named_special = |name: &String| options.special_names.contains(name);
+        for (name, &id) in &tokens {
+            if flagged(id) || eos.contains(&id) || named_special(name) {
+                builder.special(id, name.as_str());
+            } else {
+                builder.token(id, spelling.bytes_of(name));
+            }
+        }
+        for id in eos {
+            builder.eos(id);
+        }
+        if let Some(len) = options.len {
+            builder.len(len);
+        }
+        builder.tokenizer(canonical(tokenizer, file, options.normalizers)?);
+        Ok(builder.build()?)
+    }
+}
+
+impl HuggingFaceOptions<'_> {
+    fn chosen_eos(&self) -> Result<EosChoice, LoadError> {
+        if !self.eos.is_empty() {
+            return Ok(self.eos.clone());
+        }
+        let mut choice = EosChoice::default();
+        if let Some(json) = self.tokenizer_config {
+            choice.names.extend(TokenizerConfig::eos_name(json)?);
+        }
+        if let Some(json) = self.generation_config {
+            choice.ids.extend(GenerationConfig::eos_ids(json)?);
+        }
+        Ok(choice)
+    }
+}
+
+#[derive(Deserialize)]
+struct TokenizerConfig {
+    #[serde(default)]
+    eos_token: Value,
+}
+
+impl TokenizerConfig {
+    /// A string, or an object with the string as `content`, or nothing.
+    fn eos_name(json: &[u8]) -> Result<Option<String>, LoadError> {
+        let config: Self = read_json("tokenizer_config.json", json)?;
+        let name = config.eos_token.as_str().or_else(|| config.eos_token.get("content")?.as_str());
+        Ok(name.map(str::to_owned))
+    }
+}
+
+#[derive(Deserialize)]
+struct GenerationConfig {
+    eos_token_id: Option<OneOrMany>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(TokenId),
+    Many(Vec<TokenId>),
+}
+
+impl GenerationConfig {
+    fn eos_ids(json: &[u8]) -> Result<Vec<TokenId>, LoadError> {
+        let config: Self = read_json("generation_config.json", json)?;
+        Ok(match config.eos_token_id {
+            None => Vec::new(),
+            Some(OneOrMany::One(id)) => vec![id],
+            Some(OneOrMany::Many(ids)) => ids,
+        })
+    }
+}
+
+/// The tokenizer as a callback for text in the middle of a document.
+fn canonical(mut tokenizer: Tokenizer, file: File, normalizers: Normalizers) -> Result<TokenizeFn, LoadError> {
+    let wrong = |error| json_error("tokenizer.json", error);
+    let normalizer = plain_text::normalizer(file.normalizer, normalizers);
+    let normalizer: Option<NormalizerWrapper> =
+        serde_json::from_value(normalizer).map_err(|error| wrong(error.into()))?;
+    tokenizer.with_normalizer(normalizer).map_err(wrong)?;
+    let pre_tokenizer = plain_text::pre_tokenizer(file.pre_tokenizer);
+    let pre_tokenizer: Option<PreTokenizerWrapper> =
+        serde_json::from_value(pre_tokenizer).map_err(|error| wrong(error.into()))?;
+    tokenizer.with_pre_tokenizer(pre_tokenizer);
+    tokenizer.with_padding(None).with_truncation(None).map_err(wrong)?;
+    tokenizer.set_encode_special_tokens(true);
+    if let ModelWrapper::BPE(model) = tokenizer.get_model()
+        && model.dropout.is_some()
+    {
+        // Dropout is for training: it makes the tokenization a random one.
+        let mut model = model.clone();
+        model.dropout = None;
+        tokenizer.with_model(model);
+    }
+    Ok(Arc::new(move |text: &str| {
+        // Text that the tokenizer cannot read is left to longest match.
+        tokenizer.encode_fast(text, false).map(|encoding| encoding.get_ids().to_vec()).unwrap_or_default()
+    }))
+}
+
+fn read_json<'a, T: Deserialize<'a>>(file: &'static str, json: &'a [u8]) -> Result<T, LoadError> {
+    serde_json::from_slice(json).map_err(|error| json_error(file, error.into()))
+}
+
+fn json_error(file: &'static str, error: tokenizers::Error) -> LoadError {
+    LoadError::Json { file, message: error.to_string() }
+}

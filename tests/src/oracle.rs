@@ -1,0 +1,531 @@
+//! The naive oracle: `docs/semantics.md` written as a program, as plainly as it can be.
+//!
+//! In: a linked grammar and a small vocabulary. Out: which texts are accepted and viable, and the masks.
+//! Shares nothing with the engine but the grammar IR. Slow on purpose: regexes are derivatives that are looked up in
+//! a hash map, Earley sets are vectors by position, a mask tries every token.
+
+pub mod earley;
+pub mod regex;
+pub mod symbols;
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use larkspur_grammar::{LexerMode, LinkedGrammar};
+
+use earley::{Chart, Expected, Item, Set};
+use regex::{Re, Regexes};
+use symbols::{Symbol, Symbols};
+
+/// One piece of a text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Letter {
+    /// A byte.
+    Byte(u8),
+    /// A token given as a token, by its id.
+    Token(u32),
+}
+
+/// A token of a [`Vocab`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Token {
+    /// An ordinary token, which is text.
+    Bytes(Vec<u8>),
+    /// A special token, which is only ever a letter of its own.
+    Special(String),
+}
+
+/// A vocabulary: tokens by id, and which of them end a sequence.
+#[derive(Clone, Debug, Default)]
+pub struct Vocab {
+    /// Indexed by token id.
+    pub tokens: Vec<Token>,
+    /// End-of-sequence tokens.
+    pub eos: Vec<u32>,
+}
+
+impl Vocab {
+    /// The id of a special token.
+    pub fn special(&self, name: &str) -> Option<u32> {
+        let at = self.tokens.iter().position(|token| matches!(token, Token::Special(n) if n == name))?;
+        Some(at as u32)
+    }
+}
+
+/// A grammar whose texts can be followed letter by letter.
+pub struct Oracle {
+    symbols: Symbols,
+    vocab: Vocab,
+    regexes: RefCell<Regexes>,
+}
+
+/// A viable prefix: all ways in which it was read.
+#[derive(Clone)]
+pub struct State {
+    configurations: Vec<Rc<Configuration>>,
+}
+
+/// One way to have read the prefix. In `exact` mode it holds all splits into lexemes at once.
+///
+/// Either a set stands at the end of the chart and `live` has its lexemes, whole; or lexemes are under way.
+#[derive(Clone)]
+struct Configuration {
+    /// Sets by position; one longer than what was read.
+    chart: Chart,
+    /// What was read since the start. Length: that of the chart less one.
+    letters: Vec<Letter>,
+    live: Vec<Live>,
+    /// `longest`: the live lexemes are lazy ones that have ended here.
+    ended: bool,
+    /// Tokens that have ended.
+    tokens: u32,
+    /// [`Oracle::after_ends`] by which live lexemes end.
+    memo: RefCell<HashMap<Vec<usize>, Vec<Rc<Configuration>>>>,
+}
+
+/// A lexeme under way.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Live {
+    what: Expected,
+    /// Position of the set that expected it.
+    began: usize,
+    /// What may follow.
+    rest: Re,
+}
+
+impl Configuration {
+    fn position(&self) -> usize {
+        self.letters.len()
+    }
+    fn set_here(&self) -> Option<&Set> {
+        self.chart[self.position()].as_deref()
+    }
+}
+
+impl Oracle {
+    /// Lowers a grammar. Errors: its start derives nothing; an unknown special token; too many parameters.
+    pub fn new(linked: &LinkedGrammar, vocab: &Vocab) -> Result<Oracle, String> {
+        let mut regexes = Regexes::default();
+        let symbols = Symbols::new(linked, vocab, &mut regexes)?;
+        Ok(Oracle { symbols, vocab: vocab.clone(), regexes: RefCell::new(regexes) })
+    }
+
+    /// The empty prefix.
+    pub fn start(&self) -> State {
+        let set = self.symbols.first_set();
+        State { configurations: vec![Rc::new(self.at_set(vec![], vec![], set, 0))] }
+    }
+
+    /// The prefix with one more letter; `None` if that is not viable.
+    pub fn feed(&self, state: &State, letter: Letter) -> Option<State> {
+        state_of(state.configurations.iter().flat_map(|configuration| self.feed_one(configuration, letter)))
+    }
+
+    /// The prefix with one more byte; `None` if that is not viable.
+    pub fn feed_byte(&self, state: &State, byte: u8) -> Option<State> {
+        self.feed(state, Letter::Byte(byte))
+    }
+
+    /// The prefix with one more token, in both readings, before the token's end; `None` if that is not viable.
+    pub fn feed_token(&self, state: &State, id: u32) -> Option<State> {
+        let as_letter = self.feed(state, Letter::Token(id));
+        let as_bytes = match self.vocab.tokens.get(id as usize)? {
+            // A token without bytes would leave everything as it is, for ever.
+            Token::Bytes(bytes) if !bytes.is_empty() && !self.vocab.eos.contains(&id) => {
+                bytes.iter().try_fold(state.clone(), |state, &byte| self.feed_byte(&state, byte))
+            }
+            _ => None,
+        };
+        state_of(as_letter.into_iter().chain(as_bytes).flat_map(|state| state.configurations))
+    }
+
+    /// What a token's end does: budgets of `max_tokens` act.
+    pub fn token_end(&self, state: &State) -> State {
+        let configurations = state.configurations.iter().flat_map(|configuration| self.token_end_one(configuration));
+        state_of(configurations).expect("what waits for the end of a scope goes on")
+    }
+
+    /// Whether the prefix is an accepted text.
+    pub fn is_accepting(&self, state: &State) -> bool {
+        state.configurations.iter().any(|configuration| self.accepts(configuration))
+    }
+
+    /// The allowed tokens.
+    pub fn mask(&self, state: &State) -> BTreeSet<u32> {
+        let mut prefixes: HashMap<&[u8], Option<State>> = HashMap::from([(&[][..], Some(state.clone()))]);
+        let ids = 0..self.vocab.tokens.len() as u32;
+        ids.filter(|&id| {
+            let is_eos = self.vocab.eos.contains(&id);
+            let as_bytes = match &self.vocab.tokens[id as usize] {
+                Token::Bytes(bytes) if !bytes.is_empty() && !is_eos => self.feed_shared(&mut prefixes, bytes),
+                _ => false,
+            };
+            as_bytes || is_eos && self.is_accepting(state) || self.feed(state, Letter::Token(id)).is_some()
+        })
+        .collect()
+    }
+
+    /// Feeds bytes; tokens that begin alike share the work.
+    fn feed_shared<'a>(&self, prefixes: &mut HashMap<&'a [u8], Option<State>>, bytes: &'a [u8]) -> bool {
+        for end in 1..=bytes.len() {
+            if !prefixes.contains_key(&bytes[..end]) {
+                let before = prefixes[&bytes[..end - 1]].clone();
+                let after = before.and_then(|state| self.feed_byte(&state, bytes[end - 1]));
+                prefixes.insert(&bytes[..end], after);
+            }
+            if prefixes[&bytes[..end]].is_none() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The letters that may follow: bytes, and ids of tokens in expected token sets.
+    pub fn next_letters(&self, state: &State) -> Vec<Letter> {
+        let bytes = (0..=255).map(Letter::Byte);
+        let tokens = (0..self.vocab.tokens.len() as u32).map(Letter::Token);
+        bytes.chain(tokens).filter(|&letter| self.feed(state, letter).is_some()).collect()
+    }
+
+    fn feed_one(&self, configuration: &Configuration, letter: Letter) -> Vec<Rc<Configuration>> {
+        match (letter, self.symbols.mode()) {
+            (Letter::Token(id), _) => self.feed_token_letter(configuration, id),
+            (Letter::Byte(byte), LexerMode::Longest) => self.feed_longest(configuration, byte),
+            (Letter::Byte(byte), LexerMode::Exact) => self.feed_exact(configuration, byte),
+        }
+    }
+
+    /// A token letter ends the lexemes that match, and is scanned by the set reached.
+    fn feed_token_letter(&self, configuration: &Configuration, id: u32) -> Vec<Rc<Configuration>> {
+        if configuration.set_here().is_none() {
+            let reached = self.after_ends(configuration, None);
+            return reached.iter().flat_map(|reached| self.feed_token_letter(reached, id)).collect();
+        }
+        let scanned = self.symbols.scan_token(&configuration.chart, id, configuration.tokens);
+        let next = scanned.map(|set| {
+            let letters = with(&configuration.letters, Letter::Token(id));
+            Rc::new(self.at_set(configuration.chart.clone(), letters, set, configuration.tokens))
+        });
+        next.into_iter().collect()
+    }
+
+    /// `longest`, rules 1 to 3.
+    fn feed_longest(&self, configuration: &Configuration, byte: u8) -> Vec<Rc<Configuration>> {
+        let stepped = if configuration.ended { vec![] } else { self.step(&configuration.live, byte) };
+        if stepped.is_empty() {
+            // Rule 2. The set reached expects only whole lexemes, none of which matches: this goes one deep.
+            let reached = self.after_ends(configuration, Some(byte));
+            return reached.iter().flat_map(|reached| self.feed_longest(reached, byte)).collect();
+        }
+        let lazy: Vec<Live> =
+            stepped.iter().filter(|live| self.is_lazy(live) && self.is_match(live)).cloned().collect();
+        let ended = !lazy.is_empty();
+        let next = under_way(configuration, byte, None, if ended { lazy } else { stepped }, ended);
+        vec![Rc::new(next)]
+    }
+
+    /// `exact`: every lexeme that matches ends, and goes on as well.
+    fn feed_exact(&self, configuration: &Configuration, byte: u8) -> Vec<Rc<Configuration>> {
+        let mut results = Vec::new();
+        let mut live = self.step(&configuration.live, byte);
+        let mut set_here = configuration.set_here().cloned();
+        for reached in self.after_ends(configuration, Some(byte)) {
+            if reached.position() == configuration.position() && set_here.is_none() {
+                // The set here belongs to the same chart: one configuration has all splits.
+                live.extend(self.step(&reached.live, byte));
+                set_here = reached.set_here().cloned();
+            } else {
+                results.extend(self.feed_exact(&reached, byte));
+            }
+        }
+        live.sort();
+        live.dedup();
+        let next = under_way(configuration, byte, set_here, live, false);
+        if next.live.iter().any(|live| self.can_finish(&next, live)) {
+            results.push(Rc::new(next));
+        }
+        results
+    }
+
+    /// The live lexemes after a byte, without those that cannot go on.
+    fn step(&self, live: &[Live], byte: u8) -> Vec<Live> {
+        let mut regexes = self.regexes.borrow_mut();
+        let mut stepped = Vec::new();
+        for lexeme in live {
+            let rest = regexes.derivative(lexeme.rest, byte);
+            if regexes.nonempty(rest) {
+                stepped.push(Live { rest, ..lexeme.clone() });
+            }
+        }
+        stepped
+    }
+
+    /// `exact`: whether a live lexeme can be followed up to an accepted text. What the grammar needs afterwards can
+    /// stand directly behind a lexeme that is not ignored; an ignored one must end where it cannot go on.
+    fn can_finish(&self, configuration: &Configuration, live: &Live) -> bool {
+        let Expected::Ignored(grammar, _) = live.what else { return true };
+        // What follows does not depend on where the ignored text ends.
+        let before = configuration.chart[..configuration.position()].to_vec();
+        let next = self.symbols.scan(&before, &[(live.what, live.began)], configuration.tokens);
+        let expected = self.symbols.expected(&next, configuration.position());
+        let ends_anywhere = self.symbols.is_finished(&next) || self.symbols.expects_tokens(&next);
+        let mut regexes = self.regexes.borrow_mut();
+        let mut seen = BTreeSet::from([live.rest]);
+        let mut queue = vec![live.rest];
+        while let Some(rest) = queue.pop() {
+            let matches = regexes.nullable(rest);
+            if matches && ends_anywhere {
+                return true;
+            }
+            for byte in 0..=255 {
+                let longer = regexes.derivative(rest, byte);
+                if regexes.nonempty(longer) {
+                    if seen.insert(longer) {
+                        queue.push(longer);
+                    }
+                    continue;
+                }
+                if !matches {
+                    continue;
+                }
+                for &what in &expected {
+                    let begun = regexes.derivative(self.lexeme(what).regex, byte);
+                    if regexes.nonempty(begun) {
+                        match what {
+                            Expected::Ignored(other, _) if other == grammar => {
+                                if seen.insert(begun) {
+                                    queue.push(begun);
+                                }
+                            }
+                            _ => return true,
+                        }
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// The configurations after the lexemes that match here have ended, before `next` or the end of the text or token.
+    fn after_ends(&self, configuration: &Configuration, next: Option<u8>) -> Vec<Rc<Configuration>> {
+        let ends = self.ends(configuration, next);
+        if ends.is_empty() {
+            return vec![];
+        }
+        if let Some(known) = configuration.memo.borrow().get(&ends) {
+            return known.clone();
+        }
+        let mut reached = Vec::new();
+        for (again, group) in self.by_text_read_again(configuration, &ends) {
+            let ended: Vec<(Expected, usize)> =
+                group.iter().map(|&at| (configuration.live[at].what, configuration.live[at].began)).collect();
+            let before = configuration.chart[..configuration.position()].to_vec();
+            let set = self.symbols.scan(&before, &ended, configuration.tokens);
+            let at_set = Rc::new(self.at_set(before, configuration.letters.clone(), set, configuration.tokens));
+            reached.extend(self.read_again(at_set, &again));
+        }
+        configuration.memo.borrow_mut().insert(ends, reached.clone());
+        reached
+    }
+
+    /// Which live lexemes end here.
+    fn ends(&self, configuration: &Configuration, next: Option<u8>) -> Vec<usize> {
+        let live = &configuration.live;
+        let mut matching: Vec<usize> = (0..live.len()).filter(|&at| self.is_match(&live[at])).collect();
+        match self.symbols.mode() {
+            LexerMode::Longest if configuration.ended => {}
+            LexerMode::Longest => {
+                let priority = |at: &usize| match live[*at].what {
+                    Expected::Lexeme(lexeme) => self.symbols.lexemes[lexeme].priority,
+                    Expected::Ignored(..) => 0,
+                };
+                let highest = matching.iter().map(priority).max();
+                matching.retain(|at| Some(priority(at)) == highest);
+                let is_literal = |at: &usize| self.is_literal(live[*at].what);
+                if self.symbols.options().keywords && matching.iter().any(is_literal) {
+                    matching.retain(is_literal);
+                }
+            }
+            LexerMode::Exact => matching.retain(|&at| match (live[at].what, next) {
+                // Ignored text is taken whole.
+                (Expected::Ignored(..), Some(byte)) => {
+                    let mut regexes = self.regexes.borrow_mut();
+                    let longer = regexes.derivative(live[at].rest, byte);
+                    !regexes.nonempty(longer)
+                }
+                _ => true,
+            }),
+        }
+        matching
+    }
+
+    /// The ended lexemes by the string that `stop` may have read again, none first.
+    fn by_text_read_again(&self, configuration: &Configuration, ends: &[usize]) -> Vec<(Vec<u8>, Vec<usize>)> {
+        let mut groups: Vec<(Vec<u8>, Vec<usize>)> = Vec::new();
+        for &at in ends {
+            let text = match configuration.live[at].what {
+                Expected::Lexeme(lexeme) => match &self.symbols.lexemes[lexeme].tail {
+                    Some(tail) if tail.hidden => tail.string.clone().unwrap_or_default(),
+                    _ => vec![],
+                },
+                Expected::Ignored(..) => vec![],
+            };
+            match groups.iter_mut().find(|(other, _)| *other == text) {
+                Some((_, group)) => group.push(at),
+                None => groups.push((text, vec![at])),
+            }
+        }
+        groups.sort();
+        groups
+    }
+
+    /// Reads `text` once more if it is forced: each byte is the only letter that may follow, nor may the text end.
+    fn read_again(&self, reached: Rc<Configuration>, text: &[u8]) -> Vec<Rc<Configuration>> {
+        let mut state = State { configurations: vec![reached.clone()] };
+        for &byte in text {
+            if self.is_accepting(&state) || self.next_letters(&state) != [Letter::Byte(byte)] {
+                return vec![reached];
+            }
+            state = self.feed_byte(&state, byte).expect("the byte is among the next letters");
+        }
+        state.configurations
+    }
+
+    fn accepts(&self, configuration: &Configuration) -> bool {
+        match configuration.set_here() {
+            Some(set) => self.symbols.is_finished(set),
+            None => self.after_ends(configuration, None).iter().any(|reached| self.accepts(reached)),
+        }
+    }
+
+    /// The configuration with `set` at its end, whose lexemes are whole.
+    fn at_set(&self, mut chart: Chart, letters: Vec<Letter>, set: Set, tokens: u32) -> Configuration {
+        let began = letters.len();
+        let live = (self.symbols.expected(&set, began).into_iter())
+            .map(|what| Live { what, began, rest: self.lexeme(what).regex })
+            .collect();
+        chart.truncate(began);
+        chart.push(Some(Rc::new(set)));
+        Configuration { chart, letters, live, ended: false, tokens, memo: RefCell::default() }
+    }
+
+    /// The scopes of `max_tokens` whose budget is spent end, wherever they are.
+    fn token_end_one(&self, configuration: &Configuration) -> Vec<Rc<Configuration>> {
+        let mut going_on = Configuration { tokens: configuration.tokens + 1, ..configuration.clone() };
+        going_on.memo = RefCell::default();
+        if going_on.ended {
+            // Lazy lexemes have ended here: the set they lead to stands at this token's end.
+            let reached = self.after_ends(&going_on, None);
+            return reached.iter().flat_map(|reached| self.end_scopes(Configuration::clone(reached))).collect();
+        }
+        self.end_scopes(going_on)
+    }
+
+    fn end_scopes(&self, mut going_on: Configuration) -> Vec<Rc<Configuration>> {
+        let position = going_on.position();
+        let mut begins: BTreeSet<usize> = going_on.live.iter().map(|live| live.began).collect();
+        begins.extend(going_on.set_here().map(|_| position));
+        let mut advanced = Vec::new();
+        for &began in &begins {
+            let set = going_on.chart[began].clone().expect("lexemes begin where a set is");
+            for item in &set.items {
+                if self.is_due(item, going_on.tokens) && self.is_under_way(item, began, &going_on) {
+                    self.ends_of_scope(item, &going_on.chart, going_on.tokens, &mut advanced);
+                }
+            }
+            let items = set.items.iter().filter(|item| !self.is_due(item, going_on.tokens)).cloned().collect();
+            going_on.chart[began] = Some(Rc::new(Set { items, tokens: set.tokens }));
+        }
+        let chart = going_on.chart.clone();
+        going_on.live.retain(|live| {
+            let set = chart[live.began].as_deref().expect("lexemes begin where a set is");
+            self.symbols.expecting(set, live.began, live.what).next().is_some()
+        });
+        if advanced.is_empty() {
+            return vec![Rc::new(going_on)];
+        }
+        // The items that waited stand in the set here, together with what stands there otherwise.
+        let mut results = Vec::new();
+        match going_on.set_here() {
+            Some(set) => advanced.extend(set.items.iter().cloned()),
+            None if !going_on.live.is_empty() => results.push(Rc::new(going_on.clone())),
+            None => {}
+        }
+        let before = chart[..position].to_vec();
+        let set = self.symbols.close(&before, position, advanced, going_on.tokens);
+        results.push(Rc::new(self.at_set(before, going_on.letters, set, going_on.tokens)));
+        results
+    }
+
+    /// Whether the item is in a scope that ends now.
+    fn is_due(&self, item: &Item, tokens: u32) -> bool {
+        item.marks.iter().any(|&mark| self.mark_is_due(mark, tokens))
+    }
+    fn mark_is_due(&self, (scope, since): (usize, u32), tokens: u32) -> bool {
+        let budget = self.symbols.productions[scope].max_tokens.expect("scopes have a budget");
+        tokens - since >= budget
+    }
+
+    /// Whether the item of the set at `began` expects a live lexeme, or a token letter here.
+    fn is_under_way(&self, item: &Item, began: usize, configuration: &Configuration) -> bool {
+        let set = Set { items: vec![item.clone()], tokens: 0 };
+        let lexemes = self.symbols.expected(&set, began);
+        let is_live = |live: &Live| live.began == began && lexemes.contains(&live.what);
+        let is_token = matches!(self.symbols.next(item), Some(Symbol::Tokens(_)));
+        configuration.live.iter().any(is_live) || is_token && began == configuration.position()
+    }
+
+    /// Climbs from an item to the rules whose scopes end; adds the items that wait for them, advanced.
+    fn ends_of_scope(&self, item: &Item, chart: &Chart, tokens: u32, advanced: &mut Vec<Item>) {
+        let mut seen = BTreeSet::new();
+        let mut queue = vec![item.clone()];
+        while let Some(item) = queue.pop() {
+            if !seen.insert(item.clone()) {
+                continue;
+            }
+            let origin = chart[item.origin].as_deref().expect("items begin where a set is");
+            for parent in self.symbols.waiting(origin, &item) {
+                if self.is_due(parent, tokens) {
+                    queue.push(parent.clone());
+                } else {
+                    advanced.push(Item { after_ignored: false, ..self.symbols.advance(parent) });
+                }
+            }
+        }
+    }
+
+    fn lexeme(&self, what: Expected) -> &symbols::Lexeme {
+        let (Expected::Lexeme(lexeme) | Expected::Ignored(_, lexeme)) = what;
+        &self.symbols.lexemes[lexeme]
+    }
+    fn is_lazy(&self, live: &Live) -> bool {
+        self.lexeme(live.what).lazy
+    }
+    fn is_literal(&self, what: Expected) -> bool {
+        matches!(what, Expected::Lexeme(_)) && self.lexeme(what).is_literal
+    }
+    fn is_match(&self, live: &Live) -> bool {
+        self.regexes.borrow().nullable(live.rest)
+    }
+}
+
+/// The configuration after a byte, with no set at its end.
+fn under_way(before: &Configuration, byte: u8, set: Option<Set>, live: Vec<Live>, ended: bool) -> Configuration {
+    let mut chart = before.chart.clone();
+    chart[before.position()] = set.map(Rc::new).or(before.chart[before.position()].clone());
+    chart.push(None);
+    let letters = with(&before.letters, Letter::Byte(byte));
+    Configuration { chart, letters, live, ended, tokens: before.tokens, memo: RefCell::default() }
+}
+
+fn with(letters: &[Letter], letter: Letter) -> Vec<Letter> {
+    let mut letters = letters.to_vec();
+    letters.push(letter);
+    letters
+}
+
+fn state_of(configurations: impl Iterator<Item = Rc<Configuration>>) -> Option<State> {
+    let configurations: Vec<Rc<Configuration>> = configurations.collect();
+    if configurations.is_empty() { None } else { Some(State { configurations }) }
+}

@@ -31,6 +31,8 @@
 //! Knows no files either: [`loaders`] take bytes that the caller has read (tiktoken ranks, SentencePiece models and,
 //! with feature `huggingface`, `tokenizer.json`).
 
+#![forbid(unsafe_code)]
+
 pub mod limits;
 pub mod loaders;
 pub mod mask;

@@ -16,7 +16,8 @@ pub trait Recognizer {
 }
 
 /// Longest token for which the states live on the machine's stack; vocabularies with longer ones allocate per walk.
-const DEPTH_INLINE: usize = 255;
+/// It is that of o200k, cl100k, llama-3.1, qwen3, deepseek-v3 and gpt2.
+const DEPTH_INLINE: usize = 128;
 
 impl TokenTrie {
     /// Allows in `mask` each token whose bytes `recognizer` takes from `start`; other bits stay as they are.
@@ -48,6 +49,12 @@ impl TokenTrie {
     }
 
     /// `states[0]` is the state at `node`; there is one place for each level below it.
+    ///
+    /// o200k, every byte taken, 421,660 nodes, one thread of a 2-core AMD EPYC (Zen 5) machine, p50: 0.99 ns per node
+    /// with a recognizer without state, 1.7 ns with a table of next states (0.7 ms for the whole trie).
+    /// The bit is written without a branch, which half of the nodes would mispredict (3.1 and 4.0 ns). Slices of equal
+    /// length spare the bounds checks but those of `states` and `words`; without these too, in unsafe code, it is 0.90
+    /// and 1.5 ns, not enough for `unsafe`.
     fn walk_with<R: Recognizer>(
         &self,
         node: u32,
@@ -55,9 +62,10 @@ impl TokenTrie {
         states: &mut [R::State],
         words: &mut [u32],
     ) -> u64 {
-        let (bytes, depths, subtree_ends, tokens) = (self.bytes(), self.depths(), self.subtree_ends(), self.tokens());
+        let end = self.subtree_ends()[node as usize] as usize;
+        let (bytes, depths) = (&self.bytes()[..end], &self.depths()[..end]);
+        let (subtree_ends, tokens) = (&self.subtree_ends()[..end], &self.tokens()[..end]);
         let base = depths[node as usize] as usize;
-        let end = subtree_ends[node as usize] as usize;
         let mut next = node as usize + 1;
         let mut visited = 0;
         while next < end {
@@ -69,9 +77,10 @@ impl TokenTrie {
             };
             states[level] = state;
             let token = tokens[next];
-            if token != NO_TOKEN {
-                words[token as usize / 32] |= 1 << (token % 32);
-            }
+            // No token: no bit, into the first word.
+            let ends_token = token != NO_TOKEN;
+            let word = if ends_token { token as usize / 32 } else { 0 };
+            words[word] |= u32::from(ends_token) << (token % 32);
             next += 1;
         }
         visited

@@ -53,7 +53,8 @@ impl VocabularyBuilder {
 
     /// The vocabulary of all that was given; the builder is empty afterwards.
     ///
-    /// Errors: each variant of [`VocabularyError`]. Cost: sorting the tokens, about 35 ms for o200k.
+    /// Errors: each variant of [`VocabularyError`]. Cost: O(tokens · log tokens); see
+    /// [`Vocabulary::from_tiktoken_ranks`] for a figure.
     pub fn build(&mut self) -> Result<Vocabulary, VocabularyError> {
         let Self { bytes, mut tokens, mut specials, eos, len, tokenizer } = std::mem::take(self);
         specials.sort();
@@ -84,7 +85,7 @@ impl VocabularyBuilder {
 }
 
 /// A token as the trie wants it. The first eight bytes decide nearly every comparison without following the slice
-/// [o200k: 20 ms against 45 ms].
+/// (loading o200k takes 39 ms with them, 46 ms without; 2-core AMD EPYC machine, Zen 5).
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct SortedToken<'a> {
     first_eight: u64,

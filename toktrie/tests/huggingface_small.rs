@@ -12,7 +12,7 @@ fn file(tokens: &[&str], parts: Value) -> Vec<u8> {
         tokens.iter().enumerate().map(|(id, token)| (token.to_string(), json!(id))).collect();
     let mut file = json!({
         "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
-        "pre_tokenizer": null, "post_processor": null, "decoder": {"type": "ByteLevel"},
+        "pre_tokenizer": null, "post_processor": null, "decoder": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
         "model": {"type": "BPE", "vocab": vocab, "merges": []},
     });
     for (key, value) in parts.as_object().unwrap() {
@@ -36,8 +36,8 @@ fn texts(vocabulary: &Vocabulary) -> Vec<&[u8]> {
 
 #[test]
 fn byte_alphabet_and_missing_bytes() {
-    // "Ġ" is a blank, "Ċ" a line feed, "é" the byte 0xe9, "ń" the byte 0xad; "世" is not in the alphabet.
-    let vocabulary = load(&file(&["a", "Ġ", "Ċa", "é", "ń", "世"], json!({}))).unwrap();
+    // "Ġ" is a blank, "Ċ" a line feed, "é" the byte 0xe9, "Ń" the byte 0xad; "世" is not in the alphabet.
+    let vocabulary = load(&file(&["a", "Ġ", "Ċa", "é", "Ń", "世"], json!({}))).unwrap();
     let expected: [&[u8]; 6] = [b"a", b" ", b"\na", b"\xe9", b"\xad", "世".as_bytes()];
     assert_eq!(texts(&vocabulary), expected);
     check_vocabulary(&vocabulary);

@@ -4,3 +4,13 @@
 //! of the engine's algorithms.
 
 pub mod oracle;
+pub mod random;
+
+use proptest::test_runner::Config;
+
+/// Settings of a property test: `cases`, times `LARKSPUR_TEST_FACTOR` if that is set. Failures are shrunk and shown; they are
+/// kept as cases under `tests/regressions`, not as seeds.
+pub fn property_config(cases: u32) -> Config {
+    let factor = std::env::var("LARKSPUR_TEST_FACTOR").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1);
+    Config { cases: cases * factor, failure_persistence: None, ..Config::default() }
+}

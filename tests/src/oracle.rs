@@ -111,6 +111,11 @@ impl Oracle {
         Ok(Oracle { symbols, vocab: vocab.clone(), regexes: RefCell::new(regexes) })
     }
 
+    /// The vocabulary.
+    pub fn vocab(&self) -> &Vocab {
+        &self.vocab
+    }
+
     /// The empty prefix.
     pub fn start(&self) -> State {
         let set = self.symbols.first_set();
@@ -489,7 +494,7 @@ impl Oracle {
                 if self.is_due(parent, tokens) {
                     queue.push(parent.clone());
                 } else {
-                    advanced.push(Item { after_ignored: false, ..self.symbols.advance(parent) });
+                    advanced.push(self.symbols.advance(parent));
                 }
             }
         }

@@ -109,7 +109,8 @@ impl Symbols {
             if let Some(next @ Symbol::Rule(child, argument)) = self.next(&item) {
                 let param = eval(argument, item.param);
                 let marks = self.marks_inside(&item.marks, child, tokens);
-                let advanced = self.advance(&item);
+                // Stepping over a symbol reads nothing: the ignored text is still what stands before.
+                let advanced = Item { after_ignored: item.after_ignored, ..self.advance(&item) };
                 let may_go_on = self.derivable(&advanced);
                 queue.extend(
                     self.predict(child, param, position, &marks)
@@ -199,13 +200,13 @@ impl Symbols {
             }
     }
 
-    /// The item with the dot behind the next symbol.
+    /// The item with the dot behind the next symbol, whose text has been read.
     pub fn advance(&self, item: &Item) -> Item {
         let dot = match self.productions[item.nonterminal].body {
             Body::Repeat(_, min, None) => (item.dot + 1).min(min),
             _ => item.dot + 1,
         };
-        Item { dot, ..item.clone() }
+        Item { dot, after_ignored: false, ..item.clone() }
     }
 
     /// The items of `origin`, the set where `child` began, that wait for it.

@@ -1,0 +1,390 @@
+//! Random small grammars, built directly as IR, over the letters `a`, `b`, `c`.
+//!
+//! A [`Spec`] is plain data, so that proptest can shrink it and a failure prints as something to read.
+
+use larkspur_grammar::{
+    Alternative, CharClass, Embed, EmbedKind, ExprId, ExprKind, Grammar, IgnoreEdges, LexerMode, LinkedGrammar,
+    RegexId, RegexSet, Rule, RuleId, SourceId, Span, Tail, Terminal, TerminalId, TokenItem, TokenSet, Unproductive,
+    link,
+};
+use proptest::prelude::*;
+
+use crate::oracle::{Token, Vocab};
+
+/// Grammars of one text: the first is the root, all can be embedded.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// How lexemes end.
+    pub exact: bool,
+    /// `keywords`.
+    pub keywords: bool,
+    /// `unproductive: allow`.
+    pub endless: bool,
+    /// The root's ignored text at the edges.
+    pub edges: Edges,
+    /// The grammars.
+    pub grammars: Vec<GrammarSpec>,
+}
+
+/// [`IgnoreEdges`] by number.
+pub type Edges = u8;
+
+/// One grammar; its first rule is the start.
+#[derive(Clone, Debug)]
+pub struct GrammarSpec {
+    /// Right-hand sides, with `max_tokens` where some.
+    pub rules: Vec<(Node, Option<u32>)>,
+    /// Terminals.
+    pub terminals: Vec<TerminalSpec>,
+    /// Ignored terminals.
+    pub ignore: Vec<usize>,
+    /// `ignore_once`.
+    pub ignore_once: bool,
+}
+
+/// A node of a right-hand side; numbers are taken modulo what there is.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// One after the other.
+    Sequence(Vec<Node>),
+    /// Any of them.
+    Choice(Vec<Node>),
+    /// So many times.
+    Repeat(Box<Node>, u32, Option<u32>),
+    /// A rule.
+    Rule(usize),
+    /// A terminal.
+    Terminal(usize),
+    /// One token: a range of ids.
+    Tokens(u32, u32),
+    /// Another grammar.
+    Embed(usize),
+}
+
+/// A terminal.
+#[derive(Clone, Debug)]
+pub struct TerminalSpec {
+    /// Its language.
+    pub regex: RegexSpec,
+    /// Ends at its first match.
+    pub lazy: bool,
+    /// `suffix` (`false`) or `stop` (`true`).
+    pub tail: Option<(RegexSpec, bool)>,
+    /// Of those that end together.
+    pub priority: i32,
+}
+
+/// A regex.
+#[derive(Clone, Debug)]
+pub enum RegexSpec {
+    /// A string of `abc`; the empty one only as `(…)?`.
+    Literal(String),
+    /// `[ab]`, `[^a]`, `é`.
+    Class(u8),
+    /// One after the other.
+    Concat(Vec<RegexSpec>),
+    /// Any.
+    Or(Vec<RegexSpec>),
+    /// Both.
+    And(Box<RegexSpec>, Box<RegexSpec>),
+    /// All other texts.
+    Not(Box<RegexSpec>),
+    /// So many times.
+    Repeat(Box<RegexSpec>, u32, Option<u32>),
+    /// Those without a shorter match.
+    Shortest(Box<RegexSpec>),
+}
+
+/// Switches for [`specs`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Features {
+    /// Token sets.
+    pub tokens: bool,
+    /// `max_tokens`.
+    pub budgets: bool,
+    /// `stop` and `suffix`.
+    pub tails: bool,
+    /// Ignored text.
+    pub ignore: bool,
+    /// Grammars in grammars.
+    pub embeds: bool,
+    /// `lazy` lexemes and priorities.
+    pub attributes: bool,
+    /// Endless texts.
+    pub endless: bool,
+}
+
+impl Features {
+    /// All of them.
+    pub const ALL: Features = Features {
+        tokens: true,
+        budgets: true,
+        tails: true,
+        ignore: true,
+        embeds: true,
+        attributes: true,
+        endless: true,
+    };
+}
+
+/// Random grammars.
+pub fn specs(features: Features) -> impl Strategy<Value = Spec> {
+    let count = if features.embeds { 1..3usize } else { 1..2 };
+    let grammars = prop::collection::vec(grammar_specs(), count);
+    (any::<bool>(), any::<bool>(), prop::bool::weighted(0.2), 0..4u8, grammars).prop_map(
+        move |(exact, keywords, endless, edges, grammars)| Spec {
+            exact,
+            keywords: keywords && features.attributes,
+            endless: endless && features.endless,
+            edges,
+            grammars: grammars.into_iter().map(|grammar| grammar.restricted(features)).collect(),
+        },
+    )
+}
+
+fn grammar_specs() -> impl Strategy<Value = GrammarSpec> {
+    let budget = prop::option::weighted(0.2, 0..4u32);
+    let rules = prop::collection::vec((nodes(), budget), 1..4);
+    let terminals = prop::collection::vec(terminal_specs(), 1..4);
+    let ignore = prop::collection::vec(0..4usize, 0..3);
+    (rules, terminals, ignore, prop::bool::weighted(0.2))
+        .prop_map(|(rules, terminals, ignore, ignore_once)| GrammarSpec { rules, terminals, ignore, ignore_once })
+}
+
+fn nodes() -> impl Strategy<Value = Node> {
+    let leaf = prop_oneof![
+        8 => (0..4usize).prop_map(Node::Terminal),
+        4 => (0..4usize).prop_map(Node::Rule),
+        1 => (0..12u32, 0..4u32).prop_map(|(first, more)| Node::Tokens(first, more)),
+        1 => (0..3usize).prop_map(Node::Embed),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        let repeat = (inner.clone(), 0..3u32, prop::option::of(0..3u32));
+        prop_oneof![
+            3 => prop::collection::vec(inner.clone(), 0..4).prop_map(Node::Sequence),
+            3 => prop::collection::vec(inner, 1..4).prop_map(Node::Choice),
+            2 => repeat.prop_map(|(node, min, more)| Node::Repeat(Box::new(node), min, more.map(|more| min + more))),
+        ]
+    })
+}
+
+fn terminal_specs() -> impl Strategy<Value = TerminalSpec> {
+    let lazy = prop::bool::weighted(0.2);
+    let priority = prop_oneof![4 => Just(0), 1 => -1..3i32];
+    let tail = prop::option::weighted(0.15, (tail_specs(), any::<bool>()));
+    (regex_specs(), lazy, tail, priority).prop_map(|(regex, lazy, tail, priority)| TerminalSpec {
+        regex,
+        lazy,
+        tail,
+        priority,
+    })
+}
+
+fn tail_specs() -> impl Strategy<Value = RegexSpec> {
+    prop_oneof![
+        3 => "[abc]{1,2}".prop_map(RegexSpec::Literal),
+        1 => (0..6u8).prop_map(RegexSpec::Class),
+    ]
+}
+
+/// Random regexes.
+pub fn regex_specs() -> impl Strategy<Value = RegexSpec> {
+    let leaf = prop_oneof![
+        5 => "[abc]{1,3}".prop_map(RegexSpec::Literal),
+        3 => (0..6u8).prop_map(RegexSpec::Class),
+    ];
+    leaf.prop_recursive(3, 10, 3, |inner| {
+        let boxed = || inner.clone().prop_map(Box::new);
+        let repeat = (boxed(), 0..3u32, prop::option::of(0..3u32));
+        prop_oneof![
+            3 => prop::collection::vec(inner.clone(), 1..4).prop_map(RegexSpec::Concat),
+            3 => prop::collection::vec(inner.clone(), 1..4).prop_map(RegexSpec::Or),
+            1 => (boxed(), boxed()).prop_map(|(a, b)| RegexSpec::And(a, b)),
+            1 => boxed().prop_map(RegexSpec::Not),
+            1 => boxed().prop_map(RegexSpec::Shortest),
+            4 => repeat.prop_map(|(regex, min, more)| RegexSpec::Repeat(regex, min, more.map(|more| min + more))),
+        ]
+    })
+}
+
+/// A vocabulary: the letters and some others as single bytes, random short tokens, two special tokens, one EOS.
+pub fn vocabs() -> impl Strategy<Value = Vocab> {
+    prop::collection::vec(prop_oneof![4 => "[abc]{2,4}", 1 => "[abcé]{1,2}"], 0..12).prop_map(|texts| {
+        let bytes = [b'a', b'b', b'c', b'd', 0xC3, 0xA9].map(|byte| Token::Bytes(vec![byte]));
+        let special = ["<|eos|>", "<|x|>"].map(|name| Token::Special(name.into()));
+        let mut tokens = Vec::from(bytes);
+        tokens.extend(special);
+        tokens.extend(texts.into_iter().map(|text| Token::Bytes(text.into_bytes())));
+        Vocab { tokens, eos: vec![6] }
+    })
+}
+
+impl GrammarSpec {
+    fn restricted(mut self, features: Features) -> Self {
+        for (body, max_tokens) in &mut self.rules {
+            body.restrict(features);
+            *max_tokens = max_tokens.filter(|_| features.budgets);
+        }
+        for terminal in &mut self.terminals {
+            terminal.tail = terminal.tail.take().filter(|_| features.tails);
+            terminal.lazy &= features.attributes;
+            terminal.priority *= i32::from(features.attributes);
+        }
+        if !features.ignore {
+            self.ignore.clear();
+        }
+        self
+    }
+}
+
+impl Node {
+    fn restrict(&mut self, features: Features) {
+        match self {
+            Node::Sequence(parts) | Node::Choice(parts) => parts.iter_mut().for_each(|part| part.restrict(features)),
+            Node::Repeat(child, ..) => child.restrict(features),
+            Node::Tokens(..) if !features.tokens => *self = Node::Terminal(0),
+            Node::Embed(target) if !features.embeds => *self = Node::Rule(*target),
+            Node::Rule(_) | Node::Terminal(_) | Node::Tokens(..) | Node::Embed(_) => {}
+        }
+    }
+}
+
+impl Spec {
+    /// The IR.
+    pub fn link(&self) -> LinkedGrammar {
+        let grammars = (0..self.grammars.len()).map(|at| self.grammar(at)).collect();
+        link(grammars, |_| unreachable!("no JSON schemas here")).expect("embeds name grammars that are there")
+    }
+
+    fn grammar(&self, at: usize) -> Grammar {
+        let spec = &self.grammars[at];
+        let mut grammar = Grammar::new(format!("g{at}"));
+        grammar.options.lexer = if self.exact { LexerMode::Exact } else { LexerMode::Longest };
+        grammar.options.keywords = self.keywords;
+        grammar.options.unproductive = if self.endless { Unproductive::Allow } else { Unproductive::Error };
+        grammar.options.ignore_once = spec.ignore_once;
+        grammar.options.ignore_edges =
+            [IgnoreEdges::Both, IgnoreEdges::Leading, IgnoreEdges::Trailing, IgnoreEdges::None]
+                [usize::from(self.edges % 4)];
+        for (number, terminal) in spec.terminals.iter().enumerate() {
+            let regex = terminal.regex.build(&mut grammar.regexes);
+            let tail = terminal.tail.as_ref().map(|(regex, hidden)| Tail {
+                regex: regex.build(&mut grammar.regexes),
+                hidden: *hidden,
+                capture: None,
+            });
+            grammar.terminals.push(Terminal {
+                name: format!("T{number}"),
+                span: span(),
+                regex,
+                priority: terminal.priority,
+                is_literal: matches!(terminal.regex, RegexSpec::Literal(_)),
+                lazy: terminal.lazy || tail.is_some(),
+                tail,
+            });
+        }
+        for ignored in &spec.ignore {
+            let number = ignored % spec.terminals.len();
+            let id = TerminalId(number as u32);
+            // As the front ends do: what is ignored has no tail and is not lazy.
+            if grammar.terminals[id].tail.is_none() && !grammar.terminals[id].lazy && !grammar.ignore.contains(&id) {
+                grammar.ignore.push(id);
+            }
+        }
+        for (number, (body, max_tokens)) in spec.rules.iter().enumerate() {
+            let body = self.node(&mut grammar, spec, body);
+            grammar.rules.push(Rule {
+                name: format!("r{number}"),
+                span: span(),
+                body,
+                parametric: false,
+                priority: 0,
+                capture: None,
+                max_tokens: *max_tokens,
+                temperature: None,
+            });
+        }
+        grammar.start = RuleId(0);
+        grammar
+    }
+
+    fn node(&self, grammar: &mut Grammar, spec: &GrammarSpec, node: &Node) -> ExprId {
+        let kind = match node {
+            Node::Sequence(parts) => {
+                ExprKind::Sequence(parts.iter().map(|part| self.node(grammar, spec, part)).collect())
+            }
+            Node::Choice(parts) => ExprKind::Choice(
+                (parts.iter())
+                    .map(|part| Alternative { expr: self.node(grammar, spec, part), condition: None })
+                    .collect(),
+            ),
+            Node::Repeat(child, min, max) => ExprKind::Repeat(self.node(grammar, spec, child), *min, *max),
+            Node::Rule(rule) => ExprKind::Rule(RuleId((rule % spec.rules.len()) as u32), None),
+            Node::Terminal(terminal) => ExprKind::Terminal(TerminalId((terminal % spec.terminals.len()) as u32)),
+            Node::Tokens(first, more) => {
+                let set = TokenSet {
+                    text: format!("<[{first}-{}]>", first + more),
+                    span: span(),
+                    items: vec![TokenItem::Range(*first, first + more)],
+                    negated: false,
+                    hidden: false,
+                };
+                ExprKind::Tokens(grammar.token_sets.push(set))
+            }
+            Node::Embed(target) => {
+                let name = format!("g{}", target % self.grammars.len());
+                ExprKind::Embed(grammar.embeds.push(Embed { kind: EmbedKind::Named(name), span: span(), target: None }))
+            }
+        };
+        grammar.expr(kind, span())
+    }
+}
+
+impl RegexSpec {
+    /// The regex in a table.
+    pub fn build(&self, set: &mut RegexSet) -> RegexId {
+        match self {
+            RegexSpec::Literal(text) => set.literal(text.as_bytes()),
+            RegexSpec::Class(number) => {
+                let of = |chars: &str| CharClass::from_ranges(chars.chars().map(|c| (c as u32, c as u32)));
+                let class = match number {
+                    0 => of("ab"),
+                    1 => of("bc"),
+                    2 => of("a").negate(),
+                    3 => of("é"),
+                    4 => CharClass::all(),
+                    _ => of("abcé"),
+                };
+                set.class(class)
+            }
+            RegexSpec::Concat(parts) => {
+                let parts: Vec<RegexId> = parts.iter().map(|part| part.build(set)).collect();
+                set.concat(&parts)
+            }
+            RegexSpec::Or(parts) => {
+                let parts: Vec<RegexId> = parts.iter().map(|part| part.build(set)).collect();
+                set.or(&parts)
+            }
+            RegexSpec::And(a, b) => {
+                let parts = [a.build(set), b.build(set)];
+                set.and(&parts)
+            }
+            RegexSpec::Not(child) => {
+                let child = child.build(set);
+                set.complement(child)
+            }
+            RegexSpec::Repeat(child, min, max) => {
+                let child = child.build(set);
+                set.repeat(child, *min, *max)
+            }
+            RegexSpec::Shortest(child) => {
+                let child = child.build(set);
+                set.shortest(child)
+            }
+        }
+    }
+}
+
+fn span() -> Span {
+    Span::new(SourceId(0), 0, 0)
+}

@@ -1,9 +1,32 @@
-//! Regex text to [`RegexSet`] nodes, in three dialects.
+//! Regex text to [`RegexSet`] nodes, in three dialects of one syntax.
+//!
+//! What only one dialect has is read as that one means it; where two differ, the chosen one counts and a lint says so.
+//! What is not regular (back-references) or not built yet (look-around, lazy quantifiers, anchors in the middle) is an
+//! error at its place, never something else. The tables of Unicode come from the `regex-syntax` crate.
+//!
+//! Stages: [`parser`] text -> [`ast`], then [`lower`] (anchors, then nodes).
+//!
+//! Anchors: a regex describes whole texts, so `^` and `$` at its edges say nothing; with [`RegexOptions::search`] they
+//! decide whether text may stand before and after. Elsewhere they are errors.
+//!
+//! Known differences: Python's `re` knows the Unicode version of its interpreter, we that of `regex-syntax`; JavaScript's
+//! strings have lone surrogates, our texts do not.
 
-use crate::diagnostic::{CodeInfo, Diagnostic};
+mod ast;
+mod class;
+mod error;
+mod escape;
+mod group;
+mod lower;
+mod parser;
+mod unicode;
+
+use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
-use crate::regex::{ByteSet, CharClass, RegexId, RegexSet};
+use crate::regex::{RegexId, RegexSet};
 use crate::text_map::TextMap;
+
+pub use error::CODES;
 
 /// Whose meaning a regex has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -12,7 +35,7 @@ pub enum Dialect {
     Python,
     /// The `regex` crate.
     Rust,
-    /// ECMA-262 with the `u` flag.
+    /// ECMA-262 with the `u` flag, read as leniently as JSON Schema's authors write it.
     Ecma,
 }
 
@@ -31,7 +54,7 @@ pub struct RegexOptions {
     pub verbose: bool,
     /// Python's flag `a`: `\d`, `\w`, `\s` and flag `i` know ASCII only.
     pub ascii: bool,
-    /// `allow_invalid_utf8`: `\xFF` and the like are bytes, `.` is any byte.
+    /// `allow_invalid_utf8`: `\xFF` and the like are bytes, `.` and negated classes are any byte, and `ascii` holds.
     pub bytes: bool,
     /// The pattern may match anywhere in the text (JSON Schema); otherwise it matches the whole text.
     pub search: bool,
@@ -53,55 +76,30 @@ impl RegexOptions {
     }
 }
 
-/// Codes of this module.
-pub const CODES: &[CodeInfo] = &[];
-
-/// Reads a regex.
+/// Reads a regex and adds its nodes to `set`. `map` says where the bytes of `text` stand in the source.
+///
+/// `warnings` receives the lints, also when there are errors.
+/// Errors: all mistakes, of codes [`CODES`], at most `limits.diagnostics_max`; among them the limits `source_bytes_max`,
+/// `grammar_depth_max`, `regex_nodes_max` and `repeat_max`. `set` may then hold nodes that nobody needs.
+/// Cost: linear in the text, but for case folding of classes.
 pub fn parse_regex(
     text: &str,
     map: &TextMap,
     options: &RegexOptions,
     limits: &Limits,
     set: &mut RegexSet,
-    _warnings: &mut Vec<Diagnostic>,
+    warnings: &mut Vec<Diagnostic>,
 ) -> Result<RegexId, Vec<Diagnostic>> {
-    let hir = regex_syntax::ParserBuilder::new()
-        .nest_limit(limits.grammar_depth_max as u32)
-        .case_insensitive(options.ignore_case)
-        .dot_matches_new_line(options.dot_all)
-        .ignore_whitespace(options.verbose)
-        .unicode(!options.bytes)
-        .utf8(!options.bytes)
-        .build()
-        .parse(text)
-        .map_err(|error| vec![Diagnostic::error("R011", map.span(0..text.len()), error.to_string())])?;
-    Ok(lower(&hir, set))
-}
-
-fn lower(hir: &regex_syntax::hir::Hir, set: &mut RegexSet) -> RegexId {
-    use regex_syntax::hir::{Class, HirKind};
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => set.epsilon(),
-        HirKind::Literal(literal) => set.literal(&literal.0),
-        HirKind::Class(Class::Unicode(class)) => {
-            set.class(CharClass::from_ranges(class.iter().map(|r| (r.start() as u32, r.end() as u32))))
-        }
-        HirKind::Class(Class::Bytes(class)) => {
-            let bytes = class.iter().fold(ByteSet::EMPTY, |all, r| all.union(&ByteSet::range(r.start(), r.end())));
-            set.bytes(bytes)
-        }
-        HirKind::Repetition(repetition) => {
-            let child = lower(&repetition.sub, set);
-            set.repeat(child, repetition.min, repetition.max)
-        }
-        HirKind::Capture(capture) => lower(&capture.sub, set),
-        HirKind::Concat(parts) => {
-            let parts: Vec<RegexId> = parts.iter().map(|part| lower(part, set)).collect();
-            set.concat(&parts)
-        }
-        HirKind::Alternation(parts) => {
-            let parts: Vec<RegexId> = parts.iter().map(|part| lower(part, set)).collect();
-            set.or(&parts)
+    let mut report = error::Report::new(map, limits);
+    let tree = parser::parse(text, options, limits, &mut report);
+    let regex = lower::lower(&tree, options, limits, set, &mut report);
+    let (mut errors, lints) = report.finish();
+    warnings.extend(lints);
+    match regex {
+        Some(regex) if errors.is_empty() => Ok(regex),
+        _ => {
+            errors.sort_by_key(|error| error.labels.first().map_or((0, 0), |label| (label.span.start, label.span.end)));
+            Err(errors)
         }
     }
 }

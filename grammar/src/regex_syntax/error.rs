@@ -1,0 +1,516 @@
+//! What can be wrong in a regex.
+
+use std::ops::Range;
+
+use super::Dialect;
+use crate::diagnostic::{CodeInfo, Diagnostic};
+use crate::limits::Limits;
+use crate::text_map::TextMap;
+
+/// One mistake. Ranges are of the regex's text.
+#[derive(Clone, Debug)]
+pub(super) enum RegexError {
+    UnclosedGroup,
+    UnmatchedParenthesis,
+    UnclosedClass,
+    RangeOrder { from: String, to: String },
+    ClassInRange { item: String },
+    NothingToRepeat { operator: String },
+    MultipleRepeat { operator: String, first: Range<usize> },
+    CountOrder { min: u64, max: u64 },
+    CountTooLarge { count: String, limit: u32 },
+    BadCount,
+    UnknownEscape { escape: String, dialect: Dialect, in_class: bool },
+    BadHex { escape: String, wanted: &'static str },
+    NotACharacter { code: u32 },
+    BadOctal { escape: String },
+    UnknownProperty { name: String, nearest: Option<&'static str> },
+    TrailingBackslash,
+    NamedCharacter,
+    UnknownGroup { start: String },
+    BadGroupName { name: String },
+    RepeatedGroupName { name: String, first: Range<usize> },
+    UnknownFlag { flag: String },
+    FlagsNotFirst { flags: String },
+    LookAround { kind: &'static str },
+    WordBoundary { escape: String },
+    LazyQuantifier { operator: String },
+    InnerAnchor { is_start: bool, repeated: bool },
+    BackReference { reference: String },
+    Conditional,
+    Atomic { what: &'static str },
+    Recursion { reference: String },
+    TooDeep { limit: usize },
+    TooManyNodes { limit: usize },
+    TooLong { limit: usize, used: usize },
+    NotOneByte { item: String },
+    BytesNotAllowed { item: String },
+}
+
+/// One lint.
+#[derive(Clone, Debug)]
+pub(super) enum RegexLint {
+    ClassNotation { notation: String },
+    EmptyEcmaClass { negated: bool },
+    OpenCount { count: String },
+    ForeignEscape { escape: String, meaning: &'static str },
+    VerboseClass { ignored: bool },
+}
+
+/// Collects the diagnostics of one regex.
+pub(super) struct Report<'a> {
+    map: &'a TextMap,
+    max: usize,
+    errors: Vec<Diagnostic>,
+    lints: Vec<Diagnostic>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(map: &'a TextMap, limits: &Limits) -> Self {
+        Self { map, max: limits.diagnostics_max.max(1), errors: Vec::new(), lints: Vec::new() }
+    }
+    pub(super) fn error(&mut self, error: RegexError, at: Range<usize>) {
+        if self.errors.len() < self.max {
+            self.errors.push(error.diagnostic(at, self.map));
+        }
+    }
+    pub(super) fn lint(&mut self, lint: RegexLint, at: Range<usize>) {
+        if self.lints.len() < self.max {
+            self.lints.push(lint.diagnostic(at, self.map));
+        }
+    }
+    pub(super) fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+    pub(super) fn is_full(&self) -> bool {
+        self.errors.len() >= self.max
+    }
+    /// Errors, lints.
+    pub(super) fn finish(self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+        (self.errors, self.lints)
+    }
+}
+
+impl RegexError {
+    fn diagnostic(self, at: Range<usize>, map: &TextMap) -> Diagnostic {
+        let error = |code, message: String| Diagnostic::error(code, map.span(at.clone()), message);
+        match self {
+            RegexError::UnclosedGroup => error("R001", "this group is never closed".into())
+                .help("add a `)`, or write `\\(` for a parenthesis itself"),
+            RegexError::UnmatchedParenthesis => error("R002", "`)` closes nothing".into())
+                .help("remove it, or write `\\)` for a parenthesis itself"),
+            RegexError::UnclosedClass => error("R003", "this character class is never closed".into())
+                .help("add a `]`, or write `\\[` for a bracket itself"),
+            RegexError::RangeOrder { from, to } => {
+                error("R004", format!("the range `{from}-{to}` is the wrong way round"))
+                    .help(format!("write `{to}-{from}`, or `\\-` for a hyphen itself"))
+            }
+            RegexError::ClassInRange { item } => error("R005", format!("`{item}` cannot be an end of a range"))
+                .help("write `\\-` for a hyphen itself, or put it last in the class"),
+            RegexError::NothingToRepeat { operator } => {
+                error("R006", format!("`{operator}` has nothing before it to repeat"))
+                    .help(format!("write `\\{operator}` for the character itself"))
+            }
+            RegexError::MultipleRepeat { operator, first } => {
+                error("R007", format!("`{operator}` repeats what is already repeated"))
+                    .also(map.span(first), "repeated here")
+                    .help("keep one of them, or put the inner one into a group: `(?:a*){3}`")
+            }
+            RegexError::CountOrder { min, max } => {
+                error("R008", format!("the minimum {min} is above the maximum {max}"))
+                    .help(format!("write `{{{max},{min}}}`"))
+            }
+            RegexError::CountTooLarge { count, limit } => {
+                error("R009", format!("the count {count} is above {limit} (limit `repeat_max`)"))
+                    .help("raise `repeat_max`, or leave the count open: `{n,}`")
+            }
+            RegexError::BadCount => error("R010", "`{` begins no count here".into())
+                .help("write `{n}`, `{m,n}`, `{m,}` or `{,n}`, or `\\{` for a brace itself"),
+            RegexError::UnknownEscape { escape, dialect, in_class } => {
+                let language = match dialect {
+                    Dialect::Python => "Python's regexes have",
+                    Dialect::Rust => "Rust's regexes have",
+                    Dialect::Ecma => "ECMA-262's regexes have",
+                };
+                let place = if in_class { " in a character class" } else { "" };
+                let help = escape_help(&escape);
+                error("R011", format!("{language} no escape `{escape}`{place}")).help(help)
+            }
+            RegexError::BadHex { escape, wanted } => {
+                error("R012", format!("`{escape}` is incomplete: {wanted}")).help("as in `\\x41`, `\\u0041`, `\\u{41}`")
+            }
+            RegexError::NotACharacter { code } => {
+                let what = if (0xD800..0xE000).contains(&code) {
+                    format!("U+{code:04X} is half of a surrogate pair, and no character by itself")
+                } else {
+                    format!("U+{code:X} is beyond the last character, U+10FFFF")
+                };
+                error("R013", what).help("name the character itself: `\\u{1F600}`; all above U+FFFF are `[\\u{10000}-\\u{10FFFF}]`")
+            }
+            RegexError::BadOctal { escape } => error("R014", format!("`{escape}` is not an octal escape that fits"))
+                .help("write `\\x00` for the character NUL, `\\x41` for others"),
+            RegexError::UnknownProperty { name, nearest } => {
+                let diagnostic = error("R015", format!("there is no Unicode property `{name}`"));
+                match nearest {
+                    Some(nearest) => diagnostic.help(format!("did you mean `{nearest}`?")),
+                    None => diagnostic.help("as in `\\p{L}`, `\\p{Lu}`, `\\p{Greek}`, `\\p{Script=Greek}`, `\\p{Alphabetic}`"),
+                }
+            }
+            RegexError::TrailingBackslash => {
+                error("R016", "the regex ends in a backslash".into()).help("write `\\\\` for a backslash itself")
+            }
+            RegexError::NamedCharacter => error("R017", "characters cannot be written by their names".into())
+                .help("write the character itself or its number: `\\u2014`"),
+            RegexError::UnknownGroup { start } => error("R018", format!("`{start}` begins no known kind of group"))
+                .help("there are `(…)`, `(?:…)`, `(?P<name>…)`, `(?<name>…)`, `(?i)`, `(?i:…)` and `(?#…)`"),
+            RegexError::BadGroupName { name } => error("R019", format!("`{name}` is not a name for a group"))
+                .help("names are letters, digits and `_`, and begin with no digit"),
+            RegexError::RepeatedGroupName { name, first } => {
+                error("R020", format!("two groups are named `{name}`")).also(map.span(first), "first here")
+            }
+            RegexError::UnknownFlag { flag } => error("R021", format!("there is no flag `{flag}` here"))
+                .help("the flags are `i`, `m`, `s`, `x`, `u` and `a`, without some of them after `-`"),
+            RegexError::FlagsNotFirst { flags } => {
+                error("R022", "in Python, flags for the whole regex stand at its very start".into())
+                    .help(format!("write `(?{flags}:…)` around what they are for"))
+            }
+            RegexError::LookAround { kind } => error("R023", format!("{kind} is not supported yet"))
+                .help("say it with `&` and `~` of terminals: `A & ~B` is what matches A but not B"),
+            RegexError::WordBoundary { escape } => error("R024", format!("the word boundary `{escape}` is not supported yet"))
+                .help("name the characters that may stand there: `[^\\w]`"),
+            RegexError::LazyQuantifier { operator } => {
+                error("R025", format!("the lazy quantifier `{operator}` is not supported yet")).help(
+                    "say what may be repeated (`\"[^\"]*\"` for `\".*?\"`), or give the rule the attribute `lazy` or `stop`",
+                )
+            }
+            RegexError::InnerAnchor { is_start, repeated } => {
+                let (what, edge) = if is_start { ("start", "beginning") } else { ("end", "end") };
+                let place = if repeated { "inside a repetition" } else { "in the middle of a regex" };
+                error("R026", format!("an anchor for the {what} of the text is not supported {place}")).help(format!(
+                    "put it at the very {edge} of the regex or of an alternative, or write `\\{}` for the character",
+                    if is_start { '^' } else { '$' }
+                ))
+            }
+            RegexError::BackReference { reference } => {
+                error("R027", format!("the back-reference `{reference}` makes the language irregular"))
+                    .help("no automaton can follow it; write the alternatives out")
+            }
+            RegexError::Conditional => error("R028", "a group that depends on another group is not supported".into())
+                .help("write both cases as alternatives: `ab|c`"),
+            RegexError::Atomic { what } => error("R029", format!("{what} is not supported"))
+                .help("it forbids matches for the order in which they are tried; use the plain form, or `&` and `~` of terminals"),
+            RegexError::Recursion { reference } => error("R030", format!("the recursion `{reference}` is not regular"))
+                .help("make it a rule of the grammar"),
+            RegexError::TooDeep { limit } => {
+                error("R031", format!("nested more than {limit} deep (limit `grammar_depth_max`)"))
+                    .help("raise `grammar_depth_max`, or nest less")
+            }
+            RegexError::TooManyNodes { limit } => {
+                error("R032", format!("the regexes take more than {limit} nodes (limit `regex_nodes_max`)"))
+                    .help("raise `regex_nodes_max`, or shorten the regex")
+            }
+            RegexError::TooLong { limit, used } => {
+                error("R033", format!("the regex has {used} bytes, more than {limit} (limit `source_bytes_max`)"))
+                    .help("raise `source_bytes_max`, or shorten the regex")
+            }
+            RegexError::NotOneByte { item } => {
+                error("R034", format!("with `allow_invalid_utf8`, `{item}` is several bytes, and has no complement"))
+                    .help("use `~` of a terminal for all other texts, or name bytes: `[^\\x80-\\xFF]`")
+            }
+            RegexError::BytesNotAllowed { item } => {
+                error("R035", format!("`{item}` with Rust's flag `-u` means single bytes, which may be parts of characters"))
+                    .help("leave the flag out, or set the grammar's option `allow_invalid_utf8`")
+            }
+        }
+    }
+}
+
+fn escape_help(escape: &str) -> String {
+    let instead = match escape {
+        "\\h" => "write `[ \\t]`",
+        "\\H" => "write `[^ \\t]`",
+        "\\R" => "write `(?:\\r\\n|\\n|\\r)`",
+        "\\Q" | "\\E" => "escape each character by itself",
+        "\\X" => "write `.`, or `\\P{M}\\p{M}*`",
+        "\\K" | "\\G" => "there is no search here for it to act on",
+        "\\e" => "write `\\x1B`",
+        "\\l" | "\\L" | "\\U" => "write `[a-z]` or `[A-Z]`, or name the character: `\\U0001F600`",
+        _ => {
+            let character = escape.trim_start_matches('\\');
+            return format!("write `{character}` for the character itself, `\\\\` for a backslash");
+        }
+    };
+    instead.into()
+}
+
+impl RegexLint {
+    fn diagnostic(self, at: Range<usize>, map: &TextMap) -> Diagnostic {
+        let lint = |code, message: String| Diagnostic::warning(code, map.span(at.clone()), message);
+        match self {
+            RegexLint::ClassNotation { notation } => lint(
+                "R101",
+                format!("`{notation}` stands for its characters here; in Rust's regexes it is an operator"),
+            )
+            .help("escape it, `\\[`, `\\&`, `\\-`, `\\~`, so that it means the same everywhere"),
+            RegexLint::EmptyEcmaClass { negated: true } => {
+                lint("R102", "`[^]` is any character in ECMA-262; elsewhere `]` would be part of the class".into())
+                    .help("write `[\\s\\S]` for any character, `[^\\]…]` for a bracket in the class")
+            }
+            RegexLint::EmptyEcmaClass { negated: false } => {
+                lint("R102", "`[]` matches nothing in ECMA-262; elsewhere `]` would be part of the class".into())
+                    .help("write `[\\]…]` for a bracket in the class")
+            }
+            RegexLint::OpenCount { count } => {
+                lint("R103", format!("`{count}` is read as a count from 0, which ECMA-262 does not have"))
+                    .help(format!("write `{}`", count.replacen('{', "{0", 1)))
+            }
+            RegexLint::ForeignEscape { escape, meaning } => {
+                lint("R104", format!("`{escape}` is read as {meaning}, which ECMA-262 does not have")).help(
+                    match meaning {
+                        "the start of the text" => "write `^`",
+                        "the end of the text" => "write `$`",
+                        _ => "write `\\x07`",
+                    },
+                )
+            }
+            RegexLint::VerboseClass { ignored } => {
+                let here = if ignored { "does not count" } else { "counts" };
+                lint(
+                    "R105",
+                    format!(
+                        "with flag `x`, white space in a character class {here} here; elsewhere it is the other way"
+                    ),
+                )
+                .help("write `\\ ` for a space in a class, `\\#` for `#`")
+            }
+        }
+    }
+}
+
+const fn info(
+    code: &'static str,
+    title: &'static str,
+    explanation: &'static str,
+    bad: &'static str,
+    good: &'static str,
+) -> CodeInfo {
+    CodeInfo { code, title, explanation, bad, good }
+}
+
+/// Everything that [`parse_regex`](super::parse_regex) reports. The examples are Lark grammars.
+pub const CODES: &[CodeInfo] = &[
+    info("R001", "group not closed", "Every `(` has its `)`.", "start: /(ab/", "start: /(ab)/"),
+    info(
+        "R002",
+        "unmatched parenthesis",
+        "A `)` closes a group; as a character it is `\\)`.",
+        "start: /ab)/",
+        "start: /ab\\)/",
+    ),
+    info(
+        "R003",
+        "class not closed",
+        "Every `[` has its `]`; a `]` that stands first is a character.",
+        "start: /[]/",
+        "start: /[\\]]/",
+    ),
+    info(
+        "R004",
+        "range the wrong way round",
+        "A range goes from the lower to the higher code.",
+        "start: /[z-a]/",
+        "start: /[a-z]/",
+    ),
+    info(
+        "R005",
+        "class as the end of a range",
+        "The ends of a range are single characters.",
+        "start: /[\\w-z]/",
+        "start: /[\\wz-]/",
+    ),
+    info("R006", "nothing to repeat", "A quantifier follows what it repeats.", "start: /*a/", "start: /\\*a/"),
+    info(
+        "R007",
+        "repeated twice",
+        "Two quantifiers in a row are a mistake in Python and ECMA-262.",
+        "start: /a{2}{3}/",
+        "start: /(?:a{2}){3}/",
+    ),
+    info("R008", "minimum above maximum", "`{m,n}` has m <= n.", "start: /a{3,2}/", "start: /a{2,3}/"),
+    info("R009", "count too large", "Counts are at most `repeat_max`.", "start: /a{9999999}/", "start: /a*/"),
+    info(
+        "R010",
+        "malformed count",
+        "Rust's regexes take `{` for the start of a count.",
+        "%llguidance {}\nstart: /{a}/",
+        "%llguidance {}\nstart: /\\{a\\}/",
+    ),
+    info(
+        "R011",
+        "unknown escape",
+        "A backslash before a letter has a meaning, or is reserved.",
+        "start: /\\h+/",
+        "start: /[ \\t]+/",
+    ),
+    info(
+        "R012",
+        "incomplete number of a character",
+        "`\\x` takes two hexadecimal digits, `\\u` four, `\\U` eight, or any number in braces.",
+        "start: /\\x4/",
+        "start: /\\x04/",
+    ),
+    info(
+        "R013",
+        "not a character",
+        "Characters are U+0000 to U+10FFFF without the surrogates U+D800 to U+DFFF.",
+        "start: /\\ud800/",
+        "start: /\\U00010000/",
+    ),
+    info("R014", "octal escape out of place", "Octal escapes end at `\\377`.", "start: /\\777/", "start: /\\u01ff/"),
+    info(
+        "R015",
+        "unknown property",
+        "`\\p{…}` takes general categories, scripts and properties of Unicode.",
+        "start: /\\p{Letters}/",
+        "start: /\\p{Letter}/",
+    ),
+    info(
+        "R016",
+        "backslash at the end",
+        "A backslash escapes what follows it.",
+        "start: %regex \"a\\\\\"",
+        "start: %regex \"a\"",
+    ),
+    info("R017", "character by name", "Tables of names are not built in.", "start: /\\N{EM DASH}/", "start: /\\u2014/"),
+    info(
+        "R018",
+        "unknown kind of group",
+        "After `(?` comes what kind of group it is.",
+        "start: /(?~a)/",
+        "start: /(?:a)/",
+    ),
+    info(
+        "R019",
+        "bad name for a group",
+        "Names are letters, digits and `_`, and begin with no digit.",
+        "start: /(?P<1>a)/",
+        "start: /(?P<one>a)/",
+    ),
+    info(
+        "R020",
+        "two groups of one name",
+        "A name stands for one group.",
+        "start: /(?P<a>x)(?P<a>y)/",
+        "start: /(?P<a>x)(?P<b>y)/",
+    ),
+    info("R021", "unknown flag", "Flags are `i`, `m`, `s`, `x`, `u` and `a`.", "start: /(?q)a/", "start: /(?i)a/"),
+    info(
+        "R022",
+        "flags not at the start",
+        "In Python, `(?i)` holds for the whole regex and must be at its start.",
+        "start: /a(?i)b/",
+        "start: /a(?i:b)/",
+    ),
+    info(
+        "R023",
+        "look-around",
+        "Look-ahead and look-behind are not built yet.",
+        "start: /(?!0)[0-9]+/",
+        "start: /[1-9][0-9]*/",
+    ),
+    info("R024", "word boundary", "`\\b` and `\\B` are not built yet.", "start: /if\\b/", "start: /if/"),
+    info(
+        "R025",
+        "lazy quantifier",
+        "`*?`, `+?`, `??` and `{m,n}?` are not built yet.",
+        "start: /\".*?\"/",
+        "start: /\"[^\"]*\"/",
+    ),
+    info("R026", "anchor in the middle", "`^` and `$` stand at the edges of a regex.", "start: /a$b/", "start: /ab/"),
+    info(
+        "R027",
+        "back-reference",
+        "What a group matched cannot be asked for again: such languages are not regular.",
+        "start: /(a|b)\\1/",
+        "start: /aa|bb/",
+    ),
+    info(
+        "R028",
+        "conditional group",
+        "`(?(1)a|b)` depends on what a group matched.",
+        "start: /(<)?a(?(1)>)/",
+        "start: /<a>|a/",
+    ),
+    info(
+        "R029",
+        "atomic or possessive",
+        "`(?>…)` and `a++` depend on the order in which matches are tried.",
+        "start: /a++b/",
+        "start: /a+b/",
+    ),
+    info(
+        "R030",
+        "recursion in a regex",
+        "Recursion belongs in rules.",
+        "start: /a(?1)?b/",
+        "start: \"a\" start? \"b\"",
+    ),
+    info("R031", "nested too deeply", "Nesting has the limit `grammar_depth_max`.", "start: /((((…))))/", "start: /…/"),
+    info(
+        "R032",
+        "too many nodes",
+        "All regexes of a source have at most `regex_nodes_max` nodes.",
+        "start: /…/",
+        "start: /a/",
+    ),
+    info("R033", "regex too long", "A text has at most `source_bytes_max` bytes.", "start: /…/", "start: /a/"),
+    info(
+        "R034",
+        "complement of several bytes",
+        "With `allow_invalid_utf8` a negated class is one byte.",
+        "%larkspur {\"allow_invalid_utf8\": true}\nstart: /[^é]/",
+        "start: /[^é]/",
+    ),
+    info(
+        "R035",
+        "bytes without allow_invalid_utf8",
+        "Rust's flag `-u` describes bytes that need not be characters.",
+        "start: /(?-u:\\xFF)/",
+        "start: /\\xFF/",
+    ),
+    info(
+        "R101",
+        "notation of Rust's classes",
+        "`&&`, `--`, `~~` and `[` in a class are operators in Rust, characters in Python and ECMA-262.",
+        "start: /[a-z&&x]/",
+        "start: /[a-z\\&x]/",
+    ),
+    info(
+        "R102",
+        "empty class",
+        "`[]` and `[^]` mean nothing and anything in ECMA-262 only.",
+        "start: %json {\"type\": \"string\", \"pattern\": \"^[^]*$\"}",
+        "start: %json {\"type\": \"string\", \"pattern\": \"^[\\\\s\\\\S]*$\"}",
+    ),
+    info(
+        "R103",
+        "count without a minimum",
+        "ECMA-262 has no `{,n}`.",
+        "start: %json {\"type\": \"string\", \"pattern\": \"^a{,5}$\"}",
+        "start: %json {\"type\": \"string\", \"pattern\": \"^a{0,5}$\"}",
+    ),
+    info(
+        "R104",
+        "escape of another dialect",
+        "`\\A`, `\\Z`, `\\z` and `\\a` are not in ECMA-262; they are read as in Python.",
+        "start: %json {\"type\": \"string\", \"pattern\": \"\\\\Aa\\\\Z\"}",
+        "start: %json {\"type\": \"string\", \"pattern\": \"^a$\"}",
+    ),
+    info(
+        "R105",
+        "white space in a verbose class",
+        "With flag `x`, Python keeps white space in classes, Rust drops it.",
+        "start: /[a b]/x",
+        "start: /[a\\ b]/x",
+    ),
+];

@@ -1,0 +1,269 @@
+//! Parsed regexes to nodes of a [`RegexSet`].
+//!
+//! Anchors are only allowed where nothing but anchors stands between them and the edge of the regex (first pass). There
+//! a node's language depends on two things alone: what stands before the match and what stands after it. Each node that
+//! holds anchors is lowered once for each such pair (second pass), and a search is the union over the pairs of
+//! "text before · match · text after". Both passes are loops over the table.
+
+use super::ast::{Anchor, Ast, AstId, Tree};
+use super::error::{RegexError, Report};
+use super::{Dialect, RegexOptions};
+use crate::index::{Id, IndexVec};
+use crate::limits::Limits;
+use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
+
+/// What stands before a match.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// Nothing.
+    Nothing,
+    /// Text that ends with a line break.
+    Line,
+    /// Any text.
+    Text,
+}
+
+/// What stands after a match.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// Nothing.
+    Nothing,
+    /// One line feed.
+    FinalNewline,
+    /// Text that begins with a line break.
+    Line,
+    /// Any text.
+    Text,
+}
+
+type Context = (Before, After);
+
+/// The languages of a node.
+#[derive(Clone)]
+enum Lowered {
+    /// The same in every context.
+    Plain(RegexId),
+    /// Indexed as the list of contexts.
+    InContext(Box<[RegexId]>),
+}
+
+/// The regex of the tree; `None` if there is no tree or it has too many nodes.
+pub(super) fn lower(
+    tree: &Tree,
+    options: &RegexOptions,
+    limits: &Limits,
+    set: &mut RegexSet,
+    report: &mut Report,
+) -> Option<RegexId> {
+    let root = tree.root?;
+    if tree.infos[root].anchored {
+        check_anchors(tree, root, options, report);
+    }
+    if report.has_errors() {
+        return None;
+    }
+    let contexts = contexts(tree, options);
+    let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
+    for (id, node) in tree.nodes.iter_enumerated() {
+        let value = if tree.infos[id].anchored {
+            let each = 0..contexts.len();
+            Lowered::InContext(each.map(|c| lower_node(tree, node, c, &contexts, &lowered, set)).collect())
+        } else {
+            Lowered::Plain(lower_node(tree, node, 0, &contexts, &lowered, set))
+        };
+        lowered.push(value);
+        if set.len() > limits.regex_nodes_max {
+            let error = RegexError::TooManyNodes { limit: limits.regex_nodes_max };
+            report.error(error, 0..0);
+            return None;
+        }
+    }
+    let regex = match (&lowered[root], options.search) {
+        (Lowered::Plain(regex), false) => *regex,
+        (Lowered::InContext(regexes), false) => regexes[0],
+        (Lowered::Plain(regex), true) => {
+            let any = any_text(options, set);
+            set.concat(&[any, *regex, any])
+        }
+        (Lowered::InContext(regexes), true) => search(&contexts, regexes, options, set),
+    };
+    Some(regex)
+}
+
+/// Reports the anchors that something else than anchors separates from the edge that they are about.
+fn check_anchors(tree: &Tree, root: AstId, options: &RegexOptions, report: &mut Report) {
+    /// Whether nothing stands before and after a node, or that it is repeated.
+    #[derive(Clone, Copy)]
+    struct Place {
+        start: bool,
+        end: bool,
+        repeated: bool,
+    }
+    let inside = Place { start: false, end: false, repeated: false };
+    let mut places = IndexVec::<AstId, Place>::from(vec![inside; tree.nodes.len()]);
+    places[root] = Place { start: true, end: true, repeated: false };
+    // Parents before children.
+    for index in (0..tree.nodes.len()).rev() {
+        let id = AstId::from_index(index);
+        let place = places[id];
+        match &tree.nodes[id] {
+            Ast::Concat(parts) => {
+                let width = |&part: &AstId| !tree.infos[part].zero_width;
+                let first = parts.iter().position(width).unwrap_or(parts.len());
+                let last = parts.iter().rposition(width).unwrap_or(0);
+                for (at, &part) in parts.iter().enumerate() {
+                    let (start, end) = (place.start && at <= first, place.end && at >= last);
+                    places[part] = Place { start, end, ..place };
+                }
+            }
+            Ast::Or(parts) => parts.iter().for_each(|&part| places[part] = place),
+            &Ast::Repeat(child, _, Some(1)) => places[child] = place,
+            &Ast::Repeat(child, ..) => places[child] = Place { start: false, end: false, repeated: true },
+            Ast::Anchor(anchor, span) => {
+                let crlf_search = options.search && tree.crlf_lines;
+                let at_edge = if anchor.is_start() { place.start } else { place.end };
+                if !at_edge || crlf_search {
+                    let is_start = anchor.is_start();
+                    report.error(RegexError::InnerAnchor { is_start, repeated: place.repeated }, span.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The contexts to tell apart; for a whole match the only one.
+fn contexts(tree: &Tree, options: &RegexOptions) -> Vec<Context> {
+    if !options.search {
+        return vec![(Before::Nothing, After::Nothing)];
+    }
+    let has = |wanted: &dyn Fn(Anchor) -> bool| {
+        tree.nodes.iter().any(|node| matches!(node, Ast::Anchor(anchor, _) if wanted(*anchor)))
+    };
+    let mut before = vec![Before::Text];
+    if has(&|anchor| anchor == Anchor::LineStart) {
+        before.push(Before::Line);
+    }
+    if has(&Anchor::is_start) {
+        before.push(Before::Nothing);
+    }
+    let mut after = vec![After::Text];
+    if has(&|anchor| anchor == Anchor::LineEnd) {
+        after.push(After::Line);
+    }
+    if has(&|anchor| anchor == Anchor::TextEndOrFinalNewline) {
+        after.push(After::FinalNewline);
+    }
+    if has(&|anchor| !anchor.is_start()) {
+        after.push(After::Nothing);
+    }
+    before.iter().flat_map(|&before| after.iter().map(move |&after| (before, after))).collect()
+}
+
+fn holds(anchor: Anchor, (before, after): Context) -> bool {
+    match anchor {
+        Anchor::TextStart => before == Before::Nothing,
+        Anchor::LineStart => matches!(before, Before::Nothing | Before::Line),
+        Anchor::TextEnd => after == After::Nothing,
+        Anchor::TextEndOrFinalNewline => matches!(after, After::Nothing | After::FinalNewline),
+        Anchor::LineEnd => matches!(after, After::Nothing | After::FinalNewline | After::Line),
+    }
+}
+
+fn lower_node(
+    tree: &Tree,
+    node: &Ast,
+    context: usize,
+    contexts: &[Context],
+    lowered: &IndexVec<AstId, Lowered>,
+    set: &mut RegexSet,
+) -> RegexId {
+    let child = |id: AstId| match &lowered[id] {
+        Lowered::Plain(regex) => *regex,
+        Lowered::InContext(regexes) => regexes[context],
+    };
+    match node {
+        Ast::Empty => set.epsilon(),
+        Ast::Literal(range) => set.literal(&tree.text[range.start as usize..range.end as usize]),
+        Ast::Class(class) => set.class(class.clone()),
+        Ast::Bytes(bytes) => set.bytes(*bytes),
+        Ast::Concat(parts) => {
+            let parts: Vec<RegexId> = parts.iter().map(|&part| child(part)).collect();
+            concat(&parts, set)
+        }
+        Ast::Or(parts) => {
+            let parts: Vec<RegexId> = parts.iter().map(|&part| child(part)).collect();
+            set.or(&parts)
+        }
+        &Ast::Repeat(id, 0, Some(1)) => set.optional(child(id)),
+        &Ast::Repeat(id, min, max) => set.repeat(child(id), min, max),
+        Ast::Anchor(anchor, _) if holds(*anchor, contexts[context]) => set.epsilon(),
+        Ast::Anchor(..) => set.nothing(),
+    }
+}
+
+/// [`RegexSet::concat`], with runs of literals joined first: one by one they would take quadratic time.
+fn concat(parts: &[RegexId], set: &mut RegexSet) -> RegexId {
+    let mut joined: Vec<RegexId> = Vec::with_capacity(parts.len());
+    let mut run: Vec<u8> = Vec::new();
+    for &part in parts {
+        match set.node(part) {
+            RegexNode::Literal(bytes) => run.extend_from_slice(bytes),
+            _ => {
+                if !run.is_empty() {
+                    joined.push(set.literal(&std::mem::take(&mut run)));
+                }
+                joined.push(part);
+            }
+        }
+    }
+    if !run.is_empty() {
+        joined.push(set.literal(&run));
+    }
+    set.concat(&joined)
+}
+
+fn any_text(options: &RegexOptions, set: &mut RegexSet) -> RegexId {
+    if options.bytes {
+        let any = set.any_byte();
+        set.repeat(any, 0, None)
+    } else {
+        set.any_text()
+    }
+}
+
+/// All texts that have a match in them.
+fn search(contexts: &[Context], regexes: &[RegexId], options: &RegexOptions, set: &mut RegexSet) -> RegexId {
+    let any = any_text(options, set);
+    let breaks: &[(u32, u32)] = match options.dialect {
+        Dialect::Ecma => &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)],
+        Dialect::Python | Dialect::Rust => &[(0x0A, 0x0A)],
+    };
+    let line = set.class(CharClass::from_ranges(breaks.iter().copied()));
+    let newline = set.literal(b"\n");
+    let mut parts: Vec<RegexId> = Vec::new();
+    for (&(before, after), &regex) in contexts.iter().zip(regexes) {
+        // Any text may stand around it as well: that part has these texts too.
+        let wider = |wider: Context| {
+            wider != (before, after) && contexts.iter().zip(regexes).any(|(&c, &r)| c == wider && r == regex)
+        };
+        if wider((Before::Text, after)) || wider((before, After::Text)) {
+            continue;
+        }
+        let mut pieces: Vec<RegexId> = Vec::with_capacity(5);
+        match before {
+            Before::Nothing => {}
+            Before::Line => pieces.extend([any, line]),
+            Before::Text => pieces.push(any),
+        }
+        pieces.push(regex);
+        match after {
+            After::Nothing => {}
+            After::FinalNewline => pieces.push(newline),
+            After::Line => pieces.extend([line, any]),
+            After::Text => pieces.push(any),
+        }
+        parts.push(set.concat(&pieces));
+    }
+    set.or(&parts)
+}

@@ -1,1 +1,24 @@
-//! Placeholder.
+//! The engine: from the IR to token masks.
+//!
+//! In: a [`LinkedGrammar`](larkspur_grammar::LinkedGrammar), a vocabulary, limits. Out: a [`CompiledGrammar`], and for
+//! each generated sequence a [`Matcher`].
+//! Knows no source text: diagnostics carry spans that the front ends made.
+
+mod cfg;
+mod compile;
+mod earley;
+mod engine;
+mod error;
+mod history;
+mod lexer;
+mod literal_trie;
+mod machine;
+mod mask;
+mod matcher;
+mod slicer;
+
+pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
+pub use error::MatcherError;
+pub use mask::MaskStats;
+pub use matcher::{Consumed, Matcher, MatcherOptions, StopReason};
+pub use slicer::{DEFAULT_SLICES, SliceError};

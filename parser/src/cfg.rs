@@ -1,0 +1,187 @@
+//! The lowered grammar: lexemes, nonterminals and dotted rules in flat tables.
+//!
+//! In: a linked grammar (see [`lower`]). Out: [`Cfg`], immutable.
+//! Right-hand sides are chains of [`Dot`]s interned by what follows, so that rules that end alike share their tails
+//! and equal futures have equal ids.
+
+pub(crate) mod lower;
+pub(crate) mod params;
+
+use larkspur_grammar::{
+    ConditionId, GrammarId, IndexVec, LexerMode, LinkedGrammar, ParamExpr, RegexId, RegexSet, RuleId, Span, define_id,
+};
+
+use crate::literal_trie::LiteralTrie;
+
+define_id! {
+    /// What the lexer recognises as one piece.
+    pub(crate) struct LexemeId = "x";
+}
+define_id! {
+    /// A nonterminal of the lowered grammar.
+    pub(crate) struct NonterminalId = "N";
+}
+define_id! {
+    /// A position in a right-hand side, together with all that follows it.
+    pub(crate) struct DotId = "d";
+}
+define_id! {
+    /// A resolved set of token ids.
+    pub(crate) struct TokenLetterId = "tok";
+}
+
+/// Nothing follows: the rule is finished.
+pub(crate) const DOT_END: DotId = DotId(0);
+/// The start rule is finished: the text is accepted.
+pub(crate) const DOT_ACCEPT: DotId = DotId(1);
+
+/// A lowered grammar.
+#[derive(Debug)]
+pub(crate) struct Cfg {
+    pub mode: LexerMode,
+    /// In `longest` mode literals beat regexes of the same match.
+    pub keywords: bool,
+    /// Nodes of all lexemes' regexes.
+    pub regexes: RegexSet,
+    pub lexemes: IndexVec<LexemeId, Lexeme>,
+    pub nonterminals: IndexVec<NonterminalId, Nonterminal>,
+    pub dots: IndexVec<DotId, Dot>,
+    pub token_letters: IndexVec<TokenLetterId, TokenLetter>,
+    /// Ignored terminals of each grammar. Indexed by grammar.
+    pub ignored: IndexVec<GrammarId, Vec<LexemeId>>,
+    /// Whether ignored text of the grammar is one match only. Indexed by grammar.
+    pub ignore_once: IndexVec<GrammarId, bool>,
+    /// The item that a text starts with: `START' → • start`.
+    pub start: DotId,
+    /// Whether some rule has a budget (`max_tokens`).
+    pub has_scopes: bool,
+    /// Whether some alternative has a condition.
+    pub has_conditions: bool,
+    /// Whether some rule or tail is captured.
+    pub has_captures: bool,
+    /// Whether some lexeme has a hidden tail (`stop`).
+    pub has_hidden: bool,
+    /// What this was lowered from: conditions, names, options.
+    pub linked: LinkedGrammar,
+}
+
+/// What the lexer recognises as one piece. Never matches the empty text.
+#[derive(Debug)]
+pub(crate) struct Lexeme {
+    /// For messages and dumps.
+    pub name: String,
+    pub span: Span,
+    pub pattern: Pattern,
+    pub priority: i32,
+    pub is_literal: bool,
+    /// Ends at its first match. In `exact` mode the pattern already is the shortest match.
+    pub lazy: bool,
+    pub tail: Option<LexemeTail>,
+    pub temperature: Option<f32>,
+    /// Set if this is ignored text of that grammar.
+    pub ignored_by: Option<GrammarId>,
+}
+
+/// How a lexeme is recognised.
+#[derive(Debug)]
+pub(crate) enum Pattern {
+    /// These bytes.
+    Literal(Box<[u8]>),
+    /// Any of many literals.
+    Literals(LiteralTrie),
+    /// A regex in [`Cfg::regexes`].
+    Regex(RegexId),
+}
+
+/// The end of a lexeme that is not part of its capture.
+#[derive(Debug)]
+pub(crate) struct LexemeTail {
+    /// The lexeme without its tail.
+    pub body: RegexId,
+    pub tail: RegexId,
+    /// The tail's text, if it has only one.
+    pub literal: Option<Box<[u8]>>,
+    /// `stop`: taken back from the output where that is possible.
+    pub hidden: bool,
+    pub capture: Option<String>,
+}
+
+/// A nonterminal.
+#[derive(Debug)]
+pub(crate) struct Nonterminal {
+    /// The rule's name, or that of the rule it is a part of with a number.
+    pub name: String,
+    pub alternatives: Vec<LoweredAlternative>,
+    /// Whether it derives the empty text; with conditions, for some parameter.
+    pub nullable: bool,
+    /// Whether it derives some text; with conditions, for some parameter.
+    pub productive: bool,
+    /// Budget of a rule with `max_tokens`.
+    pub max_tokens: Option<u32>,
+    /// Captured under this name.
+    pub capture: Option<String>,
+    pub priority: i32,
+    /// The rule that this is, if it is one.
+    pub rule: Option<(GrammarId, RuleId)>,
+}
+
+/// One right-hand side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoweredAlternative {
+    pub dot: DotId,
+    pub condition: Option<(GrammarId, ConditionId)>,
+}
+
+/// A position before a symbol.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Dot {
+    pub symbol: Symbol,
+    /// What the symbol is passed, if it is a nonterminal.
+    pub arg: ParamExpr,
+    /// The symbol may be left out.
+    pub optional: bool,
+    pub next: DotId,
+    /// The grammar whose ignored text may stand here; `None` for the start's edges.
+    pub grammar: Option<GrammarId>,
+}
+
+/// What stands after a dot.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Symbol {
+    Lexeme(LexemeId),
+    Tokens(TokenLetterId),
+    Nonterminal(NonterminalId),
+    /// [`DOT_END`] and [`DOT_ACCEPT`].
+    Nothing,
+}
+
+/// A set of tokens that stands in a rule, resolved for the vocabulary.
+#[derive(Debug)]
+pub(crate) struct TokenLetter {
+    pub text: String,
+    /// One bit per token id.
+    pub bits: Vec<u32>,
+    pub hidden: bool,
+}
+
+impl TokenLetter {
+    pub fn contains(&self, token: u32) -> bool {
+        self.bits.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 == 1)
+    }
+}
+
+impl Cfg {
+    /// Whether the condition of an alternative holds for a parameter.
+    pub fn holds(&self, alternative: LoweredAlternative, param: u64) -> bool {
+        alternative.condition.is_none_or(|(grammar, condition)| self.linked.grammars[grammar].holds(condition, param))
+    }
+    /// A nonterminal, a lexeme or a token set as it shows in dumps.
+    pub fn symbol_name(&self, symbol: Symbol) -> String {
+        match symbol {
+            Symbol::Lexeme(id) => self.lexemes[id].name.clone(),
+            Symbol::Tokens(id) => self.token_letters[id].text.clone(),
+            Symbol::Nonterminal(id) => self.nonterminals[id].name.clone(),
+            Symbol::Nothing => String::new(),
+        }
+    }
+}

@@ -1,0 +1,806 @@
+//! Lowering of the linked IR: instances of rules on demand, repetition to left recursion, literals to groups.
+//!
+//! Nothing recurses: what a right-hand side holds is queued as a nonterminal of its own.
+
+use larkspur_grammar::{
+    Alternative, Diagnostic, ExprId, ExprKind, GrammarId, IndexVec, LexerMode, Limits, LinkedGrammar, ParamExpr,
+    RegexId, RegexNode, RegexSet, RuleId, Severity, Span, TerminalId, TokenItem, TokenSetId, Unproductive,
+    diagnostic::did_you_mean,
+};
+use larkspur_toktrie::Vocabulary;
+use rustc_hash::FxHashMap;
+
+use super::*;
+
+/// A rule or a part of one, in the context that decides what it lowers to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Context {
+    grammar: GrammarId,
+    /// Bits of the temperature that holds here.
+    temperature: Option<u32>,
+}
+
+/// What a nonterminal was made for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Origin {
+    Rule(Context, RuleId),
+    Part(Context, ExprId),
+    Element(Context, ExprId),
+    /// One or more.
+    Many(Atom),
+    /// Exactly this many.
+    Power(Atom, u32),
+    /// One to this many.
+    UpTo(Atom, u32),
+}
+
+/// A symbol with all that its place in a right-hand side says of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Atom {
+    symbol: Symbol,
+    arg: ParamExpr,
+    optional: bool,
+    grammar: GrammarId,
+}
+
+struct Lowering<'a> {
+    linked: &'a LinkedGrammar,
+    vocabulary: &'a Vocabulary,
+    limits: &'a Limits,
+    regexes: RegexSet,
+    lexemes: IndexVec<LexemeId, Lexeme>,
+    lexeme_ids: FxHashMap<LexemeKey, LexemeId>,
+    terminal_ids: FxHashMap<(Context, TerminalId), Option<(LexemeId, bool)>>,
+    nonterminals: IndexVec<NonterminalId, Nonterminal>,
+    origins: FxHashMap<Origin, NonterminalId>,
+    queue: Vec<(NonterminalId, Origin)>,
+    dots: IndexVec<DotId, Dot>,
+    dot_ids: FxHashMap<Dot, DotId>,
+    token_letters: IndexVec<TokenLetterId, TokenLetter>,
+    token_letter_ids: FxHashMap<(GrammarId, TokenSetId), TokenLetterId>,
+    diagnostics: Vec<Diagnostic>,
+    symbols: usize,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct LexemeKey {
+    pattern: PatternKey,
+    priority: i32,
+    is_literal: bool,
+    lazy: bool,
+    tail: Option<(RegexId, RegexId, bool, Option<String>)>,
+    temperature: Option<u32>,
+    ignored_by: Option<GrammarId>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum PatternKey {
+    Regex(RegexId),
+    Literals(Vec<RegexId>),
+}
+
+/// Lowers `linked` for a vocabulary.
+///
+/// Errors: unknown special tokens (`V001`), ids past the vocabulary (`V002`), too many symbols (`B001`).
+/// Emptiness of lexemes is not known here: see [`Cfg::prune`].
+pub(crate) fn lower(
+    linked: LinkedGrammar,
+    vocabulary: &Vocabulary,
+    limits: &Limits,
+) -> Result<(Cfg, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let mut lowering = Lowering {
+        linked: &linked,
+        vocabulary,
+        limits,
+        regexes: RegexSet::new(),
+        lexemes: IndexVec::new(),
+        lexeme_ids: FxHashMap::default(),
+        terminal_ids: FxHashMap::default(),
+        nonterminals: IndexVec::new(),
+        origins: FxHashMap::default(),
+        queue: Vec::new(),
+        dots: IndexVec::new(),
+        dot_ids: FxHashMap::default(),
+        token_letters: IndexVec::new(),
+        token_letter_ids: FxHashMap::default(),
+        diagnostics: Vec::new(),
+        symbols: 0,
+    };
+    let start = lowering.start();
+    if !lowering.run() {
+        let span = linked.grammars[linked.root].rules[linked.grammars[linked.root].start].span;
+        let message = format!("the grammar has more than {} symbols after lowering", limits.grammar_symbols_max);
+        lowering.diagnostics.push(
+            Diagnostic::error("B001", span, message)
+                .help("raise the limit `grammar_symbols_max`, or make counts smaller"),
+        );
+    }
+    let (ignored, ignore_once) = lowering.ignored();
+    let Lowering { regexes, lexemes, nonterminals, dots, token_letters, diagnostics, .. } = lowering;
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(diagnostics);
+    }
+    let options = &linked.grammars[linked.root].options;
+    let cfg = Cfg {
+        mode: options.lexer,
+        keywords: options.keywords,
+        has_scopes: nonterminals.iter().any(|nonterminal| nonterminal.max_tokens.is_some()),
+        has_conditions: nonterminals.iter().any(|n| n.alternatives.iter().any(|a| a.condition.is_some())),
+        has_captures: nonterminals.iter().any(|nonterminal| nonterminal.capture.is_some())
+            || lexemes.iter().any(|lexeme| lexeme.tail.as_ref().is_some_and(|tail| tail.capture.is_some())),
+        has_hidden: lexemes.iter().any(|lexeme| lexeme.tail.as_ref().is_some_and(|tail| tail.hidden)),
+        regexes,
+        lexemes,
+        nonterminals,
+        dots,
+        token_letters,
+        ignored,
+        ignore_once,
+        start,
+        linked,
+    };
+    Ok((cfg, diagnostics))
+}
+
+impl<'a> Lowering<'a> {
+    /// The dots `START' → • start` and its two fixed companions.
+    fn start(&mut self) -> DotId {
+        let root = self.linked.root;
+        let grammar = &self.linked.grammars[root];
+        let edges = grammar.options.ignore_edges;
+        let nothing =
+            Dot { symbol: Symbol::Nothing, arg: ParamExpr::Same, optional: false, next: DOT_END, grammar: None };
+        let end = self.dots.push(nothing);
+        let accept = self.dots.push(Dot { grammar: edges.trailing().then_some(root), ..nothing });
+        debug_assert_eq!((end, accept), (DOT_END, DOT_ACCEPT));
+        let context = Context { grammar: root, temperature: None };
+        let start = self.nonterminal(Origin::Rule(context, grammar.start));
+        self.dots.push(Dot {
+            symbol: Symbol::Nonterminal(start),
+            arg: ParamExpr::Const(0),
+            optional: false,
+            next: DOT_ACCEPT,
+            grammar: edges.leading().then_some(root),
+        })
+    }
+
+    /// Lowers all that is queued. False past the symbol limit.
+    fn run(&mut self) -> bool {
+        while let Some((id, origin)) = self.queue.pop() {
+            let alternatives = match origin {
+                Origin::Rule(context, rule) => self.rule(context, rule),
+                Origin::Part(context, expr) => self.alternatives(context, expr),
+                Origin::Element(context, expr) => {
+                    let atoms = self.sequence(context, expr);
+                    vec![self.alternative(&atoms)]
+                }
+                Origin::Many(atom) => {
+                    let many = Atom { symbol: Symbol::Nonterminal(id), arg: ParamExpr::Same, optional: false, ..atom };
+                    vec![self.alternative(&[atom]), self.alternative(&[many, atom])]
+                }
+                Origin::Power(atom, count) => {
+                    let atoms = [self.power(atom, count / 2), self.power(atom, count - count / 2)].concat();
+                    vec![self.alternative(&atoms)]
+                }
+                Origin::UpTo(atom, count) => self.up_to_alternatives(atom, count),
+            };
+            self.nonterminals[id].alternatives = alternatives;
+            if self.symbols > self.limits.grammar_symbols_max {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn nonterminal(&mut self, origin: Origin) -> NonterminalId {
+        if let Some(&id) = self.origins.get(&origin) {
+            return id;
+        }
+        let mut nonterminal = Nonterminal {
+            name: String::new(),
+            alternatives: Vec::new(),
+            nullable: false,
+            productive: false,
+            max_tokens: None,
+            capture: None,
+            priority: 0,
+            rule: None,
+        };
+        let number = self.nonterminals.len();
+        match origin {
+            Origin::Rule(context, rule_id) => {
+                let rule = &self.linked.grammars[context.grammar].rules[rule_id];
+                nonterminal.name = rule.name.clone();
+                nonterminal.max_tokens = rule.max_tokens.filter(|&tokens| tokens > 0);
+                nonterminal.capture = rule.capture.clone();
+                nonterminal.priority = rule.priority;
+                nonterminal.rule = Some((context.grammar, rule_id));
+            }
+            Origin::Part(..) | Origin::Element(..) => nonterminal.name = format!("part{number}"),
+            Origin::Many(_) => nonterminal.name = format!("many{number}"),
+            Origin::Power(_, count) => nonterminal.name = format!("exactly{count}_{number}"),
+            Origin::UpTo(_, count) => nonterminal.name = format!("upto{count}_{number}"),
+        }
+        self.symbols += 1;
+        let id = self.nonterminals.push(nonterminal);
+        self.origins.insert(origin, id);
+        self.queue.push((id, origin));
+        id
+    }
+
+    fn rule(&mut self, context: Context, rule_id: RuleId) -> Vec<LoweredAlternative> {
+        let rule = &self.linked.grammars[context.grammar].rules[rule_id];
+        if rule.max_tokens == Some(0) {
+            return vec![LoweredAlternative { dot: DOT_END, condition: None }];
+        }
+        let temperature = rule.temperature.map(f32::to_bits).or(context.temperature);
+        self.alternatives(Context { temperature, ..context }, rule.body)
+    }
+
+    /// The alternatives of a right-hand side, in order of preference; literals gathered where the first one stands.
+    fn alternatives(&mut self, context: Context, body: ExprId) -> Vec<LoweredAlternative> {
+        let grammar = &self.linked.grammars[context.grammar];
+        // Choices within choices are flattened.
+        let mut leaves: Vec<Alternative> = Vec::new();
+        let mut stack = vec![Alternative { expr: body, condition: None }];
+        while let Some(alternative) = stack.pop() {
+            match &grammar.exprs[alternative.expr].kind {
+                ExprKind::Choice(inner) if alternative.condition.is_none() => stack.extend(inner.iter().rev()),
+                _ => leaves.push(alternative),
+            }
+        }
+        let grouped = self.literal_groups(context, &leaves);
+        let mut lowered = Vec::with_capacity(leaves.len());
+        for (leaf, group) in leaves.iter().zip(grouped) {
+            let atoms = match group {
+                Grouped::No => self.sequence(context, leaf.expr),
+                Grouped::First(lexeme) => vec![self.lexeme_atom(context, lexeme, false)],
+                Grouped::Rest => continue,
+            };
+            let mut alternative = self.alternative(&atoms);
+            alternative.condition = leaf.condition.map(|condition| (context.grammar, condition));
+            if !lowered.contains(&alternative) || lowered.len() > 64 {
+                lowered.push(alternative);
+            }
+        }
+        lowered
+    }
+
+    /// Which alternatives are plain literals of equal attributes: they become one lexeme, since the same items wait
+    /// for each of them.
+    fn literal_groups(&mut self, context: Context, leaves: &[Alternative]) -> Vec<Grouped> {
+        let grammar = &self.linked.grammars[context.grammar];
+        let mut groups: FxHashMap<(i32, bool), Vec<usize>> = FxHashMap::default();
+        for (index, leaf) in leaves.iter().enumerate() {
+            let ExprKind::Terminal(id) = grammar.exprs[leaf.expr].kind else { continue };
+            let terminal = &grammar.terminals[id];
+            let is_text =
+                matches!(grammar.regexes.node(terminal.regex), RegexNode::Literal(bytes) if !bytes.is_empty());
+            if leaf.condition.is_none() && is_text && !terminal.lazy && terminal.tail.is_none() {
+                groups.entry((terminal.priority, terminal.is_literal)).or_default().push(index);
+            }
+        }
+        let mut grouped: Vec<Grouped> = leaves.iter().map(|_| Grouped::No).collect();
+        for ((priority, is_literal), members) in groups {
+            if members.len() < 2 {
+                continue;
+            }
+            let terminals = members.iter().map(|&index| {
+                let ExprKind::Terminal(id) = grammar.exprs[leaves[index].expr].kind else { unreachable!("a terminal") };
+                &grammar.terminals[id]
+            });
+            let terminals: Vec<_> = terminals.collect();
+            let mut literals: Vec<RegexId> =
+                terminals.iter().map(|terminal| self.regexes.import(&grammar.regexes, terminal.regex)).collect();
+            literals.sort_unstable();
+            literals.dedup();
+            let names: Vec<&str> = terminals.iter().take(4).map(|terminal| terminal.name.as_str()).collect();
+            let more = if terminals.len() > 4 { format!(" | … ({} in all)", terminals.len()) } else { String::new() };
+            let key = LexemeKey {
+                pattern: PatternKey::Literals(literals),
+                priority,
+                is_literal,
+                lazy: false,
+                tail: None,
+                temperature: context.temperature,
+                ignored_by: None,
+            };
+            let lexeme = self.lexeme(key, format!("{}{more}", names.join(" | ")), terminals[0].span);
+            for &index in &members {
+                grouped[index] = Grouped::Rest;
+            }
+            grouped[members[0]] = Grouped::First(lexeme);
+        }
+        grouped
+    }
+
+    /// The symbols of a right-hand side without choices.
+    fn sequence(&mut self, context: Context, body: ExprId) -> Vec<Atom> {
+        let linked = self.linked;
+        let grammar = &linked.grammars[context.grammar];
+        let mut atoms = Vec::new();
+        let mut stack = vec![body];
+        while let Some(expr) = stack.pop() {
+            match &grammar.exprs[expr].kind {
+                ExprKind::Sequence(parts) => stack.extend(parts.iter().rev()),
+                ExprKind::Repeat(child, min, max) => {
+                    let Some(atom) = self.element(context, *child) else { continue };
+                    self.repeat(atom, *min, *max, &mut atoms);
+                }
+                _ => atoms.extend(self.element(context, expr)),
+            }
+        }
+        atoms
+    }
+
+    /// One symbol for an expression; `None` if it only derives the empty text.
+    fn element(&mut self, context: Context, expr: ExprId) -> Option<Atom> {
+        let linked = self.linked;
+        let grammar = &linked.grammars[context.grammar];
+        let atom = |symbol, arg| Some(Atom { symbol, arg, optional: false, grammar: context.grammar });
+        match &grammar.exprs[expr].kind {
+            ExprKind::Terminal(id) => {
+                let (lexeme, optional) = self.terminal(context, *id)?;
+                Some(self.lexeme_atom(context, lexeme, optional))
+            }
+            ExprKind::Tokens(id) => atom(Symbol::Tokens(self.tokens(context.grammar, *id)), ParamExpr::Same),
+            ExprKind::Rule(rule, arg) => {
+                let arg = arg.unwrap_or(ParamExpr::Const(0));
+                atom(Symbol::Nonterminal(self.nonterminal(Origin::Rule(context, *rule))), arg)
+            }
+            ExprKind::Embed(embed) => {
+                let target = grammar.embeds[*embed].target.expect("grammars are linked");
+                let inner = Context { grammar: target, ..context };
+                let start = linked.grammars[target].start;
+                atom(Symbol::Nonterminal(self.nonterminal(Origin::Rule(inner, start))), ParamExpr::Const(0))
+            }
+            ExprKind::Choice(_) => {
+                atom(Symbol::Nonterminal(self.nonterminal(Origin::Part(context, expr))), ParamExpr::Same)
+            }
+            ExprKind::Sequence(parts) => match parts.as_slice() {
+                [] => None,
+                &[only] if !matches!(grammar.exprs[only].kind, ExprKind::Sequence(_)) => self.element(context, only),
+                _ => atom(Symbol::Nonterminal(self.nonterminal(Origin::Element(context, expr))), ParamExpr::Same),
+            },
+            ExprKind::Repeat(..) => {
+                atom(Symbol::Nonterminal(self.nonterminal(Origin::Element(context, expr))), ParamExpr::Same)
+            }
+        }
+    }
+
+    fn lexeme_atom(&self, context: Context, lexeme: LexemeId, optional: bool) -> Atom {
+        Atom { symbol: Symbol::Lexeme(lexeme), arg: ParamExpr::Same, optional, grammar: context.grammar }
+    }
+
+    /// Appends `atom` `min` to `max` times: powers by halves, the open end as left recursion without nullable tails.
+    fn repeat(&mut self, atom: Atom, min: u32, max: Option<u32>, atoms: &mut Vec<Atom>) {
+        let core = Atom { optional: false, ..atom };
+        let min = if atom.optional { 0 } else { min };
+        let of = |symbol, optional| Atom { symbol, arg: ParamExpr::Same, optional, grammar: atom.grammar };
+        match max {
+            None => {
+                if min > 1 {
+                    atoms.extend(self.power(core, min - 1));
+                }
+                let many = self.nonterminal(Origin::Many(core));
+                atoms.push(of(Symbol::Nonterminal(many), min == 0));
+            }
+            Some(0) => {}
+            Some(max) => {
+                atoms.extend(self.power(core, min));
+                match max - min {
+                    0 => {}
+                    1 => atoms.push(Atom { optional: true, ..core }),
+                    rest => {
+                        let rest = self.nonterminal(Origin::UpTo(core, rest));
+                        atoms.push(of(Symbol::Nonterminal(rest), true));
+                    }
+                }
+            }
+        }
+    }
+
+    /// `atom` exactly `count` times.
+    fn power(&mut self, atom: Atom, count: u32) -> Vec<Atom> {
+        if count <= 3 {
+            return vec![atom; count as usize];
+        }
+        let power = self.nonterminal(Origin::Power(atom, count));
+        vec![Atom { symbol: Symbol::Nonterminal(power), arg: ParamExpr::Same, optional: false, ..atom }]
+    }
+
+    /// `atom` one to `count` times, without ambiguity: fewer than half, or exactly half and then up to the rest.
+    fn up_to_alternatives(&mut self, atom: Atom, count: u32) -> Vec<LoweredAlternative> {
+        let half = count.div_ceil(2);
+        let mut full = self.power(atom, half);
+        self.repeat(atom, 0, Some(count - half), &mut full);
+        let mut alternatives = vec![self.alternative(&full)];
+        if half > 1 {
+            let mut fewer = Vec::new();
+            self.repeat(atom, 0, Some(half - 1), &mut fewer);
+            fewer.iter_mut().for_each(|atom| atom.optional = false);
+            alternatives.push(self.alternative(&fewer));
+        }
+        alternatives
+    }
+
+    /// Interns the dots of a right-hand side, from its end.
+    fn alternative(&mut self, atoms: &[Atom]) -> LoweredAlternative {
+        self.symbols += atoms.len();
+        let mut next = DOT_END;
+        for atom in atoms.iter().rev() {
+            let Atom { symbol, arg, optional, grammar } = *atom;
+            let dot = Dot { symbol, arg, optional, next, grammar: Some(grammar) };
+            next = *self.dot_ids.entry(dot).or_insert_with(|| self.dots.push(dot));
+        }
+        LoweredAlternative { dot: next, condition: None }
+    }
+
+    /// The lexeme of a terminal, and whether the terminal may be left out; `None` if it is the empty text only.
+    fn terminal(&mut self, context: Context, id: TerminalId) -> Option<(LexemeId, bool)> {
+        if let Some(&known) = self.terminal_ids.get(&(context, id)) {
+            return known;
+        }
+        let grammar = &self.linked.grammars[context.grammar];
+        let terminal = &grammar.terminals[id];
+        let body = self.regexes.import(&grammar.regexes, terminal.regex);
+        let tail = terminal.tail.as_ref().map(|tail| {
+            let regex = self.regexes.import(&grammar.regexes, tail.regex);
+            (body, regex, tail.hidden, tail.capture.clone())
+        });
+        let whole = match &tail {
+            Some((_, tail, ..)) => self.regexes.concat(&[body, *tail]),
+            None => body,
+        };
+        let optional = self.regexes.info(whole).nullable;
+        let lazy = terminal.lazy || tail.is_some();
+        let lowered = if optional && (lazy || self.regexes.info(whole).len_max == Some(0)) {
+            // The empty match is the first one: nothing else can ever end a lazy lexeme.
+            None
+        } else {
+            let key = LexemeKey {
+                pattern: PatternKey::Regex(self.without_empty(whole)),
+                priority: terminal.priority,
+                is_literal: terminal.is_literal,
+                lazy,
+                tail,
+                temperature: context.temperature,
+                ignored_by: None,
+            };
+            Some((self.lexeme(key, terminal.name.clone(), terminal.span), optional))
+        };
+        self.terminal_ids.insert((context, id), lowered);
+        lowered
+    }
+
+    fn without_empty(&mut self, regex: RegexId) -> RegexId {
+        if !self.regexes.info(regex).nullable {
+            return regex;
+        }
+        if let RegexNode::Or(parts) = self.regexes.node(regex) {
+            let epsilon = RegexNode::Literal(Box::new([]));
+            let rest: Vec<RegexId> =
+                parts.iter().copied().filter(|&part| *self.regexes.node(part) != epsilon).collect();
+            if rest.iter().all(|&part| !self.regexes.info(part).nullable) {
+                return self.regexes.or(&rest);
+            }
+        }
+        if let RegexNode::Repeat(child, 0, max) = *self.regexes.node(regex)
+            && !self.regexes.info(child).nullable
+        {
+            return self.regexes.repeat(child, 1, max);
+        }
+        let byte = self.regexes.any_byte();
+        let some = self.regexes.repeat(byte, 1, None);
+        self.regexes.and(&[regex, some])
+    }
+
+    fn lexeme(&mut self, key: LexemeKey, name: String, span: Span) -> LexemeId {
+        if let Some(&id) = self.lexeme_ids.get(&key) {
+            return id;
+        }
+        let mode = self.linked.grammars[self.linked.root].options.lexer;
+        let pattern = match &key.pattern {
+            PatternKey::Literals(literals) => self.literals(literals),
+            PatternKey::Regex(regex) => match self.regexes.node(*regex) {
+                RegexNode::Literal(bytes) => Pattern::Literal(bytes.clone()),
+                RegexNode::Or(parts) if !key.lazy && parts.iter().all(|&part| self.is_text(part)) => {
+                    self.literals(&parts.to_vec())
+                }
+                _ if key.lazy && mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(*regex)),
+                _ => Pattern::Regex(*regex),
+            },
+        };
+        let tail = key.tail.as_ref().map(|(body, tail, hidden, capture)| LexemeTail {
+            body: *body,
+            tail: *tail,
+            literal: match self.regexes.node(*tail) {
+                RegexNode::Literal(bytes) => Some(bytes.clone()),
+                _ => None,
+            },
+            hidden: *hidden,
+            capture: capture.clone(),
+        });
+        let id = self.lexemes.push(Lexeme {
+            name,
+            span,
+            pattern,
+            priority: key.priority,
+            is_literal: key.is_literal,
+            lazy: key.lazy,
+            tail,
+            temperature: key.temperature.map(f32::from_bits),
+            ignored_by: key.ignored_by,
+        });
+        self.lexeme_ids.insert(key, id);
+        id
+    }
+
+    fn is_text(&self, regex: RegexId) -> bool {
+        matches!(self.regexes.node(regex), RegexNode::Literal(bytes) if !bytes.is_empty())
+    }
+
+    fn literals(&self, literals: &[RegexId]) -> Pattern {
+        let bytes = |&literal: &RegexId| match self.regexes.node(literal) {
+            RegexNode::Literal(bytes) => &bytes[..],
+            _ => unreachable!("a literal"),
+        };
+        match literals {
+            [only] => Pattern::Literal(bytes(only).into()),
+            _ => Pattern::Literals(LiteralTrie::new(literals.iter().map(bytes).collect())),
+        }
+    }
+
+    /// Ignored text of every grammar that something was lowered of.
+    fn ignored(&mut self) -> (IndexVec<GrammarId, Vec<LexemeId>>, IndexVec<GrammarId, bool>) {
+        let linked = self.linked;
+        let mut ignored = IndexVec::new();
+        let mut once = IndexVec::new();
+        for (id, grammar) in linked.grammars.iter_enumerated() {
+            let mut lexemes: Vec<LexemeId> = Vec::new();
+            for &terminal_id in &grammar.ignore {
+                let terminal = &grammar.terminals[terminal_id];
+                let regex = self.regexes.import(&grammar.regexes, terminal.regex);
+                if self.regexes.info(regex).len_max == Some(0) {
+                    continue;
+                }
+                let key = LexemeKey {
+                    pattern: PatternKey::Regex(self.without_empty(regex)),
+                    priority: 0,
+                    is_literal: terminal.is_literal,
+                    lazy: terminal.lazy,
+                    tail: None,
+                    temperature: None,
+                    ignored_by: Some(id),
+                };
+                lexemes.push(self.lexeme(key, terminal.name.clone(), terminal.span));
+            }
+            lexemes.sort_unstable();
+            lexemes.dedup();
+            ignored.push(lexemes);
+            once.push(grammar.options.ignore_once);
+        }
+        (ignored, once)
+    }
+
+    fn tokens(&mut self, grammar_id: GrammarId, id: TokenSetId) -> TokenLetterId {
+        if let Some(&known) = self.token_letter_ids.get(&(grammar_id, id)) {
+            return known;
+        }
+        let set = &self.linked.grammars[grammar_id].token_sets[id];
+        let len = self.vocabulary.len();
+        let mut bits = vec![0u32; len.div_ceil(32)];
+        let mut allow = |token: u32| bits[token as usize / 32] |= 1 << (token % 32);
+        for item in &set.items {
+            match item {
+                TokenItem::Name(name) => match self.vocabulary.special_by_name(name) {
+                    Some(token) => allow(token),
+                    None => self.diagnostics.push(unknown_token(self.vocabulary, name, set.span)),
+                },
+                &TokenItem::Range(first, last) if first > last || last as usize >= len => {
+                    let message = format!("`{}` is not within the vocabulary's {len} tokens", set.text);
+                    self.diagnostics.push(
+                        Diagnostic::error("V002", set.span, message)
+                            .help(format!("ids are from 0 to {}", len.max(1) - 1)),
+                    );
+                }
+                &TokenItem::Range(first, last) => (first..=last).for_each(&mut allow),
+                TokenItem::Any => (0..len as u32).for_each(&mut allow),
+                TokenItem::Eos => self.vocabulary.eos().iter().copied().for_each(&mut allow),
+            }
+        }
+        if set.negated {
+            bits.iter_mut().for_each(|word| *word = !*word);
+            if !len.is_multiple_of(32) {
+                *bits.last_mut().expect("the vocabulary is not empty") &= (1 << (len % 32)) - 1;
+            }
+        }
+        let letter = self.token_letters.push(TokenLetter { text: set.text.clone(), bits, hidden: set.hidden });
+        self.token_letter_ids.insert((grammar_id, id), letter);
+        letter
+    }
+}
+
+enum Grouped {
+    No,
+    First(LexemeId),
+    Rest,
+}
+
+fn unknown_token(vocabulary: &Vocabulary, name: &str, span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error("V001", span, format!("the vocabulary has no special token `{name}`"));
+    let names: Vec<&str> = vocabulary.specials().map(|(_, name)| name).collect();
+    match did_you_mean(name, names.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None if names.is_empty() => diagnostic.help("it has no special tokens at all; write a string for text"),
+        None => {
+            let shown = names.iter().take(8).copied().collect::<Vec<_>>().join(" ");
+            diagnostic.help(format!("it has {} special tokens, among them {shown}", names.len()))
+        }
+    }
+}
+
+impl PartialEq for LoweredAlternative {
+    fn eq(&self, other: &Self) -> bool {
+        (self.dot, self.condition) == (other.dot, other.condition)
+    }
+}
+
+impl Cfg {
+    /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can
+    /// never be finished.
+    ///
+    /// Errors: the start can never be finished (`P001`), unless the grammar allows that.
+    pub fn prune(&mut self, is_empty: impl Fn(LexemeId) -> bool) -> Result<(), Diagnostic> {
+        self.nullable();
+        let allow = self.linked.grammars[self.linked.root].options.unproductive == Unproductive::Allow;
+        if !allow || self.lexemes.ids().any(&is_empty) {
+            self.productive(&is_empty, allow);
+        } else {
+            self.nonterminals.iter_mut().for_each(|nonterminal| nonterminal.productive = true);
+        }
+        let Symbol::Nonterminal(start) = self.dots[self.start].symbol else { unreachable!("start is a nonterminal") };
+        if self.nonterminals[start].productive {
+            return Ok(());
+        }
+        let (grammar, rule) = self.nonterminals[start].rule.expect("start is a rule");
+        let rule = &self.linked.grammars[grammar].rules[rule];
+        Err(Diagnostic::new(
+            "P001",
+            Severity::Error,
+            Some(rule.span),
+            format!("the grammar matches no text: `{}` can never be finished", rule.name),
+        )
+        .help("every alternative needs something that does not lead back to the rule itself or to a terminal without matches"))
+    }
+
+    /// The nonterminals of each right-hand side's symbols: users of each nonterminal, for the fixed points.
+    fn users(&self) -> IndexVec<NonterminalId, Vec<(NonterminalId, u32)>> {
+        let mut users: IndexVec<NonterminalId, Vec<(NonterminalId, u32)>> =
+            self.nonterminals.iter().map(|_| Vec::new()).collect::<Vec<_>>().into();
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            for (index, alternative) in nonterminal.alternatives.iter().enumerate() {
+                let mut dot = alternative.dot;
+                while dot != DOT_END {
+                    if let Symbol::Nonterminal(child) = self.dots[dot].symbol {
+                        users[child].push((id, index as u32));
+                    }
+                    dot = self.dots[dot].next;
+                }
+            }
+        }
+        users
+    }
+
+    /// Least fixed point of a property that a nonterminal has if each symbol of one alternative has it.
+    fn least_fixed_point(&self, symbol_has: impl Fn(&Dot) -> bool) -> IndexVec<NonterminalId, bool> {
+        let users = self.users();
+        let mut has: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
+        // How many symbols of each alternative are still without the property.
+        let mut missing: Vec<Vec<u32>> = Vec::with_capacity(self.nonterminals.len());
+        let mut agenda = Vec::new();
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            let mut counts = Vec::with_capacity(nonterminal.alternatives.len());
+            for alternative in &nonterminal.alternatives {
+                let mut count = 0;
+                let mut dot = alternative.dot;
+                while dot != DOT_END {
+                    count += u32::from(!symbol_has(&self.dots[dot]));
+                    dot = self.dots[dot].next;
+                }
+                counts.push(count);
+            }
+            if counts.contains(&0) && !has[id] {
+                has[id] = true;
+                agenda.push(id);
+            }
+            missing.push(counts);
+        }
+        while let Some(child) = agenda.pop() {
+            for &(user, alternative) in &users[child] {
+                // An optional symbol has the property already; it was never counted.
+                let count = &mut missing[user.0 as usize][alternative as usize];
+                *count = count.saturating_sub(1);
+                if *count == 0 && !has[user] && self.alternative_has(user, alternative, &has, &symbol_has) {
+                    has[user] = true;
+                    agenda.push(user);
+                }
+            }
+        }
+        has
+    }
+
+    fn alternative_has(
+        &self,
+        id: NonterminalId,
+        alternative: u32,
+        has: &IndexVec<NonterminalId, bool>,
+        symbol_has: &impl Fn(&Dot) -> bool,
+    ) -> bool {
+        let mut dot = self.nonterminals[id].alternatives[alternative as usize].dot;
+        while dot != DOT_END {
+            let holds = symbol_has(&self.dots[dot])
+                || matches!(self.dots[dot].symbol, Symbol::Nonterminal(child) if has[child]);
+            if !holds {
+                return false;
+            }
+            dot = self.dots[dot].next;
+        }
+        true
+    }
+
+    fn nullable(&mut self) {
+        let nullable = self.least_fixed_point(|dot| dot.optional);
+        for (id, nullable) in nullable.iter_enumerated() {
+            self.nonterminals[id].nullable = *nullable;
+        }
+    }
+
+    fn productive(&mut self, is_empty: &impl Fn(LexemeId) -> bool, allow: bool) {
+        let symbol_has = |dot: &Dot| match dot.symbol {
+            Symbol::Lexeme(id) => dot.optional || !is_empty(id),
+            // Where grammars may go on for ever, only what needs an empty lexeme is removed.
+            Symbol::Nonterminal(_) => dot.optional || allow,
+            Symbol::Tokens(id) => dot.optional || self.token_letters[id].bits.iter().any(|&word| word != 0),
+            Symbol::Nothing => true,
+        };
+        let productive = self.least_fixed_point(symbol_has);
+        let keep: Vec<Vec<bool>> = self
+            .nonterminals
+            .iter_enumerated()
+            .map(|(id, nonterminal)| {
+                (0..nonterminal.alternatives.len() as u32)
+                    .map(|alternative| self.alternative_has(id, alternative, &productive, &symbol_has))
+                    .collect()
+            })
+            .collect();
+        // An optional symbol that derives nothing is left out.
+        let dead_dot = |dot: &Dot| match dot.symbol {
+            Symbol::Lexeme(id) => is_empty(id),
+            Symbol::Nonterminal(id) => !productive[id],
+            _ => false,
+        };
+        let dead: Vec<bool> = self.dots.iter().map(dead_dot).collect();
+        for (nonterminal, keep) in self.nonterminals.iter_mut().zip(keep) {
+            let mut keep = keep.into_iter();
+            nonterminal.alternatives.retain(|_| keep.next().expect("one flag for each"));
+        }
+        for (id, productive) in productive.iter_enumerated() {
+            self.nonterminals[id].productive = *productive;
+        }
+        // Dots are older than those before them, so one pass mends all chains.
+        let mut mended: Vec<DotId> = Vec::with_capacity(self.dots.len());
+        for id in self.dots.ids() {
+            let next = self.dots[id].next;
+            if id != DOT_END && id != DOT_ACCEPT {
+                self.dots[id].next = mended[next.0 as usize];
+            }
+            mended.push(if dead[id.0 as usize] { self.dots[id].next } else { id });
+        }
+        for nonterminal in self.nonterminals.iter_mut() {
+            for alternative in &mut nonterminal.alternatives {
+                alternative.dot = mended[alternative.dot.0 as usize];
+            }
+        }
+    }
+}

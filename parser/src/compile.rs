@@ -1,0 +1,57 @@
+//! The pipeline: linked grammar -> lowered -> lexemes in the regex algebra -> pruned -> ready.
+
+use std::sync::Arc;
+
+use larkspur_grammar::{Diagnostic, LinkedGrammar};
+
+use crate::cfg::lower::lower;
+use crate::engine::{CompiledGrammar, Shared};
+use crate::error::Fault;
+use crate::lexer::states::Lexer;
+use crate::machine::Machine;
+
+pub(crate) fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<CompiledGrammar, Vec<Diagnostic>> {
+    let limits = shared.limits();
+    let root = &linked.grammars[linked.root];
+    let start_span = root.rules[root.start].span;
+    let limit_met = |fault: Fault| vec![limit_diagnostic(fault, start_span)];
+    let (cfg, mut diagnostics) = lower(linked, shared.vocabulary(), limits)?;
+
+    let arena = shared.arena();
+    let mut cfg = Arc::new(cfg);
+    let lexer = Lexer::new(cfg.clone(), arena.clone(), limits).map_err(limit_met)?;
+    let mut is_empty = Vec::with_capacity(cfg.lexemes.len());
+    for (id, lexeme) in cfg.lexemes.iter_enumerated() {
+        match lexer.is_empty(id) {
+            Ok(empty) => {
+                if empty {
+                    let message = format!("{} matches no text", lexeme.name);
+                    diagnostics.push(Diagnostic::warning("P002", lexeme.span, message));
+                }
+                is_empty.push(empty);
+            }
+            Err(fault) => {
+                diagnostics.push(limit_diagnostic(fault, lexeme.span));
+                is_empty.push(false);
+            }
+        }
+    }
+    drop(lexer);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(diagnostics);
+    }
+
+    let pruned = Arc::get_mut(&mut cfg).expect("the lexer is gone").prune(|id| is_empty[id.0 as usize]);
+    if let Err(error) = pruned {
+        diagnostics.push(error);
+        return Err(diagnostics);
+    }
+    let mut machine = Machine::new(cfg.clone(), arena, limits).map_err(limit_met)?;
+    machine.start().map_err(limit_met)?;
+    Ok(CompiledGrammar::new(shared.clone(), cfg, machine, diagnostics))
+}
+
+fn limit_diagnostic(fault: Fault, span: larkspur_grammar::Span) -> Diagnostic {
+    let message = format!("the limit `{}` of {} is exceeded", fault.limit, fault.value);
+    Diagnostic::error("B002", span, message).help("make it simpler, or raise the limit if you trust the grammar")
+}

@@ -1,0 +1,233 @@
+//! What a set expects: prediction.
+
+use larkspur_grammar::GrammarId;
+use rustc_hash::FxHashMap;
+
+use super::sets::{Mark, Param, ParamId, Scope, SetId, Sets};
+use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
+use crate::error::Fault;
+use crate::lexer::states::{LexStateId, Lexer};
+
+/// Whose item waits: one of the set's own with its continuation, or one of a predicted symbol, whose continuation is
+/// made when it is needed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) enum Owner {
+    Kernel(SetId),
+    Predicted(u32),
+}
+
+/// An item that waits for a lexeme.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scan {
+    pub lexeme: LexemeId,
+    /// The dot after the lexeme.
+    pub next: DotId,
+    pub owner: Owner,
+    pub param: ParamId,
+}
+
+/// An item that waits for a token letter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TokenScan {
+    pub letter: TokenLetterId,
+    pub next: DotId,
+    pub owner: Owner,
+    pub param: ParamId,
+}
+
+/// An item that waits for a nonterminal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Waiter {
+    /// The dot after the nonterminal.
+    pub next: DotId,
+    pub owner: Owner,
+    pub param: ParamId,
+}
+
+/// All that follows from a set's kernel by prediction.
+#[derive(Debug)]
+pub(crate) struct Closure {
+    /// Predicted nonterminals with their parameters.
+    pub nodes: Vec<(NonterminalId, ParamId)>,
+    /// What waits for each. Parallel to `nodes`.
+    pub waiters: Vec<Vec<Waiter>>,
+    /// Sorted by lexeme.
+    scans: Vec<Scan>,
+    pub token_scans: Vec<TokenScan>,
+    /// The lexer state in which all that the set expects is whole, ignored text included.
+    pub start: LexStateId,
+    /// The same without ignored text.
+    pub start_unignored: LexStateId,
+    pub accepts: bool,
+    /// Whether ignored text may stand here.
+    pub has_ignored: bool,
+}
+
+impl Closure {
+    /// The items that wait for a lexeme.
+    pub fn scans_of(&self, lexeme: LexemeId) -> &[Scan] {
+        let from = self.scans.partition_point(|scan| scan.lexeme < lexeme);
+        let len = self.scans[from..].partition_point(|scan| scan.lexeme == lexeme);
+        &self.scans[from..from + len]
+    }
+
+    /// The items that wait for lexemes.
+    pub fn scans(&self) -> &[Scan] {
+        &self.scans
+    }
+
+    pub(super) fn build(sets: &mut Sets, id: SetId, lexer: &mut Lexer) -> Result<Self, Fault> {
+        let cfg = sets.cfg.clone();
+        let mut builder = Builder {
+            cfg: &cfg,
+            sets,
+            nodes: Vec::new(),
+            node_ids: FxHashMap::default(),
+            waiters: Vec::new(),
+            scans: Vec::new(),
+            token_scans: Vec::new(),
+            accepts: false,
+            token: 0,
+            expired: Vec::new(),
+            work: 0,
+        };
+        let mut grammars: Vec<GrammarId> = Vec::new();
+        let items = builder.sets.items(id).to_vec();
+        for item in &items {
+            builder.token = item.mark.as_time().unwrap_or(builder.token);
+            builder.expired.extend(item.mark.as_expired());
+        }
+        for item in items.iter().filter(|item| item.mark.is_item()) {
+            builder.expect(item.dot, Owner::Kernel(item.continuation), item.param)?;
+            if let Some(grammar) = cfg.dots[item.dot].grammar
+                && item.mark == Mark::NONE
+                && !grammars.contains(&grammar)
+            {
+                grammars.push(grammar);
+            }
+        }
+        let mut next = 0;
+        while next < builder.nodes.len() {
+            builder.predict(next as u32)?;
+            next += 1;
+        }
+        let Builder { nodes, waiters, mut scans, token_scans, accepts, .. } = builder;
+        scans.sort_by_key(|scan| scan.lexeme);
+        let mut lexemes: Vec<LexemeId> = scans.iter().map(|scan| scan.lexeme).collect();
+        lexemes.dedup();
+        let start_unignored = lexer.start(&lexemes)?;
+        let ignored = grammars.iter().flat_map(|&grammar| cfg.ignored[grammar].iter().copied());
+        let count = lexemes.len();
+        // Where nothing can follow, ignored text leads nowhere.
+        if !lexemes.is_empty() || accepts || !token_scans.is_empty() {
+            lexemes.extend(ignored);
+        }
+        let has_ignored = lexemes.len() > count;
+        lexemes.sort_unstable();
+        lexemes.dedup();
+        let start = lexer.start(&lexemes)?;
+        Ok(Self { nodes, waiters, scans, token_scans, start, start_unignored, accepts, has_ignored })
+    }
+}
+
+struct Builder<'a> {
+    cfg: &'a Cfg,
+    sets: &'a mut Sets,
+    nodes: Vec<(NonterminalId, ParamId)>,
+    node_ids: FxHashMap<(NonterminalId, ParamId), u32>,
+    waiters: Vec<Vec<Waiter>>,
+    scans: Vec<Scan>,
+    token_scans: Vec<TokenScan>,
+    accepts: bool,
+    /// Number of the token in which scopes predicted here begin.
+    token: u32,
+    /// Scopes that have ended here.
+    expired: Vec<NonterminalId>,
+    work: usize,
+}
+
+impl Builder<'_> {
+    /// Files an item under the symbol that it waits for.
+    fn expect(&mut self, dot: DotId, owner: Owner, param: ParamId) -> Result<(), Fault> {
+        self.work += 1;
+        self.sets.check_work(self.work)?;
+        let info = self.cfg.dots[dot];
+        let next = info.next;
+        match info.symbol {
+            Symbol::Lexeme(lexeme) => self.scans.push(Scan { lexeme, next, owner, param }),
+            Symbol::Tokens(letter) => self.token_scans.push(TokenScan { letter, next, owner, param }),
+            Symbol::Nothing => self.accepts |= dot == DOT_ACCEPT,
+            Symbol::Nonterminal(id) => {
+                if self.expired.contains(&id) {
+                    return Ok(());
+                }
+                let passed = self.passed(id, info.arg.eval(self.sets.param_value(param).value), param);
+                let node = *self.node_ids.entry((id, passed)).or_insert_with(|| {
+                    self.nodes.push((id, passed));
+                    self.waiters.push(Vec::new());
+                    self.nodes.len() as u32 - 1
+                });
+                let waiter = Waiter { next, owner, param };
+                let waiters = &mut self.waiters[node as usize];
+                if waiters.last() != Some(&waiter) {
+                    waiters.push(waiter);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The parameter of a predicted symbol.
+    fn passed(&mut self, id: NonterminalId, value: u64, caller: ParamId) -> ParamId {
+        let mut scope = self.sets.param_value(caller).scope;
+        if self.cfg.nonterminals[id].max_tokens.is_some() {
+            scope = self.sets.enter_scope(Scope { parent: scope, rule: id, token: self.token });
+        }
+        self.sets.param(Param { value, scope })
+    }
+
+    fn predict(&mut self, node: u32) -> Result<(), Fault> {
+        let (id, param) = self.nodes[node as usize];
+        let value = self.sets.param_value(param).value;
+        for &alternative in &self.cfg.nonterminals[id].alternatives {
+            if !self.cfg.holds(alternative, value) || !self.is_productive(alternative.dot, value)? {
+                continue;
+            }
+            let mut dot = alternative.dot;
+            while dot != DOT_END {
+                if self.symbol_is_productive(dot, value)? {
+                    self.expect(dot, Owner::Predicted(node), param)?;
+                }
+                if !self.sets.can_skip(dot, param)? {
+                    break;
+                }
+                dot = self.cfg.dots[dot].next;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_productive(&mut self, mut dot: DotId, value: u64) -> Result<bool, Fault> {
+        if !self.cfg.has_conditions {
+            return Ok(true);
+        }
+        while dot != DOT_END {
+            if !self.cfg.dots[dot].optional && !self.symbol_is_productive(dot, value)? {
+                return Ok(false);
+            }
+            dot = self.cfg.dots[dot].next;
+        }
+        Ok(true)
+    }
+
+    fn symbol_is_productive(&mut self, dot: DotId, value: u64) -> Result<bool, Fault> {
+        match self.cfg.dots[dot].symbol {
+            Symbol::Nonterminal(id) if self.cfg.has_conditions => {
+                let passed = self.cfg.dots[dot].arg.eval(value);
+                let fuel = self.sets.limits.param_fuel;
+                self.sets.facts.productive(self.cfg, id, passed, fuel)
+            }
+            _ => Ok(true),
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! The table of Earley sets, their interning, and the step from set to set.
+
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use larkspur_grammar::{GrammarId, IndexVec, Limits, define_id};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+use super::closure::{Closure, Owner};
+use crate::cfg::params::ParamFacts;
+use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
+use crate::error::Fault;
+use crate::lexer::states::{LexStateId, LexemeSetId, Lexer};
+
+define_id! {
+    /// An Earley set, or a continuation, which is the same.
+    pub(crate) struct SetId = "S";
+}
+define_id! {
+    /// An interned parameter of an item.
+    pub(crate) struct ParamId = "p";
+}
+
+/// No closure was built yet.
+const UNKNOWN: LexStateId = LexStateId(u32::MAX);
+
+/// The empty set: the text is rejected.
+pub(crate) const NO_SET: SetId = SetId(0);
+
+/// A position in a rule, what follows when the rule is finished, and the rule's parameter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Item {
+    pub dot: DotId,
+    /// The continuation; [`NO_SET`] for the start item.
+    pub continuation: SetId,
+    pub param: ParamId,
+    /// Facts about the place rather than the rule.
+    pub mark: Mark,
+}
+
+const _: () = assert!(size_of::<Item>() == 16);
+
+/// What an item is besides a dotted rule; the two upper bits tell, the rest is a number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Mark(u32);
+
+impl Mark {
+    /// A dotted rule.
+    pub const NONE: Mark = Mark(0);
+    /// A dotted rule before which ignored text has ended and may not start again.
+    pub const AFTER_IGNORED: Mark = Mark(1);
+    const TIME: u32 = 1 << 30;
+    const EXPIRED: u32 = 2 << 30;
+    const NUMBER: u32 = (1 << 30) - 1;
+
+    /// Not an item: scopes that are predicted here began in this token.
+    pub fn time(token: u32) -> Mark {
+        Mark(Self::TIME | token & Self::NUMBER)
+    }
+    /// Not an item: this scope has ended here and is not predicted again.
+    pub fn expired(id: NonterminalId) -> Mark {
+        Mark(Self::EXPIRED | id.0 & Self::NUMBER)
+    }
+    /// Whether the item is a dotted rule.
+    pub fn is_item(self) -> bool {
+        self.0 < Self::TIME
+    }
+    pub fn as_time(self) -> Option<u32> {
+        (self.0 & !Self::NUMBER == Self::TIME).then_some(self.0 & Self::NUMBER)
+    }
+    pub fn as_expired(self) -> Option<NonterminalId> {
+        (self.0 & !Self::NUMBER == Self::EXPIRED).then_some(NonterminalId(self.0 & Self::NUMBER))
+    }
+}
+
+/// What an item's parameter stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Param {
+    /// The value of the dialect's parametric rules.
+    pub value: u64,
+    /// The innermost scope with a budget that the item is in, as an index into [`Sets::scopes`] plus one; 0 for none.
+    pub scope: u32,
+}
+
+/// A scope with a budget that was entered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Scope {
+    /// The scope around it, plus one; 0 for none. Older than this one.
+    pub parent: u32,
+    /// The rule with the budget.
+    pub rule: NonterminalId,
+    /// Number of the token in which it was entered.
+    pub token: u32,
+}
+
+/// All Earley sets of one grammar and epoch.
+#[derive(Debug)]
+pub(crate) struct Sets {
+    pub cfg: Arc<Cfg>,
+    pub limits: Limits,
+    /// Items of all sets, set after set, sorted within a set. Length: total items.
+    items: Vec<Item>,
+    /// Start of each set in `items`, plus one past the end. Length: sets + 1; indexed by [`SetId`].
+    starts: Vec<u32>,
+    ids: HashTable<SetId>,
+    closures: IndexVec<SetId, Option<Arc<Closure>>>,
+    /// The lexer state that each set starts, or [`UNKNOWN`]. Parallel to `closures`.
+    start_states: IndexVec<SetId, LexStateId>,
+    /// Sets interned together because they refer to each other, by their contents with relative references.
+    pub(super) families: FxHashMap<Vec<Vec<Item>>, Vec<SetId>>,
+    /// The family of a set that has one. Sparse.
+    pub(super) family_of: FxHashMap<SetId, Arc<[SetId]>>,
+    scans: FxHashMap<(SetId, LexemeSetId), SetId>,
+    /// Continuations of the symbols predicted in a set, by their number in its closure.
+    pub(super) gotos: FxHashMap<(SetId, u32), SetId>,
+    unions: FxHashMap<(SetId, SetId), SetId>,
+    params: IndexVec<ParamId, Param>,
+    param_ids: FxHashMap<Param, ParamId>,
+    scopes: Vec<Scope>,
+    scope_ids: FxHashMap<Scope, u32>,
+    pub facts: ParamFacts,
+    /// Number of the token that is being read, for scopes; the matcher sets it.
+    pub token_now: u32,
+    scan_hits: u64,
+    scan_misses: u64,
+}
+
+/// A set being built: sorted and interned by [`Sets::intern`].
+#[derive(Default, Debug)]
+pub(crate) struct Kernel {
+    pub items: Vec<Item>,
+}
+
+impl Sets {
+    pub fn new(cfg: Arc<Cfg>, limits: &Limits) -> Self {
+        let mut sets = Self {
+            cfg,
+            limits: limits.clone(),
+            items: Vec::new(),
+            starts: vec![0],
+            ids: HashTable::new(),
+            closures: IndexVec::new(),
+            start_states: IndexVec::new(),
+            families: FxHashMap::default(),
+            family_of: FxHashMap::default(),
+            scans: FxHashMap::default(),
+            gotos: FxHashMap::default(),
+            unions: FxHashMap::default(),
+            params: IndexVec::new(),
+            param_ids: FxHashMap::default(),
+            scopes: Vec::new(),
+            scope_ids: FxHashMap::default(),
+            facts: ParamFacts::default(),
+            token_now: 0,
+            scan_hits: 0,
+            scan_misses: 0,
+        };
+        sets.param(Param::default());
+        sets.push(&[]);
+        sets
+    }
+
+    /// The set that a text starts in.
+    pub fn start(&mut self) -> Result<SetId, Fault> {
+        let mut kernel = Kernel::default();
+        let start = self.cfg.start;
+        self.add(&mut kernel, start, NO_SET, ParamId(0), Mark::NONE)?;
+        self.close_kernel(kernel)
+    }
+
+    pub fn len(&self) -> usize {
+        self.closures.len()
+    }
+
+    pub fn item_count(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Hits and misses of the memo of scans.
+    pub fn scan_counts(&self) -> (u64, u64) {
+        (self.scan_hits, self.scan_misses)
+    }
+
+    pub fn items(&self, id: SetId) -> &[Item] {
+        &self.items[self.starts[id.0 as usize] as usize..self.starts[id.0 as usize + 1] as usize]
+    }
+
+    pub fn param_value(&self, id: ParamId) -> Param {
+        self.params[id]
+    }
+
+    pub fn param(&mut self, param: Param) -> ParamId {
+        *self.param_ids.entry(param).or_insert_with(|| self.params.push(param))
+    }
+
+    pub fn scope(&self, scope: u32) -> Scope {
+        self.scopes[scope as usize - 1]
+    }
+
+    /// The scope's number, as [`Param::scope`] has it.
+    pub fn enter_scope(&mut self, scope: Scope) -> u32 {
+        *self.scope_ids.entry(scope).or_insert_with(|| {
+            self.scopes.push(scope);
+            self.scopes.len() as u32
+        })
+    }
+
+    /// Whether the text may end in the set.
+    pub fn accepts(&self, id: SetId) -> bool {
+        self.items(id).iter().any(|item| item.dot == DOT_ACCEPT && item.mark.is_item())
+    }
+
+    /// Adds an item to a kernel: finished ones are replaced by what they continue with, symbols that can be empty are
+    /// stepped over.
+    pub fn add(
+        &mut self,
+        kernel: &mut Kernel,
+        mut dot: DotId,
+        continuation: SetId,
+        param: ParamId,
+        mark: Mark,
+    ) -> Result<(), Fault> {
+        loop {
+            if dot == DOT_END {
+                let range =
+                    self.starts[continuation.0 as usize] as usize..self.starts[continuation.0 as usize + 1] as usize;
+                kernel.items.extend_from_slice(&self.items[range]);
+                return self.check_work(kernel.items.len());
+            }
+            kernel.items.push(Item { dot, continuation, param, mark });
+            if !self.can_skip(dot, param)? {
+                return self.check_work(kernel.items.len());
+            }
+            dot = self.cfg.dots[dot].next;
+        }
+    }
+
+    pub fn check_work(&self, work: usize) -> Result<(), Fault> {
+        if work > self.limits.earley_set_work_max {
+            return Err(Fault::exceeded("earley_set_work_max", self.limits.earley_set_work_max as u64));
+        }
+        Ok(())
+    }
+
+    /// Whether the symbol after the dot can be left out.
+    pub fn can_skip(&mut self, dot: DotId, param: ParamId) -> Result<bool, Fault> {
+        if dot == DOT_ACCEPT {
+            return Ok(false);
+        }
+        let info = self.cfg.dots[dot];
+        match info.symbol {
+            _ if info.optional => Ok(true),
+            Symbol::Nonterminal(id) => {
+                let value = info.arg.eval(self.params[param].value);
+                let cfg = self.cfg.clone();
+                self.facts.nullable(&cfg, id, value, self.limits.param_fuel)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The union of two sets.
+    pub fn union(&mut self, a: SetId, b: SetId) -> Result<SetId, Fault> {
+        let key = (a.min(b), a.max(b));
+        if key.0 == NO_SET || key.0 == key.1 {
+            return Ok(key.1);
+        }
+        if let Some(&known) = self.unions.get(&key) {
+            return Ok(known);
+        }
+        let items = [self.items(a), self.items(b)].concat();
+        let union = self.intern(Kernel { items })?;
+        self.unions.insert(key, union);
+        Ok(union)
+    }
+
+    /// The set after the lexemes of `ended`, all of which began in `set` and end together.
+    pub fn scan(&mut self, set: SetId, ended: LexemeSetId, lexer: &mut Lexer) -> Result<SetId, Fault> {
+        if let Some(&known) = self.scans.get(&(set, ended)) {
+            self.scan_hits += 1;
+            return Ok(known);
+        }
+        self.scan_misses += 1;
+        let closure = self.closure(set, lexer)?;
+        let mut kernel = Kernel::default();
+        for &lexeme in lexer.lexemes(ended) {
+            match self.cfg.lexemes[lexeme].ignored_by {
+                Some(grammar) => self.ignore(&mut kernel, set, grammar),
+                None => self.scan_lexeme(&mut kernel, set, &closure, lexeme)?,
+            }
+        }
+        let next = self.close_kernel(kernel)?;
+        // Sets with a time are not the same at another time.
+        if !self.cfg.has_scopes {
+            self.scans.insert((set, ended), next);
+        }
+        Ok(next)
+    }
+
+    fn scan_lexeme(
+        &mut self,
+        kernel: &mut Kernel,
+        set: SetId,
+        closure: &Arc<Closure>,
+        lexeme: LexemeId,
+    ) -> Result<(), Fault> {
+        for scan in closure.scans_of(lexeme) {
+            let (continuation, param) = match scan.owner {
+                Owner::Kernel(continuation) => (continuation, scan.param),
+                Owner::Predicted(node) => (self.goto(set, closure, node)?, scan.param),
+            };
+            self.add(kernel, scan.next, continuation, param, Mark::NONE)?;
+        }
+        Ok(())
+    }
+
+    /// Ignored text of a grammar: the kernel items of that grammar stay.
+    fn ignore(&self, kernel: &mut Kernel, set: SetId, grammar: GrammarId) {
+        let mark = if self.cfg.ignore_once[grammar] { Mark::AFTER_IGNORED } else { Mark::NONE };
+        for &item in self.items(set) {
+            if item.mark == Mark::NONE && self.cfg.dots[item.dot].grammar == Some(grammar) {
+                kernel.items.push(Item { mark, ..item });
+            }
+        }
+    }
+
+    /// The set after a token letter that began in `set`; [`NO_SET`] if none expects it. Says whether the token is to be
+    /// hidden.
+    pub fn scan_token(&mut self, set: SetId, token: u32, lexer: &mut Lexer) -> Result<(SetId, bool), Fault> {
+        let closure = self.closure(set, lexer)?;
+        let mut kernel = Kernel::default();
+        let mut hidden = false;
+        for scan in &closure.token_scans {
+            if !self.cfg.token_letters[scan.letter].contains(token) {
+                continue;
+            }
+            hidden |= self.cfg.token_letters[scan.letter].hidden;
+            let continuation = match scan.owner {
+                Owner::Kernel(continuation) => continuation,
+                Owner::Predicted(node) => self.goto(set, &closure, node)?,
+            };
+            self.add(&mut kernel, scan.next, continuation, scan.param, Mark::NONE)?;
+        }
+        // What follows a token letter stands at the token's end, so it counts for the next token.
+        let now = self.token_now;
+        self.token_now += 1;
+        let next = self.close_kernel(kernel);
+        self.token_now = now;
+        Ok((next?, hidden))
+    }
+
+    /// Token letters that the set expects.
+    pub fn token_letters(&mut self, set: SetId, lexer: &mut Lexer) -> Result<Vec<TokenLetterId>, Fault> {
+        let closure = self.closure(set, lexer)?;
+        let mut letters: Vec<TokenLetterId> = closure.token_scans.iter().map(|scan| scan.letter).collect();
+        letters.sort_unstable();
+        letters.dedup();
+        Ok(letters)
+    }
+
+    /// Interns a kernel that scanning has filled, with the time where scopes may begin here.
+    pub fn close_kernel(&mut self, mut kernel: Kernel) -> Result<SetId, Fault> {
+        kernel.items.retain(|item| item.mark.is_item());
+        if self.cfg.has_scopes && !kernel.items.is_empty() {
+            let mark = Mark::time(self.token_now);
+            kernel.items.push(Item { dot: DOT_END, continuation: NO_SET, param: ParamId(0), mark });
+        }
+        self.intern(kernel)
+    }
+
+    pub fn intern(&mut self, mut kernel: Kernel) -> Result<SetId, Fault> {
+        kernel.items.sort_unstable();
+        kernel.items.dedup();
+        let hash = hash_items(&kernel.items);
+        if let Some(known) = self.find(hash, &kernel.items) {
+            return Ok(known);
+        }
+        self.check_size()?;
+        Ok(self.push_hashed(hash, &kernel.items))
+    }
+
+    pub(super) fn find(&self, hash: u64, items: &[Item]) -> Option<SetId> {
+        self.ids.find(hash, |&id| self.items(id) == items).copied()
+    }
+
+    pub(super) fn check_size(&self) -> Result<(), Fault> {
+        if self.closures.len() >= self.limits.earley_sets_max {
+            return Err(Fault::exceeded("earley_sets_max", self.limits.earley_sets_max as u64));
+        }
+        if self.items.len() >= self.limits.earley_items_max {
+            return Err(Fault::exceeded("earley_items_max", self.limits.earley_items_max as u64));
+        }
+        Ok(())
+    }
+
+    /// The id that the next set will have.
+    pub(super) fn next_id(&self) -> SetId {
+        self.closures.next_id()
+    }
+
+    /// Adds a set whose content is not in the table.
+    pub(super) fn push(&mut self, items: &[Item]) -> SetId {
+        self.push_hashed(hash_items(items), items)
+    }
+
+    fn push_hashed(&mut self, hash: u64, items: &[Item]) -> SetId {
+        self.items.extend_from_slice(items);
+        self.starts.push(u32::try_from(self.items.len()).expect("items are limited"));
+        let id = self.closures.push(None);
+        self.start_states.push(UNKNOWN);
+        let (all, starts) = (&self.items, &self.starts);
+        let content = |id: &SetId| hash_items(&all[starts[id.0 as usize] as usize..starts[id.0 as usize + 1] as usize]);
+        self.ids.insert_unique(hash, id, content);
+        id
+    }
+
+    /// The lexer state in which all that the set expects is whole.
+    #[inline]
+    pub fn start_state(&mut self, id: SetId, lexer: &mut Lexer) -> Result<LexStateId, Fault> {
+        match self.start_states[id] {
+            UNKNOWN => {
+                let start = self.closure(id, lexer)?.start;
+                self.start_states[id] = start;
+                Ok(start)
+            }
+            known => Ok(known),
+        }
+    }
+
+    /// What the set expects. Cost: microseconds the first time.
+    pub fn closure(&mut self, id: SetId, lexer: &mut Lexer) -> Result<Arc<Closure>, Fault> {
+        if let Some(closure) = &self.closures[id] {
+            return Ok(closure.clone());
+        }
+        let closure = Arc::new(Closure::build(self, id, lexer)?);
+        self.closures[id] = Some(closure.clone());
+        Ok(closure)
+    }
+}
+
+pub(super) fn hash_items(items: &[Item]) -> u64 {
+    let mut hasher = FxHasher::default();
+    items.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,205 @@
+//! What all grammars of a vocabulary share, and what one compiled grammar holds.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar};
+use larkspur_toktrie::Vocabulary;
+
+use crate::cfg::Cfg;
+use crate::lexer::arena::Arena;
+use crate::machine::Machine;
+use crate::mask::{MaskCache, MaskStats};
+use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer};
+
+/// How an engine is set up.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// Bounds on everything that input can make long.
+    pub limits: Limits,
+    /// Regexes (Rust's syntax) of the slices: see [`DEFAULT_SLICES`]. Empty switches the slicer off.
+    pub slices: Vec<String>,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self { limits: Limits::default(), slices: DEFAULT_SLICES.map(String::from).into() }
+    }
+}
+
+/// What all grammars of a vocabulary share: the regex algebra's expressions and the slices. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    inner: Arc<SharedInner>,
+}
+
+#[derive(Debug)]
+struct SharedInner {
+    vocabulary: Arc<Vocabulary>,
+    limits: Limits,
+    slicer: Slicer,
+    /// The arena of the current epoch.
+    arena: Mutex<Arc<Arena>>,
+}
+
+impl Shared {
+    /// Sorts the vocabulary into slices. Cost: tens of milliseconds for 200,000 tokens.
+    pub fn new(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
+        let arena = Arena::new(&options.limits);
+        let slicer = Slicer::new(&vocabulary, &options.slices, &arena, &options.limits)?;
+        let inner =
+            SharedInner { vocabulary, limits: options.limits.clone(), slicer, arena: Mutex::new(Arc::new(arena)) };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.inner.vocabulary
+    }
+
+    /// The limits that grammars and matchers meet.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    pub(crate) fn slicer(&self) -> &Slicer {
+        &self.inner.slicer
+    }
+
+    /// The arena for a new grammar or epoch: a fresh one if half of the budget of the last is spent.
+    pub(crate) fn arena(&self) -> Arc<Arena> {
+        let mut arena = self.inner.arena.lock().unwrap_or_else(PoisonError::into_inner);
+        if arena.is_worn() {
+            *arena = Arc::new(Arena::new(&self.inner.limits));
+        }
+        arena.clone()
+    }
+}
+
+/// A grammar, ready to match. Immutable but for what it remembers; `Send + Sync`, cheap to clone.
+#[derive(Clone, Debug)]
+pub struct CompiledGrammar {
+    inner: Arc<GrammarInner>,
+}
+
+#[derive(Debug)]
+struct GrammarInner {
+    shared: Shared,
+    cfg: Arc<Cfg>,
+    warnings: Vec<Diagnostic>,
+    epoch: Mutex<Arc<Epoch>>,
+}
+
+/// What grows while a grammar is used. At half of its budget a new epoch begins for new matchers; those that run keep
+/// the old one.
+#[derive(Debug)]
+pub(crate) struct Epoch {
+    session: Mutex<Session>,
+}
+
+/// The growing tables, held by one matcher at a time.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub machine: Machine,
+    pub masks: MaskCache,
+}
+
+impl Epoch {
+    pub fn new(machine: Machine, limits: &Limits) -> Self {
+        Self { session: Mutex::new(Session { machine, masks: MaskCache::new(limits.mask_cache_bytes_max) }) }
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Session> {
+        // Tables are only appended to, so that they are valid at every point.
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_worn(&self) -> bool {
+        let machine = &self.lock().machine;
+        let limits = &machine.limits;
+        machine.sets.len() > limits.earley_sets_max / 2
+            || machine.sets.item_count() > limits.earley_items_max / 2
+            || machine.lexer.state_count() > limits.lexer_states_max / 2
+    }
+}
+
+/// Sizes of what a grammar has built so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct GrammarStats {
+    /// Lexer states.
+    pub lexer_states: usize,
+    /// Earley sets.
+    pub earley_sets: usize,
+    /// Items of all sets.
+    pub earley_items: usize,
+    /// Hits of the memo (set, lexemes) -> set.
+    pub scan_hits: u64,
+    /// Misses of that memo.
+    pub scan_misses: u64,
+    /// Masks.
+    pub masks: MaskStats,
+}
+
+impl CompiledGrammar {
+    pub(crate) fn new(shared: Shared, cfg: Arc<Cfg>, machine: Machine, warnings: Vec<Diagnostic>) -> Self {
+        let epoch = Mutex::new(Arc::new(Epoch::new(machine, shared.limits())));
+        Self { inner: Arc::new(GrammarInner { shared, cfg, warnings, epoch }) }
+    }
+
+    /// Compiles a linked grammar for a vocabulary.
+    ///
+    /// Errors: what [`CODES`](crate::CODES) lists.
+    pub fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<Self, Vec<Diagnostic>> {
+        crate::compile::compile(shared, linked)
+    }
+
+    /// What all grammars of the vocabulary share.
+    pub fn shared(&self) -> &Shared {
+        &self.inner.shared
+    }
+
+    /// What is probably not meant as it is written.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.inner.warnings
+    }
+
+    /// The lexer mode that holds.
+    pub fn lexer_mode(&self) -> LexerMode {
+        self.inner.cfg.mode
+    }
+
+    /// Sizes of what the current epoch has built.
+    pub fn stats(&self) -> GrammarStats {
+        let epoch = self.current();
+        let session = epoch.lock();
+        let (scan_hits, scan_misses) = session.machine.sets.scan_counts();
+        GrammarStats {
+            lexer_states: session.machine.lexer.state_count(),
+            earley_sets: session.machine.sets.len(),
+            earley_items: session.machine.sets.item_count(),
+            scan_hits,
+            scan_misses,
+            masks: session.masks.stats(),
+        }
+    }
+
+    pub(crate) fn cfg(&self) -> &Arc<Cfg> {
+        &self.inner.cfg
+    }
+
+    pub(crate) fn current(&self) -> Arc<Epoch> {
+        self.inner.epoch.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The epoch for a new matcher.
+    pub(crate) fn epoch(&self) -> Arc<Epoch> {
+        let mut epoch = self.inner.epoch.lock().unwrap_or_else(PoisonError::into_inner);
+        if epoch.is_worn() {
+            let limits = self.inner.shared.limits();
+            // What was lowered once can be lowered again, unless the arena is spent: then the old epoch has to do.
+            if let Ok(machine) = Machine::new(self.inner.cfg.clone(), self.inner.shared.arena(), limits) {
+                *epoch = Arc::new(Epoch::new(machine, limits));
+            }
+        }
+        epoch.clone()
+    }
+}

@@ -1,0 +1,73 @@
+//! Errors of a matcher: enums with numbers in them. After an error the matcher is where it was.
+
+use larkspur_toktrie::TokenId;
+use thiserror::Error;
+
+/// Why a matcher refused.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum MatcherError {
+    /// The token would leave the language.
+    #[error("token {token} is not allowed here: its byte {at_byte} cannot follow")]
+    TokenRejected {
+        /// The token.
+        token: TokenId,
+        /// First byte of the token that cannot follow; 0 for a special token.
+        at_byte: usize,
+    },
+    /// The text would leave the language.
+    #[error("the byte at {at_byte} cannot follow")]
+    TextRejected {
+        /// First byte that cannot follow, counted in the bytes given.
+        at_byte: usize,
+    },
+    /// The id is not one of the vocabulary's.
+    #[error("token {token} is not in the vocabulary of {vocabulary_len} tokens")]
+    UnknownToken {
+        /// The token.
+        token: TokenId,
+        /// Length of the vocabulary.
+        vocabulary_len: usize,
+    },
+    /// The text has ended.
+    #[error("the text has ended; only an EOS token or a rollback is possible")]
+    Stopped,
+    /// More tokens to take back than there are.
+    #[error("cannot take back {wanted} tokens: there are {available}")]
+    RollbackTooFar {
+        /// Tokens asked for.
+        wanted: usize,
+        /// Tokens consumed.
+        available: usize,
+    },
+    /// No token is allowed, although the text is not complete: the vocabulary cannot spell what must follow.
+    #[error("no token of the vocabulary can follow here")]
+    NoToken,
+    /// A limit was met; see `larkspur_grammar::Limits`.
+    #[error("limit `{limit}` of {value} exceeded")]
+    LimitExceeded {
+        /// Name of the field of `Limits`.
+        limit: &'static str,
+        /// Its value.
+        value: u64,
+    },
+}
+
+/// A limit met deep inside the engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fault {
+    pub limit: &'static str,
+    pub value: u64,
+}
+
+impl Fault {
+    pub fn exceeded(limit: &'static str, value: u64) -> Self {
+        Self { limit, value }
+    }
+}
+
+impl From<Fault> for MatcherError {
+    fn from(fault: Fault) -> Self {
+        MatcherError::LimitExceeded { limit: fault.limit, value: fault.value }
+    }
+}

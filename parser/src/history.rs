@@ -1,0 +1,108 @@
+//! What a matcher has consumed: persistent sequences that share their past, so that forks are cheap.
+
+use std::sync::Arc;
+
+/// Entries of a chunk.
+const CHUNK_LEN: usize = 64;
+
+/// A sequence that can be extended, truncated and forked.
+///
+/// Costs: push and pop O(1); fork O(1), at most [`CHUNK_LEN`] copies; truncation O(what is dropped / chunk).
+#[derive(Debug)]
+pub(crate) struct PersistentVec<T> {
+    full: Option<Arc<Chunk<T>>>,
+    /// The newest entries, fewer than a chunk.
+    tail: Vec<T>,
+}
+
+#[derive(Debug)]
+struct Chunk<T> {
+    entries: Box<[T]>,
+    /// Entries in this chunk and all before it.
+    len: usize,
+    before: Option<Arc<Chunk<T>>>,
+}
+
+impl<T: Clone> Clone for PersistentVec<T> {
+    fn clone(&self) -> Self {
+        Self { full: self.full.clone(), tail: self.tail.clone() }
+    }
+}
+
+impl<T: Clone> Default for PersistentVec<T> {
+    fn default() -> Self {
+        Self { full: None, tail: Vec::new() }
+    }
+}
+
+impl<T: Clone> PersistentVec<T> {
+    pub fn len(&self) -> usize {
+        self.full.as_ref().map_or(0, |chunk| chunk.len) + self.tail.len()
+    }
+
+    pub fn push(&mut self, entry: T) {
+        self.tail.push(entry);
+        if self.tail.len() == CHUNK_LEN {
+            let entries: Box<[T]> = std::mem::take(&mut self.tail).into();
+            let before = self.full.take();
+            let len = before.as_ref().map_or(0, |chunk| chunk.len) + CHUNK_LEN;
+            self.full = Some(Arc::new(Chunk { entries, len, before }));
+        }
+    }
+
+    /// Keeps the oldest `len` entries, which must be there.
+    pub fn truncate(&mut self, len: usize) {
+        debug_assert!(len <= self.len());
+        while self.full.as_ref().is_some_and(|chunk| chunk.len > len) {
+            let chunk = self.full.take().expect("there is a chunk");
+            self.tail = chunk.entries.to_vec();
+            self.full = chunk.before.clone();
+        }
+        let before = self.full.as_ref().map_or(0, |chunk| chunk.len);
+        self.tail.truncate(len - before);
+    }
+
+    /// All entries, oldest first. Cost: O(length).
+    pub fn to_vec(&self) -> Vec<T> {
+        let mut chunks = Vec::new();
+        let mut next = self.full.as_ref();
+        while let Some(chunk) = next {
+            chunks.push(chunk);
+            next = chunk.before.as_ref();
+        }
+        let mut all = Vec::with_capacity(self.len());
+        chunks.iter().rev().for_each(|chunk| all.extend_from_slice(&chunk.entries));
+        all.extend_from_slice(&self.tail);
+        all
+    }
+
+    /// The entry at `index`, which must be there. Cost: O(distance from the end / chunk).
+    pub fn get(&self, index: usize) -> &T {
+        let mut chunk = self.full.as_ref();
+        let before = chunk.map_or(0, |chunk| chunk.len);
+        if index >= before {
+            return &self.tail[index - before];
+        }
+        loop {
+            let current = chunk.expect("the index is within the sequence");
+            let start = current.len - CHUNK_LEN;
+            if index >= start {
+                return &current.entries[index - start];
+            }
+            chunk = current.before.as_ref();
+        }
+    }
+}
+
+impl<T> Drop for Chunk<T> {
+    /// Drops the chunks before one after the other: a long history must not recurse.
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(chunk) = next {
+            match Arc::try_unwrap(chunk) {
+                Ok(mut chunk) => next = chunk.before.take(),
+                Err(_) => break,
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The lexer: a lazily built automaton whose states are sets of lexemes with what is left of each.
+
+pub(crate) mod arena;
+pub(crate) mod states;

@@ -1,0 +1,392 @@
+//! States of the lexer, rows of their automaton, and which lexemes end in each.
+//!
+//! A state is a sorted list of (lexeme, what is left of it). What is left is an expression of the shared arena, an
+//! offset into a literal, or a node of a literal trie, so that 100,000 literals cost child look-ups, not derivatives.
+
+use std::sync::Arc;
+
+use larkspur_grammar::{ByteSet, IndexVec, LexerMode, Limits, define_id};
+use rustc_hash::FxHashMap;
+
+use super::arena::{Arena, Expr, ExprRow};
+use crate::cfg::{Cfg, LexemeId, Pattern};
+use crate::error::Fault;
+
+define_id! {
+    /// A state of a [`Lexer`].
+    pub(crate) struct LexStateId = "q";
+}
+define_id! {
+    /// An interned set of lexemes.
+    pub(crate) struct LexemeSetId = "xs";
+}
+
+/// No lexeme is live.
+pub(crate) const DEAD: LexStateId = LexStateId(0);
+/// The empty set of lexemes.
+pub(crate) const NO_LEXEMES: LexemeSetId = LexemeSetId(0);
+
+/// What is left of a lexeme: an [`Expr`], an offset or a trie node, by the lexeme's [`Pattern`].
+type Rest = u32;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct StateKey {
+    entries: Box<[(LexemeId, Rest)]>,
+    kind: StateKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum StateKind {
+    /// No byte of a lexeme was read yet.
+    Fresh,
+    /// In the middle of lexemes.
+    Inside,
+    /// In `longest` mode: lazy lexemes matched, so they end here and nothing else is live.
+    LazyEnd,
+}
+
+/// What is known of a state besides its row.
+#[derive(Debug)]
+pub(crate) struct LexState {
+    key: Arc<StateKey>,
+    pub kind: StateKind,
+    /// Lexemes that match here.
+    matched: LexemeSetId,
+    /// Lexemes that end if the next letter ends lexemes: those that match, by the mode's rule of priority.
+    pub ends: LexemeSetId,
+    /// Whether all that is live is ignored text.
+    pub only_ignored: bool,
+    /// Index into [`Lexer::rows`], or `u32::MAX`.
+    row: u32,
+}
+
+/// A row of the automaton.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// State after each byte.
+    pub next: [LexStateId; 256],
+    /// Bytes that some live lexeme takes.
+    pub live: ByteSet,
+    /// In `exact` mode: bytes before which an ignored lexeme that matches here may not end, since it goes on.
+    pub ignored_goes_on: ByteSet,
+}
+
+/// The automaton of one grammar and epoch.
+#[derive(Debug)]
+pub(crate) struct Lexer {
+    cfg: Arc<Cfg>,
+    arena: Arc<Arena>,
+    limits: Limits,
+    /// What is left of each whole lexeme. Indexed by lexeme.
+    initial: IndexVec<LexemeId, Rest>,
+    states: IndexVec<LexStateId, LexState>,
+    state_ids: FxHashMap<Arc<StateKey>, LexStateId>,
+    rows: Vec<Box<Row>>,
+    expr_rows: FxHashMap<Expr, Arc<ExprRow>>,
+    nullable: FxHashMap<Expr, bool>,
+    lexeme_sets: IndexVec<LexemeSetId, Box<[LexemeId]>>,
+    lexeme_set_ids: FxHashMap<Box<[LexemeId]>, LexemeSetId>,
+}
+
+impl Lexer {
+    /// Errors: see [`Arena::lower`].
+    pub fn new(cfg: Arc<Cfg>, arena: Arc<Arena>, limits: &Limits) -> Result<Self, Fault> {
+        let roots: Vec<_> = cfg
+            .lexemes
+            .iter()
+            .filter_map(|lexeme| match lexeme.pattern {
+                Pattern::Regex(regex) => Some(regex),
+                _ => None,
+            })
+            .collect();
+        let mut exprs = arena.lower(&cfg.regexes, &roots)?.into_iter();
+        let initial: Vec<Rest> = cfg
+            .lexemes
+            .iter()
+            .map(|lexeme| match lexeme.pattern {
+                Pattern::Regex(_) => exprs.next().expect("one expression for each regex").to_raw(),
+                _ => 0,
+            })
+            .collect();
+        let mut lexer = Self {
+            cfg,
+            arena,
+            limits: limits.clone(),
+            initial: initial.into(),
+            states: IndexVec::new(),
+            state_ids: FxHashMap::default(),
+            rows: Vec::new(),
+            expr_rows: FxHashMap::default(),
+            nullable: FxHashMap::default(),
+            lexeme_sets: IndexVec::new(),
+            lexeme_set_ids: FxHashMap::default(),
+        };
+        lexer.lexeme_set(&[]);
+        let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside };
+        lexer.intern(dead)?;
+        Ok(lexer)
+    }
+
+    /// Whether the lexeme matches no text at all.
+    ///
+    /// Errors: `regex_emptiness_fuel`.
+    pub fn is_empty(&self, lexeme: LexemeId) -> Result<bool, Fault> {
+        match self.cfg.lexemes[lexeme].pattern {
+            Pattern::Regex(_) => {
+                let expr = Expr::from_raw(self.initial[lexeme]);
+                Ok(!self.arena.is_non_empty(expr, self.limits.regex_emptiness_fuel)?)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    pub fn state_count(&self) -> usize {
+        self.states.len()
+    }
+
+    pub fn state(&self, id: LexStateId) -> &LexState {
+        &self.states[id]
+    }
+
+    pub fn lexemes(&self, id: LexemeSetId) -> &[LexemeId] {
+        &self.lexeme_sets[id]
+    }
+
+    /// Interns a sorted list of lexemes.
+    pub fn lexeme_set(&mut self, lexemes: &[LexemeId]) -> LexemeSetId {
+        if let Some(&id) = self.lexeme_set_ids.get(lexemes) {
+            return id;
+        }
+        let id = self.lexeme_sets.push(lexemes.into());
+        self.lexeme_set_ids.insert(lexemes.into(), id);
+        id
+    }
+
+    /// Lexemes that are live in the state.
+    pub fn live_lexemes(&self, id: LexStateId) -> impl Iterator<Item = LexemeId> + '_ {
+        self.states[id].key.entries.iter().map(|&(lexeme, _)| lexeme)
+    }
+
+    /// What is left of the lexemes of a state: for errors and dumps.
+    pub fn describe(&self, id: LexStateId) -> String {
+        let names: Vec<&str> = self.live_lexemes(id).map(|lexeme| self.cfg.lexemes[lexeme].name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// The state in which each of `lexemes` (sorted) is whole.
+    pub fn start(&mut self, lexemes: &[LexemeId]) -> Result<LexStateId, Fault> {
+        let entries = lexemes.iter().map(|&lexeme| (lexeme, self.initial[lexeme])).collect();
+        self.intern(StateKey { entries, kind: StateKind::Fresh })
+    }
+
+    /// The state with only those live lexemes that `keep` says. `DEAD` if none stays.
+    pub fn retain(&mut self, id: LexStateId, keep: impl Fn(LexemeId) -> bool) -> Result<LexStateId, Fault> {
+        let key = self.states[id].key.clone();
+        let entries: Box<[_]> = key.entries.iter().copied().filter(|&(lexeme, _)| keep(lexeme)).collect();
+        if entries.is_empty() { Ok(DEAD) } else { self.intern(StateKey { entries, kind: key.kind }) }
+    }
+
+    /// State after a byte; builds the row if it is new.
+    #[inline]
+    pub fn next(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
+        let row = self.states[id].row;
+        if row != u32::MAX {
+            return Ok(self.rows[row as usize].next[usize::from(byte)]);
+        }
+        Ok(self.row(id)?.next[usize::from(byte)])
+    }
+
+    /// The row of a state. Cost: microseconds the first time.
+    ///
+    /// Errors: `lexer_states_max`, `expressions_max`, `lexer_row_emptiness_fuel`.
+    pub fn row(&mut self, id: LexStateId) -> Result<&Row, Fault> {
+        if self.states[id].row == u32::MAX {
+            let row = self.build_row(id)?;
+            self.states[id].row = self.rows.len() as u32;
+            self.rows.push(Box::new(row));
+        }
+        Ok(&self.rows[self.states[id].row as usize])
+    }
+
+    /// Lexemes that end in the state before a byte.
+    #[inline]
+    pub fn ends_before(&mut self, id: LexStateId, byte: u8) -> Result<LexemeSetId, Fault> {
+        let ends = self.states[id].ends;
+        if ends == NO_LEXEMES || self.cfg.mode == LexerMode::Longest || !self.row(id)?.ignored_goes_on.contains(byte) {
+            return Ok(ends);
+        }
+        let key = self.states[id].key.clone();
+        let mut left = Vec::new();
+        for &lexeme in &self.lexeme_sets[ends].to_vec() {
+            let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a lexeme that ends is live").1;
+            if self.cfg.lexemes[lexeme].ignored_by.is_none() || !self.takes(lexeme, rest, byte)? {
+                left.push(lexeme);
+            }
+        }
+        Ok(self.lexeme_set(&left))
+    }
+
+    fn takes(&mut self, lexeme: LexemeId, rest: Rest, byte: u8) -> Result<bool, Fault> {
+        let cfg = self.cfg.clone();
+        Ok(match &cfg.lexemes[lexeme].pattern {
+            Pattern::Literal(bytes) => bytes.get(rest as usize) == Some(&byte),
+            Pattern::Literals(trie) => trie.children(rest).any(|(edge, _)| edge == byte),
+            Pattern::Regex(_) => self.expr_row(Expr::from_raw(rest))?.next(byte) != Expr::NOTHING,
+        })
+    }
+
+    fn expr_row(&mut self, expr: Expr) -> Result<Arc<ExprRow>, Fault> {
+        if let Some(row) = self.expr_rows.get(&expr) {
+            return Ok(row.clone());
+        }
+        let row = self.arena.row(expr, &self.limits)?;
+        self.expr_rows.insert(expr, row.clone());
+        Ok(row)
+    }
+
+    fn matches(&mut self, lexeme: LexemeId, rest: Rest) -> bool {
+        match &self.cfg.lexemes[lexeme].pattern {
+            Pattern::Literal(bytes) => rest as usize == bytes.len(),
+            Pattern::Literals(trie) => trie.is_leaf(rest),
+            Pattern::Regex(_) => {
+                let arena = &self.arena;
+                *self.nullable.entry(Expr::from_raw(rest)).or_insert_with(|| arena.nullable(Expr::from_raw(rest)))
+            }
+        }
+    }
+
+    fn intern(&mut self, key: StateKey) -> Result<LexStateId, Fault> {
+        if let Some(&id) = self.state_ids.get(&key) {
+            return Ok(id);
+        }
+        if self.states.len() >= self.limits.lexer_states_max {
+            return Err(Fault::exceeded("lexer_states_max", self.limits.lexer_states_max as u64));
+        }
+        let mut matched = Vec::new();
+        if key.kind != StateKind::Fresh {
+            for &(lexeme, rest) in &key.entries {
+                if self.matches(lexeme, rest) {
+                    matched.push(lexeme);
+                }
+            }
+        }
+        let ends = if key.kind == StateKind::LazyEnd { matched.clone() } else { self.ends(&matched) };
+        let only_ignored = !key.entries.is_empty()
+            && key.entries.iter().all(|(lexeme, _)| self.cfg.lexemes[*lexeme].ignored_by.is_some());
+        let state = LexState {
+            kind: key.kind,
+            matched: self.lexeme_set(&matched),
+            ends: self.lexeme_set(&ends),
+            only_ignored,
+            key: Arc::new(key),
+            row: u32::MAX,
+        };
+        let key = state.key.clone();
+        let id = self.states.push(state);
+        self.state_ids.insert(key, id);
+        Ok(id)
+    }
+
+    /// Of the lexemes that match, those that end: all in `exact` mode, those of the highest priority in `longest`.
+    fn ends(&self, matched: &[LexemeId]) -> Vec<LexemeId> {
+        if self.cfg.mode == LexerMode::Exact {
+            return matched.to_vec();
+        }
+        let lexemes = &self.cfg.lexemes;
+        let highest = matched.iter().map(|&lexeme| lexemes[lexeme].priority).max();
+        let mut ends: Vec<LexemeId> =
+            matched.iter().copied().filter(|&lexeme| Some(lexemes[lexeme].priority) == highest).collect();
+        if self.cfg.keywords && ends.iter().any(|&lexeme| lexemes[lexeme].is_literal) {
+            ends.retain(|&lexeme| lexemes[lexeme].is_literal);
+        }
+        ends
+    }
+
+    fn build_row(&mut self, id: LexStateId) -> Result<Row, Fault> {
+        let key = self.states[id].key.clone();
+        let mut row = Row { next: [DEAD; 256], live: ByteSet::EMPTY, ignored_goes_on: ByteSet::EMPTY };
+        if key.kind == StateKind::LazyEnd {
+            return Ok(row);
+        }
+        let cfg = self.cfg.clone();
+        // Literals are gathered by byte; regexes split the bytes into classes.
+        let mut by_byte: FxHashMap<u8, Vec<(LexemeId, Rest)>> = FxHashMap::default();
+        let mut regexes: Vec<(LexemeId, Arc<ExprRow>)> = Vec::new();
+        for &(lexeme, rest) in &key.entries {
+            match &cfg.lexemes[lexeme].pattern {
+                Pattern::Literal(bytes) => {
+                    if let Some(&byte) = bytes.get(rest as usize) {
+                        by_byte.entry(byte).or_default().push((lexeme, rest + 1));
+                    }
+                }
+                Pattern::Literals(trie) => {
+                    trie.children(rest)
+                        .for_each(|(byte, child)| by_byte.entry(byte).or_default().push((lexeme, child)));
+                }
+                Pattern::Regex(_) => regexes.push((lexeme, self.expr_row(Expr::from_raw(rest))?)),
+            }
+        }
+        let mut class_of = [0u16; 256];
+        for (_, expr_row) in &regexes {
+            let mut ids: FxHashMap<(u16, u8), u16> = FxHashMap::default();
+            for byte in 0..256 {
+                let count = ids.len() as u16;
+                class_of[byte] = *ids.entry((class_of[byte], expr_row.class_of[byte])).or_insert(count);
+            }
+        }
+        let mut by_class: FxHashMap<u16, LexStateId> = FxHashMap::default();
+        for byte in 0..=255u8 {
+            let class = class_of[usize::from(byte)];
+            let literals = by_byte.remove(&byte);
+            if literals.is_none()
+                && let Some(&known) = by_class.get(&class)
+            {
+                row.next[usize::from(byte)] = known;
+                continue;
+            }
+            let is_plain = literals.is_none();
+            let mut entries: Vec<(LexemeId, Rest)> = literals.unwrap_or_default();
+            for (lexeme, expr_row) in &regexes {
+                let next = expr_row.next(byte);
+                if next != Expr::NOTHING {
+                    entries.push((*lexeme, next.to_raw()));
+                }
+            }
+            entries.sort_unstable();
+            let next = self.enter(entries)?;
+            row.next[usize::from(byte)] = next;
+            if is_plain {
+                by_class.insert(class, next);
+            }
+        }
+        (0..=255u8).filter(|&byte| row.next[usize::from(byte)] != DEAD).for_each(|byte| row.live.insert(byte));
+        if cfg.mode == LexerMode::Exact {
+            for lexeme in self.lexeme_sets[self.states[id].matched].to_vec() {
+                if cfg.lexemes[lexeme].ignored_by.is_some() {
+                    let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a match is live").1;
+                    for byte in 0..=255u8 {
+                        if self.takes(lexeme, rest, byte)? {
+                            row.ignored_goes_on.insert(byte);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(row)
+    }
+
+    /// The state of these entries after a byte: lazy lexemes that match end everything else in `longest` mode.
+    fn enter(&mut self, entries: Vec<(LexemeId, Rest)>) -> Result<LexStateId, Fault> {
+        if entries.is_empty() {
+            return Ok(DEAD);
+        }
+        if self.cfg.mode == LexerMode::Longest {
+            let mut ended = entries.clone();
+            ended.retain(|&(lexeme, rest)| self.cfg.lexemes[lexeme].lazy && self.matches(lexeme, rest));
+            if !ended.is_empty() {
+                return self.intern(StateKey { entries: ended.into(), kind: StateKind::LazyEnd });
+            }
+        }
+        self.intern(StateKey { entries: entries.into(), kind: StateKind::Inside })
+    }
+}

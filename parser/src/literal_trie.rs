@@ -1,0 +1,54 @@
+//! Many literals as one pattern: a trie stepped by child look-up.
+
+/// A trie over byte strings; node 0 is the root.
+#[derive(Debug)]
+pub(crate) struct LiteralTrie {
+    /// Byte on the edge to each child, ascending within a node. Length: nodes - 1.
+    edge_bytes: Vec<u8>,
+    /// Node at the end of each edge. Parallel to `edge_bytes`.
+    edge_nodes: Vec<u32>,
+    /// First edge of each node, plus one past the end. Length: nodes + 1.
+    edge_starts: Vec<u32>,
+    /// Whether a literal ends at the node. Length: nodes.
+    leaves: Vec<bool>,
+}
+
+impl LiteralTrie {
+    /// The trie of `literals`, which are not empty. Cost: sorting plus their length.
+    pub fn new(mut literals: Vec<&[u8]>) -> Self {
+        literals.sort_unstable();
+        literals.dedup();
+        // Breadth first: a node is a range of sorted literals that share `depth` bytes.
+        let mut trie =
+            Self { edge_bytes: Vec::new(), edge_nodes: Vec::new(), edge_starts: vec![0], leaves: Vec::new() };
+        let mut queue = std::collections::VecDeque::from([(0, literals.len(), 0)]);
+        let mut nodes = 1;
+        while let Some((mut low, high, depth)) = queue.pop_front() {
+            let is_leaf = low < high && literals[low].len() == depth;
+            trie.leaves.push(is_leaf);
+            low += usize::from(is_leaf);
+            while low < high {
+                let byte = literals[low][depth];
+                let end = low + literals[low..high].partition_point(|literal| literal[depth] == byte);
+                trie.edge_bytes.push(byte);
+                trie.edge_nodes.push(nodes);
+                nodes += 1;
+                queue.push_back((low, end, depth + 1));
+                low = end;
+            }
+            trie.edge_starts.push(trie.edge_bytes.len() as u32);
+        }
+        trie
+    }
+
+    /// The edges of a node: byte and child.
+    pub fn children(&self, node: u32) -> impl Iterator<Item = (u8, u32)> + '_ {
+        let range = self.edge_starts[node as usize] as usize..self.edge_starts[node as usize + 1] as usize;
+        range.map(|edge| (self.edge_bytes[edge], self.edge_nodes[edge]))
+    }
+
+    /// Whether a literal ends at the node.
+    pub fn is_leaf(&self, node: u32) -> bool {
+        self.leaves[node as usize]
+    }
+}

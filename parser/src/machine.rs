@@ -1,0 +1,432 @@
+//! The recogniser: from a place in the text to the next, letter by letter, in both lexer modes.
+//!
+//! A place is a [`Cursor`]: one thread, or an interned list of threads. A thread is a lexer state and the Earley set in
+//! which its lexemes began. Where threads of one lexer state meet, their sets are united: the union of two sets expects
+//! and leads to what the two do, so one set per thread is enough and no bundles are needed.
+//! That a lexeme ends is decided at the letter after it, so that in `exact` mode a thread is split only where a lexeme
+//! can both go on and be followed by that very byte; for JSON that is nowhere.
+//! The definitions are those of `docs/semantics.md`.
+
+mod budget;
+mod ignored;
+
+use std::sync::Arc;
+
+use larkspur_grammar::{ByteSet, LexerMode, Limits};
+use rustc_hash::FxHashMap;
+
+use crate::cfg::{Cfg, LexemeId, TokenLetterId};
+use crate::earley::sets::{NO_SET, SetId, Sets};
+use crate::error::Fault;
+use crate::lexer::arena::Arena;
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
+
+/// A thread: where its lexemes are, and where they began.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Thread {
+    pub lex: LexStateId,
+    pub set: SetId,
+}
+
+/// A place in the text: a thread, or a list of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Cursor(Thread);
+
+/// In place of a lexer state: the cursor is a list, its number stands in place of the set.
+const LIST: LexStateId = LexStateId(u32::MAX);
+
+/// How often the text of a `stop` may be read again within one byte.
+const REREAD_DEPTH_MAX: u32 = 16;
+
+/// All that grows while a grammar is used, within one epoch.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub cfg: Arc<Cfg>,
+    pub limits: Limits,
+    pub lexer: Lexer,
+    pub sets: Sets,
+    lists: Vec<Arc<[Thread]>>,
+    list_ids: FxHashMap<Arc<[Thread]>, u32>,
+    lazy_ends: FxHashMap<Thread, Cursor>,
+    ignored_can_end: FxHashMap<Thread, bool>,
+    reread_depth: u32,
+    start: Option<Cursor>,
+}
+
+impl Machine {
+    /// Errors: see [`Arena::lower`].
+    pub fn new(cfg: Arc<Cfg>, arena: Arc<Arena>, limits: &Limits) -> Result<Self, Fault> {
+        Ok(Self {
+            lexer: Lexer::new(cfg.clone(), arena, limits)?,
+            sets: Sets::new(cfg.clone(), limits),
+            cfg,
+            limits: limits.clone(),
+            lists: Vec::new(),
+            list_ids: FxHashMap::default(),
+            lazy_ends: FxHashMap::default(),
+            ignored_can_end: FxHashMap::default(),
+            reread_depth: 0,
+            start: None,
+        })
+    }
+
+    /// Where every text starts.
+    pub fn start(&mut self) -> Result<Cursor, Fault> {
+        if let Some(start) = self.start {
+            return Ok(start);
+        }
+        self.sets.token_now = 0;
+        let set = self.sets.start()?;
+        let start = Cursor(self.fresh(set)?);
+        self.start = Some(start);
+        Ok(start)
+    }
+
+    fn fresh(&mut self, set: SetId) -> Result<Thread, Fault> {
+        Ok(Thread { lex: self.sets.start_state(set, &mut self.lexer)?, set })
+    }
+
+    /// The threads of a cursor.
+    pub fn threads(&self, cursor: Cursor) -> Arc<[Thread]> {
+        if cursor.0.lex == LIST { self.lists[cursor.0.set.0 as usize].clone() } else { Arc::new([cursor.0]) }
+    }
+
+    /// The only thread of a cursor, if it is one.
+    pub fn single(cursor: Cursor) -> Option<Thread> {
+        (cursor.0.lex != LIST).then_some(cursor.0)
+    }
+
+    /// The cursor of some threads; `None` if there are none.
+    fn cursor(&mut self, mut threads: Vec<Thread>) -> Result<Option<Cursor>, Fault> {
+        threads.sort_unstable();
+        threads.dedup();
+        if self.cfg.mode == LexerMode::Exact {
+            let mut merged: Vec<Thread> = Vec::with_capacity(threads.len());
+            for thread in threads {
+                match merged.last_mut() {
+                    // A thread at a lexeme's start is where its set is; only such threads of equal sets are equal.
+                    Some(last) if last.lex == thread.lex && self.lexer.state(thread.lex).kind != StateKind::Fresh => {
+                        last.set = self.sets.union(last.set, thread.set)?;
+                    }
+                    _ => merged.push(thread),
+                }
+            }
+            threads = merged;
+        }
+        match threads.as_slice() {
+            [] => Ok(None),
+            &[only] => Ok(Some(Cursor(only))),
+            _ if threads.len() > self.limits.threads_max => {
+                Err(Fault::exceeded("threads_max", self.limits.threads_max as u64))
+            }
+            _ => {
+                let threads: Arc<[Thread]> = threads.into();
+                let next = self.lists.len() as u32;
+                let id = *self.list_ids.entry(threads.clone()).or_insert(next);
+                if id == next {
+                    if self.lists.len() >= self.limits.earley_sets_max {
+                        return Err(Fault::exceeded("earley_sets_max", self.limits.earley_sets_max as u64));
+                    }
+                    self.lists.push(threads);
+                }
+                Ok(Some(Cursor(Thread { lex: LIST, set: SetId(id) })))
+            }
+        }
+    }
+
+    /// The place that holds all threads of several.
+    pub fn join(&mut self, cursors: &[Cursor]) -> Result<Option<Cursor>, Fault> {
+        let threads = cursors.iter().flat_map(|&cursor| self.threads(cursor).to_vec()).collect();
+        self.cursor(threads)
+    }
+
+    /// The place after a byte; `None` if the byte cannot follow. Cost: two loads if the byte is inside a lexeme and the
+    /// row is known.
+    #[inline]
+    pub fn step(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
+        if let Some(thread) = Self::single(cursor) {
+            let next = self.lexer.next(thread.lex, byte)?;
+            let ends = self.lexer.state(thread.lex).ends;
+            if next == DEAD && ends == NO_LEXEMES {
+                return Ok(None);
+            }
+            let state = self.lexer.state(next);
+            if next != DEAD
+                && state.kind == StateKind::Inside
+                && !state.only_ignored
+                && (ends == NO_LEXEMES || self.cfg.mode == LexerMode::Longest)
+            {
+                return Ok(Some(Cursor(Thread { lex: next, set: thread.set })));
+            }
+        }
+        self.step_slow(cursor, byte)
+    }
+
+    fn step_slow(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
+        match (self.cfg.mode, Self::single(cursor)) {
+            (LexerMode::Longest, Some(thread)) => self.step_longest(thread, byte),
+            (LexerMode::Longest, None) => {
+                let mut next = Vec::new();
+                for &thread in self.threads(cursor).iter() {
+                    next.extend(self.step_longest(thread, byte)?);
+                }
+                self.join(&next)
+            }
+            (LexerMode::Exact, _) => {
+                let threads = self.threads(cursor).to_vec();
+                self.step_exact(threads, byte)
+            }
+        }
+    }
+
+    fn step_longest(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
+        let next = self.lexer.next(thread.lex, byte)?;
+        if next != DEAD {
+            return self.enter(Thread { lex: next, set: thread.set }).map(Some);
+        }
+        let ends = self.lexer.state(thread.lex).ends;
+        if ends == NO_LEXEMES {
+            return Ok(None);
+        }
+        // Lazy lexemes end at their first match, so these are not lazy and have no text to read again.
+        let set = self.sets.scan(thread.set, ends, &mut self.lexer)?;
+        let start = self.sets.start_state(set, &mut self.lexer)?;
+        let next = self.lexer.next(start, byte)?;
+        if next == DEAD { Ok(None) } else { self.enter(Thread { lex: next, set }).map(Some) }
+    }
+
+    /// A thread after a byte in `longest` mode: lazy lexemes that match have ended.
+    fn enter(&mut self, thread: Thread) -> Result<Cursor, Fault> {
+        if self.lexer.state(thread.lex).kind != StateKind::LazyEnd {
+            return Ok(Cursor(thread));
+        }
+        if let Some(&known) = self.lazy_ends.get(&thread) {
+            return Ok(known);
+        }
+        let ends = self.lexer.state(thread.lex).ends;
+        let (mut threads, set) = self.end(thread.set, ends)?;
+        if set != NO_SET {
+            threads.push(self.fresh(set)?);
+        }
+        let cursor = self.cursor(threads)?.expect("a lexeme that ends leads somewhere");
+        if !self.cfg.has_scopes {
+            self.lazy_ends.insert(thread, cursor);
+        }
+        Ok(cursor)
+    }
+
+    /// Ends lexemes that began in `set`: threads that have read the text of a `stop` again, and the set that the others
+    /// lead to.
+    fn end(&mut self, set: SetId, ends: LexemeSetId) -> Result<(Vec<Thread>, SetId), Fault> {
+        if !self.cfg.has_hidden {
+            return Ok((Vec::new(), self.sets.scan(set, ends, &mut self.lexer)?));
+        }
+        let cfg = self.cfg.clone();
+        let (stops, plain): (Vec<LexemeId>, Vec<LexemeId>) =
+            self.lexer.lexemes(ends).iter().partition(|&&id| {
+                cfg.lexemes[id].tail.as_ref().is_some_and(|tail| tail.hidden && tail.literal.is_some())
+            });
+        let mut reached = NO_SET;
+        if !plain.is_empty() {
+            let plain = self.lexer.lexeme_set(&plain);
+            reached = self.sets.scan(set, plain, &mut self.lexer)?;
+        }
+        let mut reread = Vec::new();
+        for stop in stops {
+            let alone = self.lexer.lexeme_set(&[stop]);
+            let after = self.sets.scan(set, alone, &mut self.lexer)?;
+            let text = cfg.lexemes[stop].tail.as_ref().and_then(|tail| tail.literal.as_ref()).expect("a string");
+            match self.reread(after, text)? {
+                Some(cursor) => reread.extend(self.threads(cursor).iter().copied()),
+                None => reached = self.sets.union(reached, after)?,
+            }
+        }
+        Ok((reread, reached))
+    }
+
+    /// The place after `text` if `set` forces it: each byte is the only letter that can follow.
+    pub fn reread(&mut self, set: SetId, text: &[u8]) -> Result<Option<Cursor>, Fault> {
+        if self.reread_depth >= REREAD_DEPTH_MAX {
+            return Ok(None);
+        }
+        self.reread_depth += 1;
+        let result = self.reread_inner(set, text);
+        self.reread_depth -= 1;
+        result
+    }
+
+    fn reread_inner(&mut self, set: SetId, text: &[u8]) -> Result<Option<Cursor>, Fault> {
+        let mut cursor = Cursor(self.fresh(set)?);
+        for &byte in text {
+            if self.forced_byte(cursor)? != Some(byte) {
+                return Ok(None);
+            }
+            cursor = self.step(cursor, byte)?.expect("a forced byte can follow");
+        }
+        Ok(Some(cursor))
+    }
+
+    fn step_exact(&mut self, threads: Vec<Thread>, byte: u8) -> Result<Option<Cursor>, Fault> {
+        let mut next = Vec::with_capacity(threads.len() + 1);
+        let mut agenda = threads;
+        let mut reached = NO_SET;
+        while let Some(thread) = agenda.pop() {
+            let goes_on = self.lexer.next(thread.lex, byte)?;
+            if goes_on != DEAD {
+                next.push(Thread { lex: goes_on, set: thread.set });
+            }
+            let ends = self.lexer.ends_before(thread.lex, byte)?;
+            if ends != NO_LEXEMES {
+                let (reread, set) = self.end(thread.set, ends)?;
+                agenda.extend(reread);
+                reached = self.sets.union(reached, set)?;
+            }
+        }
+        if reached != NO_SET {
+            let start = self.sets.start_state(reached, &mut self.lexer)?;
+            let lex = self.lexer.next(start, byte)?;
+            if lex != DEAD {
+                next.push(Thread { lex, set: reached });
+            }
+        }
+        let mut viable = Vec::with_capacity(next.len());
+        for thread in next {
+            if !self.lexer.state(thread.lex).only_ignored || self.ignored_can_end(thread)? {
+                viable.push(thread);
+            }
+        }
+        self.cursor(viable)
+    }
+
+    /// The sets that the text may be in here, at a token letter or at its end: all lexemes that match have ended.
+    pub fn boundary(&mut self, cursor: Cursor) -> Result<Vec<SetId>, Fault> {
+        let mut sets = Vec::new();
+        let mut agenda = self.threads(cursor).to_vec();
+        while let Some(thread) = agenda.pop() {
+            let state = self.lexer.state(thread.lex);
+            if state.kind == StateKind::Fresh {
+                sets.push(thread.set);
+            } else if state.ends != NO_LEXEMES {
+                let ends = state.ends;
+                let (reread, set) = self.end(thread.set, ends)?;
+                agenda.extend(reread);
+                if set != NO_SET {
+                    sets.push(set);
+                }
+            }
+        }
+        sets.sort_unstable();
+        sets.dedup();
+        Ok(sets)
+    }
+
+    /// Whether the text may end here.
+    pub fn accepts(&mut self, cursor: Cursor) -> Result<bool, Fault> {
+        Ok(self.boundary(cursor)?.iter().any(|&set| self.sets.accepts(set)))
+    }
+
+    /// Token letters that can follow.
+    pub fn token_letters(&mut self, cursor: Cursor) -> Result<Vec<TokenLetterId>, Fault> {
+        if self.cfg.token_letters.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut letters = Vec::new();
+        for set in self.boundary(cursor)? {
+            letters.extend(self.sets.token_letters(set, &mut self.lexer)?);
+        }
+        letters.sort_unstable();
+        letters.dedup();
+        Ok(letters)
+    }
+
+    /// The place after a token letter, and whether the token is to be hidden; `None` if it cannot follow.
+    pub fn step_token(&mut self, cursor: Cursor, token: u32) -> Result<Option<(Cursor, bool)>, Fault> {
+        if self.cfg.token_letters.is_empty() {
+            return Ok(None);
+        }
+        let mut threads = Vec::new();
+        let mut hidden = false;
+        for set in self.boundary(cursor)? {
+            let (next, hide) = self.sets.scan_token(set, token, &mut self.lexer)?;
+            if next != NO_SET {
+                hidden |= hide;
+                threads.push(self.fresh(next)?);
+            }
+        }
+        Ok(self.cursor(threads)?.map(|cursor| (cursor, hidden)))
+    }
+
+    /// Bytes that can follow.
+    pub fn live_bytes(&mut self, cursor: Cursor) -> Result<ByteSet, Fault> {
+        let mut candidates = ByteSet::EMPTY;
+        for &thread in self.threads(cursor).iter() {
+            candidates = candidates.union(&self.lexer.row(thread.lex)?.live);
+        }
+        for set in self.boundary(cursor)? {
+            let start = self.sets.start_state(set, &mut self.lexer)?;
+            candidates = candidates.union(&self.lexer.row(start)?.live);
+        }
+        let mut live = ByteSet::EMPTY;
+        for byte in candidates.iter() {
+            if self.step(cursor, byte)?.is_some() {
+                live.insert(byte);
+            }
+        }
+        Ok(live)
+    }
+
+    /// The byte that is the only letter that can follow, the end of the text included.
+    pub fn forced_byte(&mut self, cursor: Cursor) -> Result<Option<u8>, Fault> {
+        if let Some(thread) = Self::single(cursor)
+            && self.lexer.state(thread.lex).ends == NO_LEXEMES
+            && self.lexer.row(thread.lex)?.live.len() > 1
+            && self.cfg.mode == LexerMode::Longest
+        {
+            return Ok(None);
+        }
+        if self.accepts(cursor)? || !self.token_letters(cursor)?.is_empty() {
+            return Ok(None);
+        }
+        let live = self.live_bytes(cursor)?;
+        Ok(if live.len() == 1 { live.iter().next() } else { None })
+    }
+
+    /// Names of what can follow: live lexemes, and what may start if those end here.
+    pub fn expected(&mut self, cursor: Cursor) -> Result<Vec<String>, Fault> {
+        let mut lexemes: Vec<LexemeId> = Vec::new();
+        for &thread in self.threads(cursor).iter() {
+            lexemes.extend(self.lexer.live_lexemes(thread.lex));
+        }
+        let mut names: Vec<String> = Vec::new();
+        for set in self.boundary(cursor)? {
+            let start = self.sets.start_state(set, &mut self.lexer)?;
+            lexemes.extend(self.lexer.live_lexemes(start));
+        }
+        lexemes.sort_unstable();
+        lexemes.dedup();
+        names.extend(lexemes.iter().map(|&lexeme| self.cfg.lexemes[lexeme].name.clone()));
+        for letter in self.token_letters(cursor)? {
+            names.push(self.cfg.token_letters[letter].text.clone());
+        }
+        let mut seen = rustc_hash::FxHashSet::default();
+        names.retain(|name| seen.insert(name.clone()));
+        Ok(names)
+    }
+
+    /// The highest temperature of the lexemes that can follow.
+    pub fn temperature(&mut self, cursor: Cursor) -> Result<Option<f32>, Fault> {
+        let mut highest: Option<f32> = None;
+        let mut starts: Vec<LexStateId> = self.threads(cursor).iter().map(|thread| thread.lex).collect();
+        for set in self.boundary(cursor)? {
+            starts.push(self.sets.start_state(set, &mut self.lexer)?);
+        }
+        for start in starts {
+            for lexeme in self.lexer.live_lexemes(start) {
+                if let Some(temperature) = self.cfg.lexemes[lexeme].temperature {
+                    highest = Some(highest.map_or(temperature, |highest| highest.max(temperature)));
+                }
+            }
+        }
+        Ok(highest)
+    }
+}

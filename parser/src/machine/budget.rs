@@ -1,0 +1,175 @@
+//! `max_tokens`: scopes that end when their tokens are used up, matched or not.
+
+use rustc_hash::FxHashSet;
+
+use super::{Cursor, Machine, Thread};
+use crate::cfg::{DOT_END, NonterminalId};
+use crate::earley::closure::Owner;
+use crate::earley::sets::{Item, Kernel, Mark, NO_SET, ParamId, SetId};
+use crate::error::Fault;
+use crate::lexer::states::{DEAD, StateKind};
+
+/// What the end of scopes makes of one set.
+struct Cut {
+    /// The items that stay.
+    kept: Kernel,
+    /// The items that waited for a scope that has ended, advanced.
+    advanced: Kernel,
+    /// Scopes that the set predicts and that have ended.
+    expired: Vec<NonterminalId>,
+    is_cut: bool,
+}
+
+impl Machine {
+    /// The place at the end of token number `token`: scopes whose tokens are used up have ended, and what is predicted
+    /// here counts for the next token.
+    pub fn end_token(&mut self, cursor: Cursor, token: u32) -> Result<Cursor, Fault> {
+        if !self.cfg.has_scopes {
+            return Ok(cursor);
+        }
+        self.sets.token_now = token + 1;
+        let mut threads = Vec::new();
+        for &thread in self.threads(cursor).iter() {
+            self.end_token_thread(thread, token, &mut threads)?;
+        }
+        Ok(self.cursor(threads)?.expect("where a scope ends, what waits for it goes on"))
+    }
+
+    fn end_token_thread(&mut self, thread: Thread, token: u32, threads: &mut Vec<Thread>) -> Result<(), Fault> {
+        let is_fresh = self.lexer.state(thread.lex).kind == StateKind::Fresh;
+        // At a lexeme's start nothing that is predicted here has begun: it begins with the next token.
+        let Cut { mut kept, advanced, expired, is_cut } = self.cut(thread.set, token, !is_fresh)?;
+        if is_fresh {
+            kept.items.extend(advanced.items);
+            let set = self.sets.close_kernel(kept)?;
+            threads.push(self.fresh(set)?);
+            return Ok(());
+        }
+        if !is_cut {
+            threads.push(thread);
+            return Ok(());
+        }
+        let advanced = self.sets.close_kernel(advanced)?;
+        if advanced != NO_SET {
+            threads.push(self.fresh(advanced)?);
+        }
+        if !kept.items.is_empty() {
+            // What goes on keeps the time at which its scopes began.
+            kept.items.extend(self.sets.items(thread.set).iter().filter(|item| item.mark.as_time().is_some()));
+            kept.items.extend(expired.into_iter().map(|id| Item {
+                dot: DOT_END,
+                continuation: NO_SET,
+                param: ParamId(0),
+                mark: Mark::expired(id),
+            }));
+            let set = self.sets.intern(kept)?;
+            let closure = self.sets.closure(set, &mut self.lexer)?;
+            let ignored = closure.has_ignored;
+            let cfg = self.cfg.clone();
+            let lex = self.lexer.retain(thread.lex, |lexeme| {
+                !closure.scans_of(lexeme).is_empty() || ignored && cfg.lexemes[lexeme].ignored_by.is_some()
+            })?;
+            if lex != DEAD {
+                threads.push(Thread { lex, set });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_used_up(&self, rule: NonterminalId, entered: u32, token: u32) -> bool {
+        let budget = self.cfg.nonterminals[rule].max_tokens.expect("a scope has a budget");
+        token >= entered && token - entered + 1 >= budget
+    }
+
+    /// The outermost scope around a parameter that is used up, as [`Param::scope`](crate::earley::sets::Param::scope).
+    fn outermost_used_up(&self, param: ParamId, token: u32) -> Option<u32> {
+        let mut scope = self.sets.param_value(param).scope;
+        let mut outermost = None;
+        while scope != 0 {
+            let entered = self.sets.scope(scope);
+            if self.is_used_up(entered.rule, entered.token, token) {
+                outermost = Some(scope);
+            }
+            scope = entered.parent;
+        }
+        outermost
+    }
+
+    fn is_inside(&self, param: ParamId, scope: u32) -> bool {
+        let mut inner = self.sets.param_value(param).scope;
+        while inner != 0 {
+            if inner == scope {
+                return true;
+            }
+            inner = self.sets.scope(inner).parent;
+        }
+        false
+    }
+
+    /// Splits a set's items. With `predicted`, scopes that the set itself predicts end, too.
+    fn cut(&mut self, set: SetId, token: u32, predicted: bool) -> Result<Cut, Fault> {
+        let mut cut = Cut { kept: Kernel::default(), advanced: Kernel::default(), expired: Vec::new(), is_cut: false };
+        for item in self.sets.items(set).to_vec() {
+            if !item.mark.is_item() {
+                cut.expired.extend(item.mark.as_expired());
+                continue;
+            }
+            match self.outermost_used_up(item.param, token) {
+                None => cut.kept.items.push(item),
+                Some(scope) => {
+                    cut.is_cut = true;
+                    self.leave(item.continuation, scope, &mut cut.advanced);
+                }
+            }
+        }
+        if predicted {
+            self.cut_predicted(set, token, &mut cut)?;
+        }
+        Ok(cut)
+    }
+
+    /// The items outside `scope` that a continuation leads to.
+    fn leave(&self, continuation: SetId, scope: u32, advanced: &mut Kernel) {
+        let mut visited = FxHashSet::default();
+        let mut agenda = vec![continuation];
+        while let Some(id) = agenda.pop() {
+            if !visited.insert(id) {
+                continue;
+            }
+            for &item in self.sets.items(id).iter().filter(|item| item.mark.is_item()) {
+                if self.is_inside(item.param, scope) {
+                    agenda.push(item.continuation);
+                } else {
+                    advanced.items.push(item);
+                }
+            }
+        }
+    }
+
+    fn cut_predicted(&mut self, set: SetId, token: u32, cut: &mut Cut) -> Result<(), Fault> {
+        let closure = self.sets.closure(set, &mut self.lexer)?;
+        for (number, &(id, param)) in closure.nodes.iter().enumerate() {
+            if self.cfg.nonterminals[id].max_tokens.is_none() {
+                continue;
+            }
+            let scope = self.sets.scope(self.sets.param_value(param).scope);
+            if !self.is_used_up(scope.rule, scope.token, token) {
+                continue;
+            }
+            cut.is_cut = true;
+            cut.expired.push(id);
+            for waiter in &closure.waiters[number] {
+                // A scope within one that has ended is left with it.
+                if self.outermost_used_up(waiter.param, token).is_some() {
+                    continue;
+                }
+                let continuation = match waiter.owner {
+                    Owner::Kernel(continuation) => continuation,
+                    Owner::Predicted(node) => self.sets.goto(set, &closure, node)?,
+                };
+                self.sets.add(&mut cut.advanced, waiter.next, continuation, waiter.param, Mark::NONE)?;
+            }
+        }
+        Ok(())
+    }
+}

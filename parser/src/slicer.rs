@@ -1,0 +1,183 @@
+//! The slicer: masks of unconstrained string contexts, made once per vocabulary.
+//!
+//! A slice is a regex. Each token belongs to the first slice that matches it, or to the rest. Where a lexer state
+//! provably takes every text of a slice, the slice's mask is taken whole; otherwise the trie of its tokens is walked.
+//! That a state takes a slice is proved on the product of the two automata, which come from the regex algebra; so it
+//! holds for lazy lexemes, counted repetition and free text alike.
+
+use std::collections::VecDeque;
+
+use larkspur_grammar::regex_syntax::{Dialect, RegexOptions, parse_regex};
+use larkspur_grammar::text_map::TextMap;
+use larkspur_grammar::{Limits, RegexSet, SourceId};
+use larkspur_toktrie::{TokenId, TokenTrie, Vocabulary};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::error::Fault;
+use crate::lexer::arena::{Arena, Expr};
+use crate::lexer::states::{DEAD, LexStateId, Lexer, StateKind};
+
+/// The slices that suit JSON, code and free text: string interiors without and with `<` (which begins the end of most
+/// tool calls), by length, so that `maxLength` of at least that length takes them, then any text.
+pub const DEFAULT_SLICES: [&str; 5] = [
+    r#"[^"\\<\x00-\x1F\x7F]{1,10}"#,
+    r#"[^"\\<\x00-\x1F\x7F]{1,30}"#,
+    r#"[^"\\\x00-\x1F\x7F]{1,30}"#,
+    r#"[ \t\r\n]{1,32}"#,
+    r"(?s:.){1,64}",
+];
+
+/// States of a slice's automaton; a slice that needs more is refused.
+const SLICE_STATES_MAX: usize = 4096;
+
+/// Pairs of states visited to prove containment; past it the trie is walked, which is always right.
+const PAIRS_MAX: usize = 4096;
+
+/// The slices of a vocabulary.
+#[derive(Debug)]
+pub(crate) struct Slicer {
+    pub slices: Vec<Slice>,
+    /// Tokens that belong to no slice.
+    pub rest: TokenTrie,
+}
+
+/// A slice, its automaton, and the tokens that belong to it.
+#[derive(Debug)]
+pub(crate) struct Slice {
+    /// States after each byte, 0 being dead and 1 the start.
+    rows: Vec<[u16; 256]>,
+    accepting: Vec<bool>,
+    pub mask: Vec<u32>,
+    pub trie: TokenTrie,
+}
+
+/// Why a slicer could not be made.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SliceError {
+    /// The slice is not a regex.
+    #[error("slice {index} is not a regex: {message}")]
+    Regex {
+        /// Which one.
+        index: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The slice's automaton is too large.
+    #[error("slice {index} needs more than {limit} states")]
+    TooLarge {
+        /// Which one.
+        index: usize,
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl Slicer {
+    /// Sorts the vocabulary's tokens into slices. Cost: about the length of the vocabulary's tokens for each slice.
+    pub fn new(vocabulary: &Vocabulary, slices: &[String], arena: &Arena, limits: &Limits) -> Result<Self, SliceError> {
+        let mut automata = Vec::with_capacity(slices.len());
+        for (index, slice) in slices.iter().enumerate() {
+            automata.push(automaton(index, slice, arena, limits)?);
+        }
+        let mut slice_of: Vec<u8> = vec![u8::MAX; vocabulary.len()];
+        for id in 0..vocabulary.len() as TokenId {
+            let Some(bytes) = vocabulary.token_bytes(id) else { continue };
+            if let Some(slice) = automata.iter().position(|automaton| automaton.matches(bytes)) {
+                slice_of[id as usize] = slice as u8;
+            }
+        }
+        let trie = vocabulary.trie();
+        for (index, slice) in automata.iter_mut().enumerate() {
+            slice.trie = trie.subset(|id| usize::from(slice_of[id as usize]) == index);
+            slice.mask = vec![0; vocabulary.len().div_ceil(32)];
+            for (id, _) in slice_of.iter().enumerate().filter(|(_, of)| usize::from(**of) == index) {
+                slice.mask[id / 32] |= 1 << (id % 32);
+            }
+        }
+        let rest = trie.subset(|id| slice_of[id as usize] == u8::MAX);
+        Ok(Self { slices: automata, rest })
+    }
+}
+
+fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result<Slice, SliceError> {
+    let mut set = RegexSet::new();
+    let options = RegexOptions::new(Dialect::Rust);
+    let map = TextMap::verbatim(SourceId(0), 0);
+    let refused = |message: String| SliceError::Regex { index, message };
+    let regex = parse_regex(text, &map, &options, limits, &mut set, &mut Vec::new())
+        .map_err(|errors| refused(errors.first().map_or_else(String::new, |error| error.message.clone())))?;
+    let fault = |fault: Fault| refused(format!("limit `{}` exceeded", fault.limit));
+    let start = arena.lower(&set, &[regex]).map_err(fault)?[0];
+    let mut slice = Slice {
+        rows: vec![[0; 256]],
+        accepting: vec![false],
+        mask: Vec::new(),
+        trie: Vocabulary::single_bytes().trie().subset(|_| false),
+    };
+    let mut ids: FxHashMap<Expr, u16> = FxHashMap::from_iter([(Expr::NOTHING, 0), (start, 1)]);
+    let mut queue = VecDeque::from([start]);
+    while let Some(expr) = queue.pop_front() {
+        let row = arena.row(expr, limits).map_err(fault)?;
+        let mut next = [0; 256];
+        for byte in 0..=255u8 {
+            let target = row.next(byte);
+            let count = ids.len();
+            next[usize::from(byte)] = *ids.entry(target).or_insert_with(|| {
+                queue.push_back(target);
+                count as u16
+            });
+        }
+        if ids.len() > SLICE_STATES_MAX {
+            return Err(SliceError::TooLarge { index, limit: SLICE_STATES_MAX });
+        }
+        slice.rows.push(next);
+        slice.accepting.push(arena.nullable(expr));
+    }
+    Ok(slice)
+}
+
+impl Slice {
+    fn matches(&self, bytes: &[u8]) -> bool {
+        let mut state = 1;
+        for &byte in bytes {
+            state = self.rows[state][usize::from(byte)] as usize;
+            if state == 0 {
+                return false;
+            }
+        }
+        self.accepting[state]
+    }
+
+    /// Whether every text of the slice keeps the lexemes of a lexer state live, without ending any.
+    pub fn is_contained(&self, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
+        let mut visited: FxHashSet<(u16, LexStateId)> = FxHashSet::default();
+        let mut agenda = vec![(1u16, lex)];
+        while let Some((state, lex)) = agenda.pop() {
+            if !visited.insert((state, lex)) {
+                continue;
+            }
+            if visited.len() > PAIRS_MAX {
+                return Ok(false);
+            }
+            lexer.row(lex)?;
+            let mut last = (0, DEAD);
+            for byte in 0..=255u8 {
+                let next = self.rows[state as usize][usize::from(byte)];
+                if next == 0 {
+                    continue;
+                }
+                let target = lexer.next(lex, byte)?;
+                if (next, target) == last {
+                    continue;
+                }
+                last = (next, target);
+                let entered = lexer.state(target);
+                if target == DEAD || entered.kind == StateKind::LazyEnd || entered.only_ignored {
+                    return Ok(false);
+                }
+                agenda.push((next, target));
+            }
+        }
+        Ok(true)
+    }
+}

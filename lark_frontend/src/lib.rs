@@ -1,1 +1,114 @@
-//! Placeholder.
+//! Lark text to the grammar IR.
+//!
+//! In: a Lark text, in Lark's language or llguidance's dialect of it. Out: [`Parsed`]: a [`Grammar`] and everything that
+//! is wrong with the text, all in one run. Bodies of `%json` and names behind `@` are carried along for the linker.
+//! Knows nothing of other front ends, of vocabularies and of parsing with the grammar.
+//!
+//! ```
+//! use larkspur_grammar::{Limits, SourceMap};
+//! use larkspur_lark_frontend::{LarkOptions, parse};
+//!
+//! let mut sources = SourceMap::new();
+//! let source = sources.add("sum.lark", "start: NUMBER (\"+\" NUMBER)*\n%import common.NUMBER\n");
+//! let parsed = parse(&sources, source, &LarkOptions::new(&Limits::default()));
+//! assert!(parsed.diagnostics.is_empty());
+//! assert_eq!(parsed.grammar.unwrap().rules.len(), 1);
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod ast;
+mod attributes;
+mod codes;
+mod common;
+mod dump;
+mod error;
+mod lexer;
+mod lower;
+mod options;
+mod params;
+mod parser;
+mod rules;
+mod strings;
+mod terminals;
+mod tokens;
+
+use larkspur_grammar::{Diagnostic, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, SourceId, SourceMap, Span};
+
+pub use codes::CODES;
+pub use lexer::{JsonBlock, SyntaxKind};
+
+use ast::Ast;
+use error::{Mistake, Sink};
+
+/// How to read a Lark text.
+#[derive(Clone, Copy, Debug)]
+pub struct LarkOptions<'a> {
+    /// The rule to start with; `start` if it is not given.
+    pub start: Option<&'a str>,
+    /// Bounds.
+    pub limits: &'a Limits,
+    /// Beats what the text says.
+    pub lexer: Option<LexerMode>,
+    /// Read the text as if it began with `%llguidance {}`: Rust's regexes, JSON's strings, `ignore_edges` none.
+    pub llguidance_face: bool,
+    /// The grammar's name, for messages and `@name`.
+    pub name: &'a str,
+}
+
+impl<'a> LarkOptions<'a> {
+    /// A grammar without name that starts with `start`.
+    pub fn new(limits: &'a Limits) -> Self {
+        Self { start: None, limits, lexer: None, llguidance_face: false, name: "" }
+    }
+}
+
+/// What [`parse`] returns.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The grammar; `None` iff an error is in `diagnostics`.
+    pub grammar: Option<Grammar>,
+    /// Errors and warnings, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a Lark text: lexer, parser, lowering.
+pub fn parse(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> Parsed {
+    let mut sink = Sink::new(options.limits);
+    let Some(ast) = read(sources, source, options, &mut sink) else {
+        return Parsed { grammar: None, diagnostics: sink.finish() };
+    };
+    let rust = options.llguidance_face || ast.begins_with_llguidance;
+    let ignore_edges = if rust { IgnoreEdges::None } else { IgnoreEdges::Both };
+    let setting = lower::Setting {
+        text: &sources.get(source).text,
+        ast: &ast,
+        limits: options.limits,
+        rust,
+        defaults: GrammarOptions { ignore_edges, ..GrammarOptions::default() },
+        lexer: options.lexer,
+        nested: false,
+    };
+    let whole = Span::new(source, 0, 0);
+    let grammar = lower::lower(&setting, ast.root(), options.name, options.start, whole, &mut sink);
+    Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish() }
+}
+
+/// Reads a Lark text as far as its syntax tree, which prints as text with [`Ast::dump`]. The tree of a text with
+/// mistakes lacks what could not be read.
+pub fn parse_ast(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> (Option<Ast>, Vec<Diagnostic>) {
+    let mut sink = Sink::new(options.limits);
+    let ast = read(sources, source, options, &mut sink);
+    (ast, sink.finish())
+}
+
+/// Lexer and parser. `None` if the text is over its limit.
+fn read(sources: &SourceMap, source: SourceId, options: &LarkOptions, sink: &mut Sink) -> Option<Ast> {
+    let text = &sources.get(source).text;
+    let limit = options.limits.source_bytes_max.min(u32::MAX as usize);
+    if text.len() > limit {
+        sink.report(Span::new(source, 0, 0), Mistake::SourceTooLarge { limit, used: text.len() });
+        return None;
+    }
+    let lexed = lexer::lex(text, source, options.llguidance_face, options.limits, sink);
+    Some(parser::parse(text, source, lexed, options.limits, sink))
+}

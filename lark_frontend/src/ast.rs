@@ -1,0 +1,202 @@
+//! The syntax of a Lark text, as it is written: nothing is resolved or decoded.
+//!
+//! Nodes are entries of one table; children are older than their parents, so that dropping it does not recurse.
+
+use larkspur_grammar::{
+    Condition, ConditionId, IndexVec, ParamExpr, Span, define_id,
+    index::Id,
+};
+
+use crate::lexer::JsonBlock;
+
+define_id! {
+    /// A node of a definition's body.
+    pub struct NodeId = "n";
+}
+define_id! {
+    /// A grammar of an [`Ast`]: the text's own, or that of a `%lark { … }`.
+    pub struct AstGrammarId = "lark";
+}
+
+/// A Lark text.
+#[derive(Clone, Debug)]
+pub struct Ast {
+    /// The text's own grammar is the last one; nested ones are older than what they stand in.
+    pub grammars: IndexVec<AstGrammarId, AstGrammar>,
+    /// Bodies' nodes.
+    pub nodes: IndexVec<NodeId, Node>,
+    /// Conditions of alternatives.
+    pub conditions: IndexVec<ConditionId, Condition>,
+    /// JSON values, in text order.
+    pub json: Vec<JsonBlock>,
+    /// Whether the text begins with `%llguidance`.
+    pub begins_with_llguidance: bool,
+}
+
+/// The statements of one grammar.
+#[derive(Clone, Debug, Default)]
+pub struct AstGrammar {
+    /// The statements in order.
+    pub items: Vec<Item>,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// `name: …` or `NAME: …`.
+    Definition(Definition),
+    /// `%ignore …`.
+    Ignore(NodeId),
+    /// `%import common.X`, one for each name.
+    Import(Import),
+    /// `%llguidance {…}`, `%larkspur {…}`.
+    Options {
+        /// Whether it is `%llguidance`.
+        llguidance: bool,
+        /// Index in [`Ast::json`].
+        json: usize,
+    },
+}
+
+/// A name and where it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A rule or a terminal.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its name, without `!` and `?`.
+    pub name: Name,
+    /// Whether it is a terminal.
+    pub is_terminal: bool,
+    /// `!name`: kept for the dump, no effect on masks.
+    pub keep_all: bool,
+    /// `?name`: kept for the dump, no effect on masks.
+    pub inline: bool,
+    /// `name::_`.
+    pub parametric: bool,
+    /// `name.2`.
+    pub priority: i32,
+    /// `name[…]`.
+    pub attributes: Vec<Attribute>,
+    /// What it derives.
+    pub body: NodeId,
+}
+
+/// `capture`, `stop="x"`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Attribute {
+    /// What it is and its value.
+    pub value: AttributeValue,
+    /// The whole of it.
+    pub span: Span,
+}
+
+/// A rule attribute with its value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AttributeValue {
+    /// `capture`, `capture="name"`: a string's node.
+    Capture(Option<NodeId>),
+    /// `lazy`.
+    Lazy,
+    /// `stop=…`: a string, regex or terminal.
+    Stop(NodeId),
+    /// `suffix=…`: a string, regex or terminal.
+    Suffix(NodeId),
+    /// `stop_capture="name"`: a string's node.
+    StopCapture(NodeId),
+    /// `max_tokens=N`.
+    MaxTokens(u32),
+    /// `temperature=T`.
+    Temperature(f32),
+}
+
+/// One imported name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Import {
+    /// The name in `common`.
+    pub name: Name,
+    /// The name here.
+    pub alias: Name,
+}
+
+/// A node and where it stands.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a node is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum NodeKind {
+    /// Alternatives, at least one.
+    Choice(Vec<AstAlternative>),
+    /// One after the other.
+    Sequence(Vec<NodeId>),
+    /// Sequences joined by `&`, at least two.
+    And(Vec<NodeId>),
+    /// `x?`, `x*`, `x+`, `x~n`, `x{m,n}`, `[x]`.
+    Repeat(NodeId, u32, Option<u32>),
+    /// `~x`.
+    Complement(NodeId),
+    /// `( … )`, without which the tree would not show an alternative's own place.
+    Group(NodeId),
+    /// A rule, and what it is passed.
+    Rule(String, Option<ParamExpr>),
+    /// A terminal.
+    Terminal(String),
+    /// `"…"`, `"…"i`; the span has it as written.
+    String,
+    /// `/…/flags`; the span has it as written.
+    Regex,
+    /// `"a".."z"`; nodes of two strings.
+    Range(NodeId, NodeId),
+    /// `%regex {…}`; index in [`Ast::json`].
+    RegexJson(usize),
+    /// `%json {…}`; index in [`Ast::json`].
+    Json(usize),
+    /// `%lark {…}`.
+    Lark(AstGrammarId),
+    /// `@name`; the span has it as written.
+    GrammarRef,
+    /// `<…>`; the span has it as written.
+    Token,
+    /// Something that was already reported.
+    Error,
+}
+
+/// One alternative.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AstAlternative {
+    /// What it derives.
+    pub body: NodeId,
+    /// `-> name`.
+    pub alias: Option<Name>,
+    /// `%if …`.
+    pub condition: Option<(ConditionId, Span)>,
+}
+
+impl Ast {
+    /// The text's own grammar.
+    pub fn root(&self) -> &AstGrammar {
+        &self.grammars[AstGrammarId::from_index(self.grammars.len() - 1)]
+    }
+    /// Nodes directly below `id`, in order.
+    pub fn children(&self, id: NodeId) -> Vec<NodeId> {
+        match &self.nodes[id].kind {
+            NodeKind::Choice(alternatives) => alternatives.iter().map(|alternative| alternative.body).collect(),
+            NodeKind::Sequence(parts) | NodeKind::And(parts) => parts.clone(),
+            NodeKind::Repeat(child, ..) | NodeKind::Complement(child) | NodeKind::Group(child) => vec![*child],
+            NodeKind::Range(low, high) => vec![*low, *high],
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! Everything that can be wrong with a Lark text: one [`Mistake`] each, and the [`Sink`] that collects them.
+
+use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::{Diagnostic, Limits, Span};
+
+use crate::codes::CODES;
+
+/// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
+const NAMES_COMPARED_MAX: usize = 20_000;
+
+/// A mistake of the grammar's author, or something that surely is not meant.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Mistake {
+    // The lexer's.
+    UnexpectedCharacter { found: char },
+    UnclosedString,
+    UnclosedRegex,
+    UnclosedToken,
+    TripleQuotes,
+    NameNotAscii { found: char },
+    NameOfMixedCase { name: String, is_terminal: bool },
+    FlagsRunIntoName { word: String },
+    UnknownDirective { word: String },
+    JsonMissing,
+    // The parser's.
+    Expected { expected: &'static str, found: String },
+    StatementExpected { found: String, after_body: bool },
+    Unclosed { what: &'static str, opened: Span },
+    TooDeep { limit: usize },
+    RepeatTwice,
+    RepeatOrder { min: u64, max: u64 },
+    RepeatTooLarge { count: String, limit: u32 },
+    NumberExpected { expected: &'static str, found: String },
+    AliasInGroup,
+    AliasOnUnderscoreRule { rule: String },
+    InlineUnderscoreRule { rule: String },
+    AttributeUnknown { name: String },
+    AttributeTwice { name: String, first: Span },
+    AttributeValue { name: &'static str, expected: &'static str },
+    AttributeOnTerminal,
+    StopAndSuffix { first: Span },
+    StopCaptureAlone,
+    AttributeNeedsTerminal { attribute: &'static str, rule: String, attribute_span: Span },
+    AttributeOnParametric { attribute: &'static str, rule: String },
+    StopNullable { attribute: &'static str },
+    // What other issues add.
+    Template,
+    FileImport { path: String },
+    Override,
+    Extend,
+    Declare,
+    // Names.
+    RuleUndefined { name: String, near: Option<Near> },
+    TerminalUndefined { name: String, near: Option<Near> },
+    DefinedTwice { name: String, first: Span },
+    CommonUnknown { name: String, near: Option<String> },
+    TerminalRecursive { cycle: Vec<String>, closing: Span },
+    StartMissing { name: String, near: Option<Near>, empty: bool },
+    StartNotRule { name: String },
+    StartParametric { name: String },
+    // Terminals.
+    RuleInTerminal { name: String, terminal: bool },
+    NotInTerminal { what: &'static str },
+    AliasInTerminal,
+    ConditionInTerminal,
+    // Literals.
+    EscapeBad { escape: String, reason: &'static str },
+    EscapeKept { escape: String },
+    RangeBound,
+    RangeOrder { low: char, high: char },
+    RangeFlag,
+    RegexFlag,
+    TokenList { reason: String },
+    RegexJson { reason: String },
+    LazyAlone { name: String },
+    // Parameters.
+    ParameterUnwanted { rule: String, defined: Span },
+    ParameterMissing { rule: String, defined: Span },
+    ParameterUnused { rule: String },
+    ParameterOutside { what: &'static str },
+    ParameterFunction { name: String, condition: bool },
+    BitIndex { max: u64 },
+    BitRange { start: u64, end: u64 },
+    // Options.
+    OptionUnknown { key: String, near: Option<&'static str> },
+    OptionValue { key: String, expected: &'static str },
+    OptionNested { key: String },
+    OptionsNotObject,
+    // Limits.
+    SourceTooLarge { limit: usize, used: usize },
+    SymbolsTooMany { limit: usize },
+    RegexNodesTooMany { limit: usize },
+}
+
+/// A name that may have been meant, and where it is defined, if it is in the text.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Near {
+    pub name: String,
+    pub defined: Option<Span>,
+}
+
+/// The nearest of `names`, of which only the first few thousand are compared.
+pub(crate) fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Option<Span>)>) -> Option<Near> {
+    let length = name.chars().count();
+    let alike = |other: &str| other.len().abs_diff(length) <= 2 + length.max(other.len()) / 3;
+    let names: Vec<(&str, Option<Span>)> =
+        names.into_iter().take(NAMES_COMPARED_MAX).filter(|(other, _)| alike(other)).collect();
+    let found = did_you_mean(name, names.iter().map(|&(other, _)| other))?;
+    let defined = names.iter().find(|(other, _)| *other == found).and_then(|&(_, span)| span);
+    Some(Near { name: found.to_string(), defined })
+}
+
+/// The diagnostics of one run. Past `limits.diagnostics_max` they are only counted.
+pub(crate) struct Sink {
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    limit: usize,
+    suppressed: usize,
+}
+
+impl Sink {
+    pub fn new(limits: &Limits) -> Self {
+        Self { errors: Vec::new(), warnings: Vec::new(), limit: limits.diagnostics_max.max(1), suppressed: 0 }
+    }
+    pub fn report(&mut self, span: Span, mistake: Mistake) {
+        self.push(mistake.diagnostic(span));
+    }
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        let list = if diagnostic.is_error() { &mut self.errors } else { &mut self.warnings };
+        if list.len() < self.limit {
+            list.push(diagnostic);
+        } else {
+            self.suppressed += 1;
+        }
+    }
+    pub fn extend(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
+        diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+    /// Whether no further error would be shown.
+    pub fn is_full(&self) -> bool {
+        self.errors.len() >= self.limit
+    }
+    pub fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+    /// The diagnostics in the order of the text; errors go before warnings where not all are shown.
+    pub fn finish(mut self) -> Vec<Diagnostic> {
+        let room = self.limit - self.errors.len();
+        self.suppressed += self.warnings.len().saturating_sub(room);
+        self.warnings.truncate(room);
+        let failed = self.has_errors();
+        let mut all = self.errors;
+        all.append(&mut self.warnings);
+        all.sort_by_key(|diagnostic| diagnostic.labels.first().map_or((0, 0), |l| (l.span.start, l.span.end)));
+        if self.suppressed > 0 {
+            let severity =
+                if failed { larkspur_grammar::Severity::Error } else { larkspur_grammar::Severity::Warning };
+            let message = format!("{} more problems are not shown", self.suppressed);
+            all.push(
+                Diagnostic::new("L099", severity, None, message)
+                    .help("mend the first ones, or raise the limit `diagnostics_max`"),
+            );
+        }
+        all
+    }
+}
+
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+impl Mistake {
+    /// The sentence, with its code and places.
+    fn diagnostic(self, span: Span) -> Diagnostic {
+        let code = self.code();
+        debug_assert!(CODES.iter().any(|info| info.code == code), "{code} is in the table of codes");
+        let error = |message: &str| Diagnostic::error(code, span, message);
+        let say = |message: String| Diagnostic::error(code, span, message);
+        let warn = |message: String| Diagnostic::warning(code, span, message);
+        let nearest = |diagnostic: Diagnostic, near: Option<Near>| match near {
+            Some(Near { name, defined: Some(at) }) if at.source == span.source => {
+                diagnostic.help(format!("did you mean `{name}`?")).also(at, format!("`{name}` is defined here"))
+            }
+            Some(Near { name, .. }) => diagnostic.help(format!("did you mean `{name}`?")),
+            None => diagnostic,
+        };
+        match self {
+            Mistake::UnexpectedCharacter { found: '\'' } => error("strings are written with double quotes")
+                .at("not a quote in Lark")
+                .help("write `\"…\"`"),
+            Mistake::UnexpectedCharacter { found } => say(format!("the character `{}` has no meaning here", found.escape_debug())),
+            Mistake::UnclosedString => error("this string is not closed on its line")
+                .at("opened here")
+                .help("close it with `\"`; a line break in a string is written `\\n`"),
+            Mistake::UnclosedRegex => error("this regex is not closed on its line")
+                .at("opened here")
+                .help("close it with `/`; only a regex with flag `x` may go over several lines"),
+            Mistake::UnclosedToken => error("this special token is not closed")
+                .at("opened here")
+                .help("write `<name>` without blanks, or `<[ids]>`; the string is `\"<\"`"),
+            Mistake::TripleQuotes => error("Lark has no strings with three quotes").help("write `\"…\"`, with `\\n` for line breaks"),
+            Mistake::NameNotAscii { found } => {
+                say(format!("names are of ASCII letters, digits, `_` and `-`; `{found}` is none"))
+            }
+            Mistake::NameOfMixedCase { name, is_terminal } => {
+                let whole = if is_terminal { name.to_ascii_uppercase() } else { name.to_ascii_lowercase() };
+                say(format!("the name `{name}` is neither a rule's nor a terminal's"))
+                    .at("rules are written in lower case, terminals in upper case, beginning with a letter")
+                    .help(format!("write `{whole}`"))
+            }
+            Mistake::FlagsRunIntoName { word } => say(format!("`{word}` is not a flag, and not apart from the literal"))
+                .help("put a blank before a name; flags are `i` for strings and `imsux` for regexes"),
+            Mistake::UnknownDirective { word } => {
+                let names = crate::lexer::DIRECTIVES.iter().map(|&(name, _)| (name, None));
+                let near = near(&word, names);
+                nearest(say(format!("there is no directive `{word}`")), near)
+            }
+            Mistake::JsonMissing => error("a JSON value is expected here").help("write `{ … }`"),
+            Mistake::Expected { expected, found } => say(format!("expected {expected}, found {found}")),
+            Mistake::StatementExpected { found, after_body } => {
+                let diagnostic = say(format!("a definition or a directive is expected here, found {found}"));
+                if after_body {
+                    diagnostic.help(
+                        "a rule goes on in the next line only if that begins with `|`, or if this one ends with a backslash",
+                    )
+                } else {
+                    diagnostic.help("statements look like `name: …`, `NAME: …`, `%ignore …`")
+                }
+            }
+            Mistake::Unclosed { what, opened } => say(format!("`{what}` is not closed here")).also(opened, "opened here"),
+            Mistake::TooDeep { limit } => say(format!("brackets are nested more than {limit} deep"))
+                .help("the limit is `grammar_depth_max`"),
+            Mistake::RepeatTwice => error("an item takes one repetition").help("put the item and its first repetition in parentheses"),
+            Mistake::RepeatOrder { min, max } => say(format!("this repetition wants at least {min} and at most {max}")),
+            Mistake::RepeatTooLarge { count, limit } => {
+                say(format!("the count {count} is over the limit of {limit}")).help("the limit is `repeat_max`")
+            }
+            Mistake::NumberExpected { expected, found } => say(format!("expected {expected}, found {found}")),
+            Mistake::AliasInGroup => error("an alias stands only at the end of a rule's own alternative")
+                .at("inside a group")
+                .help("give the group a rule of its own"),
+            Mistake::AliasOnUnderscoreRule { rule } => warn(format!("the alias has no effect: `{rule}` begins with `_`"))
+                .help("Lark rejects this; drop the alias or the underscore"),
+            Mistake::InlineUnderscoreRule { rule } => say(format!("`{rule}` cannot be marked with `?`, since it begins with `_`"))
+                .help("drop one of the two"),
+            Mistake::AttributeUnknown { name } => {
+                let names = crate::attributes::NAMES.iter().map(|&name| (name, None));
+                let near = near(&name, names);
+                nearest(say(format!("there is no rule attribute `{name}`")), near)
+            }
+            Mistake::AttributeTwice { name, first } => say(format!("attribute `{name}` is given twice")).also(first, "first here"),
+            Mistake::AttributeValue { name, expected } => say(format!("`{name}` takes {expected}")),
+            Mistake::AttributeOnTerminal => {
+                error("attributes belong to rules, not to terminals").help("make a rule of the terminal and put them there")
+            }
+            Mistake::StopAndSuffix { first } => {
+                error("a rule has one of `stop` and `suffix`").also(first, "the other is here")
+            }
+            Mistake::StopCaptureAlone => error("`stop_capture` has nothing to capture").help("add `stop=…` or `suffix=…`"),
+            Mistake::AttributeNeedsTerminal { attribute, rule, attribute_span } => {
+                say(format!("`{attribute}` is for rules that are one terminal, and `{rule}` is not"))
+                    .at("not part of a terminal")
+                    .also(attribute_span, "asked for here")
+            }
+            Mistake::AttributeOnParametric { attribute, rule } => {
+                say(format!("`{attribute}` is not possible on the parametric rule `{rule}`"))
+                    .help("put it on a rule without parameter that this one calls")
+            }
+            Mistake::StopNullable { attribute } => say(format!("`{attribute}` matches the empty text"))
+                .help(format!("it must match at least one character; `{attribute}=\"\"` is the special case without text")),
+            Mistake::Template => error("templates are not supported yet").help("write the rule out for each use"),
+            Mistake::FileImport { path } => say(format!("`{path}` cannot be imported: only `common` can, so far"))
+                .help("copy the definition, or write `%import common.NAME`"),
+            Mistake::Override => error("`%override` is not supported yet").help("there is nothing to override: only `common` can be imported"),
+            Mistake::Extend => error("`%extend` is not supported yet").help("add the alternatives to the definition"),
+            Mistake::Declare => error("`%declare` is not supported yet").help("define the terminal, or name a special token with `<…>`"),
+            Mistake::RuleUndefined { name, near } => {
+                nearest(say(format!("rule `{name}` is used but never defined")).at("not defined"), near)
+            }
+            Mistake::TerminalUndefined { name, near: None } if crate::common::find(&name).is_some() => {
+                say(format!("terminal `{name}` is used but never defined"))
+                    .at("not defined")
+                    .help(format!("add `%import common.{name}`"))
+            }
+            Mistake::TerminalUndefined { name, near } => {
+                nearest(say(format!("terminal `{name}` is used but never defined")).at("not defined"), near)
+            }
+            Mistake::DefinedTwice { name, first } => say(format!("`{name}` is defined twice")).also(first, "first defined here"),
+            Mistake::CommonUnknown { name, near } => {
+                let diagnostic = say(format!("`common` has no terminal `{name}`"));
+                match near {
+                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                    None => diagnostic.help(format!("it has {}", crate::common::names().collect::<Vec<_>>().join(", "))),
+                }
+            }
+            Mistake::TerminalRecursive { cycle, closing } => {
+                say(format!("terminal `{}` refers to itself: {}", cycle[0], cycle.join(" -> ")))
+                    .at("terminals are regexes and cannot be recursive")
+                    .also(closing, "the circle closes here")
+                    .help("write it as a rule, in lower case")
+            }
+            Mistake::StartMissing { empty: true, .. } => error("the grammar defines no rules").help("write `start: …`"),
+            Mistake::StartMissing { name, near, .. } => nearest(say(format!("there is no rule `{name}` to start with")), near),
+            Mistake::StartNotRule { name } => {
+                say(format!("`{name}` is a terminal; a grammar starts with a rule")).help(format!("write `start: {name}`"))
+            }
+            Mistake::StartParametric { name } => say(format!("the start rule `{name}` takes a parameter, and nobody gives it one"))
+                .help(format!("add a start rule that calls `{name}::0`")),
+            Mistake::RuleInTerminal { name, terminal: true } => say(format!("`{name}` is a rule and cannot stand in a terminal"))
+                .help("terminals are regexes: write this definition, or that one, in the other case"),
+            Mistake::RuleInTerminal { name, terminal: false } => {
+                say(format!("`{name}` is a rule; `&` and `~` are for terminals")).help("write it in upper case, as a terminal")
+            }
+            Mistake::NotInTerminal { what } => say(format!("{what} cannot stand in a terminal")).help("use it in a rule, in lower case"),
+            Mistake::AliasInTerminal => error("terminals have no aliases"),
+            Mistake::ConditionInTerminal => error("`%if` cannot stand in a terminal"),
+            Mistake::EscapeBad { escape, reason } => say(format!("`{escape}` is not an escape: {reason}")),
+            Mistake::EscapeKept { escape } => {
+                let bare = escape.chars().nth(1).unwrap_or('\\');
+                let help = match bare {
+                    'b' => "write `\\x08` for a backspace, or `\\\\b` if this is meant".to_string(),
+                    'v' => "write `\\x0b` for a vertical tab, or `\\\\v` if this is meant".to_string(),
+                    '0' => "write `\\x00` for the character 0, or `\\\\0` if this is meant".to_string(),
+                    _ => format!("write `{bare}`, or `\\\\{bare}` if this is meant"),
+                };
+                warn(format!("`{escape}` stands for a backslash and `{bare}`, as in Lark")).help(help)
+            }
+            Mistake::RangeBound => error("each side of a range is one character"),
+            Mistake::RangeOrder { low, high } => say(format!("the range from `{low}` to `{high}` is the wrong way round")),
+            Mistake::RangeFlag => error("a range takes no flags").help("write both ranges: `\"a\"..\"z\" | \"A\"..\"Z\"`"),
+            Mistake::RegexFlag => error("flag `l` depends on the machine's language and is not supported"),
+            Mistake::TokenList { reason } => say(reason).help("write `<[1]>`, `<[1-9,12]>`, `<[^1-9]>`, `<[^<name>]>` or `<[*]>`"),
+            Mistake::RegexJson { reason } => say(reason),
+            Mistake::LazyAlone { name } => warn(format!("`{name}` takes as much as it can here, in Lark as little as it can"))
+                .help("put what ends it behind it, in the same terminal"),
+            Mistake::ParameterUnwanted { rule, defined } => say(format!("rule `{rule}` takes no parameter"))
+                .also(defined, "defined here")
+                .help(format!("define it as `{rule}::_`, or drop the `::…`")),
+            Mistake::ParameterMissing { rule, defined } => say(format!("rule `{rule}` needs a parameter"))
+                .also(defined, "defined here")
+                .help(format!("write `{rule}::0` or `{rule}::_`")),
+            Mistake::ParameterUnused { rule } => warn(format!("rule `{rule}` does not use its parameter"))
+                .help("use `::_` or `%if` in it, or drop the `::_`"),
+            Mistake::ParameterOutside { what } => say(format!("{what} needs a parameter, and this rule has none"))
+                .help("define the rule as `name::_`"),
+            Mistake::ParameterFunction { name, condition } => {
+                let (what, names) = if condition {
+                    ("condition", crate::params::CONDITIONS)
+                } else {
+                    ("parameter function", crate::params::FUNCTIONS)
+                };
+                let near = near(&name, names.iter().map(|&name| (name, None)));
+                let listed = near.is_none();
+                let diagnostic = nearest(say(format!("there is no {what} `{name}`")), near);
+                if listed { diagnostic.help(format!("there are {}", names.join(", "))) } else { diagnostic }
+            }
+            Mistake::BitIndex { max } => say(format!("a bit's number is at most {max}")),
+            Mistake::BitRange { start, end } => say(format!("the bits {start} to {end} are none: the end is exclusive")),
+            Mistake::OptionUnknown { key, near } => {
+                let diagnostic = warn(format!("there is no option `{key}`; it has no effect"));
+                match near {
+                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                    None => diagnostic,
+                }
+            }
+            Mistake::OptionValue { key, expected } => say(format!("option `{key}` takes {expected}")),
+            Mistake::OptionNested { key } => {
+                warn(format!("option `{key}` has no effect in a nested grammar")).help("set it in the outermost one")
+            }
+            Mistake::OptionsNotObject => error("options are a JSON object").help("write `{ \"name\": value }`"),
+            Mistake::SourceTooLarge { limit, used } => say(format!("the grammar has {}, the limit is {limit}", plural(used, "byte")))
+                .help("the limit is `source_bytes_max`"),
+            Mistake::SymbolsTooMany { limit } => {
+                say(format!("the grammar has more than {}", plural(limit, "symbol"))).help("the limit is `grammar_symbols_max`")
+            }
+            Mistake::RegexNodesTooMany { limit } => say(format!("the terminals have more than {}", plural(limit, "node")))
+                .help("the limit is `regex_nodes_max`"),
+        }
+    }
+
+    /// The mistake's code; [`CODES`] explains each.
+    fn code(&self) -> &'static str {
+        match self {
+            Mistake::UnexpectedCharacter { .. } => "L001",
+            Mistake::UnclosedString => "L002",
+            Mistake::UnclosedRegex => "L003",
+            Mistake::UnclosedToken => "L004",
+            Mistake::TripleQuotes => "L005",
+            Mistake::NameNotAscii { .. } | Mistake::NameOfMixedCase { .. } => "L006",
+            Mistake::FlagsRunIntoName { .. } => "L007",
+            Mistake::UnknownDirective { .. } => "L008",
+            Mistake::JsonMissing => "L009",
+            Mistake::Expected { .. } => "L010",
+            Mistake::StatementExpected { .. } => "L011",
+            Mistake::Unclosed { .. } => "L012",
+            Mistake::RepeatTwice => "L013",
+            Mistake::RepeatOrder { .. } => "L014",
+            Mistake::NumberExpected { .. } => "L015",
+            Mistake::AliasInGroup => "L016",
+            Mistake::AliasOnUnderscoreRule { .. } => "L017",
+            Mistake::InlineUnderscoreRule { .. } => "L018",
+            Mistake::AttributeUnknown { .. } => "L020",
+            Mistake::AttributeTwice { .. } => "L021",
+            Mistake::AttributeValue { .. } => "L022",
+            Mistake::AttributeOnTerminal => "L023",
+            Mistake::StopAndSuffix { .. } => "L024",
+            Mistake::StopCaptureAlone => "L025",
+            Mistake::AttributeNeedsTerminal { .. } => "L026",
+            Mistake::AttributeOnParametric { .. } => "L027",
+            Mistake::StopNullable { .. } => "L028",
+            Mistake::Template => "L030",
+            Mistake::FileImport { .. } => "L031",
+            Mistake::Override => "L032",
+            Mistake::Extend => "L033",
+            Mistake::Declare => "L034",
+            Mistake::RuleUndefined { .. } => "L040",
+            Mistake::TerminalUndefined { .. } => "L041",
+            Mistake::DefinedTwice { .. } => "L042",
+            Mistake::CommonUnknown { .. } => "L043",
+            Mistake::TerminalRecursive { .. } => "L044",
+            Mistake::StartMissing { .. } => "L045",
+            Mistake::StartNotRule { .. } => "L046",
+            Mistake::StartParametric { .. } => "L047",
+            Mistake::RuleInTerminal { .. } => "L050",
+            Mistake::NotInTerminal { .. } => "L051",
+            Mistake::AliasInTerminal => "L052",
+            Mistake::ConditionInTerminal => "L053",
+            Mistake::EscapeBad { .. } => "L060",
+            Mistake::EscapeKept { .. } => "L061",
+            Mistake::RangeBound => "L062",
+            Mistake::RangeOrder { .. } => "L063",
+            Mistake::RangeFlag => "L064",
+            Mistake::RegexFlag => "L065",
+            Mistake::TokenList { .. } => "L066",
+            Mistake::RegexJson { .. } => "L067",
+            Mistake::LazyAlone { .. } => "L068",
+            Mistake::ParameterUnwanted { .. } => "L070",
+            Mistake::ParameterMissing { .. } => "L071",
+            Mistake::ParameterUnused { .. } => "L072",
+            Mistake::ParameterOutside { .. } => "L073",
+            Mistake::ParameterFunction { .. } => "L074",
+            Mistake::BitIndex { .. } | Mistake::BitRange { .. } => "L075",
+            Mistake::OptionUnknown { .. } => "L080",
+            Mistake::OptionValue { .. } => "L081",
+            Mistake::OptionNested { .. } => "L082",
+            Mistake::OptionsNotObject => "L083",
+            Mistake::SourceTooLarge { .. } => "L090",
+            Mistake::SymbolsTooMany { .. } => "L091",
+            Mistake::RegexNodesTooMany { .. } => "L092",
+            Mistake::TooDeep { .. } => "L093",
+            Mistake::RepeatTooLarge { .. } => "L094",
+        }
+    }
+}

@@ -1,0 +1,591 @@
+//! Lark text to lexemes: a table of [`SyntaxKind`]s, one pass, no backtracking.
+//!
+//! Blanks, comments and a backslash before a line's end are dropped; a run of line ends is one [`SyntaxKind::Newline`].
+//! A JSON value behind `%json`, `%regex`, `%llguidance` and `%larkspur` is one lexeme, read here so that its end is known.
+
+use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
+use larkspur_grammar::{Limits, SourceId, Span};
+
+use crate::error::{Mistake, Sink};
+
+/// The class of a lexeme of a grammar file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum SyntaxKind {
+    /// `expr`, `_sep`, `tool-call`.
+    RuleName,
+    /// `NUMBER`, `_NL`.
+    TerminalName,
+    /// `"…"`, `"…"i`.
+    String,
+    /// `/…/imsux`.
+    Regex,
+    /// `12`, `0.7`, `0x1F`.
+    Number,
+    /// `<name>`, `<[1-9]>`.
+    SpecialToken,
+    /// `@name`.
+    GrammarRef,
+    /// The JSON value behind a directive that takes one.
+    Json,
+    /// `%ignore`
+    KwIgnore,
+    /// `%import`
+    KwImport,
+    /// `%override`
+    KwOverride,
+    /// `%extend`
+    KwExtend,
+    /// `%declare`
+    KwDeclare,
+    /// `%json`
+    KwJson,
+    /// `%regex`
+    KwRegex,
+    /// `%lark`
+    KwLark,
+    /// `%if`
+    KwIf,
+    /// `%llguidance`
+    KwLlguidance,
+    /// `%larkspur`
+    KwLarkspur,
+    /// `::`
+    DoubleColon,
+    /// `:`
+    Colon,
+    /// `..`
+    DotDot,
+    /// `.`
+    Dot,
+    /// `->`
+    Arrow,
+    /// `-`
+    Minus,
+    /// `=`
+    Equals,
+    /// `,`
+    Comma,
+    /// `(`
+    LParen,
+    /// `)`
+    RParen,
+    /// `[`
+    LBracket,
+    /// `]`
+    RBracket,
+    /// `{`
+    LBrace,
+    /// `}`
+    RBrace,
+    /// `~`
+    Tilde,
+    /// `|`
+    VBar,
+    /// `&`
+    And,
+    /// `?`
+    Question,
+    /// `*`
+    Star,
+    /// `+`
+    Plus,
+    /// `!`
+    Bang,
+    /// `_` alone.
+    Underscore,
+    /// One or more line ends, with blank lines and comments between them.
+    Newline,
+    /// Something that was already reported.
+    Error,
+    /// The end of the text.
+    Eof,
+}
+
+/// Lexemes that are always written alike, longer before shorter of the same beginning.
+const PUNCTUATION: &[(&str, SyntaxKind)] = &[
+    ("::", SyntaxKind::DoubleColon),
+    (":", SyntaxKind::Colon),
+    ("..", SyntaxKind::DotDot),
+    (".", SyntaxKind::Dot),
+    ("->", SyntaxKind::Arrow),
+    ("-", SyntaxKind::Minus),
+    ("=", SyntaxKind::Equals),
+    (",", SyntaxKind::Comma),
+    ("(", SyntaxKind::LParen),
+    (")", SyntaxKind::RParen),
+    ("[", SyntaxKind::LBracket),
+    ("]", SyntaxKind::RBracket),
+    ("{", SyntaxKind::LBrace),
+    ("}", SyntaxKind::RBrace),
+    ("~", SyntaxKind::Tilde),
+    ("|", SyntaxKind::VBar),
+    ("&", SyntaxKind::And),
+    ("?", SyntaxKind::Question),
+    ("*", SyntaxKind::Star),
+    ("+", SyntaxKind::Plus),
+    ("!", SyntaxKind::Bang),
+];
+
+/// Words behind `%`.
+pub(crate) const DIRECTIVES: &[(&str, SyntaxKind)] = &[
+    ("%ignore", SyntaxKind::KwIgnore),
+    ("%import", SyntaxKind::KwImport),
+    ("%override", SyntaxKind::KwOverride),
+    ("%extend", SyntaxKind::KwExtend),
+    ("%declare", SyntaxKind::KwDeclare),
+    ("%json", SyntaxKind::KwJson),
+    ("%regex", SyntaxKind::KwRegex),
+    ("%lark", SyntaxKind::KwLark),
+    ("%if", SyntaxKind::KwIf),
+    ("%llguidance", SyntaxKind::KwLlguidance),
+    ("%larkspur", SyntaxKind::KwLarkspur),
+];
+
+impl SyntaxKind {
+    /// How messages call it.
+    pub fn describe(self) -> &'static str {
+        match self {
+            SyntaxKind::RuleName => "a rule name",
+            SyntaxKind::TerminalName => "a terminal name",
+            SyntaxKind::String => "a string",
+            SyntaxKind::Regex => "a regex",
+            SyntaxKind::Number => "a number",
+            SyntaxKind::SpecialToken => "a special token",
+            SyntaxKind::GrammarRef => "a grammar reference",
+            SyntaxKind::Json => "a JSON value",
+            SyntaxKind::Underscore => "`_`",
+            SyntaxKind::Newline => "the end of the line",
+            SyntaxKind::Error => "a mistake",
+            SyntaxKind::Eof => "the end of the text",
+            SyntaxKind::KwIgnore => "`%ignore`",
+            SyntaxKind::KwImport => "`%import`",
+            SyntaxKind::KwOverride => "`%override`",
+            SyntaxKind::KwExtend => "`%extend`",
+            SyntaxKind::KwDeclare => "`%declare`",
+            SyntaxKind::KwJson => "`%json`",
+            SyntaxKind::KwRegex => "`%regex`",
+            SyntaxKind::KwLark => "`%lark`",
+            SyntaxKind::KwIf => "`%if`",
+            SyntaxKind::KwLlguidance => "`%llguidance`",
+            SyntaxKind::KwLarkspur => "`%larkspur`",
+            SyntaxKind::DoubleColon => "`::`",
+            SyntaxKind::Colon => "`:`",
+            SyntaxKind::DotDot => "`..`",
+            SyntaxKind::Dot => "`.`",
+            SyntaxKind::Arrow => "`->`",
+            SyntaxKind::Minus => "`-`",
+            SyntaxKind::Equals => "`=`",
+            SyntaxKind::Comma => "`,`",
+            SyntaxKind::LParen => "`(`",
+            SyntaxKind::RParen => "`)`",
+            SyntaxKind::LBracket => "`[`",
+            SyntaxKind::RBracket => "`]`",
+            SyntaxKind::LBrace => "`{`",
+            SyntaxKind::RBrace => "`}`",
+            SyntaxKind::Tilde => "`~`",
+            SyntaxKind::VBar => "`|`",
+            SyntaxKind::And => "`&`",
+            SyntaxKind::Question => "`?`",
+            SyntaxKind::Star => "`*`",
+            SyntaxKind::Plus => "`+`",
+            SyntaxKind::Bang => "`!`",
+        }
+    }
+}
+
+/// A piece of the grammar file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lexeme {
+    /// Its class.
+    pub kind: SyntaxKind,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// A JSON value in the grammar file.
+#[derive(Clone, Debug)]
+pub struct JsonBlock {
+    /// Where it stands.
+    pub span: Span,
+    /// The value; `None` if it is not JSON, which is then already reported.
+    pub document: Option<JsonDocument>,
+}
+
+/// What the lexer returns.
+pub(crate) struct Lexed {
+    /// The lexemes; the last is [`SyntaxKind::Eof`].
+    pub lexemes: Vec<Lexeme>,
+    /// The JSON values in order; one for each [`SyntaxKind::Json`].
+    pub json: Vec<JsonBlock>,
+    /// Whether the text begins with `%llguidance`.
+    pub begins_with_llguidance: bool,
+}
+
+/// Splits `text` into lexemes. Mistakes go to `sink`, each leaves a [`SyntaxKind::Error`] or a mended lexeme.
+/// Stops early once `sink` is full.
+pub(crate) fn lex(text: &str, source: SourceId, llguidance_face: bool, limits: &Limits, sink: &mut Sink) -> Lexed {
+    let mut lexer = Lexer {
+        text,
+        bytes: text.as_bytes(),
+        source,
+        at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
+        rust: llguidance_face,
+        out: Lexed { lexemes: Vec::new(), json: Vec::new(), begins_with_llguidance: false },
+        limits,
+        sink,
+    };
+    while lexer.at < text.len() && !lexer.sink.is_full() {
+        let before = lexer.at;
+        lexer.next();
+        assert!(lexer.at > before, "the lexer advances");
+    }
+    let end = text.len();
+    lexer.push(SyntaxKind::Eof, end, end);
+    lexer.out
+}
+
+struct Lexer<'a, 's> {
+    text: &'a str,
+    bytes: &'a [u8],
+    source: SourceId,
+    at: usize,
+    /// Behind `%llguidance` regexes may span lines.
+    rust: bool,
+    out: Lexed,
+    limits: &'a Limits,
+    sink: &'s mut Sink,
+}
+
+/// Whether `c` may stand in a name; a `-` is decided by what follows.
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+impl Lexer<'_, '_> {
+    fn push(&mut self, kind: SyntaxKind, start: usize, end: usize) {
+        if self.out.lexemes.is_empty() && kind == SyntaxKind::KwLlguidance {
+            self.out.begins_with_llguidance = true;
+            self.rust = true;
+        }
+        // A text's leading line ends say nothing; a run of them is one.
+        let redundant = self.out.lexemes.last().is_none_or(|last| last.kind == SyntaxKind::Newline);
+        if !(kind == SyntaxKind::Newline && redundant) {
+            self.out.lexemes.push(Lexeme { kind, start: start as u32, end: end as u32 });
+        }
+        self.at = end;
+    }
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.source, start, end)
+    }
+    fn report(&mut self, start: usize, end: usize, mistake: Mistake) {
+        let span = self.span(start, end);
+        self.sink.report(span, mistake);
+    }
+    fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(0)
+    }
+    fn line_end(&self, from: usize) -> usize {
+        self.bytes[from..].iter().position(|&b| b == b'\n').map_or(self.bytes.len(), |at| from + at)
+    }
+
+    /// Reads one lexeme, or skips what is none.
+    fn next(&mut self) {
+        let start = self.at;
+        match self.bytes[start] {
+            b' ' | b'\t' | b'\r' | b'\x0C' => self.at += 1,
+            b'\n' => self.push(SyntaxKind::Newline, start, start + 1),
+            b'#' => self.at = self.line_end(start),
+            b'/' if self.byte(start + 1) == b'/' => self.at = self.line_end(start),
+            b'/' => self.regex(),
+            b'"' => self.string(),
+            b'\'' => self.single_quotes(),
+            b'<' => self.special_token(),
+            b'@' => self.grammar_ref(),
+            b'%' => self.directive(),
+            b'\\' => self.line_continuation(),
+            b'0'..=b'9' => self.number(),
+            _ => {
+                let rest = &self.text[start..];
+                if let Some(&(text, kind)) = PUNCTUATION.iter().find(|(text, _)| rest.starts_with(text)) {
+                    return self.push(kind, start, start + text.len());
+                }
+                let c = rest.chars().next().expect("not at the end");
+                if is_name_char(c) {
+                    return self.name();
+                }
+                let end = start + c.len_utf8();
+                self.report(start, end, Mistake::UnexpectedCharacter { found: c });
+                self.push(SyntaxKind::Error, start, end);
+            }
+        }
+    }
+
+    /// A backslash, blanks and a line end are nothing.
+    fn line_continuation(&mut self) {
+        let start = self.at;
+        let mut end = start + 1;
+        while matches!(self.byte(end), b' ' | b'\t' | b'\r') {
+            end += 1;
+        }
+        if self.byte(end) == b'\n' {
+            self.at = end + 1;
+        } else {
+            self.report(start, start + 1, Mistake::UnexpectedCharacter { found: '\\' });
+            self.push(SyntaxKind::Error, start, start + 1);
+        }
+    }
+
+    /// The end of the run of name characters at `from`; a `-` is one of them unless it begins `->`.
+    fn name_end(&self, from: usize, hyphens: bool) -> usize {
+        let mut end = from;
+        for c in self.text[from..].chars() {
+            let hyphen = hyphens && c == '-' && end > from && self.byte(end + 1) != b'>';
+            if !is_name_char(c) && !hyphen {
+                break;
+            }
+            end += c.len_utf8();
+        }
+        end
+    }
+
+    fn name(&mut self) {
+        let start = self.at;
+        let end = self.name_end(start, true);
+        let name = &self.text[start..end];
+        if name == "_" {
+            return self.push(SyntaxKind::Underscore, start, end);
+        }
+        let letters = name.trim_start_matches('_');
+        let lower = letters.bytes().any(|b| b.is_ascii_lowercase());
+        let upper = letters.bytes().any(|b| b.is_ascii_uppercase());
+        let is_terminal = letters.starts_with(|c: char| c.is_ascii_uppercase());
+        if let Some((at, c)) = name.char_indices().find(|(_, c)| !c.is_ascii()) {
+            self.report(start + at, start + at + c.len_utf8(), Mistake::NameNotAscii { found: c });
+        } else if (lower && upper) || !letters.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            let name = name.to_string();
+            self.report(start, end, Mistake::NameOfMixedCase { name, is_terminal });
+        }
+        self.push(if is_terminal { SyntaxKind::TerminalName } else { SyntaxKind::RuleName }, start, end);
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        let digits = |lexer: &Self, mut at: usize| {
+            while lexer.byte(at).is_ascii_digit() {
+                at += 1;
+            }
+            at
+        };
+        if self.byte(start) == b'0' && matches!(self.byte(start + 1), b'x' | b'X') {
+            let mut end = start + 2;
+            while self.byte(end).is_ascii_hexdigit() {
+                end += 1;
+            }
+            return self.push(SyntaxKind::Number, start, end);
+        }
+        let mut end = digits(self, start);
+        // In `2..3` the dots are not the number's.
+        if self.byte(end) == b'.' && self.byte(end + 1).is_ascii_digit() {
+            end = digits(self, end + 1);
+        }
+        if matches!(self.byte(end), b'e' | b'E') {
+            let sign = usize::from(matches!(self.byte(end + 1), b'+' | b'-'));
+            if self.byte(end + 1 + sign).is_ascii_digit() {
+                end = digits(self, end + 1 + sign);
+            }
+        }
+        self.push(SyntaxKind::Number, start, end);
+    }
+
+    fn string(&mut self) {
+        let start = self.at;
+        if self.bytes[start..].starts_with(b"\"\"\"") {
+            return self.triple_quotes();
+        }
+        let mut end = start + 1;
+        loop {
+            match self.byte(end) {
+                b'"' => break,
+                b'\\' if !matches!(self.byte(end + 1), b'\n' | b'\r') && end + 1 < self.bytes.len() => end += 2,
+                b'\n' => return self.unclosed(start, end, Mistake::UnclosedString),
+                _ if end >= self.bytes.len() => return self.unclosed(start, end, Mistake::UnclosedString),
+                _ => end += 1,
+            }
+        }
+        end += 1;
+        let word_end = self.name_end(end, false);
+        let word = &self.text[end..word_end];
+        if word == "i" {
+            end = word_end;
+        } else if word.starts_with('i') {
+            let word = word.to_string();
+            self.report(end, word_end, Mistake::FlagsRunIntoName { word });
+        }
+        self.push(SyntaxKind::String, start, end);
+    }
+
+    /// `'…'` is Python's, not Lark's: the whole of it is one mistake.
+    fn single_quotes(&mut self) {
+        let start = self.at;
+        let line = &self.bytes[start + 1..self.line_end(start)];
+        let end = line.iter().position(|&b| b == b'\'').map_or(start + 1, |at| start + at + 2);
+        self.report(start, end, Mistake::UnexpectedCharacter { found: '\'' });
+        self.push(SyntaxKind::Error, start, end);
+    }
+
+    /// What is not closed ends at the end of its line.
+    fn unclosed(&mut self, start: usize, end: usize, mistake: Mistake) {
+        let mut end = end.min(self.bytes.len());
+        while end > start + 1 && self.bytes[end - 1].is_ascii_whitespace() {
+            end -= 1;
+        }
+        self.report(start, end, mistake);
+        self.push(SyntaxKind::Error, start, end);
+    }
+
+    /// Lark has no `"""…"""`: the whole of it is one mistake.
+    fn triple_quotes(&mut self) {
+        let start = self.at;
+        let close = self.text[start + 3..].find("\"\"\"").map(|at| start + at + 6);
+        let end = close.unwrap_or_else(|| self.line_end(start));
+        self.report(start, start + 3, Mistake::TripleQuotes);
+        self.push(SyntaxKind::Error, start, end);
+    }
+
+    /// A regex ends at the first slash without a backslash, also inside a class.
+    fn regex(&mut self) {
+        let start = self.at;
+        let mut end = start + 1;
+        let mut line_end = None;
+        while end < self.bytes.len() && self.bytes[end] != b'/' {
+            match self.bytes[end] {
+                b'\\' if self.byte(end + 1) != b'\n' => end += 1,
+                b'\n' if line_end.is_none() => line_end = Some(end),
+                _ => {}
+            }
+            end += 1;
+        }
+        if end >= self.bytes.len() {
+            let line_end = self.line_end(start);
+            return self.unclosed(start, line_end, Mistake::UnclosedRegex);
+        }
+        let flags_start = end + 1;
+        let flags_end = self.name_end(flags_start, false);
+        let flags = &self.text[flags_start..flags_end];
+        let is_flag = |c: char| "imslux".contains(c);
+        // Only a verbose regex (or Rust's) goes over lines; otherwise the slash of another line was found.
+        let all_flags = flags.chars().all(is_flag);
+        if let Some(line_end) = line_end
+            && !(all_flags && flags.contains('x'))
+            && !self.rust
+        {
+            return self.unclosed(start, line_end, Mistake::UnclosedRegex);
+        }
+        let end = if all_flags { flags_end } else { flags_start };
+        if !all_flags && flags.starts_with(is_flag) {
+            let word = flags.to_string();
+            self.report(flags_start, flags_end, Mistake::FlagsRunIntoName { word });
+        }
+        self.push(SyntaxKind::Regex, start, end);
+    }
+
+    fn special_token(&mut self) {
+        let start = self.at;
+        let mut end = start + 1;
+        if self.byte(end) == b'[' {
+            let mut quoted = false;
+            while end < self.bytes.len() && self.bytes[end] != b'\n' {
+                match self.bytes[end] {
+                    b'\\' if quoted => end += 1,
+                    b'"' => quoted = !quoted,
+                    b']' if !quoted && self.byte(end + 1) == b'>' => {
+                        return self.push(SyntaxKind::SpecialToken, start, end + 2);
+                    }
+                    _ => {}
+                }
+                end += 1;
+            }
+            let end = self.line_end(start);
+            return self.unclosed(start, end, Mistake::UnclosedToken);
+        }
+        while end < self.bytes.len() && !matches!(self.bytes[end], b'<' | b'>') && !self.bytes[end].is_ascii_whitespace()
+        {
+            end += 1;
+        }
+        if self.byte(end) == b'>' && end > start + 1 {
+            self.push(SyntaxKind::SpecialToken, start, end + 1);
+        } else {
+            self.report(start, end, Mistake::UnclosedToken);
+            self.push(SyntaxKind::Error, start, end);
+        }
+    }
+
+    fn grammar_ref(&mut self) {
+        let start = self.at;
+        let end = self.name_end(start + 1, true);
+        if end == start + 1 {
+            self.report(start, end, Mistake::UnexpectedCharacter { found: '@' });
+            return self.push(SyntaxKind::Error, start, end);
+        }
+        self.push(SyntaxKind::GrammarRef, start, end);
+    }
+
+    fn directive(&mut self) {
+        let start = self.at;
+        let end = self.name_end(start + 1, false);
+        let word = &self.text[start..end];
+        let Some(&(_, kind)) = DIRECTIVES.iter().find(|(text, _)| *text == word) else {
+            let word = word.to_string();
+            self.report(start, end, Mistake::UnknownDirective { word });
+            return self.push(SyntaxKind::Error, start, end);
+        };
+        self.push(kind, start, end);
+        let takes_json =
+            [SyntaxKind::KwJson, SyntaxKind::KwRegex, SyntaxKind::KwLlguidance, SyntaxKind::KwLarkspur].contains(&kind);
+        if takes_json {
+            self.json();
+        }
+    }
+
+    fn json(&mut self) {
+        let mut start = self.at;
+        while self.byte(start).is_ascii_whitespace() {
+            start += 1;
+        }
+        if start == self.bytes.len() || (start > self.line_end(self.at) && !matches!(self.byte(start), b'{' | b'[')) {
+            // Nothing but a schema would stand on a line of its own: the value is missing.
+            self.report(self.at, self.at, Mistake::JsonMissing);
+            let span = self.span(self.at, self.at);
+            self.out.json.push(JsonBlock { span, document: None });
+            return self.push(SyntaxKind::Json, self.at, self.at);
+        }
+        let (document, end) = match parse_json_prefix(self.source, self.text, start, self.limits) {
+            Ok((document, end)) => {
+                document.warnings().iter().for_each(|warning| self.sink.push(warning.clone()));
+                (Some(document), end)
+            }
+            Err(diagnostics) => {
+                diagnostics.into_iter().for_each(|diagnostic| self.sink.push(diagnostic));
+                (None, self.json_recovery(start))
+            }
+        };
+        let span = self.span(start, end);
+        self.out.json.push(JsonBlock { span, document });
+        self.push(SyntaxKind::Json, start, end);
+    }
+
+    /// Where to go on after a JSON value that is none: at its closing bracket, or else at the end of its line.
+    fn json_recovery(&self, start: usize) -> usize {
+        if !matches!(self.byte(start), b'{' | b'[') {
+            return self.line_end(start);
+        }
+        match value_end(self.text, start) {
+            end if end >= self.text.len() && !matches!(self.text.trim_end().bytes().last(), Some(b'}' | b']')) => {
+                self.line_end(start)
+            }
+            end => end,
+        }
+    }
+}

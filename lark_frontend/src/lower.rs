@@ -1,0 +1,491 @@
+//! [`Ast`] to [`Grammar`]: names are resolved, terminals become regexes, attributes become tails and captures.
+//!
+//! Every definition is lowered, used or not, and lowering goes on after a mistake.
+//! Recursion follows the brackets of the text, which the parser has bounded.
+
+use larkspur_grammar::{
+    Alternative, Condition, ConditionId, Embed, EmbedKind, Expr, ExprId, ExprKind, Grammar, GrammarOptions, IndexVec,
+    Limits, ParamExpr, RegexId, Rule, RuleId, Span, Terminal, TerminalId, TokenItem, TokenSet, TokenSetId, index::Id,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, NodeId, NodeKind};
+use crate::error::{Mistake, Near, Sink, near};
+use crate::terminals::{Names, NamedTerminal, TerminalBody};
+use crate::{options, tokens};
+
+/// What a nested grammar takes over from the text around it.
+#[derive(Clone)]
+pub(crate) struct Setting<'a> {
+    pub text: &'a str,
+    pub ast: &'a Ast,
+    pub limits: &'a Limits,
+    /// Strings of JSON, regexes of Rust.
+    pub rust: bool,
+    /// Options where the grammar sets none.
+    pub defaults: GrammarOptions,
+    /// The caller's choice, which beats the grammar's.
+    pub lexer: Option<larkspur_grammar::LexerMode>,
+    /// Whether this grammar stands in `%lark { … }`.
+    pub nested: bool,
+}
+
+/// Lowers one grammar. `whole` is where a mistake without a place of its own is shown.
+pub(crate) fn lower(
+    setting: &Setting,
+    grammar: &AstGrammar,
+    name: &str,
+    start: Option<&str>,
+    whole: Span,
+    sink: &mut Sink,
+) -> Grammar {
+    let mut options = options::read(setting.ast, grammar, setting.defaults.clone(), setting.nested, sink);
+    if let Some(lexer) = setting.lexer {
+        options.lexer = lexer;
+    }
+    let mut lowerer = Lowerer {
+        setting,
+        sink,
+        grammar: Grammar { options, ..Grammar::new(name) },
+        names: FxHashMap::default(),
+        rules: Vec::new(),
+        inner_rules: Vec::new(),
+        terminals: Vec::new(),
+        anonymous: FxHashMap::default(),
+        token_sets: FxHashMap::default(),
+        rule: RuleContext { parametric: false, uses_parameter: false },
+        scope: TerminalScope::Definition,
+        regexes_reported: false,
+    };
+    lowerer.declare(grammar);
+    lowerer.named_terminals();
+    lowerer.ignored(grammar);
+    lowerer.rule_bodies();
+    lowerer.start(start, whole);
+    lowerer.finish()
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+pub(crate) enum Symbol {
+    Rule(usize),
+    Terminal(usize),
+}
+
+/// Why something has to be a terminal: decides what is said if it is none.
+#[derive(Clone)]
+pub(crate) enum TerminalScope {
+    /// It stands in a terminal's definition or in `%ignore`.
+    Definition,
+    /// It is an operand of `&` or `~` in a rule.
+    Operator,
+    /// It is the body of a rule with this attribute.
+    Attribute { attribute: &'static str, rule: String, span: Span },
+}
+
+struct RuleContext {
+    parametric: bool,
+    uses_parameter: bool,
+}
+
+pub(crate) struct Lowerer<'a, 's> {
+    pub setting: &'a Setting<'a>,
+    pub sink: &'s mut Sink,
+    pub grammar: Grammar,
+    /// Symbols by name.
+    pub names: Names<'a>,
+    /// Definitions of the rules; a rule's id is its index.
+    rules: Vec<&'a Definition>,
+    /// Rules that lowering adds; their ids follow those of `rules`.
+    inner_rules: Vec<Rule>,
+    /// Named terminals, in order of definition; a named terminal's id is its index.
+    pub terminals: Vec<NamedTerminal<'a>>,
+    /// Terminals without attributes by regex, and whether they were written as a string.
+    anonymous: FxHashMap<(RegexId, bool), TerminalId>,
+    /// Token sets by their text.
+    token_sets: FxHashMap<String, TokenSetId>,
+    rule: RuleContext,
+    pub scope: TerminalScope,
+    pub regexes_reported: bool,
+}
+
+impl<'a> Lowerer<'a, '_> {
+    pub fn text(&self, span: Span) -> &'a str {
+        &self.setting.text[span.start as usize..span.end as usize]
+    }
+
+    /// Enters every definition and import under its name.
+    fn declare(&mut self, grammar: &'a AstGrammar) {
+        for item in &grammar.items {
+            let (name, span) = match item {
+                Item::Definition(definition) => (&definition.name.text, definition.name.span),
+                Item::Import(import) => (&import.alias.text, import.alias.span),
+                _ => continue,
+            };
+            if let Some(&(_, first)) = self.names.get(name.as_str()) {
+                self.sink.report(span, Mistake::DefinedTwice { name: name.clone(), first });
+                continue;
+            }
+            let symbol = match item {
+                Item::Definition(definition) if !definition.is_terminal => {
+                    self.rules.push(definition);
+                    Symbol::Rule(self.rules.len() - 1)
+                }
+                Item::Definition(definition) => self.declare_terminal(name, span, TerminalBody::Defined(definition)),
+                Item::Import(import) => match crate::common::find(&import.name.text) {
+                    Some(common) => self.declare_terminal(name, span, TerminalBody::Common(common)),
+                    None => {
+                        let names = crate::common::names().map(|name| (name, None));
+                        let near = near(&import.name.text, names).map(|near| near.name);
+                        self.sink.report(import.name.span, Mistake::CommonUnknown { name: import.name.text.clone(), near });
+                        self.declare_terminal(name, span, TerminalBody::Broken)
+                    }
+                },
+                _ => continue,
+            };
+            self.names.insert(name, (symbol, span));
+        }
+    }
+
+    fn declare_terminal(&mut self, name: &'a str, span: Span, body: TerminalBody<'a>) -> Symbol {
+        self.terminals.push(NamedTerminal::new(name, span, body));
+        Symbol::Terminal(self.terminals.len() - 1)
+    }
+
+    /// Lowers all named terminals, those that others refer to first.
+    fn named_terminals(&mut self) {
+        for index in self.terminal_order() {
+            self.named_terminal(index);
+        }
+        for named in &self.terminals {
+            let terminal = Terminal {
+                name: named.name.to_string(),
+                span: named.span,
+                regex: named.regex,
+                priority: named.priority(),
+                is_literal: named.is_literal,
+                lazy: false,
+                tail: None,
+            };
+            let id = self.grammar.terminals.push(terminal);
+            if !named.is_broken() {
+                self.anonymous.entry((named.regex, named.is_literal)).or_insert(id);
+            }
+        }
+    }
+
+    fn ignored(&mut self, grammar: &AstGrammar) {
+        for item in &grammar.items {
+            let Item::Ignore(body) = item else { continue };
+            self.scope = TerminalScope::Definition;
+            let id = match self.named(*body) {
+                Some(id) => id,
+                None => self.lift(*body),
+            };
+            if !self.grammar.ignore.contains(&id) {
+                self.grammar.ignore.push(id);
+            }
+        }
+    }
+
+    /// The named terminal that a node refers to, if it is only that.
+    fn named(&self, node: NodeId) -> Option<TerminalId> {
+        let (NodeKind::Terminal(name) | NodeKind::Rule(name, None)) = &self.setting.ast.nodes[node].kind else {
+            return None;
+        };
+        match self.names.get(name.as_str()) {
+            Some(&(Symbol::Terminal(index), _)) => Some(TerminalId::from_index(index)),
+            _ => None,
+        }
+    }
+
+    /// The node as a terminal: a named one of the same pattern, or a new one.
+    fn lift(&mut self, node: NodeId) -> TerminalId {
+        let regex = self.terminal(node);
+        let is_literal = self.is_literal(node);
+        if let Some(&id) = self.anonymous.get(&(regex, is_literal)) {
+            return id;
+        }
+        let id = self.new_terminal(node, regex, is_literal);
+        self.anonymous.insert((regex, is_literal), id);
+        id
+    }
+
+    /// A terminal that is named as it is written.
+    fn new_terminal(&mut self, node: NodeId, regex: RegexId, is_literal: bool) -> TerminalId {
+        let span = self.setting.ast.nodes[node].span;
+        let name = self.text(span).to_string();
+        self.grammar.terminals.push(Terminal { name, span, regex, priority: 0, is_literal, lazy: false, tail: None })
+    }
+
+    fn rule_bodies(&mut self) {
+        let count = self.rules.len();
+        for index in 0..count {
+            let definition = self.rules[index];
+            self.rule = RuleContext { parametric: definition.parametric, uses_parameter: false };
+            let rule = self.lower_rule(definition);
+            let broken = matches!(self.setting.ast.nodes[definition.body].kind, NodeKind::Error);
+            if definition.parametric && !self.rule.uses_parameter && !broken {
+                self.sink.report(definition.name.span, Mistake::ParameterUnused { rule: rule.name.clone() });
+            }
+            self.grammar.rules.push(rule);
+        }
+        for rule in std::mem::take(&mut self.inner_rules) {
+            self.grammar.rules.push(rule);
+        }
+    }
+
+    /// Adds a rule that the text does not define.
+    pub fn inner_rule(&mut self, rule: Rule) -> RuleId {
+        self.inner_rules.push(rule);
+        RuleId::from_index(self.rules.len() + self.inner_rules.len() - 1)
+    }
+
+    fn start(&mut self, start: Option<&str>, whole: Span) {
+        let name = start.unwrap_or("start");
+        match self.names.get(name) {
+            Some(&(Symbol::Rule(index), span)) => {
+                self.grammar.start = RuleId::from_index(index);
+                if self.rules[index].parametric {
+                    self.sink.report(span, Mistake::StartParametric { name: name.to_string() });
+                }
+            }
+            Some(&(Symbol::Terminal(_), span)) => {
+                self.sink.report(span, Mistake::StartNotRule { name: name.to_string() });
+            }
+            None => {
+                let near = self.nearest(name, true);
+                let mistake = Mistake::StartMissing { name: name.to_string(), near, empty: self.rules.is_empty() };
+                self.sink.report(whole, mistake);
+            }
+        }
+    }
+
+    /// Names alike among rules or terminals; `common`'s count as terminals.
+    pub fn nearest(&self, name: &str, rules: bool) -> Option<Near> {
+        if rules {
+            near(name, self.rules.iter().map(|rule| (rule.name.text.as_str(), Some(rule.name.span))))
+        } else {
+            let own = self.terminals.iter().map(|terminal| (terminal.name, Some(terminal.span)));
+            near(name, own.chain(crate::common::names().map(|name| (name, None))))
+        }
+    }
+
+    /// Drops the named terminals that only other terminals use, and imports that nothing uses.
+    fn finish(mut self) -> Grammar {
+        let mut used: FxHashSet<TerminalId> = self.grammar.ignore.iter().copied().collect();
+        used.extend(self.grammar.exprs.iter().filter_map(|expr| match expr.kind {
+            ExprKind::Terminal(id) => Some(id),
+            _ => None,
+        }));
+        let keeps = |id: TerminalId, named: Option<&NamedTerminal>| {
+            used.contains(&id) || named.is_none_or(|named| named.is_definition() && !named.used_in_terminal)
+        };
+        let mut new_ids: IndexVec<TerminalId, TerminalId> = IndexVec::new();
+        let mut kept: IndexVec<TerminalId, Terminal> = IndexVec::new();
+        for (id, terminal) in self.grammar.terminals.iter_enumerated() {
+            new_ids.push(kept.next_id());
+            if keeps(id, self.terminals.get(id.index())) {
+                kept.push(terminal.clone());
+            }
+        }
+        self.grammar.terminals = kept;
+        for expr in self.grammar.exprs.iter_mut() {
+            if let ExprKind::Terminal(id) = &mut expr.kind {
+                *id = new_ids[*id];
+            }
+        }
+        for id in &mut self.grammar.ignore {
+            *id = new_ids[*id];
+        }
+        self.grammar
+    }
+}
+
+// Right-hand sides.
+impl Lowerer<'_, '_> {
+    /// A node of a rule's body.
+    pub fn expr(&mut self, node: NodeId) -> ExprId {
+        let ast = self.setting.ast;
+        let span = ast.nodes[node].span;
+        let kind = match &ast.nodes[node].kind {
+            NodeKind::Choice(alternatives) => {
+                let alternatives = alternatives
+                    .iter()
+                    .map(|alternative| Alternative {
+                        expr: self.expr(alternative.body),
+                        condition: alternative.condition.map(|(id, span)| self.condition(id, span)),
+                    })
+                    .collect::<Vec<_>>();
+                match alternatives.as_slice() {
+                    [Alternative { expr, condition: None }] => return *expr,
+                    _ => ExprKind::Choice(alternatives),
+                }
+            }
+            NodeKind::Sequence(parts) => ExprKind::Sequence(parts.iter().map(|&part| self.expr(part)).collect()),
+            NodeKind::Group(inner) => return self.expr(*inner),
+            NodeKind::Repeat(child, min, max) => ExprKind::Repeat(self.expr(*child), *min, *max),
+            NodeKind::Complement(inner) => match self.complemented_tokens(*inner) {
+                Some(set) => ExprKind::Tokens(set),
+                None => self.operator(node),
+            },
+            NodeKind::And(_) => self.operator(node),
+            NodeKind::Rule(name, param) => self.reference(name, *param, span),
+            NodeKind::Terminal(name) => self.reference(name, None, span),
+            NodeKind::String if self.text(span).starts_with("\"\"") => ExprKind::Sequence(Vec::new()),
+            NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) => {
+                ExprKind::Terminal(self.lift(node))
+            }
+            NodeKind::Json(json) => {
+                let block = &ast.json[*json];
+                self.embed(EmbedKind::Json { body: block.span }, span)
+            }
+            NodeKind::Lark(grammar) => self.nested(*grammar, span),
+            NodeKind::GrammarRef => self.embed(EmbedKind::Named(self.text(span)[1..].to_string()), span),
+            NodeKind::Token => ExprKind::Tokens(self.tokens(span, false)),
+            NodeKind::Error => ExprKind::Sequence(Vec::new()),
+        };
+        self.grammar.expr(kind, span)
+    }
+
+    /// `&` and `~` in a rule.
+    fn operator(&mut self, node: NodeId) -> ExprKind {
+        self.scope = TerminalScope::Operator;
+        let id = self.lift(node);
+        self.scope = TerminalScope::Definition;
+        ExprKind::Terminal(id)
+    }
+
+    fn reference(&mut self, name: &str, param: Option<ParamExpr>, span: Span) -> ExprKind {
+        match self.names.get(name) {
+            Some(&(Symbol::Rule(index), defined)) => {
+                let parametric = self.rules[index].parametric;
+                match (parametric, param) {
+                    (true, None) => {
+                        self.sink.report(span, Mistake::ParameterMissing { rule: name.to_string(), defined });
+                    }
+                    (false, Some(_)) => {
+                        self.sink.report(span, Mistake::ParameterUnwanted { rule: name.to_string(), defined });
+                    }
+                    _ => {}
+                }
+                if !matches!(param, None | Some(ParamExpr::Const(_))) {
+                    self.parameter_used("this parameter expression", span);
+                }
+                ExprKind::Rule(RuleId::from_index(index), param.filter(|_| parametric))
+            }
+            Some(&(Symbol::Terminal(index), defined)) => {
+                if param.is_some() {
+                    self.sink.report(span, Mistake::ParameterUnwanted { rule: name.to_string(), defined });
+                }
+                self.warn_of_lazy(index, span);
+                ExprKind::Terminal(TerminalId::from_index(index))
+            }
+            None => {
+                self.undefined(name, span);
+                ExprKind::Sequence(Vec::new())
+            }
+        }
+    }
+
+    /// Reports a name that nothing defines.
+    pub fn undefined(&mut self, name: &str, span: Span) {
+        let is_terminal = name.trim_start_matches('_').starts_with(|c: char| c.is_ascii_uppercase());
+        // The parameter is not part of the name that is missing.
+        let span = Span { end: span.start + name.len() as u32, ..span };
+        let near = if self.sink.is_full() { None } else { self.nearest(name, !is_terminal) };
+        let name = name.to_string();
+        let mistake =
+            if is_terminal { Mistake::TerminalUndefined { name, near } } else { Mistake::RuleUndefined { name, near } };
+        self.sink.report(span, mistake);
+    }
+
+    fn parameter_used(&mut self, what: &'static str, span: Span) {
+        self.rule.uses_parameter = true;
+        if !self.rule.parametric {
+            self.sink.report(span, Mistake::ParameterOutside { what });
+        }
+    }
+
+    /// Copies a condition of the text to the grammar, children first.
+    fn condition(&mut self, id: ConditionId, span: Span) -> ConditionId {
+        self.parameter_used("`%if`", span);
+        self.copy_condition(id)
+    }
+
+    fn copy_condition(&mut self, id: ConditionId) -> ConditionId {
+        let copied = match self.setting.ast.conditions[id].clone() {
+            Condition::And(a, b) => Condition::And(self.copy_condition(a), self.copy_condition(b)),
+            Condition::Or(a, b) => Condition::Or(self.copy_condition(a), self.copy_condition(b)),
+            Condition::Not(a) => Condition::Not(self.copy_condition(a)),
+            leaf => leaf,
+        };
+        self.grammar.conditions.push(copied)
+    }
+
+    fn tokens(&mut self, span: Span, complement: bool) -> TokenSetId {
+        let text = self.text(span);
+        let key = if complement { format!("~{text}") } else { text.to_string() };
+        if let Some(&id) = self.token_sets.get(&key) {
+            return id;
+        }
+        let mut set = tokens::token_set(text, span, self.sink);
+        if complement {
+            set.negated = !set.negated;
+            set.text.clone_from(&key);
+            if set.negated && set.items.contains(&TokenItem::Any) {
+                self.sink.report(span, Mistake::TokenList { reason: "no token is outside all tokens".to_string() });
+            }
+        }
+        let id = self.grammar.token_sets.push(set);
+        self.token_sets.insert(key, id);
+        id
+    }
+
+    /// `~<name>` is a token set, not a regex.
+    fn complemented_tokens(&mut self, inner: NodeId) -> Option<TokenSetId> {
+        let node = &self.setting.ast.nodes[inner];
+        matches!(node.kind, NodeKind::Token).then(|| self.tokens(node.span, true))
+    }
+
+    /// The tokens that end the sequence, taken back from the output: what `stop=""` waits for.
+    pub fn end_tokens(&mut self, span: Span) -> ExprId {
+        let text = self.text(span).to_string();
+        let set = TokenSet { text, span, items: vec![TokenItem::Eos], negated: false, hidden: true };
+        let id = self.grammar.token_sets.push(set);
+        self.grammar.expr(ExprKind::Tokens(id), span)
+    }
+
+    fn embed(&mut self, kind: EmbedKind, span: Span) -> ExprKind {
+        ExprKind::Embed(self.grammar.embeds.push(Embed { kind, span, target: None }))
+    }
+
+    fn nested(&mut self, grammar: AstGrammarId, span: Span) -> ExprKind {
+        let own = &self.grammar.options;
+        let defaults = GrammarOptions {
+            ignore_edges: self.setting.defaults.ignore_edges,
+            ignore_once: self.setting.defaults.ignore_once,
+            ..own.clone()
+        };
+        let setting = Setting { defaults, nested: true, lexer: None, ..self.setting.clone() };
+        let name = format!("{}/%lark", self.grammar.name);
+        let inner = lower(&setting, &setting.ast.grammars[grammar], &name, None, span, self.sink);
+        self.embed(EmbedKind::Inline(Box::new(inner)), span)
+    }
+
+    /// The expression of a terminal.
+    pub fn terminal_expr(&mut self, id: TerminalId, span: Span) -> ExprId {
+        self.grammar.exprs.push(Expr { kind: ExprKind::Terminal(id), span })
+    }
+
+    /// A terminal of its own for a rule with attributes.
+    pub fn own_terminal(&mut self, node: NodeId) -> TerminalId {
+        let regex = self.terminal(node);
+        let is_literal = self.is_literal(node);
+        let id = self.new_terminal(node, regex, is_literal);
+        if let Some(named) = self.named(node) {
+            self.grammar.terminals[id].priority = self.grammar.terminals[named].priority;
+        }
+        id
+    }
+}

@@ -1,0 +1,101 @@
+//! `%llguidance {…}` and `%larkspur {…}`.
+
+use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::json::{JsonDocument, JsonId};
+use larkspur_grammar::{GrammarOptions, IgnoreEdges, LexerMode, Span, Unproductive};
+
+use crate::ast::{Ast, AstGrammar, Item};
+use crate::error::{Mistake, Sink};
+
+const LLGUIDANCE_KEYS: &[&str] = &["no_forcing", "allow_invalid_utf8", "allow_initial_skip", "ignore_once"];
+
+const LARKSPUR_KEYS: &[&str] =
+    &["lexer", "ignore_edges", "ignore_once", "allow_invalid_utf8", "no_forcing", "unproductive", "keywords"];
+
+/// Options that only the outermost grammar sets.
+const ROOT_KEYS: &[&str] = &["lexer", "allow_invalid_utf8", "no_forcing", "unproductive"];
+
+/// Reads the options of a grammar over `defaults`; a later statement wins.
+pub(crate) fn read(ast: &Ast, grammar: &AstGrammar, defaults: GrammarOptions, nested: bool, sink: &mut Sink) -> GrammarOptions {
+    let mut reader = Reader { options: defaults, nested, sink };
+    for item in &grammar.items {
+        let Item::Options { llguidance, json } = item else { continue };
+        let block = &ast.json[*json];
+        let Some(document) = &block.document else { continue };
+        let Some(members) = document.object(document.root()) else {
+            reader.sink.report(block.span, Mistake::OptionsNotObject);
+            continue;
+        };
+        let keys = if *llguidance { LLGUIDANCE_KEYS } else { LARKSPUR_KEYS };
+        for member in members {
+            reader.option(keys, &member.key, member.key_span, document, member.value);
+        }
+    }
+    reader.options
+}
+
+struct Reader<'s> {
+    options: GrammarOptions,
+    nested: bool,
+    sink: &'s mut Sink,
+}
+
+impl Reader<'_> {
+    fn option(&mut self, keys: &[&'static str], key: &str, key_span: Span, document: &JsonDocument, value: JsonId) {
+        if !keys.contains(&key) {
+            let near = did_you_mean(key, keys.iter().copied())
+                .and_then(|near| keys.iter().copied().find(|candidate| *candidate == near));
+            return self.sink.report(key_span, Mistake::OptionUnknown { key: key.to_string(), near });
+        }
+        if self.nested && ROOT_KEYS.contains(&key) {
+            return self.sink.report(key_span, Mistake::OptionNested { key: key.to_string() });
+        }
+        let expected = match key {
+            "lexer" => "`\"longest\"` or `\"exact\"`",
+            "ignore_edges" => "`\"both\"`, `\"leading\"`, `\"trailing\"` or `\"none\"`",
+            "unproductive" => "`\"error\"` or `\"allow\"`",
+            _ => "`true` or `false`",
+        };
+        let set = match document.string(value) {
+            Some(text) => self.set_text(key, text),
+            None => document.bool(value).and_then(|value| self.set_bool(key, value)),
+        };
+        if set.is_none() {
+            self.sink.report(document.span(value), Mistake::OptionValue { key: key.to_string(), expected });
+        }
+    }
+
+    fn set_text(&mut self, key: &str, text: &str) -> Option<()> {
+        match (key, text) {
+            ("lexer", "longest") => self.options.lexer = LexerMode::Longest,
+            ("lexer", "exact") => self.options.lexer = LexerMode::Exact,
+            ("ignore_edges", "both") => self.options.ignore_edges = IgnoreEdges::Both,
+            ("ignore_edges", "leading") => self.options.ignore_edges = IgnoreEdges::Leading,
+            ("ignore_edges", "trailing") => self.options.ignore_edges = IgnoreEdges::Trailing,
+            ("ignore_edges", "none") => self.options.ignore_edges = IgnoreEdges::None,
+            ("unproductive", "error") => self.options.unproductive = Unproductive::Error,
+            ("unproductive", "allow") => self.options.unproductive = Unproductive::Allow,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn set_bool(&mut self, key: &str, value: bool) -> Option<()> {
+        match key {
+            "no_forcing" => self.options.no_forcing = value,
+            "allow_invalid_utf8" => self.options.allow_invalid_utf8 = value,
+            "ignore_once" => self.options.ignore_once = value,
+            "keywords" => self.options.keywords = value,
+            "allow_initial_skip" => {
+                self.options.ignore_edges = match (value, self.options.ignore_edges.trailing()) {
+                    (true, true) => IgnoreEdges::Both,
+                    (true, false) => IgnoreEdges::Leading,
+                    (false, true) => IgnoreEdges::Trailing,
+                    (false, false) => IgnoreEdges::None,
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,166 @@
+//! Parameters: `rule::incr([0:4])` and `%if lt([0:4], 3)`.
+
+use larkspur_grammar::param::Comparison;
+use larkspur_grammar::{Condition, ConditionId, ParamExpr, ParamRange};
+
+use crate::error::Mistake;
+use crate::lexer::SyntaxKind;
+use crate::parser::{Parse, Parser};
+
+/// Names of parameter functions.
+pub(crate) const FUNCTIONS: &[&str] = &["set_bit", "clear_bit", "bit_and", "bit_or", "incr", "decr"];
+
+/// Names of conditions.
+pub(crate) const CONDITIONS: &[&str] = &[
+    "true", "bit_set", "bit_clear", "is_ones", "is_zeros", "eq", "ne", "lt", "le", "gt", "ge", "bit_count_eq",
+    "bit_count_ne", "bit_count_lt", "bit_count_le", "bit_count_gt", "bit_count_ge", "and", "or", "not",
+];
+
+fn comparison(name: &str) -> Option<Comparison> {
+    Some(match name {
+        "eq" => Comparison::Eq,
+        "ne" => Comparison::Ne,
+        "lt" => Comparison::Lt,
+        "le" => Comparison::Le,
+        "gt" => Comparison::Gt,
+        "ge" => Comparison::Ge,
+        _ => return None,
+    })
+}
+
+impl Parser<'_, '_> {
+    /// What follows `rule::`.
+    pub(crate) fn param_expr(&mut self) -> Parse<ParamExpr> {
+        match self.peek().kind {
+            SyntaxKind::Underscore => {
+                self.next();
+                return Ok(ParamExpr::Same);
+            }
+            SyntaxKind::Number => return Ok(ParamExpr::Const(self.param_number(u64::MAX)?)),
+            SyntaxKind::RuleName => {}
+            _ => return self.fail_expected("`_`, a number or a parameter function"),
+        }
+        let name = self.str(self.peek());
+        if !FUNCTIONS.contains(&name) {
+            return self.fail(Mistake::ParameterFunction { name: name.to_string(), condition: false });
+        }
+        self.next();
+        let opened = self.expect(SyntaxKind::LParen)?;
+        let expr = match name {
+            "set_bit" => ParamExpr::SetBit(self.bit(63)?),
+            "clear_bit" => ParamExpr::ClearBit(self.bit(63)?),
+            "bit_and" => ParamExpr::And(self.param_number(u64::MAX)?),
+            "bit_or" => ParamExpr::Or(self.param_number(u64::MAX)?),
+            "incr" => ParamExpr::Increment(self.bits()?),
+            _ => ParamExpr::Decrement(self.bits()?),
+        };
+        self.close(SyntaxKind::RParen, opened)?;
+        Ok(expr)
+    }
+
+    /// What follows `%if`.
+    pub(crate) fn condition(&mut self) -> Parse<ConditionId> {
+        if !self.is(SyntaxKind::RuleName) {
+            return self.fail_expected("a condition");
+        }
+        let name = self.str(self.peek());
+        if !CONDITIONS.contains(&name) {
+            return self.fail(Mistake::ParameterFunction { name: name.to_string(), condition: true });
+        }
+        self.next();
+        if name == "true" {
+            return Ok(self.conditions.push(Condition::True));
+        }
+        self.enter()?;
+        let opened = self.expect(SyntaxKind::LParen)?;
+        let condition = self.condition_arguments(name)?;
+        self.close(SyntaxKind::RParen, opened)?;
+        self.leave();
+        Ok(self.conditions.push(condition))
+    }
+
+    fn condition_arguments(&mut self, name: &str) -> Parse<Condition> {
+        let whole = |range: ParamRange| range.mask() >> range.start;
+        Ok(match name {
+            "bit_set" | "bit_clear" => {
+                let bit = self.bit(63)?;
+                let range = ParamRange { start: bit, end: bit + 1 };
+                Condition::Compare(range, Comparison::Eq, u64::from(name == "bit_set"))
+            }
+            "is_ones" => {
+                let range = self.bits()?;
+                Condition::Compare(range, Comparison::Eq, whole(range))
+            }
+            "is_zeros" => Condition::Compare(self.bits()?, Comparison::Eq, 0),
+            "not" => Condition::Not(self.condition()?),
+            "and" | "or" => {
+                let left = self.condition()?;
+                self.expect(SyntaxKind::Comma)?;
+                let right = self.condition()?;
+                if name == "and" { Condition::And(left, right) } else { Condition::Or(left, right) }
+            }
+            _ => {
+                let range = self.bits()?;
+                self.expect(SyntaxKind::Comma)?;
+                let counted = name.strip_prefix("bit_count_");
+                let comparison = comparison(counted.unwrap_or(name)).expect("the other names are comparisons");
+                match counted {
+                    Some(_) => Condition::BitCount(range, comparison, self.param_number(64)? as u32),
+                    None => Condition::Compare(range, comparison, self.param_number(u64::MAX)?),
+                }
+            }
+        })
+    }
+
+    /// `_` or `[start:end]`.
+    fn bits(&mut self) -> Parse<ParamRange> {
+        if self.accept(SyntaxKind::Underscore).is_some() {
+            return Ok(ParamRange::ALL);
+        }
+        if !self.is(SyntaxKind::LBracket) {
+            return self.fail_expected("`_` or `[start:end]`");
+        }
+        let opened = self.next();
+        let start = self.bit(63)?;
+        self.expect(SyntaxKind::Colon)?;
+        let end = self.bit(64)?;
+        self.close(SyntaxKind::RBracket, opened)?;
+        if start >= end {
+            let span = self.since(opened);
+            return self.fail_at(span, Mistake::BitRange { start: start.into(), end: end.into() });
+        }
+        Ok(ParamRange { start, end })
+    }
+
+    fn bit(&mut self, max: u8) -> Parse<u8> {
+        let lexeme = self.peek();
+        let value = self.param_number(u64::MAX)?;
+        match u8::try_from(value) {
+            Ok(bit) if bit <= max => Ok(bit),
+            _ => {
+                let span = self.span(lexeme);
+                self.fail_at(span, Mistake::BitIndex { max: max.into() })
+            }
+        }
+    }
+
+    fn param_number(&mut self, max: u64) -> Parse<u64> {
+        let lexeme = self.peek();
+        let text = self.str(lexeme);
+        let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        let value = match hex {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => text.parse::<u64>().ok(),
+        };
+        match value.filter(|&value| lexeme.kind == SyntaxKind::Number && value <= max) {
+            Some(value) => {
+                self.next();
+                Ok(value)
+            }
+            None => {
+                let found = self.found();
+                self.fail(Mistake::NumberExpected { expected: "a whole number of at most 64 bits", found })
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A rule's attributes to the IR: tails of terminals, captures, budgets.
+
+use larkspur_grammar::ir::Tail;
+use larkspur_grammar::{ExprId, ExprKind, Rule, Span};
+
+use crate::ast::{AttributeValue, Definition, NodeId};
+use crate::error::Mistake;
+use crate::lower::{Lowerer, TerminalScope};
+
+/// A rule's attributes, decoded.
+#[derive(Default)]
+struct Attributes {
+    capture: Option<String>,
+    lazy: Option<Span>,
+    /// `stop` or `suffix`.
+    tail: Option<TailAttribute>,
+    stop_capture: Option<String>,
+    max_tokens: Option<u32>,
+    temperature: Option<f32>,
+}
+
+struct TailAttribute {
+    value: NodeId,
+    span: Span,
+    hidden: bool,
+}
+
+impl Lowerer<'_, '_> {
+    /// A rule with its body; parameters are the caller's business.
+    pub(crate) fn lower_rule(&mut self, definition: &Definition) -> Rule {
+        let attributes = self.read_attributes(definition);
+        let mut rule = Rule {
+            name: definition.name.text.clone(),
+            span: definition.name.span,
+            body: ExprId(0),
+            parametric: definition.parametric,
+            priority: definition.priority,
+            capture: attributes.capture.clone(),
+            max_tokens: attributes.max_tokens,
+            temperature: attributes.temperature,
+        };
+        let asked = match (&attributes.tail, attributes.lazy) {
+            (Some(tail), _) => Some((if tail.hidden { "stop" } else { "suffix" }, tail.span)),
+            (None, Some(span)) => Some(("lazy", span)),
+            (None, None) => None,
+        };
+        rule.body = match asked {
+            Some((attribute, span)) => {
+                let scope = TerminalScope::Attribute { attribute, rule: rule.name.clone(), span };
+                self.tailed(definition.body, attributes, scope, &mut rule)
+            }
+            None => self.expr(definition.body),
+        };
+        rule
+    }
+
+    fn read_attributes(&mut self, definition: &Definition) -> Attributes {
+        let mut read = Attributes::default();
+        for attribute in &definition.attributes {
+            let span = attribute.span;
+            match attribute.value {
+                AttributeValue::Capture(None) => read.capture = Some(definition.name.text.clone()),
+                AttributeValue::Capture(Some(name)) => read.capture = Some(self.string_value(name)),
+                AttributeValue::StopCapture(name) => read.stop_capture = Some(self.string_value(name)),
+                AttributeValue::Lazy => read.lazy = Some(span),
+                AttributeValue::Stop(value) => read.tail = Some(TailAttribute { value, span, hidden: true }),
+                AttributeValue::Suffix(value) => read.tail = Some(TailAttribute { value, span, hidden: false }),
+                AttributeValue::MaxTokens(tokens) => read.max_tokens = Some(tokens),
+                AttributeValue::Temperature(temperature) => read.temperature = Some(temperature),
+            }
+        }
+        read
+    }
+
+    /// The body of a rule with `lazy`, `stop` or `suffix`.
+    fn tailed(&mut self, body: NodeId, attributes: Attributes, scope: TerminalScope, rule: &mut Rule) -> ExprId {
+        self.scope = scope;
+        let id = self.own_terminal(body);
+        self.scope = TerminalScope::Definition;
+        let span = self.setting.ast.nodes[body].span;
+        let Some(tail) = attributes.tail else {
+            self.grammar.terminals[id].lazy = true;
+            return self.terminal_expr(id, span);
+        };
+        let regex = self.terminal(tail.value);
+        let info = self.grammar.regexes.info(regex);
+        let empty = info.nullable && info.len_max == Some(0);
+        if info.nullable && !empty {
+            let attribute = if tail.hidden { "stop" } else { "suffix" };
+            let value_span = self.setting.ast.nodes[tail.value].span;
+            self.sink.report(value_span, Mistake::StopNullable { attribute });
+        }
+        let terminal = &mut self.grammar.terminals[id];
+        terminal.lazy = !(empty && tail.hidden) || attributes.lazy.is_some();
+        if !empty {
+            terminal.tail = Some(Tail { regex, hidden: tail.hidden, capture: attributes.stop_capture.clone() });
+        }
+        let body = self.terminal_expr(id, span);
+        if !(empty && tail.hidden) {
+            return body;
+        }
+        // `stop=""`: the text, then the end token, which the captures of this rule leave out.
+        let end = self.end_tokens(tail.span);
+        let body = self.captured(body, rule.capture.take(), rule, span);
+        let end = self.captured(end, attributes.stop_capture, rule, tail.span);
+        self.grammar.expr(ExprKind::Sequence(vec![body, end]), span)
+    }
+
+    /// `body` in a rule that captures it; as it is where there is nothing to capture.
+    fn captured(&mut self, body: ExprId, capture: Option<String>, outer: &Rule, span: Span) -> ExprId {
+        if capture.is_none() {
+            return body;
+        }
+        let inner = Rule { body, capture, max_tokens: None, temperature: None, priority: 0, ..outer.clone() };
+        let id = self.inner_rule(inner);
+        self.grammar.expr(ExprKind::Rule(id, None), span)
+    }
+}

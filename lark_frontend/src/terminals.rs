@@ -1,0 +1,483 @@
+//! Terminals to regexes: the order in which they refer to each other, and each construct's regex.
+
+use larkspur_grammar::number::{Decimal, NumberError, NumberKind, NumberRange, number_regex};
+use larkspur_grammar::json::{JsonDocument, JsonId};
+use larkspur_grammar::substring::{self, substring};
+use larkspur_grammar::{CharClass, Dialect, RegexId, RegexOptions, Span, TextMap, parse_regex};
+use rustc_hash::FxHashMap;
+
+use crate::ast::{Definition, NodeId, NodeKind};
+use crate::common::Common;
+use crate::error::Mistake;
+use crate::lower::{Lowerer, Symbol, TerminalScope};
+use crate::strings::{self, Written};
+
+/// Symbols by name, and where they are defined.
+pub(crate) type Names<'a> = FxHashMap<&'a str, (Symbol, Span)>;
+
+/// What a named terminal is made of.
+#[derive(Clone, Copy)]
+pub(crate) enum TerminalBody<'a> {
+    Defined(&'a Definition),
+    Common(&'static Common),
+    /// It was reported.
+    Broken,
+}
+
+/// A terminal with a name.
+pub(crate) struct NamedTerminal<'a> {
+    pub name: &'a str,
+    pub span: Span,
+    body: TerminalBody<'a>,
+    /// Set when its turn comes; until then nothing.
+    pub regex: RegexId,
+    pub is_literal: bool,
+    pub used_in_terminal: bool,
+    /// See [`Common::lazy`]; handed on by a terminal that is only another one.
+    lazy: bool,
+}
+
+impl<'a> NamedTerminal<'a> {
+    pub fn new(name: &'a str, span: Span, body: TerminalBody<'a>) -> Self {
+        Self { name, span, body, regex: RegexId(0), is_literal: false, used_in_terminal: false, lazy: false }
+    }
+    pub fn priority(&self) -> i32 {
+        match self.body {
+            TerminalBody::Defined(definition) => definition.priority,
+            _ => 0,
+        }
+    }
+    pub fn is_definition(&self) -> bool {
+        matches!(self.body, TerminalBody::Defined(_))
+    }
+    pub fn is_broken(&self) -> bool {
+        matches!(self.body, TerminalBody::Broken)
+    }
+}
+
+/// How far the search for cycles is with a terminal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Visit {
+    New,
+    Open,
+    Done,
+}
+
+impl<'a> Lowerer<'a, '_> {
+    /// Named terminals, each behind those it refers to. Cycles are reported and broken.
+    pub(crate) fn terminal_order(&mut self) -> Vec<usize> {
+        let mut visits = vec![Visit::New; self.terminals.len()];
+        let mut order = Vec::with_capacity(self.terminals.len());
+        for root in 0..self.terminals.len() {
+            if visits[root] != Visit::New {
+                continue;
+            }
+            visits[root] = Visit::Open;
+            // Terminals that are open, with the references that are left, last first, and where the next one stands.
+            let mut path = vec![(root, self.terminal_references(root))];
+            while let Some((index, references)) = path.last_mut() {
+                let index = *index;
+                let Some((next, span)) = references.pop() else {
+                    visits[index] = Visit::Done;
+                    order.push(index);
+                    path.pop();
+                    continue;
+                };
+                match visits[next] {
+                    Visit::Done => {}
+                    Visit::New => {
+                        visits[next] = Visit::Open;
+                        let references = self.terminal_references(next);
+                        path.push((next, references));
+                    }
+                    Visit::Open => {
+                        let begin = path.iter().position(|&(open, _)| open == next).expect("open terminals are on the path");
+                        let members: Vec<usize> = path[begin..].iter().map(|&(open, _)| open).collect();
+                        self.report_cycle(&members, span);
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    fn report_cycle(&mut self, members: &[usize], closing: Span) {
+        let first = members[0];
+        let mut cycle: Vec<String> = members.iter().take(20).map(|&index| self.terminals[index].name.to_string()).collect();
+        if members.len() > 20 {
+            cycle.push("…".to_string());
+        }
+        cycle.push(self.terminals[first].name.to_string());
+        let mistake = Mistake::TerminalRecursive { cycle, closing };
+        self.sink.report(self.terminals[first].span, mistake);
+        members.iter().for_each(|&index| self.terminals[index].body = TerminalBody::Broken);
+    }
+
+    /// The named terminals that a terminal's body refers to, last first, and where.
+    fn terminal_references(&self, index: usize) -> Vec<(usize, Span)> {
+        let TerminalBody::Defined(definition) = self.terminals[index].body else { return Vec::new() };
+        let ast = self.setting.ast;
+        let mut found = Vec::new();
+        let mut stack = vec![definition.body];
+        while let Some(node) = stack.pop() {
+            if let NodeKind::Terminal(name) | NodeKind::Rule(name, None) = &ast.nodes[node].kind
+                && let Some(&(Symbol::Terminal(next), _)) = self.names.get(name.as_str())
+            {
+                found.push((next, ast.nodes[node].span));
+            }
+            stack.extend(ast.children(node));
+        }
+        found.sort_by_key(|(_, span)| std::cmp::Reverse(span.start));
+        found
+    }
+
+    /// Lowers a named terminal whose references are lowered.
+    pub(crate) fn named_terminal(&mut self, index: usize) {
+        let regex = match self.terminals[index].body {
+            TerminalBody::Broken => self.grammar.regexes.nothing(),
+            TerminalBody::Common(common) => {
+                self.terminals[index].lazy = common.lazy;
+                let map = TextMap::new(self.terminals[index].span.source);
+                self.regex(common.regex, &map, &RegexOptions::new(Dialect::Python))
+            }
+            TerminalBody::Defined(definition) => {
+                self.scope = TerminalScope::Definition;
+                self.terminals[index].is_literal = self.is_literal(definition.body);
+                if let Some(inner) = self.only_terminal(definition.body) {
+                    self.terminals[index].lazy = self.terminals[inner].lazy;
+                }
+                self.terminal(definition.body)
+            }
+        };
+        self.terminals[index].regex = regex;
+    }
+
+    /// The named terminal that a node is, in any number of parentheses.
+    fn only_terminal(&self, mut node: NodeId) -> Option<usize> {
+        loop {
+            match &self.setting.ast.nodes[node].kind {
+                NodeKind::Group(inner) => node = *inner,
+                NodeKind::Terminal(name) | NodeKind::Rule(name, None) => match self.names.get(name.as_str()) {
+                    Some(&(Symbol::Terminal(index), _)) => return Some(index),
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+    }
+
+    /// Whether a node is one string, itself or by name.
+    pub(crate) fn is_literal(&self, mut node: NodeId) -> bool {
+        while let NodeKind::Group(inner) = self.setting.ast.nodes[node].kind {
+            node = inner;
+        }
+        match self.setting.ast.nodes[node].kind {
+            NodeKind::String => true,
+            _ => self.only_terminal(node).is_some_and(|index| self.terminals[index].is_literal),
+        }
+    }
+
+    /// A lazy terminal of `common` that nothing follows in its terminal takes what it can.
+    pub(crate) fn warn_of_lazy(&mut self, index: usize, span: Span) {
+        if self.terminals[index].lazy {
+            self.sink.report(span, Mistake::LazyAlone { name: self.terminals[index].name.to_string() });
+        }
+    }
+
+    /// The regex of a node that is or has to be part of a terminal.
+    pub(crate) fn terminal(&mut self, node: NodeId) -> RegexId {
+        let ast = self.setting.ast;
+        let span = ast.nodes[node].span;
+        match &ast.nodes[node].kind {
+            NodeKind::Choice(alternatives) => {
+                let mut parts = Vec::with_capacity(alternatives.len());
+                for alternative in alternatives {
+                    parts.push(self.terminal(alternative.body));
+                    if let (Some(alias), TerminalScope::Definition) = (&alternative.alias, &self.scope) {
+                        self.sink.report(alias.span, Mistake::AliasInTerminal);
+                    }
+                    if let Some((_, span)) = alternative.condition {
+                        self.sink.report(span, Mistake::ConditionInTerminal);
+                    }
+                }
+                self.grammar.regexes.or(&parts)
+            }
+            NodeKind::Sequence(parts) => self.terminal_sequence(parts),
+            NodeKind::And(parts) => {
+                let parts: Vec<RegexId> = parts.iter().map(|&part| self.terminal(part)).collect();
+                self.grammar.regexes.and(&parts)
+            }
+            NodeKind::Repeat(child, min, max) => {
+                let child = self.terminal(*child);
+                match (min, max) {
+                    (0, Some(1)) => self.grammar.regexes.optional(child),
+                    _ => self.grammar.regexes.repeat(child, *min, *max),
+                }
+            }
+            NodeKind::Complement(inner) => {
+                let inner = self.terminal(*inner);
+                if self.grammar.options.allow_invalid_utf8 {
+                    self.grammar.regexes.not(inner)
+                } else {
+                    self.grammar.regexes.complement(inner)
+                }
+            }
+            NodeKind::Group(inner) => self.terminal(*inner),
+            NodeKind::Rule(name, _) | NodeKind::Terminal(name) => self.terminal_reference(name, span),
+            NodeKind::String => self.string_regex(span),
+            NodeKind::Regex => self.regex_literal(span),
+            NodeKind::Range(low, high) => self.range(*low, *high, span),
+            NodeKind::RegexJson(json) => self.regex_json(*json, span),
+            NodeKind::Json(_) => self.not_in_terminal("`%json`", span),
+            NodeKind::Lark(_) => self.not_in_terminal("`%lark`", span),
+            NodeKind::GrammarRef => self.not_in_terminal("a grammar reference", span),
+            NodeKind::Token => self.not_in_terminal("a special token", span),
+            NodeKind::Error => self.grammar.regexes.nothing(),
+        }
+    }
+
+    /// What follows a lazy terminal ends it: `min(inner rest)`.
+    fn terminal_sequence(&mut self, parts: &[NodeId]) -> RegexId {
+        let mut regexes = Vec::with_capacity(parts.len());
+        let mut lazy_starts = Vec::new();
+        for (at, &part) in parts.iter().enumerate() {
+            if let Some(index) = self.only_terminal(part).filter(|&index| self.terminals[index].lazy) {
+                if at + 1 < parts.len() {
+                    lazy_starts.push(at);
+                } else {
+                    self.warn_of_lazy(index, self.setting.ast.nodes[part].span);
+                }
+            }
+            regexes.push(self.terminal(part));
+        }
+        while let Some(start) = lazy_starts.pop() {
+            let rest = self.grammar.regexes.concat(&regexes[start..]);
+            regexes.truncate(start);
+            regexes.push(self.grammar.regexes.shortest(rest));
+        }
+        self.grammar.regexes.concat(&regexes)
+    }
+
+    fn not_in_terminal(&mut self, what: &'static str, span: Span) -> RegexId {
+        let mistake = match &self.scope {
+            TerminalScope::Attribute { attribute, rule, span } => Mistake::AttributeNeedsTerminal {
+                attribute,
+                rule: rule.clone(),
+                attribute_span: *span,
+            },
+            _ => Mistake::NotInTerminal { what },
+        };
+        self.sink.report(span, mistake);
+        self.grammar.regexes.nothing()
+    }
+
+    fn terminal_reference(&mut self, name: &str, span: Span) -> RegexId {
+        match self.names.get(name) {
+            Some(&(Symbol::Terminal(index), _)) => {
+                self.terminals[index].used_in_terminal = true;
+                return self.terminals[index].regex;
+            }
+            Some(&(Symbol::Rule(_), _)) => {
+                let mistake = match &self.scope {
+                    TerminalScope::Attribute { attribute, rule, span } => Mistake::AttributeNeedsTerminal {
+                        attribute,
+                        rule: rule.clone(),
+                        attribute_span: *span,
+                    },
+                    scope => Mistake::RuleInTerminal {
+                        name: name.to_string(),
+                        terminal: matches!(scope, TerminalScope::Definition),
+                    },
+                };
+                self.sink.report(span, mistake);
+            }
+            None => self.undefined(name, span),
+        }
+        self.grammar.regexes.nothing()
+    }
+}
+
+// Literals.
+impl Lowerer<'_, '_> {
+    fn written(&self, node: NodeId) -> Written<'_> {
+        let span = self.setting.ast.nodes[node].span;
+        Written { text: self.text(span), span }
+    }
+
+    /// The text of a string that is a name.
+    pub(crate) fn string_value(&mut self, node: NodeId) -> String {
+        let span = self.setting.ast.nodes[node].span;
+        let text = self.text(span);
+        Written { text, span }.decode(self.setting.rust, self.sink)
+    }
+
+    fn string_regex(&mut self, span: Span) -> RegexId {
+        let written = Written { text: self.text(span), span };
+        let text = written.decode(self.setting.rust, self.sink);
+        if written.ignores_case() {
+            strings::ignore_case(&text, &mut self.grammar.regexes)
+        } else {
+            self.grammar.regexes.literal(text.as_bytes())
+        }
+    }
+
+    fn range(&mut self, low: NodeId, high: NodeId, span: Span) -> RegexId {
+        let mut bounds = Vec::new();
+        for node in [low, high] {
+            let flagged = self.written(node).ignores_case();
+            let place = self.setting.ast.nodes[node].span;
+            let mut text = self.string_value(node);
+            if flagged {
+                self.sink.report(place, Mistake::RangeFlag);
+            }
+            match (text.pop(), text.is_empty()) {
+                (Some(c), true) => bounds.push(c),
+                _ => self.sink.report(place, Mistake::RangeBound),
+            }
+        }
+        match bounds.as_slice() {
+            &[low, high] if low <= high => {
+                self.grammar.regexes.class(CharClass::from_ranges([(low as u32, high as u32)]))
+            }
+            &[low, high] => {
+                self.sink.report(span, Mistake::RangeOrder { low, high });
+                self.grammar.regexes.nothing()
+            }
+            _ => self.grammar.regexes.nothing(),
+        }
+    }
+
+    fn regex_literal(&mut self, span: Span) -> RegexId {
+        let text = self.text(span);
+        let end = text.rfind('/').expect("a regex has two slashes");
+        let (pattern, flags) = (&text[1..end], &text[end + 1..]);
+        if let Some(at) = flags.find('l') {
+            let start = span.start as usize + end + 1 + at;
+            self.sink.report(Span::new(span.source, start, start + 1), Mistake::RegexFlag);
+        }
+        let options = RegexOptions {
+            ignore_case: flags.contains('i'),
+            multi_line: flags.contains('m'),
+            dot_all: flags.contains('s'),
+            verbose: flags.contains('x'),
+            bytes: self.grammar.options.allow_invalid_utf8,
+            ..RegexOptions::new(if self.setting.rust { Dialect::Rust } else { Dialect::Python })
+        };
+        self.regex(pattern, &TextMap::verbatim(span.source, span.start as usize + 1), &options)
+    }
+
+    fn regex(&mut self, text: &str, map: &TextMap, options: &RegexOptions) -> RegexId {
+        let mut warnings = Vec::new();
+        let result = parse_regex(text, map, options, self.setting.limits, &mut self.grammar.regexes, &mut warnings);
+        self.sink.extend(warnings);
+        match result {
+            Ok(id) => {
+                self.check_nodes(map.span(0..text.len()));
+                id
+            }
+            Err(diagnostics) => {
+                self.sink.extend(diagnostics);
+                self.grammar.regexes.nothing()
+            }
+        }
+    }
+
+    fn check_nodes(&mut self, span: Span) {
+        let limit = self.setting.limits.regex_nodes_max;
+        if self.grammar.regexes.len() > limit && !self.regexes_reported {
+            self.regexes_reported = true;
+            self.sink.report(span, Mistake::RegexNodesTooMany { limit });
+        }
+    }
+}
+
+/// Fields of `%regex {…}` that are shapes of a substring.
+const SUBSTRING_FIELDS: &[&str] = &["substring_chunks", "substring_words", "substring_chars"];
+const NUMBER_FIELDS: &[&str] = &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+
+// `%regex {…}`.
+impl<'a> Lowerer<'a, '_> {
+    fn regex_json(&mut self, json: usize, span: Span) -> RegexId {
+        let ast = self.setting.ast;
+        let Some(document) = &ast.json[json].document else { return self.grammar.regexes.nothing() };
+        self.regex_document(document, span).unwrap_or_else(|(place, reason)| {
+            self.sink.report(place, Mistake::RegexJson { reason });
+            self.grammar.regexes.nothing()
+        })
+    }
+
+    /// Errors: the place and the reason.
+    fn regex_document(&mut self, document: &'a JsonDocument, span: Span) -> Result<RegexId, (Span, String)> {
+        let root = document.root();
+        let Some(members) = document.object(root) else {
+            return Err((document.span(root), "`%regex` takes a JSON object".to_string()));
+        };
+        let kind = document.get(root, "type");
+        let allowed: &[&str] = match kind.map(|kind| (kind, document.string(kind))) {
+            None => SUBSTRING_FIELDS,
+            Some((_, Some("substring"))) => &["chunks", "words", "chars"],
+            Some((_, Some("number" | "integer"))) => NUMBER_FIELDS,
+            Some((kind, _)) => {
+                let reason = "`type` is `\"substring\"`, `\"number\"` or `\"integer\"`";
+                return Err((document.span(kind), reason.to_string()));
+            }
+        };
+        if let Some(member) = members.iter().find(|member| &*member.key != "type" && !allowed.contains(&&*member.key)) {
+            return Err((member.key_span, format!("there is no field `{}` here: there are {}", member.key, allowed.join(", "))));
+        }
+        if let Some("number" | "integer") = kind.and_then(|kind| document.string(kind)) {
+            return self.number_document(document, root, span);
+        }
+        let fields: Vec<_> = members.iter().filter(|member| &*member.key != "type").collect();
+        let [field] = fields.as_slice() else {
+            return Err((document.span(root), format!("one of {} is expected", allowed.join(", "))));
+        };
+        let wrong = |expected: &str| (document.span(field.value), format!("`{}` takes {expected}", field.key));
+        let text = document.string(field.value);
+        let chunks: Vec<&str> = match (&field.key["substring_".len() * usize::from(kind.is_none())..], text) {
+            ("words", Some(text)) => substring::words(text),
+            ("chars", Some(text)) => substring::chars(text),
+            ("chunks", _) => {
+                let items = document.array(field.value).ok_or_else(|| wrong("a list of strings"))?;
+                let not_string = |id: &JsonId| (document.span(*id), "a chunk is a string".to_string());
+                items.iter().map(|id| document.string(*id).ok_or_else(|| not_string(id))).collect::<Result<_, _>>()?
+            }
+            _ => return Err(wrong("a string")),
+        };
+        substring(&chunks, self.setting.limits, &mut self.grammar.regexes).map_err(|error| {
+            (span, format!("this needs up to {} regex nodes, the limit `regex_nodes_max` is {}", error.used, error.limit))
+        })
+    }
+
+    fn number_document(&mut self, document: &JsonDocument, root: JsonId, span: Span) -> Result<RegexId, (Span, String)> {
+        let kind = match document.get(root, "type").and_then(|kind| document.string(kind)) {
+            Some("integer") => NumberKind::Integer,
+            _ => NumberKind::Number,
+        };
+        let mut range = NumberRange::all(kind);
+        for &field in NUMBER_FIELDS {
+            let Some(value) = document.get(root, field) else { continue };
+            let place = document.span(value);
+            let number = document.number(value).ok_or_else(|| (place, format!("`{field}` takes a number")))?;
+            let number = Decimal::parse(number).ok_or_else(|| (place, format!("`{field}` is too long a number")))?;
+            range = match field {
+                "minimum" => range.at_least(number, false),
+                "exclusiveMinimum" => range.at_least(number, true),
+                "maximum" => range.at_most(number, false),
+                "exclusiveMaximum" => range.at_most(number, true),
+                _ => range.multiple_of(number),
+            };
+        }
+        number_regex(&range, self.setting.limits, &mut self.grammar.regexes).map_err(|error| {
+            let reason = match error {
+                NumberError::Empty => "no number fits these bounds".to_string(),
+                NumberError::DivisorNotPositive => "`multipleOf` must be positive".to_string(),
+                NumberError::DivisorTooLong => "`multipleOf` has too many digits".to_string(),
+                NumberError::TooLarge { limit, used } => {
+                    format!("this needs about {used} regex nodes, the limit `regex_nodes_max` is {limit}")
+                }
+            };
+            (span, reason)
+        })
+    }
+}

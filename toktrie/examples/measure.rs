@@ -57,7 +57,7 @@ fn identifier() -> Table {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: measure RANKS_FILE")?;
     let ranks = std::fs::read(path)?;
-    let load = || Vocabulary::from_tiktoken_ranks(&ranks, TiktokenOptions::o200k_base());
+    let load = || Vocabulary::from_tiktoken_ranks(&ranks, &TiktokenOptions::o200k_base());
     let vocabulary = load()?;
     report("load, trie included", 21, || drop(black_box(load())));
     report("subset of every other token", 21, || drop(black_box(vocabulary.trie().subset(|id| id % 2 == 0))));

@@ -57,6 +57,14 @@ fn vocabulary_answers() {
 }
 
 #[test]
+fn vocabularies_are_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Vocabulary>();
+    shared::<TokenTrie>();
+    shared::<TokenMask>();
+}
+
+#[test]
 fn display_escapes_what_would_confuse() {
     let vocabulary = Vocabulary::builder().token(0, "é\n\\\"\u{7f}").build().unwrap();
     assert_eq!(vocabulary.display(0), "é\\n\\\\\"\\u{7f}");

@@ -2,36 +2,10 @@
 
 mod common;
 
+use common::sentencepiece_model::{BPE, BYTE, CONTROL, NORMAL, UNIGRAM, UNKNOWN, UNUSED, USER_DEFINED, model};
 use common::{check_tokenize, check_vocabulary, tokenizer_file};
 use larkspur_toktrie::loaders::ProtobufFault;
 use larkspur_toktrie::{EosChoice, LoadError, SentencePieceOptions, Vocabulary};
-
-/// Piece types of the format.
-const NORMAL: u8 = 1;
-const UNKNOWN: u8 = 2;
-const CONTROL: u8 = 3;
-const USER_DEFINED: u8 = 4;
-const UNUSED: u8 = 5;
-const BYTE: u8 = 6;
-/// Model types of the format.
-const UNIGRAM: u8 = 1;
-const BPE: u8 = 2;
-
-/// A model file with these pieces.
-fn model(model_type: u8, pieces: &[(&str, f32, u8)]) -> Vec<u8> {
-    let mut file = Vec::new();
-    for &(text, score, kind) in pieces {
-        let mut piece = vec![0x0a, text.len() as u8];
-        piece.extend(text.as_bytes());
-        piece.push(0x15);
-        piece.extend(score.to_le_bytes());
-        piece.extend([0x18, kind]);
-        file.extend([0x0a, piece.len() as u8]);
-        file.extend(piece);
-    }
-    file.extend([0x12, 2, 0x18, model_type]);
-    file
-}
 
 fn load(model: &[u8]) -> Result<Vocabulary, LoadError> {
     Vocabulary::from_sentencepiece(model, &SentencePieceOptions::default())

@@ -8,7 +8,7 @@ use larkspur_toktrie::{EosChoice, LoadError, TiktokenOptions, Vocabulary, Vocabu
 
 fn check(name: &str, options: TiktokenOptions, len: usize, eos: &[u32]) {
     let Some(ranks) = tokenizer_file(name) else { return };
-    let vocabulary = Vocabulary::from_tiktoken_ranks(&ranks, options).unwrap();
+    let vocabulary = Vocabulary::from_tiktoken_ranks(&ranks, &options).unwrap();
     assert_eq!(vocabulary.len(), len);
     assert_eq!(vocabulary.eos(), eos);
     check_vocabulary(&vocabulary);
@@ -41,7 +41,7 @@ fn small_file() {
         len: Some(64),
         ..Default::default()
     };
-    let vocabulary = Vocabulary::from_tiktoken_ranks(ranks, options).unwrap();
+    let vocabulary = Vocabulary::from_tiktoken_ranks(ranks, &options).unwrap();
     assert_eq!(vocabulary.token_bytes(0), Some(&b"a"[..]));
     assert_eq!(vocabulary.token_bytes(1), Some(&b"ab"[..]));
     assert_eq!(vocabulary.token_bytes(7), Some(&b"a\xff"[..]));
@@ -53,7 +53,7 @@ fn eos_by_name_and_id() {
     let specials = vec![(1, "<a>".to_owned()), (2, "<b>".to_owned())];
     let with = |eos: EosChoice| {
         let options = TiktokenOptions { specials: specials.clone(), eos, ..Default::default() };
-        Vocabulary::from_tiktoken_ranks(b"YQ== 0", options)
+        Vocabulary::from_tiktoken_ranks(b"YQ== 0", &options)
     };
     let both = EosChoice { ids: vec![2], names: vec!["<a>".to_owned()] };
     assert_eq!(with(both).unwrap().eos(), [2, 1]);
@@ -67,7 +67,7 @@ fn eos_by_name_and_id() {
 
 #[test]
 fn malformed_files_are_refused() {
-    let fault = |ranks: &[u8]| match Vocabulary::from_tiktoken_ranks(ranks, TiktokenOptions::default()) {
+    let fault = |ranks: &[u8]| match Vocabulary::from_tiktoken_ranks(ranks, &TiktokenOptions::default()) {
         Err(LoadError::RankLine { line, fault }) => (line, fault),
         other => panic!("{other:?}"),
     };
@@ -79,7 +79,7 @@ fn malformed_files_are_refused() {
     for bad in ["YQ== x", "YQ== -1", "YQ== +1", "YQ== 4294967296", "YQ== 1 2", "YQ== \u{ff}"] {
         assert_eq!(fault(bad.as_bytes()), (1, RankFault::Rank), "{bad}");
     }
-    let error = |ranks: &[u8]| Vocabulary::from_tiktoken_ranks(ranks, TiktokenOptions::default()).unwrap_err();
+    let error = |ranks: &[u8]| Vocabulary::from_tiktoken_ranks(ranks, &TiktokenOptions::default()).unwrap_err();
     assert_eq!(error(b"YQ== 0\nYg== 0"), LoadError::Vocabulary(VocabularyError::DuplicateId { id: 0 }));
     assert_eq!(
         error(b"YQ== 4294967295"),

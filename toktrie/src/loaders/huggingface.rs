@@ -64,7 +64,7 @@ impl Vocabulary {
     ///
     /// Errors: [`LoadError::Json`], [`LoadError::UnsupportedDecoder`], [`LoadError::UnknownEosName`],
     /// [`LoadError::UnknownEosId`], [`LoadError::Vocabulary`].
-    /// Cost: 0.2 to 1 s, nearly all of it in the `tokenizers` crate.
+    /// Cost: 0.05 s (gpt2) to 1 s (gemma-3) on a 2-core AMD EPYC machine, most of it in the `tokenizers` crate.
     pub fn from_huggingface(json: &[u8], options: &HuggingFaceOptions) -> Result<Vocabulary, LoadError> {
         let file: File = read_json("tokenizer.json", json)?;
         let spelling = Spelling::of_decoder(&file.decoder)?;

@@ -3,9 +3,14 @@
 //! All arithmetic is on digit strings of any length; nothing is rounded. A language is built digit by digit from the
 //! right, as in any comparison of equally long numerals: "equal so far and then less", and so on.
 
+mod digits;
+mod language;
+
 use std::cmp::Ordering;
 
 use crate::json::check_number;
+use crate::limits::Limits;
+use crate::regex::{RegexId, RegexSet};
 
 /// A decimal number of any size: `±0.d₁d₂…dₙ · 10^point`.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
@@ -65,6 +70,22 @@ impl Decimal {
     }
 }
 
+impl Decimal {
+    /// The digits before the point, without leading zeros; `0` for none.
+    fn whole(&self) -> Vec<u8> {
+        let len = usize::try_from(self.point).unwrap_or(0);
+        let digits = self.digits.iter().copied().chain(std::iter::repeat(0)).take(len);
+        if len == 0 { vec![0] } else { digits.collect() }
+    }
+    /// The digits behind the point, without zeros at the end.
+    fn fraction(&self) -> Vec<u8> {
+        let zeros = usize::try_from(-self.point).unwrap_or(0);
+        let skip = usize::try_from(self.point).unwrap_or(0);
+        let digits = self.digits.iter().copied().skip(skip);
+        if self.digits.is_empty() { Vec::new() } else { std::iter::repeat_n(0, zeros).chain(digits).collect() }
+    }
+}
+
 impl From<i64> for Decimal {
     fn from(value: i64) -> Self {
         let digits: Vec<u8> = value.unsigned_abs().to_string().bytes().map(|b| b - b'0').collect();
@@ -94,9 +115,6 @@ impl PartialOrd for Decimal {
         Some(self.cmp(other))
     }
 }
-
-use crate::limits::Limits;
-use crate::regex::{ByteSet, RegexId, RegexSet};
 
 /// Which texts count as numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -175,22 +193,159 @@ pub enum NumberError {
     },
 }
 
-/// The numbers of `range` as a regex.
-pub fn number_regex(range: &NumberRange, _limits: &Limits, set: &mut RegexSet) -> Result<RegexId, NumberError> {
+/// The numbers of `range` as a regex: all texts of its kind whose value is in it. `-0` has the value 0, and zeros at the
+/// end of a fraction do not count.
+///
+/// Errors: [`NumberError`]. Cost: linear in the digits of the bounds written out without exponents.
+pub fn number_regex(range: &NumberRange, limits: &Limits, set: &mut RegexSet) -> Result<RegexId, NumberError> {
+    let multiple = match &range.multiple_of {
+        Some(divisor) if divisor.is_zero() || divisor.negative => return Err(NumberError::DivisorNotPositive),
+        Some(divisor) => Some(Multiple::new(divisor, range.kind)?),
+        None => None,
+    };
+    check_size(range, limits, set)?;
     let minus = set.literal(b"-");
-    let minus = set.optional(minus);
-    let digit = set.bytes(ByteSet::range(b'0', b'9'));
-    let first = set.bytes(ByteSet::range(b'1', b'9'));
-    let zero = set.literal(b"0");
-    let digits = set.repeat(digit, 0, None);
-    let more = set.concat(&[first, digits]);
-    let integer = set.or(&[zero, more]);
-    if range.kind == NumberKind::Integer {
-        return Ok(set.concat(&[minus, integer]));
+    let mut regex_of = |interval: Option<Interval>| {
+        let interval = interval.filter(|interval| !interval.is_empty(range.kind, multiple.as_ref()))?;
+        let numbers = language::numbers(&interval, range.kind, set);
+        Some(match &multiple {
+            Some(multiple) => {
+                let multiples = language::multiples(multiple, set);
+                set.and(&[numbers, multiples])
+            }
+            None => numbers,
+        })
+    };
+    let positive = regex_of(range.positive());
+    let negative = regex_of(range.negative());
+    let regex = match (positive, negative) {
+        (None, None) => return Err(NumberError::Empty),
+        (Some(positive), None) => positive,
+        (None, Some(negative)) => set.concat(&[minus, negative]),
+        (Some(positive), Some(negative)) if positive == negative => {
+            let sign = set.optional(minus);
+            set.concat(&[sign, positive])
+        }
+        (Some(positive), Some(negative)) => {
+            let negative = set.concat(&[minus, negative]);
+            set.or(&[positive, negative])
+        }
+    };
+    let free = range.minimum.is_none() && range.maximum.is_none() && multiple.is_none();
+    if free && range.kind == NumberKind::Number {
+        let exponent = language::exponent(set);
+        return Ok(set.concat(&[regex, exponent]));
     }
-    let point = set.literal(b".");
-    let digits = set.repeat(digit, 1, None);
-    let fraction = set.concat(&[point, digits]);
-    let fraction = set.optional(fraction);
-    Ok(set.concat(&[minus, integer, fraction]))
+    Ok(regex)
+}
+
+/// Numbers from 0 up, between two bounds.
+struct Interval {
+    low: Bound,
+    high: Option<Bound>,
+}
+
+/// `digits · 10^exponent` and its multiples.
+struct Multiple {
+    digits: u64,
+    exponent: i64,
+    /// The multiples that are integers: those of `integer_digits · 10^integer_exponent`.
+    integer_digits: u64,
+    integer_exponent: i64,
+}
+
+impl NumberRange {
+    /// The part from 0 up.
+    fn positive(&self) -> Option<Interval> {
+        let zero = Decimal::zero();
+        let low = self.minimum.clone().filter(|bound| bound.value >= zero);
+        let low = low.unwrap_or(Bound { value: zero.clone(), exclusive: false });
+        self.maximum
+            .as_ref()
+            .is_none_or(|bound| bound.value >= zero)
+            .then(|| Interval { low, high: self.maximum.clone() })
+    }
+    /// The part from 0 down, without its signs.
+    fn negative(&self) -> Option<Interval> {
+        let mirror = |bound: &Option<Bound>| {
+            bound.as_ref().map(|bound| Bound { value: bound.value.negate(), exclusive: bound.exclusive })
+        };
+        let mirrored = NumberRange {
+            minimum: mirror(&self.maximum),
+            maximum: mirror(&self.minimum),
+            kind: self.kind,
+            multiple_of: None,
+        };
+        mirrored.positive()
+    }
+}
+
+impl Multiple {
+    fn new(divisor: &Decimal, kind: NumberKind) -> Result<Self, NumberError> {
+        let digits =
+            divisor.digits.iter().try_fold(0u64, |value, &digit| value.checked_mul(10)?.checked_add(u64::from(digit)));
+        let mut digits = digits.ok_or(NumberError::DivisorTooLong)?;
+        let mut exponent = divisor.point - divisor.digits.len() as i64;
+        while exponent > 0 && digits <= u64::MAX / 10 {
+            digits *= 10;
+            exponent -= 1;
+        }
+        if kind == NumberKind::Number && exponent < -i64::from(u32::MAX) {
+            return Err(NumberError::DivisorTooLong);
+        }
+        // An integer multiple of d / 10^s is one of d / gcd(d, 10^s).
+        let mut integer_digits = digits;
+        for prime in [2, 5] {
+            let mut left = (-exponent).max(0);
+            while left > 0 && integer_digits.is_multiple_of(prime) {
+                integer_digits /= prime;
+                left -= 1;
+            }
+        }
+        let multiple = Self { digits, exponent, integer_digits, integer_exponent: exponent.max(0) };
+        Ok(match kind {
+            NumberKind::Number => multiple,
+            NumberKind::Integer => {
+                Self { digits: multiple.integer_digits, exponent: multiple.integer_exponent, ..multiple }
+            }
+        })
+    }
+}
+
+impl Interval {
+    fn is_empty(&self, kind: NumberKind, multiple: Option<&Multiple>) -> bool {
+        let Some(high) = &self.high else { return false };
+        let inside = |value: &Decimal| match value.cmp(&self.low.value) {
+            Ordering::Less => false,
+            Ordering::Equal => !self.low.exclusive,
+            Ordering::Greater => true,
+        };
+        // The largest number below the upper bound that is a multiple of this unit.
+        let (digits, exponent) = match (multiple, kind) {
+            (Some(multiple), _) => (multiple.digits, multiple.exponent),
+            (None, NumberKind::Integer) => (1, 0),
+            (None, NumberKind::Number) => {
+                return !(inside(&high.value) && (!high.exclusive || high.value > self.low.value));
+            }
+        };
+        match digits::largest_multiple(high, digits, exponent) {
+            Some(largest) => !inside(&largest),
+            None => true,
+        }
+    }
+}
+
+/// Whether the bounds can be written out.
+fn check_size(range: &NumberRange, limits: &Limits, set: &RegexSet) -> Result<(), NumberError> {
+    let limit = limits.regex_nodes_max;
+    let exponent = |value: &Decimal| value.point - value.digits.len() as i64;
+    let mut values: Vec<&Decimal> = range.minimum.iter().chain(&range.maximum).map(|bound| &bound.value).collect();
+    values.extend(&range.multiple_of);
+    // A common scale for all of them, as the search for multiples needs.
+    let top = values.iter().map(|value| value.point).max().unwrap_or(0).max(1);
+    let bottom = values.iter().map(|value| exponent(value)).min().unwrap_or(0).min(0);
+    let digits = usize::try_from(top - bottom).unwrap_or(usize::MAX);
+    // Each digit of each bound takes up to four nodes in either sign's part.
+    let used = set.len().saturating_add(digits.saturating_mul(16)).saturating_add(64);
+    if used > limit { Err(NumberError::TooLarge { limit, used }) } else { Ok(()) }
 }

@@ -2,5 +2,12 @@
 
 #[path = "languages/matcher.rs"]
 mod matcher;
+#[path = "languages/numbers.rs"]
+mod numbers;
 #[path = "languages/rust_regexes.rs"]
 mod rust_regexes;
+
+/// Random cases of one property; more of them with `PROPTEST_CASES`.
+fn cases(default: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(default)
+}

@@ -136,13 +136,8 @@ fn check(pattern: &str, texts: &[String], search: bool) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// More of them with `PROPTEST_CASES`.
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(5_000)
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(crate::cases(5_000)) })]
     #[test]
     fn whole(pattern in pattern(), texts in prop::collection::vec(text(), 12)) {
         check(&pattern, &texts, false)?;

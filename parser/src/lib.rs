@@ -9,6 +9,7 @@ mod compile;
 mod earley;
 mod engine;
 mod error;
+mod forcing;
 mod history;
 mod lexer;
 mod literal_trie;

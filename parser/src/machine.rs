@@ -9,6 +9,7 @@
 
 mod budget;
 mod ignored;
+mod tail;
 
 use std::sync::Arc;
 

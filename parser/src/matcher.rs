@@ -103,8 +103,17 @@ struct Reading {
     now: Now,
     text: Vec<u8>,
     events: Vec<Event>,
-    /// The text of a `stop` that ended with the last byte that was read: its length.
-    hidden: Option<usize>,
+    /// What ended with the last letter that was read and is to be taken back.
+    hidden: Option<Hidden>,
+}
+
+/// What is taken back from the output.
+#[derive(Clone, Copy, Debug)]
+enum Hidden {
+    /// The token that was read as a letter.
+    Token,
+    /// The tail of this lexeme.
+    Stop(LexemeId),
 }
 
 impl Matcher {
@@ -197,7 +206,13 @@ impl Matcher {
         let hidden = reading.hidden;
         self.commit(reading);
         let backtrack_tokens = match hidden {
-            Some(len) if self.options.backtracking => self.take_back(len)?,
+            Some(hidden) if self.options.backtracking => {
+                let len = match hidden {
+                    Hidden::Token => 0,
+                    Hidden::Stop(lexeme) => self.tail_len(lexeme)?,
+                };
+                self.take_back(len)
+            }
             _ => 0,
         };
         if self.now.stop.is_none() {
@@ -261,7 +276,7 @@ impl Matcher {
         let mut session = self.epoch.lock();
         let mut reading = self.reading();
         session.machine.sets.token_now = reading.now.tokens;
-        let read = read_bytes(&mut session.machine, &mut reading, bytes, &self.options);
+        let read = read_bytes(&mut session.machine, &mut reading, self.text.len(), bytes, &self.options);
         drop(session);
         if let Some(at_byte) = read? {
             return Err(MatcherError::TextRejected { at_byte });
@@ -373,6 +388,14 @@ impl Matcher {
         self.now.pending = pending.into();
     }
 
+    /// Puts the matcher, which has consumed nothing, after text that the prompt holds already. Not a step: a rollback
+    /// does not go back before it.
+    pub(crate) fn start_after(&mut self, text: &[u8]) -> Result<(), MatcherError> {
+        self.consume_bytes(text)?;
+        self.steps = PersistentVec::default();
+        Ok(())
+    }
+
     fn reading(&self) -> Reading {
         Reading { now: self.now.clone(), text: Vec::new(), events: Vec::new(), hidden: None }
     }
@@ -407,7 +430,7 @@ impl Matcher {
         let letter = if self.now.pending.is_empty() { machine.step_token(self.now.cursor, token)? } else { None };
         let mut rejected = MatcherError::TokenRejected { token, at_byte: 0 };
         if let Some(bytes) = vocabulary.token_bytes(token) {
-            match read_bytes(machine, &mut reading, bytes, &self.options)? {
+            match read_bytes(machine, &mut reading, self.text.len(), bytes, &self.options)? {
                 None => cursors.push(reading.now.cursor),
                 Some(at_byte) => {
                     rejected = MatcherError::TokenRejected { token, at_byte };
@@ -418,7 +441,7 @@ impl Matcher {
         if let Some((cursor, hidden)) = letter {
             reading.events.push(Event { at: self.text.len(), kind: EventKind::Token(token) });
             if hidden && cursors.is_empty() {
-                reading.hidden = Some(0);
+                reading.hidden = Some(Hidden::Token);
             }
             cursors.push(cursor);
         }
@@ -462,39 +485,42 @@ impl Matcher {
         Ok(ended.then_some(StopReason::NoExtension))
     }
 
+    /// Length of the tail of the lexeme that has ended with the text.
+    fn tail_len(&self, lexeme: LexemeId) -> Result<usize, MatcherError> {
+        let start = self.now.lexeme_start;
+        let text = &self.text.to_vec()[start..];
+        Ok(self.epoch.lock().machine.tail_len(lexeme, text)?)
+    }
+
     /// Takes back the tokens that the last `len` bytes of text touch (none: the last token), which ended a `stop`.
     /// Returns how many tokens that are.
-    fn take_back(&mut self, len: usize) -> Result<usize, MatcherError> {
-        let kept_len = self.text.len() - len;
-        let tokens = self.now.tokens;
-        let cursor = self.now.cursor;
-        let hidden: Arc<[u8]> = self.text.to_vec()[kept_len..].into();
-        // Tokens are taken back one by one until none reaches into the hidden text.
-        let mut taken = 0;
-        let mut step = self.steps.get(self.steps.len() - 1).clone();
-        loop {
+    fn take_back(&mut self, len: usize) -> usize {
+        let text = self.text.to_vec();
+        let kept_len = text.len() - len;
+        let (cursor, tokens) = (self.now.cursor, self.now.tokens);
+        let mut taken = 1;
+        let mut first = self.steps.get(self.steps.len() - 1).clone();
+        while first.text_len > kept_len && taken < self.steps.len() {
             taken += 1;
-            if step.text_len <= kept_len || taken == self.steps.len() {
-                break;
-            }
-            step = self.steps.get(self.steps.len() - 1 - taken).clone();
+            first = self.steps.get(self.steps.len() - taken).clone();
         }
-        let mut pending: Vec<u8> = step.before.pending.to_vec();
-        pending.extend_from_slice(&self.text.to_vec()[step.text_len.min(kept_len)..kept_len]);
+        let mut pending: Vec<u8> = first.before.pending.to_vec();
+        pending.extend_from_slice(&text[first.text_len.min(kept_len)..kept_len]);
         self.steps.truncate(self.steps.len() - taken);
         self.text.truncate(kept_len);
         if len > 0 {
-            self.events.push(Event { at: kept_len, kind: EventKind::Hidden(hidden) });
+            self.events.push(Event { at: kept_len, kind: EventKind::Hidden(text[kept_len..].into()) });
         }
         self.now = Now { cursor, pending: pending.into(), tokens, stop: None, lexeme_start: kept_len };
-        Ok(taken)
+        taken
     }
 }
 
-/// Reads bytes. Returns the place of the first that cannot follow.
+/// Reads bytes after `text_len` bytes of text. Returns the place of the first that cannot follow.
 fn read_bytes(
     machine: &mut Machine,
     reading: &mut Reading,
+    text_len: usize,
     bytes: &[u8],
     options: &MatcherOptions,
 ) -> Result<Option<usize>, MatcherError> {
@@ -510,23 +536,42 @@ fn read_bytes(
         let Some(next) = machine.step(before, byte)? else { return Ok(Some(index)) };
         reading.now.cursor = next;
         reading.text.push(byte);
-        if track && let Some(hidden) = track_lexeme(machine, reading, before, byte)? {
+        if track && let Some(lexeme) = track_lexeme(machine, reading, text_len + reading.text.len() - 1, before, byte)?
+        {
             // What the token holds after the text of a `stop` is taken back with it.
-            reading.hidden = Some(hidden);
+            reading.hidden = Some(Hidden::Stop(lexeme));
             return Ok(None);
         }
     }
     Ok(None)
 }
 
-/// Follows where the lexemes of a single thread began, and finds the ends of `stop`s that are not read again: the
-/// length of the text that ended it.
+/// Follows where the lexemes of a single thread began, and finds the end of a `stop` whose text is not read again:
+/// the lexeme. Only in `longest` mode, where lexemes end at once.
 fn track_lexeme(
     machine: &mut Machine,
     reading: &mut Reading,
+    at: usize,
     before: Cursor,
     byte: u8,
-) -> Result<Option<usize>, Fault> {
-    let _ = (machine, reading, before, byte);
-    Ok(None)
+) -> Result<Option<LexemeId>, Fault> {
+    let Some(thread) = Machine::single(before) else { return Ok(None) };
+    let inside = machine.lexer.next(thread.lex, byte)?;
+    let is_fresh = machine.lexer.state(thread.lex).kind == StateKind::Fresh;
+    if is_fresh || inside == DEAD {
+        reading.now.lexeme_start = at;
+    }
+    if inside == DEAD || machine.lexer.state(inside).kind != StateKind::LazyEnd {
+        return Ok(None);
+    }
+    let cfg = machine.cfg.clone();
+    let ends = machine.lexer.state(inside).ends;
+    let &[lexeme] = machine.lexer.lexemes(ends) else { return Ok(None) };
+    let Some(tail) = cfg.lexemes[lexeme].tail.as_ref().filter(|tail| tail.hidden) else { return Ok(None) };
+    let after = machine.sets.scan(thread.set, ends, &mut machine.lexer)?;
+    let is_read_again = match &tail.literal {
+        Some(text) => machine.reread(after, text)?.is_some(),
+        None => false,
+    };
+    Ok((!is_read_again).then_some(lexeme))
 }

@@ -593,7 +593,8 @@ impl<'a> Lowering<'a> {
         let mut allow = |token: u32| bits[token as usize / 32] |= 1 << (token % 32);
         for item in &set.items {
             match item {
-                TokenItem::Name(name) => match self.vocabulary.special_by_name(name) {
+                // Some vocabularies have tokens such as `<think>` that are not special: named, they are given as tokens.
+                TokenItem::Name(name) => match named_token(self.vocabulary, name) {
                     Some(token) => allow(token),
                     None => self.diagnostics.push(unknown_token(self.vocabulary, name, set.span)),
                 },
@@ -625,6 +626,10 @@ enum Grouped {
     No,
     First(LexemeId),
     Rest,
+}
+
+fn named_token(vocabulary: &Vocabulary, name: &str) -> Option<u32> {
+    vocabulary.special_by_name(name).or_else(|| vocabulary.trie().token_of(name.as_bytes()))
 }
 
 fn unknown_token(vocabulary: &Vocabulary, name: &str, span: Span) -> Diagnostic {

@@ -167,10 +167,9 @@ impl Lexer {
         self.states[id].key.entries.iter().map(|&(lexeme, _)| lexeme)
     }
 
-    /// What is left of the lexemes of a state: for errors and dumps.
-    pub fn describe(&self, id: LexStateId) -> String {
-        let names: Vec<&str> = self.live_lexemes(id).map(|lexeme| self.cfg.lexemes[lexeme].name.as_str()).collect();
-        names.join(", ")
+    /// The regex algebra that the lexemes are in.
+    pub fn arena(&self) -> &Arena {
+        &self.arena
     }
 
     /// The state in which each of `lexemes` (sorted) is whole.
@@ -235,7 +234,8 @@ impl Lexer {
         })
     }
 
-    fn expr_row(&mut self, expr: Expr) -> Result<Arc<ExprRow>, Fault> {
+    /// All derivatives of an expression.
+    pub fn expr_row(&mut self, expr: Expr) -> Result<Arc<ExprRow>, Fault> {
         if let Some(row) = self.expr_rows.get(&expr) {
             return Ok(row.clone());
         }

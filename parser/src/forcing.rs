@@ -1,0 +1,142 @@
+//! Forced text: what must follow, as bytes and as tokens; and token healing at the end of a prompt.
+//!
+//! Forcing is an answer of its own. It never narrows a mask: a mask allows every token that the grammar allows.
+
+use larkspur_toktrie::{TokenId, TokenTrie, Vocabulary};
+
+use crate::error::{Fault, MatcherError};
+use crate::machine::{Cursor, Machine};
+use crate::matcher::Matcher;
+
+impl Matcher {
+    /// The bytes that must follow, up to the first place where there is a choice, where a token may be given as a
+    /// token, or where the text may end. At most `Limits::forced_bytes_max`. Empty with `no_forcing`.
+    pub fn forced_bytes(&self) -> Result<Vec<u8>, MatcherError> {
+        if self.is_stopped() || self.no_forcing() {
+            return Ok(Vec::new());
+        }
+        self.with_session(|session, cursor, pending| {
+            let mut bytes = pending.to_vec();
+            forced(&mut session.machine, cursor, &mut bytes)?;
+            Ok(bytes)
+        })
+    }
+
+    /// The tokens in which the vocabulary's tokenizer spells the forced bytes, without those at the end that a longer
+    /// token could still replace. Empty without a tokenizer.
+    pub fn forced_tokens(&self) -> Result<Vec<TokenId>, MatcherError> {
+        if self.is_stopped() || self.no_forcing() {
+            return Ok(Vec::new());
+        }
+        let vocabulary = self.grammar().shared().vocabulary().clone();
+        self.with_session(|session, cursor, pending| {
+            let mut bytes = pending.to_vec();
+            let after = forced(&mut session.machine, cursor, &mut bytes)?;
+            let Some(mut tokens) = vocabulary.tokenize(&bytes) else { return Ok(Vec::new()) };
+            if vocabulary.decode(&tokens) != bytes {
+                return Ok(Vec::new());
+            }
+            let kept = keep(&mut session.machine, &vocabulary, &tokens, &bytes, after)?;
+            tokens.truncate(kept);
+            Ok(tokens)
+        })
+    }
+
+    /// Prepares for a prompt that ends in the middle of what the tokenizer would make one token with the text that
+    /// follows (*token healing*). Returns the tokens to feed the model in place of `prompt`; the bytes of those that
+    /// were dropped are spelled again by the first tokens generated, which masks then require.
+    ///
+    /// If the tokens returned reach into text that the grammar forces, that text is consumed.
+    /// Errors: [`MatcherError::UnknownToken`], [`MatcherError::LimitExceeded`]; the matcher must not have consumed
+    /// anything, otherwise the prompt is returned as it is.
+    pub fn process_prompt(&mut self, prompt: &[TokenId]) -> Result<Vec<TokenId>, MatcherError> {
+        let vocabulary = self.grammar().shared().vocabulary().clone();
+        if let Some(&token) = prompt.iter().find(|&&token| token as usize >= vocabulary.len()) {
+            return Err(MatcherError::UnknownToken { token, vocabulary_len: vocabulary.len() });
+        }
+        if self.step_count() > 0 || self.is_stopped() {
+            return Ok(prompt.to_vec());
+        }
+        // Special tokens are never tokenized anew: only the text after the last one is.
+        let text_start =
+            prompt.iter().rposition(|&token| vocabulary.token_bytes(token).is_none()).map_or(0, |at| at + 1);
+        let (before, tail) = prompt.split_at(text_start);
+        let prompt_text = vocabulary.decode(tail);
+        let forced_text = self.forced_bytes()?;
+        let bytes = [&prompt_text[..], &forced_text[..]].concat();
+        let (tokens, bytes) = match vocabulary.tokenize(&bytes) {
+            Some(tokens) if vocabulary.decode(&tokens) == bytes => (tokens, bytes),
+            // Without a tokenizer the prompt's own tokens are all there is.
+            _ => (tail.to_vec(), prompt_text.clone()),
+        };
+        let kept = self.with_session(|session, cursor, _| {
+            let mut after = cursor;
+            for &byte in &bytes[prompt_text.len()..] {
+                after = session.machine.step(after, byte)?.expect("forced bytes can follow");
+            }
+            keep(&mut session.machine, &vocabulary, &tokens, &bytes, after)
+        })?;
+        let kept_len = vocabulary.decode(&tokens[..kept]).len();
+        if kept_len >= prompt_text.len() {
+            self.start_after(&forced_text[..kept_len - prompt_text.len()])?;
+        } else {
+            self.set_pending(prompt_text[kept_len..].to_vec());
+        }
+        Ok([before, &tokens[..kept]].concat())
+    }
+
+    fn no_forcing(&self) -> bool {
+        let linked = &self.grammar().cfg().linked;
+        linked.grammars[linked.root].options.no_forcing
+    }
+}
+
+/// Appends the bytes that must follow at `cursor`, and returns the place after them.
+fn forced(machine: &mut Machine, mut cursor: Cursor, bytes: &mut Vec<u8>) -> Result<Cursor, Fault> {
+    while bytes.len() < machine.limits.forced_bytes_max {
+        let Some(byte) = machine.forced_byte(cursor)? else { break };
+        cursor = machine.step(cursor, byte)?.expect("a forced byte can follow");
+        bytes.push(byte);
+    }
+    Ok(cursor)
+}
+
+/// How many of the tokens of `bytes` to keep: up to the first from whose start a token reaches past the end of `bytes`,
+/// into text that can follow there (at `after`).
+fn keep(
+    machine: &mut Machine,
+    vocabulary: &Vocabulary,
+    tokens: &[TokenId],
+    bytes: &[u8],
+    after: Cursor,
+) -> Result<usize, Fault> {
+    let trie = vocabulary.trie();
+    let mut start = 0;
+    for (index, &token) in tokens.iter().enumerate() {
+        let rest = &bytes[start..];
+        if rest.len() < vocabulary.token_len_max()
+            && let Some(node) = trie.node_of(rest)
+            && reaches_token(machine, trie, node, after)?
+        {
+            return Ok(index);
+        }
+        start += vocabulary.token_bytes(token).map_or(0, <[u8]>::len);
+    }
+    Ok(tokens.len())
+}
+
+/// Whether some token below `node` can follow at `cursor`.
+fn reaches_token(machine: &mut Machine, trie: &TokenTrie, node: u32, cursor: Cursor) -> Result<bool, Fault> {
+    let mut agenda: Vec<(u32, Cursor)> = vec![(node, cursor)];
+    while let Some((node, cursor)) = agenda.pop() {
+        for child in trie.children(node) {
+            if let Some(next) = machine.step(cursor, trie.bytes()[child as usize])? {
+                if trie.token(child).is_some() {
+                    return Ok(true);
+                }
+                agenda.push((child, next));
+            }
+        }
+    }
+    Ok(false)
+}

@@ -6,11 +6,13 @@
 //! vocabulary.
 
 pub mod diagnostic;
+mod dump;
 pub mod index;
 pub mod ir;
 pub mod json;
 pub mod limits;
 pub mod link;
+pub mod lints;
 pub mod number;
 pub mod param;
 pub mod regex;

@@ -1,0 +1,369 @@
+//! Lints over the structure of a grammar: what is unused, what derives nothing, what should be a terminal.
+//!
+//! Each pass is a work list over the tables: linear in the grammar, no recursion. Emptiness of regexes is decided
+//! elsewhere; here only [`RegexNode::Nothing`] counts as empty.
+
+use rustc_hash::FxHashSet;
+
+use crate::diagnostic::{CodeInfo, Diagnostic};
+use crate::dump::children;
+use crate::index::IndexVec;
+use crate::ir::{EmbedKind, ExprId, ExprKind, Grammar, LexerMode, RuleId, TerminalId, TokenSet, Unproductive};
+use crate::regex::{RegexId, RegexNode};
+use crate::span::Span;
+
+/// Codes of this module. The examples are Lark; the Lark front end's tests run them.
+pub const CODES: &[CodeInfo] = &[
+    CodeInfo {
+        code: "G101",
+        title: "unused rule",
+        explanation: "The start rule does not lead to this rule. A name that begins with `_` is not reported.",
+        bad: "start: \"a\"\nother: \"b\"\n",
+        good: "start: \"a\" other\nother: \"b\"\n",
+    },
+    CodeInfo {
+        code: "G102",
+        title: "unused terminal",
+        explanation: "No rule and no terminal uses this terminal, and it is not ignored.",
+        bad: "start: \"a\"\nWS: /[ \\t]+/\n",
+        good: "start: \"a\"\nWS: /[ \\t]+/\n%ignore WS\n",
+    },
+    CodeInfo {
+        code: "G103",
+        title: "rule that derives nothing",
+        explanation: "No text can ever finish this rule, for instance because each alternative needs the rule itself.",
+        bad: "start: \"a\" | list\nlist: \"x\" list\n",
+        good: "start: \"a\" | list\nlist: \"x\" list | \"x\"\n",
+    },
+    CodeInfo {
+        code: "G104",
+        title: "grammar without texts",
+        explanation: "No text can ever finish the start rule. With the option `unproductive` set to `allow` this is a warning.",
+        bad: "start: \"a\" start\n",
+        good: "start: \"a\" start | \"a\"\n",
+    },
+    CodeInfo {
+        code: "G105",
+        title: "repetition of a character in a rule",
+        explanation: "Each character becomes a lexeme of its own: slower, and with ignored text between them. Repeat inside the \
+                      regex, or name it in upper case.",
+        bad: "start: /[a-z]/+\n",
+        good: "start: /[a-z]+/\n",
+    },
+    CodeInfo {
+        code: "G106",
+        title: "rule that derives itself",
+        explanation: "The rule stands for itself without anything besides, which adds no text.",
+        bad: "start: \"a\" | start\n",
+        good: "start: \"a\"\n",
+    },
+];
+
+/// Lints of a grammar and of those that stand inside it. Only `G104` can be an error.
+pub fn lint(grammar: &Grammar) -> Vec<Diagnostic> {
+    // Outer grammars before the ones inside them.
+    let mut grammars = vec![grammar];
+    let mut next = 0;
+    while next < grammars.len() {
+        let inner = grammars[next].embeds.iter().filter_map(|embed| match &embed.kind {
+            EmbedKind::Inline(inner) => Some(inner.as_ref()),
+            _ => None,
+        });
+        grammars.extend(inner.collect::<Vec<_>>());
+        next += 1;
+    }
+    let allow = grammar.options.unproductive == Unproductive::Allow;
+    let mut empty: FxHashSet<*const Grammar> = FxHashSet::default();
+    let mut found = Vec::new();
+    for inner in grammars.into_iter().rev() {
+        let mut diagnostics = Vec::new();
+        unused(inner, &mut diagnostics);
+        let productive = productive_rules(inner, &empty);
+        if !productive[inner.start] {
+            empty.insert(std::ptr::from_ref(inner));
+        }
+        unproductive(inner, &productive, allow, &mut diagnostics);
+        if grammar.options.lexer == LexerMode::Longest {
+            character_repetitions(inner, &mut diagnostics);
+        }
+        unit_cycles(inner, &mut diagnostics);
+        found.push(diagnostics);
+    }
+    found.into_iter().rev().flatten().collect()
+}
+
+/// Rules that the start does not lead to, and terminals without a use.
+fn unused(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
+    let mut reached: IndexVec<RuleId, bool> = vec![false; grammar.rules.len()].into();
+    let mut seen: IndexVec<ExprId, bool> = vec![false; grammar.exprs.len()].into();
+    let mut rules = vec![grammar.start];
+    reached[grammar.start] = true;
+    while let Some(rule) = rules.pop() {
+        let mut exprs = vec![grammar.rules[rule].body];
+        while let Some(expr) = exprs.pop() {
+            if std::mem::replace(&mut seen[expr], true) {
+                continue;
+            }
+            let kind = &grammar.exprs[expr].kind;
+            if let ExprKind::Rule(called, _) = *kind
+                && !std::mem::replace(&mut reached[called], true)
+            {
+                rules.push(called);
+            }
+            exprs.extend(children(kind));
+        }
+    }
+    // Rules that lowering added share their place with the written one.
+    let mut places: FxHashSet<Span> = FxHashSet::default();
+    for (id, rule) in grammar.rules.iter_enumerated() {
+        if !reached[id] && !rule.name.starts_with('_') && places.insert(rule.span) {
+            diagnostics.push(Diagnostic::warning("G101", rule.span, format!("rule `{}` is never used", rule.name)));
+        }
+    }
+    let mut used: FxHashSet<TerminalId> = grammar.ignore.iter().copied().collect();
+    used.extend(grammar.exprs.iter().filter_map(|expr| match expr.kind {
+        ExprKind::Terminal(id) => Some(id),
+        _ => None,
+    }));
+    for (id, terminal) in grammar.terminals.iter_enumerated() {
+        if !used.contains(&id) && terminal.name.starts_with(char::is_alphabetic) {
+            let message = format!("terminal `{}` is never used", terminal.name);
+            diagnostics.push(Diagnostic::warning("G102", terminal.span, message));
+        }
+    }
+}
+
+/// Which rules some text finishes. `empty` has the embedded grammars that no text finishes.
+fn productive_rules(grammar: &Grammar, empty: &FxHashSet<*const Grammar>) -> IndexVec<RuleId, bool> {
+    let mut productive: IndexVec<RuleId, bool> = vec![false; grammar.rules.len()].into();
+    // Children that a node still waits for. Length: nodes.
+    let mut missing: IndexVec<ExprId, usize> = vec![0; grammar.exprs.len()].into();
+    let mut waiting = Waiting::new(grammar);
+    let mut ready: Vec<ExprId> = Vec::new();
+    for (id, expr) in grammar.exprs.iter_enumerated() {
+        missing[id] = match &expr.kind {
+            ExprKind::Sequence(parts) => parts.len(),
+            ExprKind::Choice(_) => 1,
+            ExprKind::Repeat(_, 0, _) => 0,
+            ExprKind::Repeat(..) | ExprKind::Rule(..) => 1,
+            kind => usize::from(!leaf_is_productive(grammar, kind, empty)),
+        };
+        children(&expr.kind).for_each(|child| waiting.on_expr(child, id));
+        if let ExprKind::Rule(rule, _) = expr.kind {
+            waiting.on_rule(rule, id);
+        }
+        if missing[id] == 0 {
+            ready.push(id);
+        }
+    }
+    let mut bodies: IndexVec<ExprId, Vec<RuleId>> = vec![Vec::new(); grammar.exprs.len()].into();
+    let mut finished: Vec<RuleId> = Vec::new();
+    for (id, rule) in grammar.rules.iter_enumerated() {
+        bodies[rule.body].push(id);
+        // A budget ends the rule, matched or not.
+        if rule.max_tokens.is_some() {
+            finished.push(id);
+        }
+    }
+    loop {
+        let freed = if let Some(rule) = finished.pop() {
+            if std::mem::replace(&mut productive[rule], true) {
+                continue;
+            }
+            waiting.take_rule(rule)
+        } else if let Some(expr) = ready.pop() {
+            finished.extend(&bodies[expr]);
+            waiting.take_expr(expr)
+        } else {
+            return productive;
+        };
+        for node in freed {
+            // A choice that is finished already waits for nothing more.
+            if missing[node] > 0 {
+                missing[node] -= 1;
+                if missing[node] == 0 {
+                    ready.push(node);
+                }
+            }
+        }
+    }
+}
+
+/// Who waits for a node or a rule to be finished.
+struct Waiting {
+    exprs: IndexVec<ExprId, Vec<ExprId>>,
+    rules: IndexVec<RuleId, Vec<ExprId>>,
+}
+
+impl Waiting {
+    fn new(grammar: &Grammar) -> Self {
+        Self {
+            exprs: vec![Vec::new(); grammar.exprs.len()].into(),
+            rules: vec![Vec::new(); grammar.rules.len()].into(),
+        }
+    }
+    fn on_expr(&mut self, child: ExprId, parent: ExprId) {
+        self.exprs[child].push(parent);
+    }
+    fn on_rule(&mut self, rule: RuleId, caller: ExprId) {
+        self.rules[rule].push(caller);
+    }
+    fn take_expr(&mut self, expr: ExprId) -> Vec<ExprId> {
+        std::mem::take(&mut self.exprs[expr])
+    }
+    fn take_rule(&mut self, rule: RuleId) -> Vec<ExprId> {
+        std::mem::take(&mut self.rules[rule])
+    }
+}
+
+fn leaf_is_productive(grammar: &Grammar, kind: &ExprKind, empty: &FxHashSet<*const Grammar>) -> bool {
+    let is_nothing = |regex: RegexId| matches!(grammar.regexes.node(regex), RegexNode::Nothing);
+    match kind {
+        ExprKind::Terminal(id) => {
+            let terminal = &grammar.terminals[*id];
+            !is_nothing(terminal.regex) && !terminal.tail.as_ref().is_some_and(|tail| is_nothing(tail.regex))
+        }
+        ExprKind::Tokens(id) => {
+            let TokenSet { items, negated, .. } = &grammar.token_sets[*id];
+            *negated || !items.is_empty()
+        }
+        ExprKind::Embed(id) => match &grammar.embeds[*id].kind {
+            EmbedKind::Inline(inner) => !empty.contains(&std::ptr::from_ref(inner.as_ref())),
+            _ => true,
+        },
+        _ => true,
+    }
+}
+
+fn unproductive(
+    grammar: &Grammar,
+    productive: &IndexVec<RuleId, bool>,
+    allow: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut places: FxHashSet<Span> = FxHashSet::default();
+    for (id, rule) in grammar.rules.iter_enumerated() {
+        if productive[id] || !places.insert(rule.span) {
+            continue;
+        }
+        let help = "add an alternative without recursion";
+        if id == grammar.start {
+            let message = format!("no text finishes the start rule `{}`", rule.name);
+            let diagnostic = match allow {
+                true => Diagnostic::warning("G104", rule.span, message),
+                false => Diagnostic::error("G104", rule.span, message),
+            };
+            diagnostics.push(diagnostic.help(help));
+        } else if !allow {
+            let message = format!("rule `{}` derives nothing", rule.name);
+            diagnostics.push(Diagnostic::warning("G103", rule.span, message).help(help));
+        }
+    }
+}
+
+/// `x*` in a rule, where `x` is one character of several.
+fn character_repetitions(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
+    // Whether a node is one character. Children are older, so one pass decides; of rules only those that are a terminal.
+    let mut is_character: IndexVec<ExprId, bool> = IndexVec::new();
+    for (_, expr) in grammar.exprs.iter_enumerated() {
+        let known = match &expr.kind {
+            ExprKind::Terminal(id) => terminal_is_character(grammar, *id),
+            ExprKind::Rule(rule, None) => {
+                let rule = &grammar.rules[*rule];
+                let plain = rule.capture.is_none() && rule.max_tokens.is_none() && rule.temperature.is_none();
+                match grammar.exprs[rule.body].kind {
+                    ExprKind::Terminal(id) => plain && terminal_is_character(grammar, id),
+                    _ => false,
+                }
+            }
+            ExprKind::Sequence(parts) => matches!(parts.as_slice(), [only] if is_character[*only]),
+            ExprKind::Choice(alternatives) => {
+                alternatives.iter().all(|a| a.condition.is_none() && is_character[a.expr])
+            }
+            _ => false,
+        };
+        is_character.push(known);
+    }
+    for (_, expr) in grammar.exprs.iter_enumerated() {
+        let ExprKind::Repeat(child, _, max) = expr.kind else { continue };
+        let is_literal = match grammar.exprs[child].kind {
+            ExprKind::Terminal(id) => grammar.terminals[id].is_literal,
+            _ => false,
+        };
+        if is_character[child] && !is_literal && max.is_none_or(|max| max > 1) {
+            let diagnostic =
+                Diagnostic::warning("G105", expr.span, "each character of this repetition is a lexeme of its own")
+                    .help("repeat inside the regex (`/[a-z]+/`), or make it a terminal, in upper case");
+            diagnostics.push(diagnostic);
+        }
+    }
+}
+
+fn terminal_is_character(grammar: &Grammar, id: TerminalId) -> bool {
+    let terminal = &grammar.terminals[id];
+    let is_character = match grammar.regexes.node(terminal.regex) {
+        RegexNode::Class(_) | RegexNode::Bytes(_) => true,
+        RegexNode::Literal(bytes) => std::str::from_utf8(bytes).is_ok_and(|text| text.chars().count() == 1),
+        _ => false,
+    };
+    is_character && terminal.tail.is_none()
+}
+
+/// Rules that derive themselves and nothing besides, through alternatives that are only a rule.
+fn unit_cycles(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Visit {
+        New,
+        Open,
+        Done,
+    }
+    let mut visits: IndexVec<RuleId, Visit> = vec![Visit::New; grammar.rules.len()].into();
+    for root in grammar.rules.ids() {
+        if visits[root] != Visit::New {
+            continue;
+        }
+        visits[root] = Visit::Open;
+        let mut path = vec![(root, units(grammar, root))];
+        while let Some((rule, pending)) = path.last_mut() {
+            let Some((called, span)) = pending.pop() else {
+                visits[*rule] = Visit::Done;
+                path.pop();
+                continue;
+            };
+            match visits[called] {
+                Visit::Done => {}
+                Visit::New => {
+                    visits[called] = Visit::Open;
+                    path.push((called, units(grammar, called)));
+                }
+                Visit::Open => {
+                    let name = &grammar.rules[called].name;
+                    let message = format!("rule `{name}` derives itself and nothing besides");
+                    let diagnostic = Diagnostic::warning("G106", span, message).help("drop this alternative");
+                    diagnostics.push(diagnostic.also(grammar.rules[called].span, format!("`{name}` is defined here")));
+                }
+            }
+        }
+    }
+}
+
+/// Rules that an alternative of this one consists of, last first.
+fn units(grammar: &Grammar, rule: RuleId) -> Vec<(RuleId, Span)> {
+    let mut found = Vec::new();
+    let mut seen: FxHashSet<ExprId> = FxHashSet::default();
+    let mut stack = vec![grammar.rules[rule].body];
+    while let Some(expr) = stack.pop() {
+        if !seen.insert(expr) {
+            continue;
+        }
+        match &grammar.exprs[expr].kind {
+            ExprKind::Rule(called, None) => found.push((*called, grammar.exprs[expr].span)),
+            ExprKind::Choice(alternatives) => {
+                stack.extend(alternatives.iter().filter(|a| a.condition.is_none()).map(|a| a.expr));
+            }
+            ExprKind::Sequence(parts) if parts.len() == 1 => stack.push(parts[0]),
+            _ => {}
+        }
+    }
+    found
+}

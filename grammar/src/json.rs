@@ -94,35 +94,41 @@ pub fn parse_json(source: SourceId, text: &str, limits: &Limits) -> Result<JsonD
 /// where these do not close, the end of the text. For front ends that go on after mistakes.
 pub fn value_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
-    let mut at = start;
+    let blank = |b: &&u8| b.is_ascii_whitespace();
+    let mut at = start.min(text.len());
+    at += bytes[at..].iter().take_while(blank).count();
     let mut depth = 0usize;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => {
-                at += 1;
-                while at < bytes.len() && bytes[at] != b'"' && bytes[at] != b'\n' {
-                    at += if bytes[at] == b'\\' && bytes.get(at + 1) != Some(&b'\n') { 2 } else { 1 };
-                }
-                // A string that is not closed on its line ends there.
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = string_end(bytes, at),
+            b'{' | b'[' => (at, depth) = (at + 1, depth + 1),
+            b'}' | b']' => (at, depth) = (at + usize::from(depth > 0), depth.saturating_sub(1)),
+            _ if depth > 0 => at += 1,
+            _ => {
+                let word = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_' | '$');
+                let rest = text.get(at..).unwrap_or_default();
+                return at + rest.find(|c| !word(c)).unwrap_or(rest.len());
             }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth <= 1 => return at + usize::from(depth == 1),
-            b'}' | b']' => depth -= 1,
-            b if depth == 0 && b.is_ascii_whitespace() && at > start && !text[start..at].trim().is_empty() => {
-                return at;
-            }
-            _ => {}
         }
-        at += 1;
-        if depth == 0 && bytes.get(at - 1) == Some(&b'"') {
+        if depth == 0 {
             return at;
         }
     }
-    let mut end = at.min(text.len());
-    while !text.is_char_boundary(end) {
-        end += 1;
+    text.len()
+}
+
+/// The byte after the string that begins at `start`; one that is not closed on its line ends there.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\n' => return at,
+            b'\\' if bytes.get(at + 1).is_some_and(|&b| b != b'\n') => at += 2,
+            _ => at += 1,
+        }
     }
-    end
+    bytes.len()
 }
 
 impl JsonDocument {

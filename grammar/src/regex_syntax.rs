@@ -4,7 +4,7 @@
 //! What is not regular (back-references) or not built yet (look-around, lazy quantifiers, anchors in the middle) is an
 //! error at its place, never something else. The tables of Unicode come from the `regex-syntax` crate.
 //!
-//! Stages: [`parser`] text -> [`ast`], then [`lower`] (anchors, then nodes).
+//! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes).
 //!
 //! Anchors: a regex describes whole texts, so `^` and `$` at its edges say nothing; with [`RegexOptions::search`] they
 //! decide whether text may stand before and after. Elsewhere they are errors.

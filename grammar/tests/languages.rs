@@ -4,6 +4,8 @@
 mod matcher;
 #[path = "languages/numbers.rs"]
 mod numbers;
+#[path = "languages/recorded.rs"]
+mod recorded;
 #[path = "languages/rust_regexes.rs"]
 mod rust_regexes;
 

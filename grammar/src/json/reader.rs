@@ -447,7 +447,7 @@ impl Reader<'_> {
     fn number(&mut self) -> Box<str> {
         let start = self.at;
         let rest = &self.text[start..];
-        let like = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
+        let like = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
         let len = rest.find(|c| !like(c)).unwrap_or(rest.len());
         self.at += len;
         let text = &rest[..len];

@@ -273,7 +273,8 @@ impl<'t> Parser<'t, '_, '_> {
         let first = quantifier.range.clone();
         if matches!(self.tree.nodes[node], Ast::Anchor(..)) && !rust {
             let operator = self.text[first.clone()].to_owned();
-            self.error(RegexError::NothingToRepeat { operator }, first.clone());
+            self.error(RegexError::NothingToRepeat { operator }, first);
+            return node;
         }
         let mut node = self.tree.push(Ast::Repeat(node, quantifier.min, quantifier.max));
         let mut quantifiers = 1;

@@ -98,5 +98,5 @@ fn is_multiple(text: &[u8], divisor: u64, scale: u32) -> bool {
     let fraction = fraction.unwrap_or("").trim_end_matches('0');
     let places = fraction.len().max(scale as usize);
     let value: u128 = format!("{whole}{fraction:0<places$}").parse().expect("short numbers only");
-    value % (u128::from(divisor) * 10u128.pow((places - scale as usize) as u32)) == 0
+    value.is_multiple_of(u128::from(divisor) * 10u128.pow((places - scale as usize) as u32))
 }

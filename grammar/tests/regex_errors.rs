@@ -1,0 +1,168 @@
+//! What is wrong in a regex, with its code and its place.
+
+use larkspur_grammar::regex_syntax::CODES;
+use larkspur_grammar::{
+    Dialect, Limits, RegexOptions, RegexSet, SourceId, SourceMap, TextMap, json::parse_json, parse_regex,
+};
+
+/// Codes of errors and lints with the text at their primary places.
+fn report<'t>(text: &'t str, options: &RegexOptions, limits: &Limits) -> (Vec<(&'static str, &'t str)>, bool) {
+    let map = TextMap::verbatim(SourceId(0), 0);
+    let mut diagnostics = Vec::new();
+    let mut warnings = Vec::new();
+    let result = parse_regex(text, &map, options, limits, &mut RegexSet::new(), &mut warnings);
+    let valid = result.is_ok();
+    diagnostics.extend(result.err().unwrap_or_default());
+    diagnostics.extend(warnings);
+    let shown = |diagnostic: &larkspur_grammar::Diagnostic| {
+        assert!(diagnostic.help.is_some() || diagnostic.code == "R020", "{} has no way out", diagnostic.code);
+        let span = diagnostic.labels[0].span;
+        (diagnostic.code, &text[span.start as usize..span.end as usize])
+    };
+    (diagnostics.iter().map(shown).collect(), valid)
+}
+
+#[track_caller]
+fn check(dialect: Dialect, text: &str, expected: &[(&str, &str)]) {
+    assert_eq!(report(text, &RegexOptions::new(dialect), &Limits::default()).0, expected, "{text:?}");
+}
+
+#[test]
+fn python() {
+    let check = |text, expected: &[_]| check(Dialect::Python, text, expected);
+    check("a(b", &[("R001", "(")]);
+    check("é(a))b)", &[("R002", ")"), ("R002", ")")]);
+    check("[a-", &[("R003", "[")]);
+    check("x[z-a\\d-q]", &[("R004", "z-a"), ("R005", "\\d")]);
+    check("*a|+", &[("R006", "*"), ("R006", "+")]);
+    check("a{2}{3}*", &[("R007", "{3}"), ("R007", "*")]);
+    check("^*", &[("R006", "*")]);
+    check("a{3,2}b{9999999}", &[("R008", "{3,2}"), ("R009", "{9999999}")]);
+    check("\\h\\q[\\A]", &[("R011", "\\h"), ("R011", "\\q"), ("R011", "\\A")]);
+    check("\\x4\\u12\\U0011", &[("R012", "\\x4"), ("R012", "\\u12"), ("R012", "\\U0011")]);
+    check("\\ud800\\U00110000", &[("R013", "\\ud800"), ("R013", "\\U00110000")]);
+    check("\\777[\\8]", &[("R014", "\\777"), ("R014", "\\8")]);
+    check("\\p{Latn1}\\p{Letters}", &[("R015", "\\p{Latn1}"), ("R015", "\\p{Letters}")]);
+    check("a\\", &[("R016", "\\")]);
+    check("\\N{EM DASH}a", &[("R017", "\\N{EM DASH}")]);
+    check("(?~a)", &[("R018", "(?~")]);
+    check("(?P<1>a)(?P<b", &[("R019", "1"), ("R001", "("), ("R019", "b")]);
+    check("(?P<a>x)(?P<a>y)", &[("R020", "a")]);
+    check("(?iq)a", &[("R021", "q")]);
+    check("a(?i)b(?s:c)", &[("R022", "(?i)")]);
+    check("(?=\\q)a(?<!b)", &[("R023", "(?="), ("R011", "\\q"), ("R023", "(?<!")]);
+    check("\\bif\\B", &[("R024", "\\b"), ("R024", "\\B")]);
+    check("a*?b+?c??d{1,2}?e{3}?", &[("R025", "*?"), ("R025", "+?"), ("R025", "??"), ("R025", "{1,2}?")]);
+    check("a^b$c(?:$d)*", &[("R026", "^"), ("R026", "$"), ("R026", "$")]);
+    check("(a)\\1(?P=n)\\k<n>", &[("R027", "\\1"), ("R027", "(?P=n)"), ("R027", "\\k<n>")]);
+    check("(a)?b(?(1)c|d)", &[("R028", "(?(1)")]);
+    check("(?>a)b*+c", &[("R029", "(?>"), ("R029", "*+")]);
+    check("a(?R)(?1)(?&n)", &[("R030", "(?R)"), ("R030", "(?1)"), ("R030", "(?&n)")]);
+    check("[a&&b][[:alpha:]][a--b]", &[("R004", "a--"), ("R101", "&&"), ("R101", "[:alpha:]"), ("R101", "--")]);
+    check("(?x)[a b]", &[("R105", " ")]);
+}
+
+#[test]
+fn anchors_that_say_nothing() {
+    for text in ["^a$", "\\A(?:a|b)\\Z", "(^a|^b)$", "^^a", "(?:^)a", "^$", "(^a)?", "a(?:$|b)", "(?m)^a$", "^(?:a|b$)"]
+    {
+        check(Dialect::Python, text, &[]);
+    }
+    for text in ["a?^b", "(^a)*", "(a$)+b", "x|(?:a^b)", "(^a|$b)c"] {
+        let codes = report(text, &RegexOptions::new(Dialect::Python), &Limits::default()).0;
+        assert!(codes.iter().all(|&(code, _)| code == "R026") && codes.len() == 1, "{text:?}: {codes:?}");
+    }
+}
+
+#[test]
+fn rust_and_ecma() {
+    check(Dialect::Rust, "{a}", &[("R010", "{")]);
+    check(Dialect::Rust, "(?-u:\\xFF.)", &[("R035", "\\xFF"), ("R035", ".")]);
+    check(Dialect::Rust, "\\b{start}a\\<", &[("R024", "\\b{start}"), ("R024", "\\<")]);
+    check(Dialect::Rust, "[a[b]", &[("R003", "[")]);
+    check(Dialect::Rust, "a**{2}", &[]);
+    check(Dialect::Ecma, "[]]", &[("R102", "[]")]);
+    check(Dialect::Ecma, "[^]a]", &[("R102", "[^]")]);
+    check(Dialect::Ecma, "[^]|[]", &[("R102", "[^]")]);
+    check(Dialect::Ecma, "a[]", &[]);
+    check(Dialect::Ecma, "a{,5}", &[("R103", "{,5}")]);
+    check(Dialect::Ecma, "\\Aa\\Z", &[("R104", "\\A"), ("R104", "\\Z")]);
+    check(Dialect::Ecma, "[\\w-.]{1}\\/{x}", &[]);
+    check(
+        Dialect::Ecma,
+        "[\\ud800-\\udbff][\\udc00-\\udfff]",
+        &[("R013", "\\ud800-\\udbff"), ("R013", "\\udc00-\\udfff")],
+    );
+    let bytes = RegexOptions { bytes: true, ..RegexOptions::new(Dialect::Rust) };
+    assert_eq!(report("[^é]\\W", &bytes, &Limits::default()).0, [("R034", "[^é]")]);
+    let search = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+    assert_eq!(report("^.*?$", &search, &Limits::default()), (vec![], true));
+}
+
+#[test]
+fn places_inside_a_json_string() {
+    let mut sources = SourceMap::new();
+    let text = r#"{"pattern": "\u0061\\d(\\q"}"#;
+    let source = sources.add("schema", text);
+    let document = parse_json(source, text, &Limits::default()).expect("JSON");
+    let id = document.get(document.root(), "pattern").expect("a pattern");
+    let regex = document.string(id).expect("a string");
+    let options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+    let mut set = RegexSet::new();
+    let errors = parse_regex(regex, &document.string_map(id), &options, &Limits::default(), &mut set, &mut Vec::new());
+    let spans = errors.expect_err("mistakes").into_iter().map(|error| {
+        let span = error.labels[0].span;
+        (error.code, &text[span.start as usize..span.end as usize])
+    });
+    assert_eq!(spans.collect::<Vec<_>>(), [("R001", "("), ("R011", r"\\q")]);
+}
+
+#[test]
+fn limits_are_met_and_nothing_overflows() {
+    let options = RegexOptions::new(Dialect::Rust);
+    let limits = Limits::default();
+    let codes = |text: &str, limits: &Limits| {
+        report(text, &options, limits).0.into_iter().map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    for hostile in
+        ["(".repeat(300_000), "[".repeat(300_000), format!("a{}", "{1}".repeat(300_000)), "(?:a|".repeat(100_000)]
+    {
+        assert_eq!(codes(&hostile, &limits), ["R031"], "{:?}", &hostile[..10]);
+    }
+    assert_eq!(codes(&")".repeat(100_000), &limits), ["R002"; 100]);
+    let few = Limits { regex_nodes_max: 50, ..Limits::default() };
+    assert_eq!(codes(&"ab*".repeat(100), &few), ["R032"]);
+    assert_eq!(codes(&"[a-z\\w]".repeat(1_000), &few), ["R032"]);
+    let short = Limits { source_bytes_max: 5, ..Limits::default() };
+    assert_eq!(codes("aaaaaa", &short), ["R033"]);
+    let long = vec!["\\w\\p{L}(?i:straße)[^\\d]"; 20_000].join("|");
+    assert_eq!(codes(&long, &limits), [""; 0]);
+    let nested = format!("{}a{}", "(?:".repeat(200), "){0,1000000}".repeat(200));
+    assert_eq!(codes(&nested, &limits), [""; 0]);
+}
+
+/// The regex of `start: /…/flags`.
+fn of_grammar(grammar: &str) -> Option<(&str, &str)> {
+    let (text, flags) = grammar.split_once('/')?.1.rsplit_once('/')?;
+    flags.chars().all(|c| c.is_ascii_alphabetic()).then_some((text, flags))
+}
+
+#[test]
+fn every_code_has_its_examples() {
+    let mut checked = 0;
+    for info in CODES.iter().filter(|info| !info.bad.contains('…') && !info.bad.contains("%json")) {
+        let dialect =
+            if info.bad.contains("%llguidance") || info.code == "R035" { Dialect::Rust } else { Dialect::Python };
+        let bytes = info.bad.contains("allow_invalid_utf8");
+        let Some((bad, flags)) = of_grammar(info.bad) else { continue };
+        let options = RegexOptions { bytes, verbose: flags.contains('x'), ..RegexOptions::new(dialect) };
+        let (found, _) = report(bad, &options, &Limits::default());
+        assert!(found.iter().any(|&(code, _)| code == info.code), "{}: {found:?}", info.code);
+        checked += 1;
+        if let Some((good, _)) = of_grammar(info.good) {
+            let good_options = RegexOptions { bytes: false, ..options };
+            assert_eq!(report(good, &good_options, &Limits::default()), (vec![], true), "{}", info.code);
+        }
+    }
+    assert!(checked > 25, "{checked}");
+}

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use larkspur_grammar::{Diagnostic, LinkedGrammar};
+use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar};
 
 use crate::cfg::lower::lower;
 use crate::engine::{CompiledGrammar, Shared};
 use crate::error::Fault;
 use crate::lexer::states::Lexer;
 use crate::machine::Machine;
+use crate::swallow::swallows;
 
 pub(crate) fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<CompiledGrammar, Vec<Diagnostic>> {
     let limits = shared.limits();
@@ -48,6 +49,12 @@ pub(crate) fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<Compiled
     }
     let mut machine = Machine::new(cfg.clone(), arena, limits).map_err(limit_met)?;
     machine.start().map_err(limit_met)?;
+    if cfg.mode == LexerMode::Longest {
+        diagnostics.extend(swallows(&mut machine).map_err(limit_met)?);
+        if diagnostics.iter().any(Diagnostic::is_error) {
+            return Err(diagnostics);
+        }
+    }
     Ok(CompiledGrammar::new(shared.clone(), cfg, machine, diagnostics))
 }
 

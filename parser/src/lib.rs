@@ -17,6 +17,7 @@ mod machine;
 mod mask;
 mod matcher;
 mod slicer;
+mod swallow;
 
 pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
 pub use error::MatcherError;

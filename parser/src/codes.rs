@@ -1,0 +1,67 @@
+//! The codes of this crate.
+
+use larkspur_grammar::CodeInfo;
+
+/// Every code that compiling for a vocabulary reports. The examples are Lark.
+pub const CODES: &[CodeInfo] = &[
+    CodeInfo {
+        code: "B001",
+        title: "too many symbols",
+        explanation: "Lowered, with counts and scopes written out, the grammar is over the limit `grammar_symbols_max`.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "B002",
+        title: "limit exceeded",
+        explanation: "The message names a field of `Limits`. Most often a terminal with large counts needs too many \
+                      states, or its complement or intersection too much work to decide whether it is empty.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "P001",
+        title: "grammar matches no text",
+        explanation: "The start rule can never be finished: each of its alternatives needs a terminal that matches no \
+                      text, or itself.",
+        bad: "start: A\nA: /a/ & /b/\n",
+        good: "start: A\nA: /[ab]/ & /b/\n",
+    },
+    CodeInfo {
+        code: "P002",
+        title: "terminal matches no text",
+        explanation: "What stands behind it is unreachable. Most often an intersection or a complement leaves nothing.",
+        bad: "start: \"x\" | A\nA: /a/ & /b/\n",
+        good: "start: \"x\" | A\nA: /[ab]/ & /b/\n",
+    },
+    CodeInfo {
+        code: "P003",
+        title: "terminal swallows what must follow it",
+        explanation: "In the lexer mode `longest` a terminal goes on as long as it can. Here it can go on over the \
+                      beginning of what must follow, and then the text is stuck. The label has such a text.",
+        bad: "start: NAME \"s\" | NAME \".\"\nNAME: /[a-z]+/\n",
+        good: "%larkspur { \"lexer\": \"exact\" }\nstart: NAME \"s\" | NAME \".\"\nNAME: /[a-z]+/\n",
+    },
+    CodeInfo {
+        code: "P004",
+        title: "grammar can never be finished",
+        explanation: "In the lexer mode `longest` some terminal always swallows what must follow it, whatever the text.",
+        bad: "start: NAME \"x\"\nNAME: /[a-z]+/\n",
+        good: "start: NAME\nNAME: /[a-z]*x/\n",
+    },
+    CodeInfo {
+        code: "V001",
+        title: "unknown special token",
+        explanation: "The vocabulary has no special token of this name. Choose the vocabulary of the model that the \
+                      grammar is for. Text in angle brackets is a string: `\"<think>\"`.",
+        bad: "start: <|no_such_token|> \"a\"\n",
+        good: "start: \"<|no_such_token|>\" \"a\"\n",
+    },
+    CodeInfo {
+        code: "V002",
+        title: "token id out of the vocabulary",
+        explanation: "The vocabulary has fewer tokens.",
+        bad: "start: <[4000000000]>\n",
+        good: "start: <[100]>\n",
+    },
+];

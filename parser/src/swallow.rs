@@ -1,0 +1,147 @@
+//! `longest` mode: lexemes that swallow what must follow them.
+//!
+//! No shorter match is ever retried in `longest` mode, so that `/[a-z]+/ "x"` can never be finished. From each Earley
+//! set the lexer's states are searched for one in which lexemes match, and every byte with which anything could follow
+//! is taken by a lexeme that goes on. That is a lint, with the text as a witness. If the search finds no way at all to
+//! finish, and nothing was left out of it, the grammar is an error: such masks would lead a model into a trap.
+
+use std::collections::VecDeque;
+
+use larkspur_grammar::{ByteSet, Diagnostic};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cfg::LexemeId;
+use crate::earley::sets::SetId;
+use crate::error::Fault;
+use crate::lexer::states::{DEAD, LexStateId, NO_LEXEMES, StateKind};
+use crate::machine::Machine;
+
+/// Earley sets searched; enough for the lexical structure of any grammar seen, few enough not to be felt.
+const SETS_MAX: usize = 64;
+
+/// Lexer states searched from each set.
+const STATES_MAX: usize = 64;
+
+struct Search<'a> {
+    machine: &'a mut Machine,
+    queue: VecDeque<SetId>,
+    seen: FxHashSet<SetId>,
+    reported: FxHashMap<LexemeId, Diagnostic>,
+    /// Whether something was left out.
+    is_cut: bool,
+    can_finish: bool,
+}
+
+/// A lexer state of the search, and how it was reached.
+struct Reached {
+    lex: LexStateId,
+    from: usize,
+    byte: u8,
+}
+
+/// Lints of a grammar in `longest` mode. The error, if there is one, is last.
+pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> {
+    let start = machine.start()?;
+    let Some(thread) = Machine::single(start) else { return Ok(Vec::new()) };
+    let mut search = Search {
+        machine,
+        queue: VecDeque::from([thread.set]),
+        seen: FxHashSet::from_iter([thread.set]),
+        reported: FxHashMap::default(),
+        is_cut: false,
+        can_finish: false,
+    };
+    while let Some(set) = search.queue.pop_front() {
+        search.set(set)?;
+    }
+    let (can_finish, is_cut) = (search.can_finish, search.is_cut);
+    let mut diagnostics: Vec<Diagnostic> = search.reported.into_values().collect();
+    diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span.start));
+    if !can_finish && !is_cut && !diagnostics.is_empty() {
+        let witness = diagnostics.remove(0);
+        let mut error = Diagnostic { code: "P004", severity: larkspur_grammar::Severity::Error, ..witness };
+        error.message = format!("the grammar can never be finished in `longest` mode: {}", error.message);
+        diagnostics.push(error);
+    }
+    Ok(diagnostics)
+}
+
+impl Search<'_> {
+    fn set(&mut self, set: SetId) -> Result<(), Fault> {
+        let closure = self.machine.sets.closure(set, &mut self.machine.lexer)?;
+        self.can_finish |= closure.accepts;
+        // Tokens lead on, too; where they stand, nothing is certain.
+        self.is_cut |= !closure.token_scans.is_empty();
+        let mut reached = vec![Reached { lex: closure.start, from: 0, byte: 0 }];
+        let mut seen: FxHashSet<LexStateId> = FxHashSet::from_iter([closure.start]);
+        let mut next = 0;
+        while next < reached.len() {
+            self.state(set, &reached, next)?;
+            let lex = reached[next].lex;
+            for byte in 0..=255u8 {
+                let target = self.machine.lexer.next(lex, byte)?;
+                if target == DEAD || seen.contains(&target) {
+                    continue;
+                }
+                if reached.len() >= STATES_MAX {
+                    self.is_cut = true;
+                    break;
+                }
+                seen.insert(target);
+                reached.push(Reached { lex: target, from: next, byte });
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// What follows if lexemes end in a state.
+    fn state(&mut self, set: SetId, reached: &[Reached], at: usize) -> Result<(), Fault> {
+        let lex = reached[at].lex;
+        let state = self.machine.lexer.state(lex);
+        let (ends, is_lazy) = (state.ends, state.kind == StateKind::LazyEnd);
+        if ends == NO_LEXEMES {
+            return Ok(());
+        }
+        let after = self.machine.sets.scan(set, ends, &mut self.machine.lexer)?;
+        let closure = self.machine.sets.closure(after, &mut self.machine.lexer)?;
+        let follow = self.machine.lexer.row(closure.start)?.live;
+        let goes_on = if is_lazy { ByteSet::EMPTY } else { self.machine.lexer.row(lex)?.live };
+        let is_open = closure.accepts || !closure.token_scans.is_empty() || follow.intersect(&goes_on) != follow;
+        if is_open {
+            if self.seen.len() >= SETS_MAX {
+                self.is_cut |= !self.seen.contains(&after);
+            } else if self.seen.insert(after) {
+                self.queue.push_back(after);
+            }
+            return Ok(());
+        }
+        let ended = self.machine.lexer.lexemes(ends).to_vec();
+        let cfg = self.machine.cfg.clone();
+        let Some(&lexeme) = ended.iter().find(|&&lexeme| cfg.lexemes[lexeme].ignored_by.is_none()) else {
+            return Ok(());
+        };
+        if self.reported.contains_key(&lexeme) {
+            return Ok(());
+        }
+        let mut witness = Vec::new();
+        let mut step = at;
+        while step != 0 {
+            witness.push(reached[step].byte);
+            step = reached[step].from;
+        }
+        witness.reverse();
+        witness.extend(follow.iter().next());
+        let start = self.machine.sets.start_state(after, &mut self.machine.lexer)?;
+        let expected: Vec<&str> =
+            self.machine.lexer.live_lexemes(start).take(3).map(|id| cfg.lexemes[id].name.as_str()).collect();
+        let lexeme_info = &cfg.lexemes[lexeme];
+        let text = String::from_utf8_lossy(&witness).escape_debug().to_string();
+        let message = format!("{} swallows what must follow it ({})", lexeme_info.name, expected.join(", "));
+        let diagnostic = Diagnostic::warning("P003", lexeme_info.span, message)
+            .at(format!("in \"{text}\" the match goes on over the last character"))
+            .help("make the terminal stop before it, put something between them, or use `%larkspur { \"lexer\": \"exact\" }`");
+        self.reported.insert(lexeme, diagnostic);
+        Ok(())
+    }
+}

@@ -1,9 +1,28 @@
 //! Linking: all grammars of a source in one table, every embed pointing at its target.
 
-use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::diagnostic::{CodeInfo, Diagnostic, did_you_mean};
 use crate::index::IndexVec;
 use crate::ir::{EmbedKind, Grammar, GrammarId};
 use crate::span::Span;
+
+/// Codes of this module.
+pub const CODES: &[CodeInfo] = &[
+    CodeInfo {
+        code: "G001",
+        title: "undefined grammar",
+        explanation: "`@name` stands for another grammar of the same list. A single text has none; nest it with \
+                      `%lark { … }`.",
+        bad: "start: @number\n",
+        good: "start: %lark {\n  start: /[0-9]+/\n}\n",
+    },
+    CodeInfo {
+        code: "G002",
+        title: "two grammars of one name",
+        explanation: "The grammars of a list have different names, or none.",
+        bad: "{\"grammars\": [{\"name\": \"a\", \"lark_grammar\": \"start: @a\"}, {\"name\": \"a\", \"lark_grammar\": \"start: \\\"x\\\"\"}]}",
+        good: "{\"grammars\": [{\"name\": \"a\", \"lark_grammar\": \"start: @b\"}, {\"name\": \"b\", \"lark_grammar\": \"start: \\\"x\\\"\"}]}",
+    },
+];
 
 /// Grammars that refer to each other by id; every [`Embed::target`](crate::Embed::target) is set.
 #[derive(Clone, Debug)]

@@ -1,1 +1,54 @@
-//! Placeholder.
+//! Grammars to token masks: the front door.
+//!
+//! In: a [`Source`] (Lark text, a regex, a list of grammars, or a grammar built by a program) and a model's
+//! [`Vocabulary`]. Out: a [`CompiledGrammar`], and for each generated sequence a [`Matcher`] that says which tokens keep
+//! the text inside the language.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use larkspur::{Engine, Source, TokenMask, Vocabulary};
+//!
+//! let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+//! let grammar = engine.compile(&Source::lark("start: \"yes\" | \"no\""))?;
+//! let mut matcher = grammar.matcher()?;
+//! let mut mask = TokenMask::new(engine.vocabulary().len());
+//! matcher.compute_mask(&mut mask)?;
+//! assert_eq!(mask.iter().collect::<Vec<_>>(), [b'n'.into(), b'y'.into()]);
+//! matcher.consume_token(b'n'.into())?;
+//! assert_eq!(matcher.forced_bytes()?, b"o");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Knows every front end and the engine, and does no algorithm: it chooses the front end by [`SourceKind`], links the
+//! grammars, and hands them to the engine.
+
+#![forbid(unsafe_code)]
+
+mod codes;
+mod compile;
+mod engine;
+mod error;
+mod front_ends;
+mod list;
+mod source;
+mod stages;
+
+pub use codes::{CODES, codes};
+pub use compile::{CompileOptions, Linked, link};
+pub use engine::{CompiledGrammar, Engine};
+pub use error::{CompileError, summary_line};
+pub use source::{Source, SourceBody, SourceKind, UnknownSourceKind};
+pub use stages::{ast_dump, ir_dump};
+
+/// The IR that front ends produce, for grammars built by programs.
+pub use larkspur_grammar as grammar;
+pub use larkspur_grammar::{
+    ByteSet, CodeInfo, Diagnostic, Grammar, Label, LexerMode, Limits, LinkedGrammar, Severity, SourceId, SourceMap, Span,
+};
+pub use larkspur_parser::{
+    Consumed, DEFAULT_SLICES, EngineOptions, GrammarStats, MaskStats, Matcher, MatcherError, MatcherOptions, SliceError,
+    StopReason,
+};
+/// Vocabularies, their loaders, tries and masks.
+pub use larkspur_toktrie as toktrie;
+pub use larkspur_toktrie::{TokenId, TokenMask, Vocabulary, VocabularyBuilder, VocabularyError};

@@ -5,7 +5,9 @@
 //! Knows no source text: diagnostics carry spans that the front ends made.
 
 mod cfg;
+mod codes;
 mod compile;
+mod dump;
 mod earley;
 mod engine;
 mod error;
@@ -19,6 +21,7 @@ mod matcher;
 mod slicer;
 mod swallow;
 
+pub use codes::CODES;
 pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
 pub use error::MatcherError;
 pub use mask::MaskStats;

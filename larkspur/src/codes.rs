@@ -1,0 +1,97 @@
+//! Every code that any part of Larkspur reports.
+
+use larkspur_grammar::{CodeInfo, json, link, lints, regex_syntax};
+
+/// The facade's own codes. The examples are of the kind that the title names, and else Lark.
+pub const CODES: &[CodeInfo] = &[
+    CodeInfo {
+        code: "F001",
+        title: "kind of grammar not supported yet",
+        explanation: "This kind of source, or of a part of it such as `%json { … }`, has no front end in this version.",
+        bad: "start: %json { \"type\": \"integer\" }\n",
+        good: "start: /-?(0|[1-9][0-9]*)/\n",
+    },
+    CodeInfo {
+        code: "F002",
+        title: "schema without text",
+        explanation: "A grammar built by a program has a `%json` body, and comes without the sources in which its text \
+                      stands. Give them as `SourceBody::Grammar { sources, … }`.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F003",
+        title: "source too large",
+        explanation: "The text is over the limit `source_bytes_max`.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F004",
+        title: "start rule of a regex",
+        explanation: "A regex source has no rules, so that there is none to start with.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F005",
+        title: "no syntax tree",
+        explanation: "`dump --stage ast` shows Lark texts only. Of other sources there are the stages after it.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F010",
+        title: "shape of a list of grammars",
+        explanation: "A list of grammars is a JSON object whose key `grammars` has an array of at least one grammar.",
+        bad: "{\"grammars\": []}",
+        good: "{\"grammars\": [{\"lark_grammar\": \"start: \\\"a\\\"\"}]}",
+    },
+    CodeInfo {
+        code: "F011",
+        title: "element of a list of grammars",
+        explanation: "Each element is an object with either `lark_grammar` or `json_schema`, and a `name` if others \
+                      refer to it.",
+        bad: "{\"grammars\": [{\"name\": \"a\"}]}",
+        good: "{\"grammars\": [{\"name\": \"a\", \"lark_grammar\": \"start: \\\"a\\\"\"}]}",
+    },
+    CodeInfo {
+        code: "F012",
+        title: "not a string",
+        explanation: "`name` and `lark_grammar` are strings.",
+        bad: "{\"grammars\": [{\"lark_grammar\": 1}]}",
+        good: "{\"grammars\": [{\"lark_grammar\": \"start: \\\"a\\\"\"}]}",
+    },
+    CodeInfo {
+        code: "F013",
+        title: "budget of tokens",
+        explanation: "`max_tokens` of a list of grammars is the budget of the whole text: a whole number below 2^32.",
+        bad: "{\"grammars\": [{\"lark_grammar\": \"start: \\\"a\\\"\"}], \"max_tokens\": -1}",
+        good: "{\"grammars\": [{\"lark_grammar\": \"start: \\\"a\\\"\"}], \"max_tokens\": 10}",
+    },
+    CodeInfo {
+        code: "F014",
+        title: "unknown key",
+        explanation: "A list of grammars has the keys `grammars` and `max_tokens`, its elements `name`, `lark_grammar` and \
+                      `json_schema`. Another key has no effect.",
+        bad: "{\"grammars\": [{\"lark_gramar\": \"\", \"lark_grammar\": \"start: \\\"a\\\"\"}]}",
+        good: "{\"grammars\": [{\"lark_grammar\": \"start: \\\"a\\\"\"}]}",
+    },
+];
+
+/// Every code, in order: of the facade, the front ends, the grammar crate (regexes, JSON, linking, lints) and the
+/// engine.
+pub fn codes() -> Vec<&'static CodeInfo> {
+    let tables = [
+        CODES,
+        larkspur_lark_frontend::CODES,
+        regex_syntax::CODES,
+        json::CODES,
+        link::CODES,
+        lints::CODES,
+        larkspur_parser::CODES,
+    ];
+    let mut all: Vec<&CodeInfo> = tables.into_iter().flatten().collect();
+    all.sort_by_key(|info| info.code);
+    all
+}

@@ -1,0 +1,125 @@
+//! The pipeline up to the engine's door: source -> grammars -> lints -> linked.
+
+use larkspur_grammar::lints::lint;
+use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span};
+
+use crate::error::{CompileError, Mistake};
+use crate::front_ends::embedded_schema;
+use crate::source::{Source, SourceBody};
+
+/// How a source is read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CompileOptions {
+    /// The rule to start with; `start` if it is not given. Of a list, the first grammar's.
+    pub start: Option<String>,
+    /// Beats what the source says.
+    pub lexer: Option<LexerMode>,
+    /// Read Lark as if it began with `%llguidance {}`: Rust's regexes, JSON's strings, no ignored text at the edges.
+    pub llguidance_face: bool,
+}
+
+/// A source whose grammars are read and linked, not yet compiled for a vocabulary.
+#[derive(Clone, Debug)]
+pub struct Linked {
+    /// The grammars.
+    pub grammar: LinkedGrammar,
+    /// What spans point into.
+    pub sources: SourceMap,
+    /// Lints.
+    pub warnings: Vec<Diagnostic>,
+    /// Tokens of the whole text at most, as the source says.
+    pub max_tokens: Option<u32>,
+}
+
+/// A source being read; what front ends write into.
+pub(crate) struct Reading<'a> {
+    pub options: &'a CompileOptions,
+    pub limits: &'a Limits,
+    pub sources: SourceMap,
+    /// The spans point into nothing: a program's grammar came without its sources.
+    pub is_without_text: bool,
+    pub diagnostics: Vec<Diagnostic>,
+    pub max_tokens: Option<u32>,
+}
+
+impl Reading<'_> {
+    pub fn report(&mut self, span: Span, mistake: Mistake) {
+        self.diagnostics.push(mistake.diagnostic(span));
+    }
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Reads and links a source, which needs no vocabulary.
+///
+/// Errors: everything that is wrong with it, as far as that shows without a vocabulary.
+pub fn link(source: &Source, options: &CompileOptions, limits: &Limits) -> Result<Linked, CompileError> {
+    let mut reading = Reading {
+        options,
+        limits,
+        sources: SourceMap::new(),
+        is_without_text: matches!(source.body, SourceBody::Grammar { sources: None, .. }),
+        diagnostics: Vec::new(),
+        max_tokens: None,
+    };
+    let grammars = read(source, &mut reading);
+    let linked = if reading.has_errors() { None } else { lint_and_link(grammars, &mut reading) };
+    if reading.is_without_text {
+        reading.diagnostics.iter_mut().for_each(|diagnostic| diagnostic.labels.clear());
+    }
+    let Reading { sources, diagnostics, max_tokens, .. } = reading;
+    match linked {
+        Some(grammar) => Ok(Linked { grammar, sources, warnings: diagnostics, max_tokens }),
+        None => Err(CompileError { diagnostics, sources }),
+    }
+}
+
+fn read(source: &Source, reading: &mut Reading) -> Vec<Grammar> {
+    match &source.body {
+        SourceBody::Text { kind, text } => {
+            let id = reading.sources.add(&source.name, text);
+            (kind.row().read)(reading, id)
+        }
+        SourceBody::Grammar { grammar, sources } => {
+            if let Some(sources) = sources {
+                reading.sources = sources.clone();
+            }
+            vec![Grammar::clone(grammar)]
+        }
+    }
+}
+
+/// `None` if an error was reported.
+fn lint_and_link(grammars: Vec<Grammar>, reading: &mut Reading) -> Option<LinkedGrammar> {
+    assert!(!grammars.is_empty(), "a front end reports an error or returns a grammar");
+    for grammar in &grammars {
+        reading.diagnostics.extend(lint(grammar));
+    }
+    let linked = larkspur_grammar::link(grammars, |body| embed(reading, body));
+    match linked {
+        Ok(mut linked) if !reading.has_errors() => {
+            if let Some(mode) = reading.options.lexer {
+                linked.grammars[linked.root].options.lexer = mode;
+            }
+            Some(linked)
+        }
+        Ok(_) => None,
+        Err(errors) => {
+            reading.diagnostics.extend(errors);
+            None
+        }
+    }
+}
+
+/// The grammar of a `%json` body. Its errors are returned, its warnings reported.
+fn embed(reading: &mut Reading, body: Span) -> Result<Grammar, Vec<Diagnostic>> {
+    if reading.is_without_text {
+        return Err(vec![Mistake::SchemaWithoutText.diagnostic(body)]);
+    }
+    let before = reading.diagnostics.len();
+    let grammar = embedded_schema(reading, body).pop();
+    let (errors, warnings) = reading.diagnostics.drain(before..).partition(Diagnostic::is_error);
+    reading.diagnostics.extend::<Vec<_>>(warnings);
+    grammar.ok_or(errors)
+}

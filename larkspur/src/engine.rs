@@ -1,0 +1,140 @@
+//! The engine and what it compiles.
+
+use std::sync::Arc;
+
+use larkspur_grammar::{Diagnostic, LexerMode, Limits, SourceMap};
+use larkspur_parser::{EngineOptions, GrammarStats, Matcher, MatcherError, MatcherOptions, Shared, SliceError};
+use larkspur_toktrie::Vocabulary;
+
+use crate::compile::{CompileOptions, Linked, link};
+use crate::error::CompileError;
+use crate::source::Source;
+
+/// What all grammars of one vocabulary share. Cheap to clone; one is enough for a process and a vocabulary.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    shared: Shared,
+}
+
+impl Engine {
+    /// An engine with default limits and slices. Cost: tens of milliseconds for 200,000 tokens.
+    pub fn new(vocabulary: Arc<Vocabulary>) -> Self {
+        Self::with_options(vocabulary, &EngineOptions::default()).expect("the default slices are regexes of small automata")
+    }
+
+    /// An engine with limits and slices of the caller's choice.
+    ///
+    /// Errors: [`SliceError`] if a slice is not a regex or needs too many states.
+    pub fn with_options(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
+        Ok(Self { shared: Shared::new(vocabulary, options)? })
+    }
+
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        self.shared.vocabulary()
+    }
+
+    /// The limits that sources, grammars and matchers meet.
+    pub fn limits(&self) -> &Limits {
+        self.shared.limits()
+    }
+
+    /// Compiles a source.
+    ///
+    /// Errors: everything that is wrong with it, with the places.
+    pub fn compile(&self, source: &Source) -> Result<CompiledGrammar, CompileError> {
+        self.compile_with(source, &CompileOptions::default())
+    }
+
+    /// Compiles a source that is read as `options` say.
+    ///
+    /// Errors: as [`compile`](Self::compile).
+    pub fn compile_with(&self, source: &Source, options: &CompileOptions) -> Result<CompiledGrammar, CompileError> {
+        self.compile_linked(link(source, options, self.limits())?)
+    }
+
+    /// Compiles what [`link`] returned: for callers that look at the grammar before they choose a vocabulary.
+    ///
+    /// Errors: what shows only with a vocabulary, such as a special token that it does not have, or only in the regex
+    /// algebra, such as a grammar that matches no text.
+    pub fn compile_linked(&self, linked: Linked) -> Result<CompiledGrammar, CompileError> {
+        let Linked { grammar, sources, warnings: mut diagnostics, max_tokens } = linked;
+        match larkspur_parser::CompiledGrammar::compile(&self.shared, grammar) {
+            Ok(compiled) => {
+                diagnostics.extend(compiled.warnings().iter().cloned());
+                let inner = Inner { compiled, sources, warnings: diagnostics, max_tokens };
+                Ok(CompiledGrammar { inner: Arc::new(inner) })
+            }
+            Err(errors) => {
+                diagnostics.extend(errors);
+                Err(CompileError { diagnostics, sources })
+            }
+        }
+    }
+}
+
+/// A grammar, ready to match. `Send + Sync`, cheap to clone.
+#[derive(Clone, Debug)]
+pub struct CompiledGrammar {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    compiled: larkspur_parser::CompiledGrammar,
+    sources: SourceMap,
+    warnings: Vec<Diagnostic>,
+    max_tokens: Option<u32>,
+}
+
+impl CompiledGrammar {
+    /// A matcher for one text, with the budget of tokens that the source gave.
+    ///
+    /// Errors: [`MatcherError::LimitExceeded`].
+    pub fn matcher(&self) -> Result<Matcher, MatcherError> {
+        self.matcher_with(MatcherOptions::default())
+    }
+
+    /// A matcher for one text. Of the budgets of tokens in `options` and in the source, the smaller holds.
+    ///
+    /// Errors: [`MatcherError::LimitExceeded`].
+    pub fn matcher_with(&self, mut options: MatcherOptions) -> Result<Matcher, MatcherError> {
+        options.max_tokens = options.max_tokens.into_iter().chain(self.inner.max_tokens).min();
+        Matcher::new(&self.inner.compiled, options)
+    }
+
+    /// Tokens of the whole text at most, as a list of grammars says with `max_tokens`.
+    pub fn max_tokens(&self) -> Option<u32> {
+        self.inner.max_tokens
+    }
+
+    /// What is probably not meant as it is written.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.inner.warnings
+    }
+
+    /// What the spans of [`warnings`](Self::warnings) point into.
+    pub fn sources(&self) -> &SourceMap {
+        &self.inner.sources
+    }
+
+    /// The lexer mode that holds.
+    pub fn lexer_mode(&self) -> LexerMode {
+        self.inner.compiled.lexer_mode()
+    }
+
+    /// Sizes of what has been built so far.
+    pub fn stats(&self) -> GrammarStats {
+        self.inner.compiled.stats()
+    }
+
+    /// The lexemes as text, with ids that depend on nothing but the grammar.
+    pub fn dump_lexer(&self) -> String {
+        self.inner.compiled.dump_lexer()
+    }
+
+    /// The lowered rules as text, with ids that depend on nothing but the grammar.
+    pub fn dump_cfg(&self) -> String {
+        self.inner.compiled.dump_cfg()
+    }
+}

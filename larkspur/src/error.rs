@@ -1,0 +1,116 @@
+//! What is wrong with a source before any front end has read it, and [`CompileError`].
+
+use std::fmt::{self, Display, Formatter};
+
+use larkspur_grammar::{Diagnostic, Severity, SourceMap, Span};
+
+use crate::source::SourceKind;
+
+/// Why a source did not become a grammar.
+#[derive(Clone, Debug, thiserror::Error)]
+pub struct CompileError {
+    /// Everything that was found, warnings included; at least one error.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the diagnostics' spans point into.
+    pub sources: SourceMap,
+}
+
+/// One line for each diagnostic.
+impl Display for CompileError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (index, diagnostic) in self.diagnostics.iter().enumerate() {
+            let end = if index == 0 { "" } else { "\n" };
+            write!(f, "{end}{}", summary_line(diagnostic, &self.sources))?;
+        }
+        Ok(())
+    }
+}
+
+/// A diagnostic in one line: `file:line:column: error[L012]: message`.
+pub fn summary_line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let what = format!("{severity}[{}]: {}", diagnostic.code, diagnostic.message);
+    match diagnostic.labels.first() {
+        Some(label) => {
+            let (line, column) = sources.line_column(label.span.source, label.span.start);
+            format!("{}:{line}:{column}: {what}", sources.get(label.span.source).name)
+        }
+        None => what,
+    }
+}
+
+/// What the facade itself finds wrong; documented in [`CODES`](crate::CODES).
+pub(crate) enum Mistake {
+    NotSupportedYet { kind: SourceKind },
+    SchemaWithoutText,
+    SourceTooLarge { limit: usize, used: usize },
+    StartOfRegex,
+    NoSyntaxTree,
+    ListNotObject { found: &'static str },
+    GrammarsMissing,
+    GrammarsNotArray { found: &'static str },
+    GrammarsEmpty,
+    ElementNotObject { found: &'static str },
+    ElementWithoutGrammar,
+    ElementWithTwo { other: Span },
+    NotString { key: &'static str, found: &'static str },
+    MaxTokens,
+    KeyUnknown { key: String, near: Option<String> },
+    NameTwice { name: String, first: Span },
+}
+
+impl Mistake {
+    pub fn diagnostic(self, span: Span) -> Diagnostic {
+        let error = |code, message: &str| Diagnostic::error(code, span, message);
+        match self {
+            Mistake::NotSupportedYet { kind } => {
+                Diagnostic::error("F001", span, format!("{} is not supported yet", kind.title()))
+            }
+            Mistake::SchemaWithoutText => error("F002", "the text of this schema is not known")
+                .help("give the sources that the grammar's spans point into"),
+            Mistake::SourceTooLarge { limit, used } => {
+                Diagnostic::error("F003", span, format!("the source has {used} bytes; at most {limit} are possible"))
+                    .help("the limit is `source_bytes_max`")
+            }
+            Mistake::StartOfRegex => error("F004", "a regex has no rules to start with"),
+            Mistake::NoSyntaxTree => error("F005", "only a Lark text has a syntax tree to show"),
+            Mistake::ListNotObject { found } => {
+                Diagnostic::error("F010", span, format!("a list of grammars is an object, not {found}"))
+                    .help("write `{\"grammars\": [ … ]}`")
+            }
+            Mistake::GrammarsMissing => {
+                error("F010", "the key `grammars` is missing").help("write `{\"grammars\": [ … ]}`")
+            }
+            Mistake::GrammarsNotArray { found } => {
+                Diagnostic::error("F010", span, format!("`grammars` is an array, not {found}"))
+            }
+            Mistake::GrammarsEmpty => error("F010", "the list of grammars is empty"),
+            Mistake::ElementNotObject { found } => {
+                Diagnostic::error("F011", span, format!("an element of the list is an object, not {found}"))
+                    .help("write `{\"name\": …, \"lark_grammar\": …}`")
+            }
+            Mistake::ElementWithoutGrammar => error("F011", "there is no grammar in this element")
+                .help("give `lark_grammar` or `json_schema`"),
+            Mistake::ElementWithTwo { other } => {
+                error("F011", "an element has either `lark_grammar` or `json_schema`").also(other, "given here, too")
+            }
+            Mistake::NotString { key, found } => {
+                Diagnostic::error("F012", span, format!("`{key}` is a string, not {found}"))
+            }
+            Mistake::MaxTokens => error("F013", "`max_tokens` is a whole number below 2^32"),
+            Mistake::KeyUnknown { key, near } => {
+                let diagnostic = Diagnostic::warning("F014", span, format!("the key `{key}` has no meaning here"));
+                match near {
+                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                    None => diagnostic,
+                }
+            }
+            Mistake::NameTwice { name, first } => {
+                Diagnostic::error("G002", span, format!("two grammars are named `{name}`")).also(first, "first here")
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The table of front ends: a new one is one new folder and a row here.
+
+use larkspur_grammar::{
+    Dialect, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexOptions, Rule, SourceId, Span, Terminal,
+    TextMap, parse_regex,
+};
+use larkspur_lark_frontend::LarkOptions;
+
+use crate::compile::Reading;
+use crate::error::Mistake;
+use crate::list;
+use crate::source::SourceKind;
+
+/// One kind of source.
+pub(crate) struct FrontEnd {
+    pub kind: SourceKind,
+    /// As it is called in messages.
+    pub title: &'static str,
+    /// How files of this kind end.
+    pub extension: Option<&'static str>,
+    /// Reads a source into grammars, the root first; none if an error was reported.
+    pub read: fn(&mut Reading, SourceId) -> Vec<Grammar>,
+}
+
+/// One row for each [`SourceKind`], in its order.
+pub(crate) const FRONT_ENDS: [FrontEnd; 6] = [
+    FrontEnd { kind: SourceKind::Lark, title: "Lark", extension: Some(".lark"), read: lark },
+    FrontEnd { kind: SourceKind::Regex, title: "a regex", extension: Some(".regex"), read: regex },
+    FrontEnd { kind: SourceKind::JsonSchema, title: "JSON Schema", extension: Some(".json"), read: json_schema },
+    FrontEnd { kind: SourceKind::Gbnf, title: "GBNF", extension: Some(".gbnf"), read: gbnf },
+    FrontEnd { kind: SourceKind::Kbnf, title: "KBNF", extension: Some(".kbnf"), read: kbnf },
+    FrontEnd { kind: SourceKind::List, title: "a list of grammars", extension: None, read: list::read },
+];
+
+const _: () = {
+    let mut row = 0;
+    while row < FRONT_ENDS.len() {
+        assert!(FRONT_ENDS[row].kind as usize == row, "rows are in the order of the kinds");
+        row += 1;
+    }
+};
+
+impl SourceKind {
+    pub(crate) fn row(self) -> &'static FrontEnd {
+        const { &FRONT_ENDS }.get(self as usize).expect("one row for each kind")
+    }
+}
+
+fn lark(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
+    let start = reading.options.start.clone();
+    lark_grammar(reading, source, "", start.as_deref()).into_iter().collect()
+}
+
+/// Reads a Lark text as the grammar `name`; the rule to start with is `start` if it is not given.
+pub(crate) fn lark_grammar(
+    reading: &mut Reading,
+    source: SourceId,
+    name: &str,
+    start: Option<&str>,
+) -> Option<Grammar> {
+    let options = LarkOptions {
+        start,
+        limits: reading.limits,
+        lexer: reading.options.lexer,
+        llguidance_face: reading.options.llguidance_face,
+        name,
+    };
+    let parsed = larkspur_lark_frontend::parse(&reading.sources, source, &options);
+    reading.diagnostics.extend(parsed.diagnostics);
+    parsed.grammar
+}
+
+/// One rule of one terminal.
+fn regex(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
+    let text = &reading.sources.get(source).text;
+    let limit = reading.limits.source_bytes_max.min(u32::MAX as usize);
+    if text.len() > limit {
+        let used = text.len();
+        reading.report(Span::new(source, 0, 0), Mistake::SourceTooLarge { limit, used });
+        return Vec::new();
+    }
+    let span = Span::new(source, 0, text.len());
+    let mut grammar = Grammar::new("");
+    grammar.options =
+        GrammarOptions { lexer: LexerMode::Exact, ignore_edges: IgnoreEdges::None, ..GrammarOptions::default() };
+    let options = RegexOptions::new(Dialect::Rust);
+    let map = TextMap::verbatim(source, 0);
+    let parsed =
+        parse_regex(text, &map, &options, reading.limits, &mut grammar.regexes, &mut reading.diagnostics);
+    let name = format!("/{text}/");
+    let regex = match parsed {
+        Ok(regex) => regex,
+        Err(errors) => {
+            reading.diagnostics.extend(errors);
+            return Vec::new();
+        }
+    };
+    if reading.options.start.is_some() {
+        reading.report(span, Mistake::StartOfRegex);
+    }
+    let terminal = grammar.terminals.push(Terminal {
+        name,
+        span,
+        regex,
+        priority: 0,
+        is_literal: false,
+        lazy: false,
+        tail: None,
+    });
+    let body = grammar.expr(ExprKind::Terminal(terminal), span);
+    grammar.start = grammar.rules.push(Rule {
+        name: "start".to_owned(),
+        span,
+        body,
+        parametric: false,
+        priority: 0,
+        capture: None,
+        max_tokens: None,
+        temperature: None,
+    });
+    vec![grammar]
+}
+
+fn json_schema(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
+    not_yet(reading, Span::new(source, 0, 0), SourceKind::JsonSchema)
+}
+
+fn gbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
+    not_yet(reading, Span::new(source, 0, 0), SourceKind::Gbnf)
+}
+
+fn kbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
+    not_yet(reading, Span::new(source, 0, 0), SourceKind::Kbnf)
+}
+
+fn not_yet(reading: &mut Reading, span: Span, kind: SourceKind) -> Vec<Grammar> {
+    reading.report(span, Mistake::NotSupportedYet { kind });
+    Vec::new()
+}
+
+/// A schema that stands inside another source: a `%json` body, or an element of a list.
+pub(crate) fn embedded_schema(reading: &mut Reading, span: Span) -> Vec<Grammar> {
+    not_yet(reading, span, SourceKind::JsonSchema)
+}

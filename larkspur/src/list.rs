@@ -1,0 +1,120 @@
+//! `{"grammars": [{"name", "lark_grammar" | "json_schema"}, …], "max_tokens"}`: several grammars in one source.
+
+use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::json::{JsonDocument, JsonId, parse_json};
+use larkspur_grammar::{Grammar, SourceId, Span};
+
+use crate::compile::Reading;
+use crate::error::Mistake;
+use crate::front_ends::{embedded_schema, lark_grammar};
+
+const LIST_KEYS: [&str; 2] = ["grammars", "max_tokens"];
+const ELEMENT_KEYS: [&str; 3] = ["name", "lark_grammar", "json_schema"];
+
+pub(crate) fn read(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
+    let document = match parse_json(source, &reading.sources.get(source).text, reading.limits) {
+        Ok(document) => document,
+        Err(errors) => {
+            reading.diagnostics.extend(errors);
+            return Vec::new();
+        }
+    };
+    reading.diagnostics.extend(document.warnings().iter().cloned());
+    let root = document.root();
+    if document.object(root).is_none() {
+        reading.report(document.span(root), Mistake::ListNotObject { found: kind(&document, root) });
+        return Vec::new();
+    }
+    unknown_keys(reading, &document, root, &LIST_KEYS);
+    if let Some(max_tokens) = document.get(root, "max_tokens") {
+        match document.number(max_tokens).and_then(|number| number.parse().ok()) {
+            Some(number) => reading.max_tokens = Some(number),
+            None => reading.report(document.span(max_tokens), Mistake::MaxTokens),
+        }
+    }
+    let Some(grammars) = document.get(root, "grammars") else {
+        reading.report(document.span(root), Mistake::GrammarsMissing);
+        return Vec::new();
+    };
+    match document.array(grammars) {
+        None => reading.report(document.span(grammars), Mistake::GrammarsNotArray { found: kind(&document, grammars) }),
+        Some([]) => reading.report(document.span(grammars), Mistake::GrammarsEmpty),
+        Some(elements) => return read_elements(reading, source, &document, elements),
+    }
+    Vec::new()
+}
+
+/// Reads every element, also after one with mistakes; all or none are returned.
+fn read_elements(reading: &mut Reading, source: SourceId, document: &JsonDocument, elements: &[JsonId]) -> Vec<Grammar> {
+    let mut grammars = Vec::with_capacity(elements.len());
+    let mut names: Vec<(String, Span)> = Vec::new();
+    let start = reading.options.start.clone();
+    for (index, &element) in elements.iter().enumerate() {
+        if document.object(element).is_none() {
+            reading.report(document.span(element), Mistake::ElementNotObject { found: kind(document, element) });
+            continue;
+        }
+        unknown_keys(reading, document, element, &ELEMENT_KEYS);
+        let name = match document.get(element, "name") {
+            None => String::new(),
+            Some(name) => match document.string(name) {
+                Some(text) => {
+                    let text = text.to_owned();
+                    if let Some((_, first)) = names.iter().find(|(other, _)| *other == text && !text.is_empty()) {
+                        reading.report(document.span(name), Mistake::NameTwice { name: text.clone(), first: *first });
+                    }
+                    names.push((text.clone(), document.span(name)));
+                    text
+                }
+                None => {
+                    let found = kind(document, name);
+                    reading.report(document.span(name), Mistake::NotString { key: "name", found });
+                    String::new()
+                }
+            },
+        };
+        let lark = document.get(element, "lark_grammar");
+        let schema = document.get(element, "json_schema");
+        match (lark, schema) {
+            (None, None) => reading.report(document.span(element), Mistake::ElementWithoutGrammar),
+            (Some(lark), Some(schema)) => {
+                reading.report(document.span(schema), Mistake::ElementWithTwo { other: document.span(lark) });
+            }
+            (None, Some(schema)) => grammars.extend(embedded_schema(reading, document.span(schema))),
+            (Some(lark), None) => match document.string(lark) {
+                None => {
+                    let found = kind(document, lark);
+                    reading.report(document.span(lark), Mistake::NotString { key: "lark_grammar", found });
+                }
+                Some(text) => {
+                    let shown = format!("{}:grammars[{index}]", reading.sources.get(source).name);
+                    let own = reading.sources.add(shown, text);
+                    let start = start.as_deref().filter(|_| index == 0);
+                    grammars.extend(lark_grammar(reading, own, &name, start));
+                }
+            },
+        }
+    }
+    if reading.has_errors() { Vec::new() } else { grammars }
+}
+
+fn unknown_keys(reading: &mut Reading, document: &JsonDocument, object: JsonId, known: &[&str]) {
+    for member in document.object(object).unwrap_or_default() {
+        if !known.contains(&&*member.key) {
+            let near = did_you_mean(&member.key, known.iter().copied()).map(str::to_owned);
+            reading.report(member.key_span, Mistake::KeyUnknown { key: member.key.to_string(), near });
+        }
+    }
+}
+
+/// The type of a value, for a sentence.
+fn kind(document: &JsonDocument, id: JsonId) -> &'static str {
+    match document.type_name(id) {
+        "array" => "an array",
+        "object" => "an object",
+        "string" => "a string",
+        "number" => "a number",
+        "boolean" => "a boolean",
+        other => other,
+    }
+}

@@ -1,0 +1,171 @@
+//! The lowered grammar as text: `larkspur dump --stage lexer|cfg`, and what tests compare.
+//!
+//! Ids are those of this grammar alone: nothing that grammars share has a number here.
+
+use std::fmt::Write;
+
+use larkspur_grammar::{Grammar, LexerMode, ParamExpr, RegexId, Span, Tail, Terminal};
+
+use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, Lexeme, LoweredAlternative, Pattern, Symbol};
+use crate::engine::CompiledGrammar;
+use crate::literal_trie::LiteralTrie;
+
+impl CompiledGrammar {
+    /// The lexemes: one line each with its regex, then the parts that several regexes share, then what is ignored.
+    pub fn dump_lexer(&self) -> String {
+        let cfg = self.cfg();
+        let mode = match cfg.mode {
+            LexerMode::Longest => "longest",
+            LexerMode::Exact => "exact",
+        };
+        let mut out = format!("lexer {mode}{}\n", if cfg.keywords { " keywords" } else { "" });
+        // The IR knows how to write regexes, so the lexemes are shown as the terminals of a grammar. Its dump has them
+        // behind the lines that a grammar without rules has, too.
+        let mut shown = Grammar::new("");
+        let lines_before = shown.to_string().lines().count();
+        shown.regexes = cfg.regexes.clone();
+        for lexeme in cfg.lexemes.iter() {
+            let regex = regex_of(&mut shown, &lexeme.pattern);
+            shown.terminals.push(as_terminal(lexeme, regex));
+        }
+        for line in shown.to_string().lines().skip(lines_before) {
+            match line.strip_prefix('T') {
+                Some(lexeme) => _ = writeln!(out, "x{lexeme}"),
+                None => _ = writeln!(out, "{line}"),
+            }
+        }
+        for (id, lexeme) in cfg.lexemes.iter_enumerated() {
+            if let Some(temperature) = lexeme.temperature {
+                let _ = writeln!(out, "temperature {temperature} {id}");
+            }
+        }
+        for (grammar, lexemes) in cfg.ignored.iter_enumerated().filter(|(_, lexemes)| !lexemes.is_empty()) {
+            let ids: Vec<String> = lexemes.iter().map(ToString::to_string).collect();
+            let once = if cfg.ignore_once[grammar] { " once" } else { "" };
+            let _ = writeln!(out, "ignored {grammar}{once} {}", ids.join(" "));
+        }
+        out
+    }
+
+    /// The rules after lowering: one line for each nonterminal, symbols as `id:name`.
+    pub fn dump_cfg(&self) -> String {
+        let cfg = self.cfg();
+        let mut out = format!("start {}\n", right_hand_side(cfg, cfg.start));
+        for (id, nonterminal) in cfg.nonterminals.iter_enumerated() {
+            let _ = write!(out, "{id}:{}", nonterminal.name);
+            for (holds, word) in [(nonterminal.nullable, "nullable"), (!nonterminal.productive, "unproductive")] {
+                if holds {
+                    let _ = write!(out, " {word}");
+                }
+            }
+            if nonterminal.priority != 0 {
+                let _ = write!(out, " priority={}", nonterminal.priority);
+            }
+            if let Some(capture) = &nonterminal.capture {
+                let _ = write!(out, " capture={capture:?}");
+            }
+            if let Some(tokens) = nonterminal.max_tokens {
+                let _ = write!(out, " max_tokens={tokens}");
+            }
+            let alternatives: Vec<String> = nonterminal.alternatives.iter().map(|a| alternative(cfg, *a)).collect();
+            let _ = writeln!(out, " = {}", alternatives.join(" | "));
+        }
+        for (id, letter) in cfg.token_letters.iter_enumerated() {
+            let count: u32 = letter.bits.iter().map(|word| word.count_ones()).sum();
+            let hidden = if letter.hidden { " hidden" } else { "" };
+            let _ = writeln!(out, "{id}:{}{hidden} = {count} tokens", letter.text);
+        }
+        out
+    }
+}
+
+fn alternative(cfg: &Cfg, alternative: LoweredAlternative) -> String {
+    let text = right_hand_side(cfg, alternative.dot);
+    match alternative.condition {
+        Some((grammar, condition)) => format!("{text} %if {grammar}/{condition}"),
+        None => text,
+    }
+}
+
+fn right_hand_side(cfg: &Cfg, start: DotId) -> String {
+    let mut parts = Vec::new();
+    let mut at = start;
+    while at != DOT_END && at != DOT_ACCEPT {
+        let dot = cfg.dots[at];
+        let id = match dot.symbol {
+            Symbol::Lexeme(id) => id.to_string(),
+            Symbol::Tokens(id) => id.to_string(),
+            Symbol::Nonterminal(id) => id.to_string(),
+            Symbol::Nothing => break,
+        };
+        let name = cfg.symbol_name(dot.symbol).replace('\n', "\\n");
+        let optional = if dot.optional { "?" } else { "" };
+        parts.push(format!("{id}:{name}{}{optional}", argument(dot.arg)));
+        at = dot.next;
+    }
+    if parts.is_empty() { "()".to_owned() } else { parts.join(" ") }
+}
+
+/// What a symbol is passed; rules without parameters get 0, which is not shown.
+fn argument(arg: ParamExpr) -> String {
+    let range = |range: larkspur_grammar::ParamRange| format!("[{}:{}]", range.start, range.end);
+    match arg {
+        ParamExpr::Const(0) => String::new(),
+        ParamExpr::Const(value) => format!("::{value}"),
+        ParamExpr::Same => "::_".to_owned(),
+        ParamExpr::SetBit(bit) => format!("::set_bit({bit})"),
+        ParamExpr::ClearBit(bit) => format!("::clear_bit({bit})"),
+        ParamExpr::And(mask) => format!("::bit_and({mask:#x})"),
+        ParamExpr::Or(mask) => format!("::bit_or({mask:#x})"),
+        ParamExpr::Increment(bits) => format!("::incr({})", range(bits)),
+        ParamExpr::Decrement(bits) => format!("::decr({})", range(bits)),
+    }
+}
+
+fn regex_of(shown: &mut Grammar, pattern: &Pattern) -> RegexId {
+    match pattern {
+        Pattern::Regex(regex) => *regex,
+        Pattern::Literal(bytes) => shown.regexes.literal(bytes),
+        Pattern::Literals(trie) => {
+            let literals: Vec<RegexId> = literals(trie).iter().map(|bytes| shown.regexes.literal(bytes)).collect();
+            shown.regexes.or(&literals)
+        }
+    }
+}
+
+/// All strings of a trie, sorted.
+fn literals(trie: &LiteralTrie) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    let mut stack = vec![(0, Vec::new())];
+    while let Some((node, bytes)) = stack.pop() {
+        for (byte, child) in trie.children(node) {
+            let mut longer = bytes.clone();
+            longer.push(byte);
+            stack.push((child, longer));
+        }
+        if trie.is_leaf(node) {
+            found.push(bytes);
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn as_terminal(lexeme: &Lexeme, regex: RegexId) -> Terminal {
+    // A lexeme's pattern holds its tail; both are shown, since they differ in what is captured and hidden.
+    let (regex, tail) = match &lexeme.tail {
+        Some(tail) => {
+            (tail.body, Some(Tail { regex: tail.tail, hidden: tail.hidden, capture: tail.capture.clone() }))
+        }
+        None => (regex, None),
+    };
+    Terminal {
+        name: lexeme.name.clone(),
+        span: Span { start: 0, end: 0, ..lexeme.span },
+        regex,
+        priority: lexeme.priority,
+        is_literal: lexeme.is_literal,
+        lazy: lexeme.lazy,
+        tail,
+    }
+}

@@ -3,6 +3,8 @@
 //! In: grammars and texts, from `tests/cases` and from generators. Out: the verdicts of [`oracle`], which knows nothing
 //! of the engine's algorithms.
 
+pub mod cases;
+pub mod compare;
 pub mod oracle;
 pub mod random;
 

@@ -109,15 +109,15 @@ impl Symbols {
             if let Some(next @ Symbol::Rule(child, argument)) = self.next(&item) {
                 let param = eval(argument, item.param);
                 let marks = self.marks_inside(&item.marks, child, tokens);
-                // Stepping over a symbol reads nothing: the ignored text is still what stands before.
-                let advanced = Item { after_ignored: item.after_ignored, ..self.advance(&item) };
+                let advanced = self.advance(&item);
                 let may_go_on = self.derivable(&advanced);
                 queue.extend(
                     self.predict(child, param, position, &marks)
                         .into_iter()
                         .filter(|predicted| if predicted.endless { item.endless } else { may_go_on }),
                 );
-                if self.nullable(next, item.param) && may_go_on {
+                // Before the ignored text it was stepped over already, as far as that text allows it.
+                if self.nullable(next, item.param) && may_go_on && !item.after_ignored {
                     queue.push(advanced);
                 }
             }

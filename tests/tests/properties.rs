@@ -1,0 +1,140 @@
+//! The engine on random grammars.
+
+use std::collections::BTreeSet;
+
+use larkspur_parser::{CompiledGrammar, Matcher, MatcherOptions, Shared};
+use larkspur_tests::cases::Step;
+use larkspur_tests::compare::{Answers, Rig, engine_options, vocabulary};
+use larkspur_tests::oracle::{Oracle, Token, Vocab};
+use larkspur_tests::random::{Features, Spec, specs, vocabs};
+use larkspur_toktrie::TokenMask;
+use proptest::prelude::*;
+
+/// Walks through the masks as `choices` say, and compares in every state; now and then feeds text or what is forbidden.
+fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], options: usize) -> Result<(), TestCaseError> {
+    let linked = spec.link();
+    let Ok(oracle) = Oracle::new(&linked, vocab) else {
+        let shared = Shared::new(vocabulary(vocab), &engine_options()[0].1).expect("the slices are sound");
+        prop_assert!(CompiledGrammar::compile(&shared, linked).is_err(), "the engine compiles an empty language");
+        return Ok(());
+    };
+    let mut steps = Vec::new();
+    let mut state = oracle.start();
+    for &choice in choices {
+        let mask: Vec<u32> = oracle.mask(&state).into_iter().collect();
+        let step = match choice {
+            0..240 if !mask.is_empty() => Step::Token(mask[usize::from(choice) % mask.len()]),
+            240..250 => Step::Text(vec![b"abc"[usize::from(choice) % 3]]),
+            _ => Step::Token(u32::from(choice) % vocab.tokens.len() as u32),
+        };
+        let next = oracle.feed_step(&state, &step);
+        steps.push(step);
+        match next {
+            Some(next) => state = next,
+            None => break,
+        }
+    }
+    let mut answers = Answers::new();
+    let (name, options) = &engine_options()[options];
+    let result = Rig::new(&oracle, &mut answers, &linked, options).and_then(|mut rig| rig.follow(&steps));
+    prop_assert!(result.is_ok(), "{name}: {:#}", result.unwrap_err());
+    Ok(())
+}
+
+/// Samples a sentence from the engine's masks, at most `choices.len()` tokens. `None` if it has not ended by then.
+fn sample(matcher: &mut Matcher, vocab: &Vocab, choices: &[u8]) -> Option<Vec<u32>> {
+    let mut tokens = Vec::new();
+    for &choice in choices {
+        let mut mask = TokenMask::new(vocab.tokens.len());
+        matcher.compute_mask(&mut mask).ok()?;
+        let allowed: Vec<u32> = mask.iter().collect();
+        let ends: Vec<u32> = allowed.iter().copied().filter(|id| vocab.eos.contains(id)).collect();
+        let token = match ends.first() {
+            Some(&eos) if choice % 3 == 0 => eos,
+            _ => allowed[usize::from(choice) % allowed.len()],
+        };
+        let consumed = matcher.consume_token(token).expect("the mask allows it");
+        tokens.push(token);
+        if consumed.stopped {
+            return Some(tokens);
+        }
+    }
+    None
+}
+
+fn features() -> Features {
+    Features { endless: false, ..Features::ALL }
+}
+
+proptest! {
+    #![proptest_config(larkspur_tests::property_config(300))]
+
+    /// Along random walks the engine's masks are the oracle's.
+    #[test]
+    fn masks_are_the_oracles(spec in specs(features()), vocab in vocabs(), choices: [u8; 8], options in 0..3usize) {
+        compare(&spec, &vocab, &choices, options)?;
+    }
+
+    /// The same without tokens as letters, budgets and tails, which keeps grammars small when they are shrunk.
+    #[test]
+    fn masks_are_the_oracles_on_plain_grammars(
+        spec in specs(Features { ignore: true, embeds: true, attributes: true, ..Features::default() }),
+        vocab in vocabs(),
+        choices: [u8; 8],
+        options in 0..3usize,
+    ) {
+        compare(&spec, &vocab, &choices, options)?;
+    }
+
+    /// The same for grammars with endless texts.
+    #[test]
+    fn masks_are_the_oracles_on_endless_grammars(
+        spec in specs(Features { endless: true, ..Features::default() }),
+        vocab in vocabs(),
+        choices: [u8; 8],
+    ) {
+        compare(&spec, &vocab, &choices, 0)?;
+    }
+
+    /// A sentence that was sampled from masks is a sentence; taking everything back and a reset give the start again.
+    #[test]
+    fn sampled_sentences_are_accepted(spec in specs(features()), vocab in vocabs(), choices: [u8; 16]) {
+        let linked = spec.link();
+        let Ok(oracle) = Oracle::new(&linked, &vocab) else { return Ok(()) };
+        let shared = Shared::new(vocabulary(&vocab), &engine_options()[0].1).expect("the slices are sound");
+        let Ok(grammar) = CompiledGrammar::compile(&shared, linked) else {
+            return Err(TestCaseError::fail("the engine does not compile it"));
+        };
+        let mut matcher = Matcher::new(&grammar, MatcherOptions::default()).expect("it starts");
+        let mask_at_start = mask_of(&mut matcher, &vocab);
+        let Some(tokens) = sample(&mut matcher, &vocab, &choices) else { return Ok(()) };
+        let mut state = oracle.start();
+        for (at, &id) in tokens.iter().enumerate() {
+            match oracle.feed_step(&state, &Step::Token(id)) {
+                Some(next) => state = next,
+                None => {
+                    let ends = at + 1 == tokens.len() && vocab.eos.contains(&id) && oracle.is_accepting(&state);
+                    prop_assert!(ends, "{:?} is rejected at {at}", show(&vocab, &tokens));
+                }
+            }
+        }
+        prop_assert!(oracle.is_accepting(&state), "{:?} is not accepted", show(&vocab, &tokens));
+        matcher.rollback(matcher.step_count()).expect("as many as there are");
+        prop_assert_eq!(mask_of(&mut matcher, &vocab), mask_at_start.clone());
+        matcher.consume_token(tokens[0]).expect("as before");
+        matcher.reset().expect("it starts");
+        prop_assert_eq!(mask_of(&mut matcher, &vocab), mask_at_start);
+    }
+}
+
+fn mask_of(matcher: &mut Matcher, vocab: &Vocab) -> BTreeSet<u32> {
+    let mut mask = TokenMask::new(vocab.tokens.len());
+    match matcher.compute_mask(&mut mask) {
+        Ok(()) => mask.iter().collect(),
+        Err(_) => BTreeSet::new(),
+    }
+}
+
+fn show<'a>(vocab: &'a Vocab, tokens: &[u32]) -> Vec<&'a Token> {
+    tokens.iter().map(|&id| &vocab.tokens[id as usize]).collect()
+}

@@ -263,50 +263,59 @@ fn unproductive(
 
 /// `x*` in a rule, where `x` is one character of several.
 fn character_repetitions(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
-    // Whether a node is one character. Children are older, so one pass decides; of rules only those that are a terminal.
-    let mut is_character: IndexVec<ExprId, bool> = IndexVec::new();
+    // What each node is. Children are older, so one pass decides; of rules only those that are a terminal.
+    let mut shapes: IndexVec<ExprId, Shape> = IndexVec::new();
     for (_, expr) in grammar.exprs.iter_enumerated() {
-        let known = match &expr.kind {
-            ExprKind::Terminal(id) => terminal_is_character(grammar, *id),
+        let shape = match &expr.kind {
+            ExprKind::Terminal(id) => terminal_shape(grammar, *id),
             ExprKind::Rule(rule, None) => {
                 let rule = &grammar.rules[*rule];
                 let plain = rule.capture.is_none() && rule.max_tokens.is_none() && rule.temperature.is_none();
                 match grammar.exprs[rule.body].kind {
-                    ExprKind::Terminal(id) => plain && terminal_is_character(grammar, id),
-                    _ => false,
+                    ExprKind::Terminal(id) if plain => terminal_shape(grammar, id),
+                    _ => Shape::Other,
                 }
             }
-            ExprKind::Sequence(parts) => matches!(parts.as_slice(), [only] if is_character[*only]),
+            ExprKind::Sequence(parts) if parts.len() == 1 => shapes[parts[0]],
             ExprKind::Choice(alternatives) => {
-                alternatives.iter().all(|a| a.condition.is_none() && is_character[a.expr])
+                let plain = alternatives.iter().all(|a| a.condition.is_none() && shapes[a.expr] != Shape::Other);
+                if plain && alternatives.len() > 1 { Shape::Class } else { Shape::Other }
             }
-            _ => false,
+            _ => Shape::Other,
         };
-        is_character.push(known);
+        shapes.push(shape);
     }
     for (_, expr) in grammar.exprs.iter_enumerated() {
         let ExprKind::Repeat(child, _, max) = expr.kind else { continue };
-        let is_literal = match grammar.exprs[child].kind {
-            ExprKind::Terminal(id) => grammar.terminals[id].is_literal,
-            _ => false,
-        };
-        if is_character[child] && !is_literal && max.is_none_or(|max| max > 1) {
-            let diagnostic =
-                Diagnostic::warning("G105", expr.span, "each character of this repetition is a lexeme of its own")
-                    .help("repeat inside the regex (`/[a-z]+/`), or make it a terminal, in upper case");
-            diagnostics.push(diagnostic);
+        if shapes[child] == Shape::Class && max.is_none_or(|max| max > 1) {
+            let message = "each character of this repetition is a lexeme of its own";
+            let help = "repeat inside the regex (`/[a-z]+/`), or make it a terminal, in upper case";
+            diagnostics.push(Diagnostic::warning("G105", expr.span, message).help(help));
         }
     }
 }
 
-fn terminal_is_character(grammar: &Grammar, id: TerminalId) -> bool {
+/// What is repeated.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    /// One certain character.
+    Character,
+    /// One character of several.
+    Class,
+    /// More than a character.
+    Other,
+}
+
+fn terminal_shape(grammar: &Grammar, id: TerminalId) -> Shape {
     let terminal = &grammar.terminals[id];
-    let is_character = match grammar.regexes.node(terminal.regex) {
-        RegexNode::Class(_) | RegexNode::Bytes(_) => true,
-        RegexNode::Literal(bytes) => std::str::from_utf8(bytes).is_ok_and(|text| text.chars().count() == 1),
-        _ => false,
-    };
-    is_character && terminal.tail.is_none()
+    match grammar.regexes.node(terminal.regex) {
+        _ if terminal.tail.is_some() => Shape::Other,
+        RegexNode::Class(_) | RegexNode::Bytes(_) => Shape::Class,
+        RegexNode::Literal(bytes) if std::str::from_utf8(bytes).is_ok_and(|text| text.chars().count() == 1) => {
+            Shape::Character
+        }
+        _ => Shape::Other,
+    }
 }
 
 /// Rules that derive themselves and nothing besides, through alternatives that are only a rule.

@@ -2,10 +2,7 @@
 //!
 //! Nodes are entries of one table; children are older than their parents, so that dropping it does not recurse.
 
-use larkspur_grammar::{
-    Condition, ConditionId, IndexVec, ParamExpr, Span, define_id,
-    index::Id,
-};
+use larkspur_grammar::{Condition, ConditionId, IndexVec, ParamExpr, Span, define_id, index::Id};
 
 use crate::lexer::JsonBlock;
 

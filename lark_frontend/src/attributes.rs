@@ -6,8 +6,7 @@ use crate::lexer::SyntaxKind;
 use crate::parser::{Parse, Parser};
 
 /// Names of attributes.
-pub(crate) const NAMES: &[&str] =
-    &["capture", "lazy", "stop", "suffix", "stop_capture", "max_tokens", "temperature"];
+pub(crate) const NAMES: &[&str] = &["capture", "lazy", "stop", "suffix", "stop_capture", "max_tokens", "temperature"];
 
 impl AttributeValue {
     /// The attribute's name.
@@ -33,7 +32,9 @@ impl Parser<'_, '_> {
             let name = attribute.value.name();
             let first = definition.attributes.iter().find(|other| other.value.name() == name).map(|other| other.span);
             match first {
-                Some(first) => self.sink.report(attribute.span, Mistake::AttributeTwice { name: name.to_string(), first }),
+                Some(first) => {
+                    self.sink.report(attribute.span, Mistake::AttributeTwice { name: name.to_string(), first })
+                }
                 None => definition.attributes.push(attribute),
             }
             if self.accept(SyntaxKind::Comma).is_none() {
@@ -45,7 +46,8 @@ impl Parser<'_, '_> {
 
     fn attribute(&mut self) -> Parse<Attribute> {
         let lexeme = self.peek();
-        let Some(&name) = NAMES.iter().find(|&&name| lexeme.kind == SyntaxKind::RuleName && name == self.str(lexeme)) else {
+        let Some(&name) = NAMES.iter().find(|&&name| lexeme.kind == SyntaxKind::RuleName && name == self.str(lexeme))
+        else {
             if lexeme.kind != SyntaxKind::RuleName {
                 return self.fail_expected("an attribute");
             }

@@ -89,8 +89,8 @@ impl Ast {
                 NodeKind::Rule(..) => writeln!(out, "rule {written}"),
                 NodeKind::Terminal(_) => writeln!(out, "terminal {written}"),
                 NodeKind::String => writeln!(out, "string {written}"),
-                NodeKind::Regex => writeln!(out, "regex {}", written.escape_debug()),
-                NodeKind::RegexJson(_) | NodeKind::Json(_) => writeln!(out, "json {}", written.escape_debug()),
+                NodeKind::Regex => writeln!(out, "regex {}", written.replace('\n', "\\n")),
+                NodeKind::RegexJson(_) | NodeKind::Json(_) => writeln!(out, "json {}", written.replace('\n', "\\n")),
                 NodeKind::GrammarRef => writeln!(out, "embed {written}"),
                 NodeKind::Token => writeln!(out, "token {written}"),
             };

@@ -6,7 +6,7 @@ use larkspur_grammar::{Diagnostic, Limits, Span};
 use crate::codes::CODES;
 
 /// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
-const NAMES_COMPARED_MAX: usize = 20_000;
+const NAMES_COMPARED_MAX: usize = 5_000;
 
 /// A mistake of the grammar's author, or something that surely is not meant.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,7 +18,7 @@ pub(crate) enum Mistake {
     UnclosedToken,
     TripleQuotes,
     NameNotAscii { found: char },
-    NameOfMixedCase { name: String, is_terminal: bool },
+    NameOfMixedCase { name: String },
     FlagsRunIntoName { word: String },
     UnknownDirective { word: String },
     JsonMissing,
@@ -102,6 +102,13 @@ pub(crate) struct Near {
 /// The nearest of `names`, of which only the first few thousand are compared.
 pub(crate) fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Option<Span>)>) -> Option<Near> {
     let length = name.chars().count();
+    // Of names of one or two letters each is like every other; only another case or `-` for `_` is a slip.
+    let fold = |name: &str| name.to_lowercase().replace('-', "_");
+    if length <= 2 {
+        let folded = fold(name);
+        let (name, defined) = names.into_iter().take(NAMES_COMPARED_MAX).find(|(other, _)| fold(other) == folded)?;
+        return Some(Near { name: name.to_string(), defined });
+    }
     let alike = |other: &str| other.len().abs_diff(length) <= 2 + length.max(other.len()) / 3;
     let names: Vec<(&str, Option<Span>)> =
         names.into_iter().take(NAMES_COMPARED_MAX).filter(|(other, _)| alike(other)).collect();
@@ -153,8 +160,7 @@ impl Sink {
         all.append(&mut self.warnings);
         all.sort_by_key(|diagnostic| diagnostic.labels.first().map_or((0, 0), |l| (l.span.start, l.span.end)));
         if self.suppressed > 0 {
-            let severity =
-                if failed { larkspur_grammar::Severity::Error } else { larkspur_grammar::Severity::Warning };
+            let severity = if failed { larkspur_grammar::Severity::Error } else { larkspur_grammar::Severity::Warning };
             let message = format!("{} more problems are not shown", self.suppressed);
             all.push(
                 Diagnostic::new("L099", severity, None, message)
@@ -185,10 +191,12 @@ impl Mistake {
             None => diagnostic,
         };
         match self {
-            Mistake::UnexpectedCharacter { found: '\'' } => error("strings are written with double quotes")
-                .at("not a quote in Lark")
-                .help("write `\"…\"`"),
-            Mistake::UnexpectedCharacter { found } => say(format!("the character `{}` has no meaning here", found.escape_debug())),
+            Mistake::UnexpectedCharacter { found: '\'' } => {
+                error("strings are written with double quotes").at("not a quote in Lark").help("write `\"…\"`")
+            }
+            Mistake::UnexpectedCharacter { found } => {
+                say(format!("the character `{}` has no meaning here", found.escape_debug()))
+            }
             Mistake::UnclosedString => error("this string is not closed on its line")
                 .at("opened here")
                 .help("close it with `\"`; a line break in a string is written `\\n`"),
@@ -198,18 +206,24 @@ impl Mistake {
             Mistake::UnclosedToken => error("this special token is not closed")
                 .at("opened here")
                 .help("write `<name>` without blanks, or `<[ids]>`; the string is `\"<\"`"),
-            Mistake::TripleQuotes => error("Lark has no strings with three quotes").help("write `\"…\"`, with `\\n` for line breaks"),
+            Mistake::TripleQuotes => {
+                error("Lark has no strings with three quotes").help("write `\"…\"`, with `\\n` for line breaks")
+            }
             Mistake::NameNotAscii { found } => {
                 say(format!("names are of ASCII letters, digits, `_` and `-`; `{found}` is none"))
             }
-            Mistake::NameOfMixedCase { name, is_terminal } => {
-                let whole = if is_terminal { name.to_ascii_uppercase() } else { name.to_ascii_lowercase() };
-                say(format!("the name `{name}` is neither a rule's nor a terminal's"))
-                    .at("rules are written in lower case, terminals in upper case, beginning with a letter")
-                    .help(format!("write `{whole}`"))
+            Mistake::NameOfMixedCase { name } => {
+                let diagnostic = say(format!("the name `{name}` is neither a rule's nor a terminal's"))
+                    .at("rules are written in lower case, terminals in upper case, beginning with a letter");
+                match (name.to_ascii_lowercase(), name.to_ascii_uppercase()) {
+                    (lower, upper) if lower == upper => diagnostic,
+                    (lower, upper) => diagnostic.help(format!("write `{lower}` for a rule, `{upper}` for a terminal")),
+                }
             }
-            Mistake::FlagsRunIntoName { word } => say(format!("`{word}` is not a flag, and not apart from the literal"))
-                .help("put a blank before a name; flags are `i` for strings and `imsux` for regexes"),
+            Mistake::FlagsRunIntoName { word } => {
+                say(format!("`{word}` is not a flag, and not apart from the literal"))
+                    .help("put a blank before a name; flags are `i` for strings and `imsux` for regexes")
+            }
             Mistake::UnknownDirective { word } => {
                 let names = crate::lexer::DIRECTIVES.iter().map(|&(name, _)| (name, None));
                 let near = near(&word, names);
@@ -227,10 +241,15 @@ impl Mistake {
                     diagnostic.help("statements look like `name: …`, `NAME: …`, `%ignore …`")
                 }
             }
-            Mistake::Unclosed { what, opened } => say(format!("`{what}` is not closed here")).also(opened, "opened here"),
-            Mistake::TooDeep { limit } => say(format!("brackets are nested more than {limit} deep"))
-                .help("the limit is `grammar_depth_max`"),
-            Mistake::RepeatTwice => error("an item takes one repetition").help("put the item and its first repetition in parentheses"),
+            Mistake::Unclosed { what, opened } => {
+                say(format!("`{what}` is not closed here")).also(opened, "opened here")
+            }
+            Mistake::TooDeep { limit } => {
+                say(format!("brackets are nested more than {limit} deep")).help("the limit is `grammar_depth_max`")
+            }
+            Mistake::RepeatTwice => {
+                error("an item takes one repetition").help("put the item and its first repetition in parentheses")
+            }
             Mistake::RepeatOrder { min, max } => say(format!("this repetition wants at least {min} and at most {max}")),
             Mistake::RepeatTooLarge { count, limit } => {
                 say(format!("the count {count} is over the limit of {limit}")).help("the limit is `repeat_max`")
@@ -239,24 +258,30 @@ impl Mistake {
             Mistake::AliasInGroup => error("an alias stands only at the end of a rule's own alternative")
                 .at("inside a group")
                 .help("give the group a rule of its own"),
-            Mistake::AliasOnUnderscoreRule { rule } => warn(format!("the alias has no effect: `{rule}` begins with `_`"))
-                .help("Lark rejects this; drop the alias or the underscore"),
-            Mistake::InlineUnderscoreRule { rule } => say(format!("`{rule}` cannot be marked with `?`, since it begins with `_`"))
-                .help("drop one of the two"),
+            Mistake::AliasOnUnderscoreRule { rule } => {
+                warn(format!("the alias has no effect: `{rule}` begins with `_`"))
+                    .help("Lark rejects this; drop the alias or the underscore")
+            }
+            Mistake::InlineUnderscoreRule { rule } => {
+                say(format!("`{rule}` cannot be marked with `?`, since it begins with `_`")).help("drop one of the two")
+            }
             Mistake::AttributeUnknown { name } => {
                 let names = crate::attributes::NAMES.iter().map(|&name| (name, None));
                 let near = near(&name, names);
                 nearest(say(format!("there is no rule attribute `{name}`")), near)
             }
-            Mistake::AttributeTwice { name, first } => say(format!("attribute `{name}` is given twice")).also(first, "first here"),
-            Mistake::AttributeValue { name, expected } => say(format!("`{name}` takes {expected}")),
-            Mistake::AttributeOnTerminal => {
-                error("attributes belong to rules, not to terminals").help("make a rule of the terminal and put them there")
+            Mistake::AttributeTwice { name, first } => {
+                say(format!("attribute `{name}` is given twice")).also(first, "first here")
             }
+            Mistake::AttributeValue { name, expected } => say(format!("`{name}` takes {expected}")),
+            Mistake::AttributeOnTerminal => error("attributes belong to rules, not to terminals")
+                .help("make a rule of the terminal and put them there"),
             Mistake::StopAndSuffix { first } => {
                 error("a rule has one of `stop` and `suffix`").also(first, "the other is here")
             }
-            Mistake::StopCaptureAlone => error("`stop_capture` has nothing to capture").help("add `stop=…` or `suffix=…`"),
+            Mistake::StopCaptureAlone => {
+                error("`stop_capture` has nothing to capture").help("add `stop=…` or `suffix=…`")
+            }
             Mistake::AttributeNeedsTerminal { attribute, rule, attribute_span } => {
                 say(format!("`{attribute}` is for rules that are one terminal, and `{rule}` is not"))
                     .at("not part of a terminal")
@@ -266,31 +291,43 @@ impl Mistake {
                 say(format!("`{attribute}` is not possible on the parametric rule `{rule}`"))
                     .help("put it on a rule without parameter that this one calls")
             }
-            Mistake::StopNullable { attribute } => say(format!("`{attribute}` matches the empty text"))
-                .help(format!("it must match at least one character; `{attribute}=\"\"` is the special case without text")),
+            Mistake::StopNullable { attribute } => say(format!("`{attribute}` matches the empty text")).help(format!(
+                "it must match at least one character; `{attribute}=\"\"` is the special case without text"
+            )),
             Mistake::Template => error("templates are not supported yet").help("write the rule out for each use"),
             Mistake::FileImport { path } => say(format!("`{path}` cannot be imported: only `common` can, so far"))
                 .help("copy the definition, or write `%import common.NAME`"),
-            Mistake::Override => error("`%override` is not supported yet").help("there is nothing to override: only `common` can be imported"),
+            Mistake::Override => error("`%override` is not supported yet")
+                .help("there is nothing to override: only `common` can be imported"),
             Mistake::Extend => error("`%extend` is not supported yet").help("add the alternatives to the definition"),
-            Mistake::Declare => error("`%declare` is not supported yet").help("define the terminal, or name a special token with `<…>`"),
+            Mistake::Declare => {
+                error("`%declare` is not supported yet").help("define the terminal, or name a special token with `<…>`")
+            }
             Mistake::RuleUndefined { name, near } => {
                 nearest(say(format!("rule `{name}` is used but never defined")).at("not defined"), near)
             }
-            Mistake::TerminalUndefined { name, near: None } if crate::common::find(&name).is_some() => {
-                say(format!("terminal `{name}` is used but never defined"))
-                    .at("not defined")
-                    .help(format!("add `%import common.{name}`"))
-            }
             Mistake::TerminalUndefined { name, near } => {
-                nearest(say(format!("terminal `{name}` is used but never defined")).at("not defined"), near)
+                let diagnostic = say(format!("terminal `{name}` is used but never defined")).at("not defined");
+                match near {
+                    Some(Near { name: near, defined: None }) if near == name => {
+                        diagnostic.help(format!("add `%import common.{name}`"))
+                    }
+                    Some(Near { name: near, defined: None }) => {
+                        diagnostic.help(format!("did you mean `{near}`? It needs `%import common.{near}`"))
+                    }
+                    near => nearest(diagnostic, near),
+                }
             }
-            Mistake::DefinedTwice { name, first } => say(format!("`{name}` is defined twice")).also(first, "first defined here"),
+            Mistake::DefinedTwice { name, first } => {
+                say(format!("`{name}` is defined twice")).also(first, "first defined here")
+            }
             Mistake::CommonUnknown { name, near } => {
                 let diagnostic = say(format!("`common` has no terminal `{name}`"));
                 match near {
                     Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-                    None => diagnostic.help(format!("it has {}", crate::common::names().collect::<Vec<_>>().join(", "))),
+                    None => {
+                        diagnostic.help(format!("it has {}", crate::common::names().collect::<Vec<_>>().join(", ")))
+                    }
                 }
             }
             Mistake::TerminalRecursive { cycle, closing } => {
@@ -300,18 +337,26 @@ impl Mistake {
                     .help("write it as a rule, in lower case")
             }
             Mistake::StartMissing { empty: true, .. } => error("the grammar defines no rules").help("write `start: …`"),
-            Mistake::StartMissing { name, near, .. } => nearest(say(format!("there is no rule `{name}` to start with")), near),
-            Mistake::StartNotRule { name } => {
-                say(format!("`{name}` is a terminal; a grammar starts with a rule")).help(format!("write `start: {name}`"))
+            Mistake::StartMissing { name, near, .. } => {
+                nearest(say(format!("there is no rule `{name}` to start with")), near)
             }
-            Mistake::StartParametric { name } => say(format!("the start rule `{name}` takes a parameter, and nobody gives it one"))
-                .help(format!("add a start rule that calls `{name}::0`")),
-            Mistake::RuleInTerminal { name, terminal: true } => say(format!("`{name}` is a rule and cannot stand in a terminal"))
-                .help("terminals are regexes: write this definition, or that one, in the other case"),
+            Mistake::StartNotRule { name } => say(format!("`{name}` is a terminal; a grammar starts with a rule"))
+                .help(format!("write `start: {name}`")),
+            Mistake::StartParametric { name } => {
+                say(format!("the start rule `{name}` takes a parameter, and nobody gives it one"))
+                    .help(format!("add a start rule that calls `{name}::0`"))
+            }
+            Mistake::RuleInTerminal { name, terminal: true } => {
+                say(format!("`{name}` is a rule and cannot stand in a terminal"))
+                    .help("terminals are regexes: write this definition, or that one, in the other case")
+            }
             Mistake::RuleInTerminal { name, terminal: false } => {
-                say(format!("`{name}` is a rule; `&` and `~` are for terminals")).help("write it in upper case, as a terminal")
+                say(format!("`{name}` is a rule; `&` and `~` are for terminals"))
+                    .help("write it in upper case, as a terminal")
             }
-            Mistake::NotInTerminal { what } => say(format!("{what} cannot stand in a terminal")).help("use it in a rule, in lower case"),
+            Mistake::NotInTerminal { what } => {
+                say(format!("{what} cannot stand in a terminal")).help("use it in a rule, in lower case")
+            }
             Mistake::AliasInTerminal => error("terminals have no aliases"),
             Mistake::ConditionInTerminal => error("`%if` cannot stand in a terminal"),
             Mistake::EscapeBad { escape, reason } => say(format!("`{escape}` is not an escape: {reason}")),
@@ -326,13 +371,21 @@ impl Mistake {
                 warn(format!("`{escape}` stands for a backslash and `{bare}`, as in Lark")).help(help)
             }
             Mistake::RangeBound => error("each side of a range is one character"),
-            Mistake::RangeOrder { low, high } => say(format!("the range from `{low}` to `{high}` is the wrong way round")),
-            Mistake::RangeFlag => error("a range takes no flags").help("write both ranges: `\"a\"..\"z\" | \"A\"..\"Z\"`"),
+            Mistake::RangeOrder { low, high } => {
+                say(format!("the range from `{low}` to `{high}` is the wrong way round"))
+            }
+            Mistake::RangeFlag => {
+                error("a range takes no flags").help("write both ranges: `\"a\"..\"z\" | \"A\"..\"Z\"`")
+            }
             Mistake::RegexFlag => error("flag `l` depends on the machine's language and is not supported"),
-            Mistake::TokenList { reason } => say(reason).help("write `<[1]>`, `<[1-9,12]>`, `<[^1-9]>`, `<[^<name>]>` or `<[*]>`"),
+            Mistake::TokenList { reason } => {
+                say(reason).help("write `<[1]>`, `<[1-9,12]>`, `<[^1-9]>`, `<[^<name>]>` or `<[*]>`")
+            }
             Mistake::RegexJson { reason } => say(reason),
-            Mistake::LazyAlone { name } => warn(format!("`{name}` takes as much as it can here, in Lark as little as it can"))
-                .help("put what ends it behind it, in the same terminal"),
+            Mistake::LazyAlone { name } => {
+                warn(format!("`{name}` takes as much as it can here, in Lark as little as it can"))
+                    .help("put what ends it behind it, in the same terminal")
+            }
             Mistake::ParameterUnwanted { rule, defined } => say(format!("rule `{rule}` takes no parameter"))
                 .also(defined, "defined here")
                 .help(format!("define it as `{rule}::_`, or drop the `::…`")),
@@ -341,8 +394,9 @@ impl Mistake {
                 .help(format!("write `{rule}::0` or `{rule}::_`")),
             Mistake::ParameterUnused { rule } => warn(format!("rule `{rule}` does not use its parameter"))
                 .help("use `::_` or `%if` in it, or drop the `::_`"),
-            Mistake::ParameterOutside { what } => say(format!("{what} needs a parameter, and this rule has none"))
-                .help("define the rule as `name::_`"),
+            Mistake::ParameterOutside { what } => {
+                say(format!("{what} needs a parameter, and this rule has none")).help("define the rule as `name::_`")
+            }
             Mistake::ParameterFunction { name, condition } => {
                 let (what, names) = if condition {
                     ("condition", crate::params::CONDITIONS)
@@ -355,7 +409,9 @@ impl Mistake {
                 if listed { diagnostic.help(format!("there are {}", names.join(", "))) } else { diagnostic }
             }
             Mistake::BitIndex { max } => say(format!("a bit's number is at most {max}")),
-            Mistake::BitRange { start, end } => say(format!("the bits {start} to {end} are none: the end is exclusive")),
+            Mistake::BitRange { start, end } => {
+                say(format!("the bits {start} to {end} are none: the end is exclusive"))
+            }
             Mistake::OptionUnknown { key, near } => {
                 let diagnostic = warn(format!("there is no option `{key}`; it has no effect"));
                 match near {
@@ -368,13 +424,16 @@ impl Mistake {
                 warn(format!("option `{key}` has no effect in a nested grammar")).help("set it in the outermost one")
             }
             Mistake::OptionsNotObject => error("options are a JSON object").help("write `{ \"name\": value }`"),
-            Mistake::SourceTooLarge { limit, used } => say(format!("the grammar has {}, the limit is {limit}", plural(used, "byte")))
-                .help("the limit is `source_bytes_max`"),
-            Mistake::SymbolsTooMany { limit } => {
-                say(format!("the grammar has more than {}", plural(limit, "symbol"))).help("the limit is `grammar_symbols_max`")
+            Mistake::SourceTooLarge { limit, used } => {
+                say(format!("the grammar has {}, the limit is {limit}", plural(used, "byte")))
+                    .help("the limit is `source_bytes_max`")
             }
-            Mistake::RegexNodesTooMany { limit } => say(format!("the terminals have more than {}", plural(limit, "node")))
-                .help("the limit is `regex_nodes_max`"),
+            Mistake::SymbolsTooMany { limit } => say(format!("the grammar has more than {}", plural(limit, "symbol")))
+                .help("the limit is `grammar_symbols_max`"),
+            Mistake::RegexNodesTooMany { limit } => {
+                say(format!("the terminals have more than {}, or copy each other too often", plural(limit, "node")))
+                    .help("the limit is `regex_nodes_max`")
+            }
         }
     }
 

@@ -365,7 +365,7 @@ impl Lexer<'_, '_> {
             self.report(start + at, start + at + c.len_utf8(), Mistake::NameNotAscii { found: c });
         } else if (lower && upper) || !letters.starts_with(|c: char| c.is_ascii_alphabetic()) {
             let name = name.to_string();
-            self.report(start, end, Mistake::NameOfMixedCase { name, is_terminal });
+            self.report(start, end, Mistake::NameOfMixedCase { name });
         }
         self.push(if is_terminal { SyntaxKind::TerminalName } else { SyntaxKind::RuleName }, start, end);
     }
@@ -419,11 +419,11 @@ impl Lexer<'_, '_> {
         let word = &self.text[end..word_end];
         if word == "i" {
             end = word_end;
-        } else if word.starts_with('i') {
-            let word = word.to_string();
-            self.report(end, word_end, Mistake::FlagsRunIntoName { word });
         }
         self.push(SyntaxKind::String, start, end);
+        if word.starts_with('i') && word != "i" {
+            self.flags_run_into_name(end, word_end);
+        }
     }
 
     /// `'…'` is Python's, not Lark's: the whole of it is one mistake.
@@ -484,11 +484,17 @@ impl Lexer<'_, '_> {
             return self.unclosed(start, line_end, Mistake::UnclosedRegex);
         }
         let end = if all_flags { flags_end } else { flags_start };
-        if !all_flags && flags.starts_with(is_flag) {
-            let word = flags.to_string();
-            self.report(flags_start, flags_end, Mistake::FlagsRunIntoName { word });
-        }
         self.push(SyntaxKind::Regex, start, end);
+        if !all_flags && flags.starts_with(is_flag) {
+            self.flags_run_into_name(flags_start, flags_end);
+        }
+    }
+
+    /// Neither flags nor a name of its own: reported, and skipped.
+    fn flags_run_into_name(&mut self, start: usize, end: usize) {
+        let word = self.text[start..end].to_string();
+        self.report(start, end, Mistake::FlagsRunIntoName { word });
+        self.at = end;
     }
 
     fn special_token(&mut self) {
@@ -510,7 +516,9 @@ impl Lexer<'_, '_> {
             let end = self.line_end(start);
             return self.unclosed(start, end, Mistake::UnclosedToken);
         }
-        while end < self.bytes.len() && !matches!(self.bytes[end], b'<' | b'>') && !self.bytes[end].is_ascii_whitespace()
+        while end < self.bytes.len()
+            && !matches!(self.bytes[end], b'<' | b'>')
+            && !self.bytes[end].is_ascii_whitespace()
         {
             end += 1;
         }

@@ -32,7 +32,9 @@ mod strings;
 mod terminals;
 mod tokens;
 
-use larkspur_grammar::{Diagnostic, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, SourceId, SourceMap, Span};
+use larkspur_grammar::{
+    Diagnostic, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, SourceId, SourceMap, Span,
+};
 
 pub use codes::CODES;
 pub use lexer::{JsonBlock, SyntaxKind};

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, NodeId, NodeKind};
 use crate::error::{Mistake, Near, Sink, near};
-use crate::terminals::{Names, NamedTerminal, TerminalBody};
+use crate::terminals::{NamedTerminal, Names, TerminalBody};
 use crate::{options, tokens};
 
 /// What a nested grammar takes over from the text around it.
@@ -55,6 +55,7 @@ pub(crate) fn lower(
         token_sets: FxHashMap::default(),
         rule: RuleContext { parametric: false, uses_parameter: false },
         scope: TerminalScope::Definition,
+        joined: 0,
         regexes_reported: false,
     };
     lowerer.declare(grammar);
@@ -106,6 +107,8 @@ pub(crate) struct Lowerer<'a, 's> {
     token_sets: FxHashMap<String, TokenSetId>,
     rule: RuleContext,
     pub scope: TerminalScope,
+    /// What joining terminals has copied, see [`Lowerer::may_join`].
+    pub joined: usize,
     pub regexes_reported: bool,
 }
 
@@ -137,7 +140,8 @@ impl<'a> Lowerer<'a, '_> {
                     None => {
                         let names = crate::common::names().map(|name| (name, None));
                         let near = near(&import.name.text, names).map(|near| near.name);
-                        self.sink.report(import.name.span, Mistake::CommonUnknown { name: import.name.text.clone(), near });
+                        self.sink
+                            .report(import.name.span, Mistake::CommonUnknown { name: import.name.text.clone(), near });
                         self.declare_terminal(name, span, TerminalBody::Broken)
                     }
                 },
@@ -254,20 +258,22 @@ impl<'a> Lowerer<'a, '_> {
                 self.sink.report(span, Mistake::StartNotRule { name: name.to_string() });
             }
             None => {
-                let near = self.nearest(name, true);
+                let near = near(name, self.rules.iter().map(|rule| (rule.name.text.as_str(), Some(rule.name.span))));
                 let mistake = Mistake::StartMissing { name: name.to_string(), near, empty: self.rules.is_empty() };
                 self.sink.report(whole, mistake);
             }
         }
     }
 
-    /// Names alike among rules or terminals; `common`'s count as terminals.
+    /// Names alike among those of the text, and for terminals also among `common`'s.
     pub fn nearest(&self, name: &str, rules: bool) -> Option<Near> {
+        let own_rules = self.rules.iter().map(|rule| (rule.name.text.as_str(), Some(rule.name.span)));
+        let own_terminals = self.terminals.iter().map(|terminal| (terminal.name, Some(terminal.span)));
+        let common = crate::common::names().map(|name| (name, None));
         if rules {
-            near(name, self.rules.iter().map(|rule| (rule.name.text.as_str(), Some(rule.name.span))))
+            near(name, own_rules.chain(own_terminals))
         } else {
-            let own = self.terminals.iter().map(|terminal| (terminal.name, Some(terminal.span)));
-            near(name, own.chain(crate::common::names().map(|name| (name, None))))
+            near(name, own_terminals.chain(common).chain(own_rules))
         }
     }
 

@@ -16,7 +16,13 @@ const LARKSPUR_KEYS: &[&str] =
 const ROOT_KEYS: &[&str] = &["lexer", "allow_invalid_utf8", "no_forcing", "unproductive"];
 
 /// Reads the options of a grammar over `defaults`; a later statement wins.
-pub(crate) fn read(ast: &Ast, grammar: &AstGrammar, defaults: GrammarOptions, nested: bool, sink: &mut Sink) -> GrammarOptions {
+pub(crate) fn read(
+    ast: &Ast,
+    grammar: &AstGrammar,
+    defaults: GrammarOptions,
+    nested: bool,
+    sink: &mut Sink,
+) -> GrammarOptions {
     let mut reader = Reader { options: defaults, nested, sink };
     for item in &grammar.items {
         let Item::Options { llguidance, json } = item else { continue };

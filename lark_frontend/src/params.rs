@@ -12,8 +12,26 @@ pub(crate) const FUNCTIONS: &[&str] = &["set_bit", "clear_bit", "bit_and", "bit_
 
 /// Names of conditions.
 pub(crate) const CONDITIONS: &[&str] = &[
-    "true", "bit_set", "bit_clear", "is_ones", "is_zeros", "eq", "ne", "lt", "le", "gt", "ge", "bit_count_eq",
-    "bit_count_ne", "bit_count_lt", "bit_count_le", "bit_count_gt", "bit_count_ge", "and", "or", "not",
+    "true",
+    "bit_set",
+    "bit_clear",
+    "is_ones",
+    "is_zeros",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "bit_count_eq",
+    "bit_count_ne",
+    "bit_count_lt",
+    "bit_count_le",
+    "bit_count_gt",
+    "bit_count_ge",
+    "and",
+    "or",
+    "not",
 ];
 
 fn comparison(name: &str) -> Option<Comparison> {

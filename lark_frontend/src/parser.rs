@@ -5,7 +5,9 @@
 
 use larkspur_grammar::{Condition, ConditionId, IndexVec, Limits, SourceId, Span};
 
-use crate::ast::{Ast, AstAlternative, AstGrammar, AstGrammarId, Definition, Import, Item, Name, Node, NodeId, NodeKind};
+use crate::ast::{
+    Ast, AstAlternative, AstGrammar, AstGrammarId, Definition, Import, Item, Name, Node, NodeId, NodeKind,
+};
 use crate::error::{Mistake, Sink};
 use crate::lexer::{JsonBlock, Lexed, Lexeme, SyntaxKind};
 
@@ -106,14 +108,19 @@ impl<'a> Parser<'a, '_> {
     /// How the next lexeme is called in messages.
     pub(crate) fn found(&self) -> String {
         let lexeme = self.peek();
-        let named =
-            [SyntaxKind::RuleName, SyntaxKind::TerminalName, SyntaxKind::Number, SyntaxKind::String].contains(&lexeme.kind);
+        let named = [SyntaxKind::RuleName, SyntaxKind::TerminalName, SyntaxKind::Number, SyntaxKind::String]
+            .contains(&lexeme.kind);
         let text = self.str(lexeme);
         if named && text.len() <= 40 { format!("`{text}`") } else { lexeme.kind.describe().to_string() }
     }
     pub(crate) fn fail<T>(&mut self, mistake: Mistake) -> Parse<T> {
         if !self.is(SyntaxKind::Error) {
-            let span = self.here();
+            let mut span = self.here();
+            if self.at > 0 && [SyntaxKind::Newline, SyntaxKind::Eof].contains(&self.peek().kind) {
+                // What is missing is missing behind the last lexeme.
+                let end = self.lexemes[self.at - 1].end;
+                span = Span { start: end, end, ..span };
+            }
             self.sink.report(span, mistake);
         }
         Err(Reported)
@@ -255,7 +262,7 @@ impl Parser<'_, '_> {
             }
             SyntaxKind::KwOverride => self.fail(Mistake::Override),
             SyntaxKind::KwExtend => self.fail(Mistake::Extend),
-            SyntaxKind::KwDeclare => self.fail(Mistake::Declare),
+            SyntaxKind::KwDeclare => self.declare(items),
             _ => {
                 let found = self.found();
                 self.in_rule_body = after_body;
@@ -288,7 +295,10 @@ impl Parser<'_, '_> {
         let name = Name { text: self.str(lexeme).to_string(), span: self.span(lexeme) };
         if is_terminal && (keep_all || inline) {
             let span = self.span(first);
-            self.sink.report(span, Mistake::Expected { expected: "a rule name behind `!` or `?`", found: format!("`{}`", name.text) });
+            self.sink.report(
+                span,
+                Mistake::Expected { expected: "a rule name behind `!` or `?`", found: format!("`{}`", name.text) },
+            );
         }
         if inline && name.text.starts_with('_') {
             let span = self.since(first);
@@ -387,29 +397,43 @@ impl Parser<'_, '_> {
             self.close(SyntaxKind::RParen, opened)?;
         } else if path.len() > 1 {
             let name = path.pop().expect("two names");
-            let alias = if self.accept(SyntaxKind::Arrow).is_some() { self.any_name("the new name")? } else { name.clone() };
+            let alias =
+                if self.accept(SyntaxKind::Arrow).is_some() { self.any_name("the new name")? } else { name.clone() };
             names.push((name, alias));
         }
         if relative || path.len() != 1 || path[0].text != "common" || names.is_empty() {
             let path = self.text[path_span.start as usize..path_span.end as usize].to_string();
-            // What it would define still counts as defined.
-            let error = self.node(NodeKind::Error, path_span);
-            items.extend(names.into_iter().map(|(_, alias)| {
-                Item::Definition(Definition {
-                    is_terminal: alias.text.trim_start_matches('_').starts_with(|c: char| c.is_ascii_uppercase()),
-                    name: alias,
-                    keep_all: false,
-                    inline: false,
-                    parametric: false,
-                    priority: 0,
-                    attributes: Vec::new(),
-                    body: error,
-                })
-            }));
+            names.into_iter().for_each(|(_, alias)| self.unknown(alias, items));
             return self.fail_at(path_span, Mistake::FileImport { path });
         }
         items.extend(names.into_iter().map(|(name, alias)| Item::Import(Import { name, alias })));
         Ok(())
+    }
+
+    /// `%declare A B`: not supported, but the names count as defined.
+    fn declare(&mut self, items: &mut Vec<Item>) -> Parse<()> {
+        let span = self.here();
+        self.next();
+        while self.is(SyntaxKind::RuleName) || self.is(SyntaxKind::TerminalName) {
+            let name = self.any_name("a name")?;
+            self.unknown(name, items);
+        }
+        self.fail_at(span, Mistake::Declare)
+    }
+
+    /// Enters a name whose definition could not be read, so that its uses are not reported besides.
+    fn unknown(&mut self, name: Name, items: &mut Vec<Item>) {
+        let body = self.node(NodeKind::Error, name.span);
+        items.push(Item::Definition(Definition {
+            is_terminal: name.text.trim_start_matches('_').starts_with(|c: char| c.is_ascii_uppercase()),
+            name,
+            keep_all: false,
+            inline: false,
+            parametric: false,
+            priority: 0,
+            attributes: Vec::new(),
+            body,
+        }));
     }
 
     fn any_name(&mut self, expected: &'static str) -> Parse<Name> {
@@ -671,7 +695,8 @@ impl Parser<'_, '_> {
         if let Some(colons) = self.accept(SyntaxKind::DoubleColon) {
             if lexeme.kind == SyntaxKind::TerminalName {
                 let span = self.span(colons);
-                return self.fail_at(span, Mistake::Expected { expected: "a rule before `::`", found: format!("`{name}`") });
+                return self
+                    .fail_at(span, Mistake::Expected { expected: "a rule before `::`", found: format!("`{name}`") });
             }
             param = Some(self.param_expr()?);
         }

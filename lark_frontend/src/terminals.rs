@@ -1,9 +1,9 @@
 //! Terminals to regexes: the order in which they refer to each other, and each construct's regex.
 
-use larkspur_grammar::number::{Decimal, NumberError, NumberKind, NumberRange, number_regex};
 use larkspur_grammar::json::{JsonDocument, JsonId};
+use larkspur_grammar::number::{Decimal, NumberError, NumberKind, NumberRange, number_regex};
 use larkspur_grammar::substring::{self, substring};
-use larkspur_grammar::{CharClass, Dialect, RegexId, RegexOptions, Span, TextMap, parse_regex};
+use larkspur_grammar::{CharClass, Dialect, RegexId, RegexNode, RegexOptions, Span, TextMap, parse_regex};
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Definition, NodeId, NodeKind};
@@ -91,7 +91,8 @@ impl<'a> Lowerer<'a, '_> {
                         path.push((next, references));
                     }
                     Visit::Open => {
-                        let begin = path.iter().position(|&(open, _)| open == next).expect("open terminals are on the path");
+                        let begin =
+                            path.iter().position(|&(open, _)| open == next).expect("open terminals are on the path");
                         let members: Vec<usize> = path[begin..].iter().map(|&(open, _)| open).collect();
                         self.report_cycle(&members, span);
                     }
@@ -103,7 +104,8 @@ impl<'a> Lowerer<'a, '_> {
 
     fn report_cycle(&mut self, members: &[usize], closing: Span) {
         let first = members[0];
-        let mut cycle: Vec<String> = members.iter().take(20).map(|&index| self.terminals[index].name.to_string()).collect();
+        let mut cycle: Vec<String> =
+            members.iter().take(20).map(|&index| self.terminals[index].name.to_string()).collect();
         if members.len() > 20 {
             cycle.push("…".to_string());
         }
@@ -188,6 +190,9 @@ impl<'a> Lowerer<'a, '_> {
     pub(crate) fn terminal(&mut self, node: NodeId) -> RegexId {
         let ast = self.setting.ast;
         let span = ast.nodes[node].span;
+        if self.too_many_nodes(span) {
+            return self.grammar.regexes.nothing();
+        }
         match &ast.nodes[node].kind {
             NodeKind::Choice(alternatives) => {
                 let mut parts = Vec::with_capacity(alternatives.len());
@@ -200,12 +205,20 @@ impl<'a> Lowerer<'a, '_> {
                         self.sink.report(span, Mistake::ConditionInTerminal);
                     }
                 }
-                self.grammar.regexes.or(&parts)
+                if self.may_join(&parts, span) {
+                    self.grammar.regexes.or(&parts)
+                } else {
+                    self.grammar.regexes.nothing()
+                }
             }
-            NodeKind::Sequence(parts) => self.terminal_sequence(parts),
+            NodeKind::Sequence(parts) => self.terminal_sequence(parts, span),
             NodeKind::And(parts) => {
                 let parts: Vec<RegexId> = parts.iter().map(|&part| self.terminal(part)).collect();
-                self.grammar.regexes.and(&parts)
+                if self.may_join(&parts, span) {
+                    self.grammar.regexes.and(&parts)
+                } else {
+                    self.grammar.regexes.nothing()
+                }
             }
             NodeKind::Repeat(child, min, max) => {
                 let child = self.terminal(*child);
@@ -237,7 +250,7 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// What follows a lazy terminal ends it: `min(inner rest)`.
-    fn terminal_sequence(&mut self, parts: &[NodeId]) -> RegexId {
+    fn terminal_sequence(&mut self, parts: &[NodeId], span: Span) -> RegexId {
         let mut regexes = Vec::with_capacity(parts.len());
         let mut lazy_starts = Vec::new();
         for (at, &part) in parts.iter().enumerate() {
@@ -250,6 +263,9 @@ impl<'a> Lowerer<'a, '_> {
             }
             regexes.push(self.terminal(part));
         }
+        if !self.may_join(&regexes, span) {
+            return self.grammar.regexes.nothing();
+        }
         while let Some(start) = lazy_starts.pop() {
             let rest = self.grammar.regexes.concat(&regexes[start..]);
             regexes.truncate(start);
@@ -260,11 +276,9 @@ impl<'a> Lowerer<'a, '_> {
 
     fn not_in_terminal(&mut self, what: &'static str, span: Span) -> RegexId {
         let mistake = match &self.scope {
-            TerminalScope::Attribute { attribute, rule, span } => Mistake::AttributeNeedsTerminal {
-                attribute,
-                rule: rule.clone(),
-                attribute_span: *span,
-            },
+            TerminalScope::Attribute { attribute, rule, span } => {
+                Mistake::AttributeNeedsTerminal { attribute, rule: rule.clone(), attribute_span: *span }
+            }
             _ => Mistake::NotInTerminal { what },
         };
         self.sink.report(span, mistake);
@@ -279,11 +293,9 @@ impl<'a> Lowerer<'a, '_> {
             }
             Some(&(Symbol::Rule(_), _)) => {
                 let mistake = match &self.scope {
-                    TerminalScope::Attribute { attribute, rule, span } => Mistake::AttributeNeedsTerminal {
-                        attribute,
-                        rule: rule.clone(),
-                        attribute_span: *span,
-                    },
+                    TerminalScope::Attribute { attribute, rule, span } => {
+                        Mistake::AttributeNeedsTerminal { attribute, rule: rule.clone(), attribute_span: *span }
+                    }
                     scope => Mistake::RuleInTerminal {
                         name: name.to_string(),
                         terminal: matches!(scope, TerminalScope::Definition),
@@ -371,10 +383,7 @@ impl Lowerer<'_, '_> {
         let result = parse_regex(text, map, options, self.setting.limits, &mut self.grammar.regexes, &mut warnings);
         self.sink.extend(warnings);
         match result {
-            Ok(id) => {
-                self.check_nodes(map.span(0..text.len()));
-                id
-            }
+            Ok(id) => id,
             Err(diagnostics) => {
                 self.sink.extend(diagnostics);
                 self.grammar.regexes.nothing()
@@ -382,14 +391,31 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn check_nodes(&mut self, span: Span) {
+    /// Whether the table of regexes is over its limit, which is said once.
+    fn too_many_nodes(&mut self, span: Span) -> bool {
         let limit = self.setting.limits.regex_nodes_max;
-        if self.grammar.regexes.len() > limit && !self.regexes_reported {
+        let over = self.grammar.regexes.len() > limit || self.joined > limit.saturating_mul(COPIES_PER_NODE);
+        if over && !self.regexes_reported {
             self.regexes_reported = true;
             self.sink.report(span, Mistake::RegexNodesTooMany { limit });
         }
+        over
+    }
+
+    /// Counts what joining `parts` copies, since literals are joined and lists are flattened: terminals that refer to
+    /// each other twice would double with each step.
+    fn may_join(&mut self, parts: &[RegexId], span: Span) -> bool {
+        let size = |&part: &RegexId| match self.grammar.regexes.node(part) {
+            RegexNode::Literal(bytes) => bytes.len() / 4,
+            node => node.children().len(),
+        };
+        self.joined = parts.iter().map(size).fold(self.joined, usize::saturating_add);
+        !self.too_many_nodes(span)
     }
 }
+
+/// Four bytes of a literal count as one copy; more copies than these for each node that is allowed are a limit, too.
+const COPIES_PER_NODE: usize = 8;
 
 /// Fields of `%regex {…}` that are shapes of a substring.
 const SUBSTRING_FIELDS: &[&str] = &["substring_chunks", "substring_words", "substring_chars"];
@@ -423,7 +449,10 @@ impl<'a> Lowerer<'a, '_> {
             }
         };
         if let Some(member) = members.iter().find(|member| &*member.key != "type" && !allowed.contains(&&*member.key)) {
-            return Err((member.key_span, format!("there is no field `{}` here: there are {}", member.key, allowed.join(", "))));
+            return Err((
+                member.key_span,
+                format!("there is no field `{}` here: there are {}", member.key, allowed.join(", ")),
+            ));
         }
         if let Some("number" | "integer") = kind.and_then(|kind| document.string(kind)) {
             return self.number_document(document, root, span);
@@ -445,11 +474,19 @@ impl<'a> Lowerer<'a, '_> {
             _ => return Err(wrong("a string")),
         };
         substring(&chunks, self.setting.limits, &mut self.grammar.regexes).map_err(|error| {
-            (span, format!("this needs up to {} regex nodes, the limit `regex_nodes_max` is {}", error.used, error.limit))
+            (
+                span,
+                format!("this needs up to {} regex nodes, the limit `regex_nodes_max` is {}", error.used, error.limit),
+            )
         })
     }
 
-    fn number_document(&mut self, document: &JsonDocument, root: JsonId, span: Span) -> Result<RegexId, (Span, String)> {
+    fn number_document(
+        &mut self,
+        document: &JsonDocument,
+        root: JsonId,
+        span: Span,
+    ) -> Result<RegexId, (Span, String)> {
         let kind = match document.get(root, "type").and_then(|kind| document.string(kind)) {
             Some("integer") => NumberKind::Integer,
             _ => NumberKind::Number,

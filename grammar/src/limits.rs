@@ -28,8 +28,9 @@ pub struct Limits {
     pub lexer_states_max: usize,
     /// Earley sets of one grammar and epoch. 1,000,000.
     pub earley_sets_max: usize,
-    /// Items of all Earley sets of one grammar and epoch. 16,000,000 = about 200 MB.
-    pub earley_items_max: usize,
+    /// Bytes of all Earley sets of one grammar and epoch with what they expect. 256 MB: every new nesting depth is new
+    /// sets, of 300 bytes for brackets and some kB in a programming language.
+    pub earley_bytes_max: usize,
     /// Items touched to build one Earley set. 1,000,000 = about 50 ms; an alternative of 100,000 strings needs 100,000.
     pub earley_set_work_max: usize,
     /// Threads of one matcher (ways to split the text into lexemes that are still open). 10,000.
@@ -62,7 +63,7 @@ impl Default for Limits {
             expressions_max: 2_000_000,
             lexer_states_max: 100_000,
             earley_sets_max: 1_000_000,
-            earley_items_max: 16_000_000,
+            earley_bytes_max: 256 << 20,
             earley_set_work_max: 1_000_000,
             threads_max: 10_000,
             mask_work_max: 200_000_000,

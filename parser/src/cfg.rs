@@ -126,7 +126,7 @@ pub(crate) struct Nonterminal {
 }
 
 /// One right-hand side.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct LoweredAlternative {
     pub dot: DotId,
     pub condition: Option<(GrammarId, ConditionId)>,

@@ -117,7 +117,7 @@ impl Epoch {
         let machine = &self.lock().machine;
         let limits = &machine.limits;
         machine.sets.len() > limits.earley_sets_max / 2
-            || machine.sets.item_count() > limits.earley_items_max / 2
+            || machine.sets.bytes() > limits.earley_bytes_max / 2
             || machine.lexer.state_count() > limits.lexer_states_max / 2
     }
 }
@@ -131,6 +131,8 @@ pub struct GrammarStats {
     pub earley_sets: usize,
     /// Items of all sets.
     pub earley_items: usize,
+    /// Bytes of sets and what they expect, roughly.
+    pub earley_bytes: usize,
     /// Hits of the memo (set, lexemes) -> set.
     pub scan_hits: u64,
     /// Misses of that memo.
@@ -176,6 +178,7 @@ impl CompiledGrammar {
             lexer_states: session.machine.lexer.state_count(),
             earley_sets: session.machine.sets.len(),
             earley_items: session.machine.sets.item_count(),
+            earley_bytes: session.machine.sets.bytes(),
             scan_hits,
             scan_misses,
             masks: session.masks.stats(),

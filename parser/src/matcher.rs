@@ -524,6 +524,10 @@ fn read_bytes(
     bytes: &[u8],
     options: &MatcherOptions,
 ) -> Result<Option<usize>, MatcherError> {
+    let text_max = machine.limits.text_bytes_max;
+    if bytes.len() > text_max.saturating_sub(text_len) {
+        return Err(Fault::exceeded("text_bytes_max", text_max as u64).into());
+    }
     let pending = reading.now.pending.clone();
     let common = pending.iter().zip(bytes).take_while(|(a, b)| a == b).count();
     if common < pending.len().min(bytes.len()) {

@@ -8,7 +8,7 @@ use larkspur_grammar::{
     diagnostic::did_you_mean,
 };
 use larkspur_toktrie::Vocabulary;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::*;
 
@@ -251,6 +251,7 @@ impl<'a> Lowering<'a> {
         }
         let grouped = self.literal_groups(context, &leaves);
         let mut lowered = Vec::with_capacity(leaves.len());
+        let mut seen = FxHashSet::default();
         for (leaf, group) in leaves.iter().zip(grouped) {
             let atoms = match group {
                 Grouped::No => self.sequence(context, leaf.expr),
@@ -259,7 +260,7 @@ impl<'a> Lowering<'a> {
             };
             let mut alternative = self.alternative(&atoms);
             alternative.condition = leaf.condition.map(|condition| (context.grammar, condition));
-            if !lowered.contains(&alternative) || lowered.len() > 64 {
+            if seen.insert(alternative) {
                 lowered.push(alternative);
             }
         }
@@ -642,12 +643,6 @@ fn unknown_token(vocabulary: &Vocabulary, name: &str, span: Span) -> Diagnostic 
             let shown = names.iter().take(8).copied().collect::<Vec<_>>().join(" ");
             diagnostic.help(format!("it has {} special tokens, among them {shown}", names.len()))
         }
-    }
-}
-
-impl PartialEq for LoweredAlternative {
-    fn eq(&self, other: &Self) -> bool {
-        (self.dot, self.condition) == (other.dot, other.condition)
     }
 }
 

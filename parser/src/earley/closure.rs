@@ -71,9 +71,11 @@ impl Closure {
         &self.scans[from..from + len]
     }
 
-    /// The items that wait for lexemes.
-    pub fn scans(&self) -> &[Scan] {
-        &self.scans
+    /// Bytes that it takes, roughly.
+    pub fn bytes(&self) -> usize {
+        let waiters: usize = self.waiters.iter().map(|waiters| 24 + waiters.capacity() * size_of::<Waiter>()).sum();
+        let scans = self.scans.capacity() * size_of::<Scan>() + self.token_scans.capacity() * size_of::<TokenScan>();
+        size_of::<Self>() + self.nodes.capacity() * 8 + waiters + scans
     }
 
     pub(super) fn build(sets: &mut Sets, id: SetId, lexer: &mut Lexer) -> Result<Self, Fault> {

@@ -122,6 +122,8 @@ pub(crate) struct Sets {
     pub facts: ParamFacts,
     /// Number of the token that is being read, for scopes; the matcher sets it.
     pub token_now: u32,
+    /// Bytes of all closures, roughly.
+    closure_bytes: usize,
     scan_hits: u64,
     scan_misses: u64,
 }
@@ -153,6 +155,7 @@ impl Sets {
             scope_ids: FxHashMap::default(),
             facts: ParamFacts::default(),
             token_now: 0,
+            closure_bytes: 0,
             scan_hits: 0,
             scan_misses: 0,
         };
@@ -175,6 +178,11 @@ impl Sets {
 
     pub fn item_count(&self) -> usize {
         self.items.len()
+    }
+
+    /// Bytes of sets, closures and memos, roughly.
+    pub fn bytes(&self) -> usize {
+        self.closure_bytes + self.items.len() * size_of::<Item>() + (self.scans.len() + self.gotos.len()) * 16
     }
 
     /// Hits and misses of the memo of scans.
@@ -388,8 +396,8 @@ impl Sets {
         if self.closures.len() >= self.limits.earley_sets_max {
             return Err(Fault::exceeded("earley_sets_max", self.limits.earley_sets_max as u64));
         }
-        if self.items.len() >= self.limits.earley_items_max {
-            return Err(Fault::exceeded("earley_items_max", self.limits.earley_items_max as u64));
+        if self.bytes() >= self.limits.earley_bytes_max {
+            return Err(Fault::exceeded("earley_bytes_max", self.limits.earley_bytes_max as u64));
         }
         Ok(())
     }
@@ -433,7 +441,9 @@ impl Sets {
         if let Some(closure) = &self.closures[id] {
             return Ok(closure.clone());
         }
+        self.check_size()?;
         let closure = Arc::new(Closure::build(self, id, lexer)?);
+        self.closure_bytes += closure.bytes();
         self.closures[id] = Some(closure.clone());
         Ok(closure)
     }

@@ -1,0 +1,51 @@
+//! The dialect reference, `docs/lark-dialect.md`: its `lark` blocks compile, its `lark-error` blocks get errors.
+//! So do the codes' examples of the structural lints.
+
+use larkspur_grammar::{Diagnostic, Limits, SourceMap, lints};
+use larkspur_lark_frontend::{LarkOptions, Parsed, parse};
+
+fn run(text: &str) -> Parsed {
+    let mut sources = SourceMap::new();
+    let source = sources.add("block.lark", text);
+    parse(&sources, source, &LarkOptions::new(&Limits::default()))
+}
+
+#[test]
+fn blocks_of_the_reference() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lark-dialect.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (mut good, mut bad) = (0, 0);
+    for part in text.split("\n```lark").skip(1) {
+        let (info, rest) = part.split_once('\n').expect("a block begins with a line");
+        let body = rest.split("\n```").next().expect("a block ends").to_string() + "\n";
+        let parsed = run(&body);
+        let errors: Vec<&Diagnostic> = parsed.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
+        match info {
+            "" => {
+                assert!(parsed.diagnostics.is_empty(), "{body}\n{:#?}", parsed.diagnostics);
+                let lints: Vec<_> = lints::lint(&parsed.grammar.unwrap()).into_iter().filter(Diagnostic::is_error).collect();
+                assert!(lints.is_empty(), "{body}\n{lints:#?}");
+                good += 1;
+            }
+            "-error" => {
+                assert!(!errors.is_empty(), "no error in\n{body}");
+                bad += 1;
+            }
+            other => panic!("a block of kind lark{other}"),
+        }
+    }
+    assert!(good > 20 && bad > 10, "{good} good and {bad} bad blocks");
+}
+
+#[test]
+fn examples_of_the_lints() {
+    for info in lints::CODES {
+        let codes = |text: &str| -> Vec<&str> {
+            let parsed = run(text);
+            assert!(parsed.diagnostics.is_empty(), "{text}\n{:#?}", parsed.diagnostics);
+            lints::lint(&parsed.grammar.unwrap()).iter().map(|diagnostic| diagnostic.code).collect()
+        };
+        assert_eq!(codes(info.bad), [info.code]);
+        assert_eq!(codes(info.good), [""; 0], "{}", info.code);
+    }
+}

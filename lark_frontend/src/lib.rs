@@ -29,6 +29,7 @@ mod params;
 mod parser;
 mod rules;
 mod strings;
+mod structured;
 mod terminals;
 mod tokens;
 

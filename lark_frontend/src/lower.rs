@@ -125,7 +125,10 @@ impl<'a> Lowerer<'a, '_> {
                 Item::Import(import) => (&import.alias.text, import.alias.span),
                 _ => continue,
             };
-            if let Some(&(_, first)) = self.names.get(name.as_str()) {
+            if let Some(&(symbol, first)) = self.names.get(name.as_str()) {
+                if self.is_import_again(symbol, item) {
+                    continue;
+                }
                 self.sink.report(span, Mistake::DefinedTwice { name: name.clone(), first });
                 continue;
             }
@@ -148,6 +151,14 @@ impl<'a> Lowerer<'a, '_> {
                 _ => continue,
             };
             self.names.insert(name, (symbol, span));
+        }
+    }
+
+    /// As in Lark, the same import may stand twice.
+    fn is_import_again(&self, symbol: Symbol, item: &Item) -> bool {
+        match (symbol, item) {
+            (Symbol::Terminal(index), Item::Import(import)) => self.terminals[index].is_common(&import.name.text),
+            _ => false,
         }
     }
 
@@ -228,8 +239,8 @@ impl<'a> Lowerer<'a, '_> {
             let definition = self.rules[index];
             self.rule = RuleContext { parametric: definition.parametric, uses_parameter: false };
             let rule = self.lower_rule(definition);
-            let broken = matches!(self.setting.ast.nodes[definition.body].kind, NodeKind::Error);
-            if definition.parametric && !self.rule.uses_parameter && !broken {
+            // What could not be read may have used it.
+            if definition.parametric && !self.rule.uses_parameter && !self.sink.has_errors() {
                 self.sink.report(definition.name.span, Mistake::ParameterUnused { rule: rule.name.clone() });
             }
             self.grammar.rules.push(rule);

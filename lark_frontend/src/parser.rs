@@ -459,9 +459,17 @@ impl Parser<'_, '_> {
     /// Alternatives; the next line goes on if it begins with `|`.
     fn choice(&mut self, place: Place) -> Parse<NodeId> {
         let first = self.peek();
+        let depth = self.depth;
         let mut alternatives = Vec::new();
         loop {
-            alternatives.push(self.alternative(place)?);
+            match self.alternative(place) {
+                Ok(alternative) => alternatives.push(alternative),
+                Err(Reported) if place == Place::Top && self.skip_alternative(depth) => {
+                    let body = self.node(NodeKind::Error, self.span(first));
+                    alternatives.push(AstAlternative { body, alias: None, condition: None });
+                }
+                Err(Reported) => return Err(Reported),
+            }
             if self.symbols > self.limits.grammar_symbols_max {
                 return self.fail(Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
             }
@@ -476,6 +484,32 @@ impl Parser<'_, '_> {
         match alternatives.as_slice() {
             [AstAlternative { body, alias: None, condition: None }] => Ok(*body),
             _ => Ok(self.node(NodeKind::Choice(alternatives), span)),
+        }
+    }
+
+    /// After a mistake, skips to the `|` that begins the next alternative of a body. False if there is none: then
+    /// nothing is skipped, and the statement is given up.
+    fn skip_alternative(&mut self, depth: usize) -> bool {
+        let mut open = self.depth - depth;
+        self.depth = depth;
+        let mut at = self.at;
+        loop {
+            let after = self.lexemes.get(at + 1).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind);
+            match self.lexemes.get(at).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind) {
+                SyntaxKind::Eof => return false,
+                SyntaxKind::Newline if after != SyntaxKind::VBar => return false,
+                SyntaxKind::VBar if open == 0 => {
+                    self.at = at;
+                    return true;
+                }
+                SyntaxKind::LParen | SyntaxKind::LBracket | SyntaxKind::LBrace => open += 1,
+                SyntaxKind::RParen | SyntaxKind::RBracket | SyntaxKind::RBrace => match open.checked_sub(1) {
+                    Some(left) => open = left,
+                    None => return false,
+                },
+                _ => {}
+            }
+            at += 1;
         }
     }
 
@@ -533,9 +567,9 @@ impl Parser<'_, '_> {
         let span = self.since(first);
         let repeat = self.node(NodeKind::Repeat(atom, min, max), span);
         let second = self.peek();
-        if self.repetition()?.is_some() {
+        while self.repetition()?.is_some() {
             let span = self.since(second);
-            return self.fail_at(span, Mistake::RepeatTwice);
+            self.sink.report(span, Mistake::RepeatTwice);
         }
         Ok(repeat)
     }
@@ -564,12 +598,15 @@ impl Parser<'_, '_> {
             }
             SyntaxKind::LBrace => {
                 self.next();
+                // Open, for recovery; it does not nest.
+                self.depth += 1;
                 let min = if self.is(SyntaxKind::Comma) { 0 } else { self.count()? };
                 let mut max = Some(min);
                 if self.accept(SyntaxKind::Comma).is_some() {
                     max = if self.is(SyntaxKind::RBrace) { None } else { Some(self.count()?) };
                 }
                 self.close(SyntaxKind::RBrace, first)?;
+                self.depth -= 1;
                 (min, max)
             }
             _ => return Ok(None),
@@ -578,7 +615,8 @@ impl Parser<'_, '_> {
             && min > max
         {
             let span = self.since(first);
-            return self.fail_at(span, Mistake::RepeatOrder { min: min.into(), max: max.into() });
+            self.sink.report(span, Mistake::RepeatOrder { min: min.into(), max: max.into() });
+            return Ok(Some((min, None)));
         }
         Ok(Some(bounds))
     }
@@ -593,7 +631,10 @@ impl Parser<'_, '_> {
         let count = text.parse::<u32>().ok().filter(|&count| count <= self.limits.repeat_max);
         let Some(count) = count else {
             let count = if text.len() > 20 { format!("{}…", &text[..20]) } else { text.to_string() };
-            return self.fail(Mistake::RepeatTooLarge { count, limit: self.limits.repeat_max });
+            let span = self.span(lexeme);
+            self.sink.report(span, Mistake::RepeatTooLarge { count, limit: self.limits.repeat_max });
+            self.next();
+            return Ok(0);
         };
         self.next();
         Ok(count)

@@ -23,7 +23,8 @@ fn blocks_of_the_reference() {
         match info {
             "" => {
                 assert!(parsed.diagnostics.is_empty(), "{body}\n{:#?}", parsed.diagnostics);
-                let lints: Vec<_> = lints::lint(&parsed.grammar.unwrap()).into_iter().filter(Diagnostic::is_error).collect();
+                let lints: Vec<_> =
+                    lints::lint(&parsed.grammar.unwrap()).into_iter().filter(Diagnostic::is_error).collect();
                 assert!(lints.is_empty(), "{body}\n{lints:#?}");
                 good += 1;
             }

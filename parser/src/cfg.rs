@@ -6,6 +6,7 @@
 
 pub(crate) mod lower;
 pub(crate) mod params;
+mod prune;
 
 use larkspur_grammar::{
     ConditionId, GrammarId, IndexVec, LexerMode, LinkedGrammar, ParamExpr, RegexId, RegexSet, RuleId, Span, define_id,
@@ -61,6 +62,8 @@ pub(crate) struct Cfg {
     pub has_captures: bool,
     /// Whether some lexeme has a hidden tail (`stop`).
     pub has_hidden: bool,
+    /// Whether an item with the dot here can neither be finished nor go on for ever; empty if none is. By dot.
+    pub dead_dots: Vec<bool>,
     /// What this was lowered from: conditions, names, options.
     pub linked: LinkedGrammar,
 }

@@ -301,16 +301,23 @@ impl Machine {
 
     /// The sets that the text may be in here, at a token letter or at its end: all lexemes that match have ended.
     pub fn boundary(&mut self, cursor: Cursor) -> Result<Vec<SetId>, Fault> {
+        Ok(self.place(cursor)?.1)
+    }
+
+    /// All threads of a place, those that have read the text of a `stop` again included, and its boundary sets.
+    fn place(&mut self, cursor: Cursor) -> Result<(Vec<Thread>, Vec<SetId>), Fault> {
         let mut sets = Vec::new();
-        let mut agenda = self.threads(cursor).to_vec();
-        while let Some(thread) = agenda.pop() {
+        let mut threads = self.threads(cursor).to_vec();
+        let mut next = 0;
+        while let Some(&thread) = threads.get(next) {
+            next += 1;
             let state = self.lexer.state(thread.lex);
             if state.kind == StateKind::Fresh {
                 sets.push(thread.set);
             } else if state.ends != NO_LEXEMES {
                 let ends = state.ends;
                 let (reread, set) = self.end(thread.set, ends)?;
-                agenda.extend(reread);
+                threads.extend(reread);
                 if set != NO_SET {
                     sets.push(set);
                 }
@@ -318,7 +325,19 @@ impl Machine {
         }
         sets.sort_unstable();
         sets.dedup();
-        Ok(sets)
+        Ok((threads, sets))
+    }
+
+    /// The lexer states that the next byte can be read in.
+    fn lexer_states(&mut self, cursor: Cursor) -> Result<Vec<LexStateId>, Fault> {
+        let (threads, sets) = self.place(cursor)?;
+        let mut states: Vec<LexStateId> = threads.iter().map(|thread| thread.lex).collect();
+        for set in sets {
+            states.push(self.sets.start_state(set, &mut self.lexer)?);
+        }
+        states.sort_unstable();
+        states.dedup();
+        Ok(states)
     }
 
     /// Whether the text may end here.
@@ -360,12 +379,8 @@ impl Machine {
     /// Bytes that can follow.
     pub fn live_bytes(&mut self, cursor: Cursor) -> Result<ByteSet, Fault> {
         let mut candidates = ByteSet::EMPTY;
-        for &thread in self.threads(cursor).iter() {
-            candidates = candidates.union(&self.lexer.row(thread.lex)?.live);
-        }
-        for set in self.boundary(cursor)? {
-            let start = self.sets.start_state(set, &mut self.lexer)?;
-            candidates = candidates.union(&self.lexer.row(start)?.live);
+        for state in self.lexer_states(cursor)? {
+            candidates = candidates.union(&self.lexer.row(state)?.live);
         }
         let mut live = ByteSet::EMPTY;
         for byte in candidates.iter() {
@@ -395,13 +410,9 @@ impl Machine {
     /// Names of what can follow: live lexemes, and what may start if those end here.
     pub fn expected(&mut self, cursor: Cursor) -> Result<Vec<String>, Fault> {
         let mut lexemes: Vec<LexemeId> = Vec::new();
-        for &thread in self.threads(cursor).iter() {
-            lexemes.extend(self.lexer.live_lexemes(thread.lex));
-        }
         let mut names: Vec<String> = Vec::new();
-        for set in self.boundary(cursor)? {
-            let start = self.sets.start_state(set, &mut self.lexer)?;
-            lexemes.extend(self.lexer.live_lexemes(start));
+        for state in self.lexer_states(cursor)? {
+            lexemes.extend(self.lexer.live_lexemes(state));
         }
         lexemes.sort_unstable();
         lexemes.dedup();
@@ -417,12 +428,8 @@ impl Machine {
     /// The highest temperature of the lexemes that can follow.
     pub fn temperature(&mut self, cursor: Cursor) -> Result<Option<f32>, Fault> {
         let mut highest: Option<f32> = None;
-        let mut starts: Vec<LexStateId> = self.threads(cursor).iter().map(|thread| thread.lex).collect();
-        for set in self.boundary(cursor)? {
-            starts.push(self.sets.start_state(set, &mut self.lexer)?);
-        }
-        for start in starts {
-            for lexeme in self.lexer.live_lexemes(start) {
+        for state in self.lexer_states(cursor)? {
+            for lexeme in self.lexer.live_lexemes(state) {
                 if let Some(temperature) = self.cfg.lexemes[lexeme].temperature {
                     highest = Some(highest.map_or(temperature, |highest| highest.max(temperature)));
                 }

@@ -4,8 +4,7 @@
 
 use larkspur_grammar::{
     Alternative, Diagnostic, ExprId, ExprKind, GrammarId, IndexVec, LexerMode, Limits, LinkedGrammar, ParamExpr,
-    RegexId, RegexNode, RegexSet, RuleId, Severity, Span, TerminalId, TokenItem, TokenSetId, Unproductive,
-    diagnostic::did_you_mean,
+    RegexId, RegexNode, RegexSet, RuleId, Span, TerminalId, TokenItem, TokenSetId, diagnostic::did_you_mean,
 };
 use larkspur_toktrie::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -137,6 +136,7 @@ pub(crate) fn lower(
         ignored,
         ignore_once,
         start,
+        dead_dots: Vec::new(),
         linked,
     };
     Ok((cfg, diagnostics))
@@ -642,165 +642,6 @@ fn unknown_token(vocabulary: &Vocabulary, name: &str, span: Span) -> Diagnostic 
         None => {
             let shown = names.iter().take(8).copied().collect::<Vec<_>>().join(" ");
             diagnostic.help(format!("it has {} special tokens, among them {shown}", names.len()))
-        }
-    }
-}
-
-impl Cfg {
-    /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can
-    /// never be finished.
-    ///
-    /// Errors: the start can never be finished (`P001`), unless the grammar allows that.
-    pub fn prune(&mut self, is_empty: impl Fn(LexemeId) -> bool) -> Result<(), Diagnostic> {
-        self.nullable();
-        let allow = self.linked.grammars[self.linked.root].options.unproductive == Unproductive::Allow;
-        if !allow || self.lexemes.ids().any(&is_empty) {
-            self.productive(&is_empty, allow);
-        } else {
-            self.nonterminals.iter_mut().for_each(|nonterminal| nonterminal.productive = true);
-        }
-        let Symbol::Nonterminal(start) = self.dots[self.start].symbol else { unreachable!("start is a nonterminal") };
-        if self.nonterminals[start].productive {
-            return Ok(());
-        }
-        let (grammar, rule) = self.nonterminals[start].rule.expect("start is a rule");
-        let rule = &self.linked.grammars[grammar].rules[rule];
-        Err(Diagnostic::new(
-            "P001",
-            Severity::Error,
-            Some(rule.span),
-            format!("the grammar matches no text: `{}` can never be finished", rule.name),
-        )
-        .help("every alternative needs something that does not lead back to the rule itself or to a terminal without matches"))
-    }
-
-    /// The nonterminals of each right-hand side's symbols: users of each nonterminal, for the fixed points.
-    fn users(&self) -> IndexVec<NonterminalId, Vec<(NonterminalId, u32)>> {
-        let mut users: IndexVec<NonterminalId, Vec<(NonterminalId, u32)>> =
-            self.nonterminals.iter().map(|_| Vec::new()).collect::<Vec<_>>().into();
-        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
-            for (index, alternative) in nonterminal.alternatives.iter().enumerate() {
-                let mut dot = alternative.dot;
-                while dot != DOT_END {
-                    if let Symbol::Nonterminal(child) = self.dots[dot].symbol {
-                        users[child].push((id, index as u32));
-                    }
-                    dot = self.dots[dot].next;
-                }
-            }
-        }
-        users
-    }
-
-    /// Least fixed point of a property that a nonterminal has if each symbol of one alternative has it.
-    fn least_fixed_point(&self, symbol_has: impl Fn(&Dot) -> bool) -> IndexVec<NonterminalId, bool> {
-        let users = self.users();
-        let mut has: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
-        // How many symbols of each alternative are still without the property.
-        let mut missing: Vec<Vec<u32>> = Vec::with_capacity(self.nonterminals.len());
-        let mut agenda = Vec::new();
-        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
-            let mut counts = Vec::with_capacity(nonterminal.alternatives.len());
-            for alternative in &nonterminal.alternatives {
-                let mut count = 0;
-                let mut dot = alternative.dot;
-                while dot != DOT_END {
-                    count += u32::from(!symbol_has(&self.dots[dot]));
-                    dot = self.dots[dot].next;
-                }
-                counts.push(count);
-            }
-            if counts.contains(&0) && !has[id] {
-                has[id] = true;
-                agenda.push(id);
-            }
-            missing.push(counts);
-        }
-        while let Some(child) = agenda.pop() {
-            for &(user, alternative) in &users[child] {
-                // An optional symbol has the property already; it was never counted.
-                let count = &mut missing[user.0 as usize][alternative as usize];
-                *count = count.saturating_sub(1);
-                if *count == 0 && !has[user] && self.alternative_has(user, alternative, &has, &symbol_has) {
-                    has[user] = true;
-                    agenda.push(user);
-                }
-            }
-        }
-        has
-    }
-
-    fn alternative_has(
-        &self,
-        id: NonterminalId,
-        alternative: u32,
-        has: &IndexVec<NonterminalId, bool>,
-        symbol_has: &impl Fn(&Dot) -> bool,
-    ) -> bool {
-        let mut dot = self.nonterminals[id].alternatives[alternative as usize].dot;
-        while dot != DOT_END {
-            let holds = symbol_has(&self.dots[dot])
-                || matches!(self.dots[dot].symbol, Symbol::Nonterminal(child) if has[child]);
-            if !holds {
-                return false;
-            }
-            dot = self.dots[dot].next;
-        }
-        true
-    }
-
-    fn nullable(&mut self) {
-        let nullable = self.least_fixed_point(|dot| dot.optional);
-        for (id, nullable) in nullable.iter_enumerated() {
-            self.nonterminals[id].nullable = *nullable;
-        }
-    }
-
-    fn productive(&mut self, is_empty: &impl Fn(LexemeId) -> bool, allow: bool) {
-        let symbol_has = |dot: &Dot| match dot.symbol {
-            Symbol::Lexeme(id) => dot.optional || !is_empty(id),
-            // Where grammars may go on for ever, only what needs an empty lexeme is removed.
-            Symbol::Nonterminal(_) => dot.optional || allow,
-            Symbol::Tokens(id) => dot.optional || self.token_letters[id].bits.iter().any(|&word| word != 0),
-            Symbol::Nothing => true,
-        };
-        let productive = self.least_fixed_point(symbol_has);
-        let keep: Vec<Vec<bool>> = self
-            .nonterminals
-            .iter_enumerated()
-            .map(|(id, nonterminal)| {
-                (0..nonterminal.alternatives.len() as u32)
-                    .map(|alternative| self.alternative_has(id, alternative, &productive, &symbol_has))
-                    .collect()
-            })
-            .collect();
-        // An optional symbol that derives nothing is left out.
-        let dead_dot = |dot: &Dot| match dot.symbol {
-            Symbol::Lexeme(id) => is_empty(id),
-            Symbol::Nonterminal(id) => !productive[id],
-            _ => false,
-        };
-        let dead: Vec<bool> = self.dots.iter().map(dead_dot).collect();
-        for (nonterminal, keep) in self.nonterminals.iter_mut().zip(keep) {
-            let mut keep = keep.into_iter();
-            nonterminal.alternatives.retain(|_| keep.next().expect("one flag for each"));
-        }
-        for (id, productive) in productive.iter_enumerated() {
-            self.nonterminals[id].productive = *productive;
-        }
-        // Dots are older than those before them, so one pass mends all chains.
-        let mut mended: Vec<DotId> = Vec::with_capacity(self.dots.len());
-        for id in self.dots.ids() {
-            let next = self.dots[id].next;
-            if id != DOT_END && id != DOT_ACCEPT {
-                self.dots[id].next = mended[next.0 as usize];
-            }
-            mended.push(if dead[id.0 as usize] { self.dots[id].next } else { id });
-        }
-        for nonterminal in self.nonterminals.iter_mut() {
-            for alternative in &mut nonterminal.alternatives {
-                alternative.dot = mended[alternative.dot.0 as usize];
-            }
         }
     }
 }

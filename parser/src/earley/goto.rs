@@ -201,7 +201,9 @@ impl Sets {
         param: ParamId,
     ) -> Result<bool, Fault> {
         while dot != DOT_END {
-            kernel.items.push(Item { dot, continuation: SetId(FAMILY | member), param, mark: Mark::NONE });
+            if !self.is_dead(dot) {
+                kernel.items.push(Item { dot, continuation: SetId(FAMILY | member), param, mark: Mark::NONE });
+            }
             if !self.can_skip(dot, param)? {
                 return Ok(false);
             }

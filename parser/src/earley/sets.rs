@@ -236,12 +236,19 @@ impl Sets {
                 kernel.items.extend_from_slice(&self.items[range]);
                 return self.check_work(kernel.items.len());
             }
-            kernel.items.push(Item { dot, continuation, param, mark });
+            if !self.is_dead(dot) {
+                kernel.items.push(Item { dot, continuation, param, mark });
+            }
             if !self.can_skip(dot, param)? {
                 return self.check_work(kernel.items.len());
             }
             dot = self.cfg.dots[dot].next;
         }
+    }
+
+    /// Whether an item with the dot here leads nowhere; only in grammars that may go on for ever.
+    pub fn is_dead(&self, dot: DotId) -> bool {
+        self.cfg.dead_dots.get(dot.0 as usize).is_some_and(|&dead| dead)
     }
 
     pub fn check_work(&self, work: usize) -> Result<(), Fault> {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{Cursor, Machine, Thread};
-use crate::cfg::{DOT_END, NonterminalId};
+use crate::cfg::{DOT_END, DotId, NonterminalId};
 use crate::earley::closure::Owner;
 use crate::earley::sets::{Item, Kernel, Mark, NO_SET, ParamId, SetId};
 use crate::error::Fault;
@@ -18,6 +18,14 @@ struct Cut {
     /// Scopes that the set predicts and that have ended.
     expired: Vec<NonterminalId>,
     is_cut: bool,
+}
+
+/// Items and predicted symbols of a set that live lexemes belong to.
+struct UnderWay {
+    /// Kernel items, as (dot after the symbol that they wait for, continuation, parameter).
+    items: FxHashSet<(DotId, SetId, ParamId)>,
+    /// Numbers of predicted symbols in the closure.
+    nodes: FxHashSet<u32>,
 }
 
 impl Machine {
@@ -38,7 +46,8 @@ impl Machine {
     fn end_token_thread(&mut self, thread: Thread, token: u32, threads: &mut Vec<Thread>) -> Result<(), Fault> {
         let is_fresh = self.lexer.state(thread.lex).kind == StateKind::Fresh;
         // At a lexeme's start nothing that is predicted here has begun: it begins with the next token.
-        let Cut { mut kept, advanced, expired, is_cut } = self.cut(thread.set, token, !is_fresh)?;
+        let under_way = if is_fresh { None } else { Some(self.under_way(thread)?) };
+        let Cut { mut kept, advanced, expired, is_cut } = self.cut(thread.set, token, under_way)?;
         if is_fresh {
             kept.items.extend(advanced.items);
             let set = self.sets.close_kernel(kept)?;
@@ -106,8 +115,36 @@ impl Machine {
         false
     }
 
-    /// Splits a set's items. With `predicted`, scopes that the set itself predicts end, too.
-    fn cut(&mut self, set: SetId, token: u32, predicted: bool) -> Result<Cut, Fault> {
+    /// What of a thread's set the live lexemes belong to.
+    fn under_way(&mut self, thread: Thread) -> Result<UnderWay, Fault> {
+        let closure = self.sets.closure(thread.set, &mut self.lexer)?;
+        let mut under_way = UnderWay { items: FxHashSet::default(), nodes: FxHashSet::default() };
+        let mut agenda: Vec<(DotId, Owner, ParamId)> = Vec::new();
+        for lexeme in self.lexer.live_lexemes(thread.lex) {
+            agenda.extend(closure.scans_of(lexeme).iter().map(|scan| (scan.next, scan.owner, scan.param)));
+            if let Some(grammar) = self.cfg.lexemes[lexeme].ignored_by {
+                let items = self.sets.items(thread.set).iter();
+                let of_grammar = items.filter(|item| self.cfg.dots[item.dot].grammar == Some(grammar));
+                let waits = of_grammar.map(|item| (self.cfg.dots[item.dot].next, item.continuation, item.param));
+                under_way.items.extend(waits);
+            }
+        }
+        while let Some((next, owner, param)) = agenda.pop() {
+            match owner {
+                Owner::Kernel(continuation) => _ = under_way.items.insert((next, continuation, param)),
+                Owner::Predicted(node) => {
+                    if under_way.nodes.insert(node) {
+                        let waiters = closure.waiters[node as usize].iter();
+                        agenda.extend(waiters.map(|waiter| (waiter.next, waiter.owner, waiter.param)));
+                    }
+                }
+            }
+        }
+        Ok(under_way)
+    }
+
+    /// Splits a set's items. In the middle of lexemes only what is under way ends, predicted scopes included.
+    fn cut(&mut self, set: SetId, token: u32, under_way: Option<UnderWay>) -> Result<Cut, Fault> {
         let mut cut = Cut { kept: Kernel::default(), advanced: Kernel::default(), expired: Vec::new(), is_cut: false };
         for item in self.sets.items(set).to_vec() {
             if !item.mark.is_item() {
@@ -118,12 +155,16 @@ impl Machine {
                 None => cut.kept.items.push(item),
                 Some(scope) => {
                     cut.is_cut = true;
+                    let waits = (self.cfg.dots[item.dot].next, item.continuation, item.param);
+                    if under_way.as_ref().is_some_and(|under_way| !under_way.items.contains(&waits)) {
+                        continue;
+                    }
                     self.leave(item.continuation, scope, &mut cut.advanced);
                 }
             }
         }
-        if predicted {
-            self.cut_predicted(set, token, &mut cut)?;
+        if let Some(under_way) = under_way {
+            self.cut_predicted(set, token, &under_way, &mut cut)?;
         }
         Ok(cut)
     }
@@ -146,7 +187,7 @@ impl Machine {
         }
     }
 
-    fn cut_predicted(&mut self, set: SetId, token: u32, cut: &mut Cut) -> Result<(), Fault> {
+    fn cut_predicted(&mut self, set: SetId, token: u32, under_way: &UnderWay, cut: &mut Cut) -> Result<(), Fault> {
         let closure = self.sets.closure(set, &mut self.lexer)?;
         for (number, &(id, param)) in closure.nodes.iter().enumerate() {
             if self.cfg.nonterminals[id].max_tokens.is_none() {
@@ -158,6 +199,9 @@ impl Machine {
             }
             cut.is_cut = true;
             cut.expired.push(id);
+            if !under_way.nodes.contains(&(number as u32)) {
+                continue;
+            }
             for waiter in &closure.waiters[number] {
                 // A scope within one that has ended is left with it.
                 if self.outermost_used_up(waiter.param, token).is_some() {

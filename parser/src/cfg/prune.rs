@@ -1,0 +1,316 @@
+//! What can be empty, what can be finished, what can go on for ever; and the removal of the rest.
+
+use larkspur_grammar::{Diagnostic, IndexVec, Severity, Unproductive};
+
+use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
+
+impl Cfg {
+    /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can
+    /// never be finished.
+    ///
+    /// Errors: the start can never be finished (`P001`), unless the grammar allows that.
+    pub fn prune(&mut self, is_empty: impl Fn(LexemeId) -> bool) -> Result<(), Diagnostic> {
+        self.nullable();
+        let symbol_has = |dot: &Dot| match dot.symbol {
+            Symbol::Lexeme(id) => dot.optional || !is_empty(id),
+            Symbol::Nonterminal(_) => dot.optional,
+            Symbol::Tokens(id) => dot.optional || self.token_letters[id].bits.iter().any(|&word| word != 0),
+            Symbol::Nothing => true,
+        };
+        let finishes = self.least_fixed_point(symbol_has);
+        let allow = self.linked.grammars[self.linked.root].options.unproductive == Unproductive::Allow;
+        let endless = if allow { self.endless(&is_empty, &finishes) } else { vec![false; finishes.len()].into() };
+        self.remove_dead(&is_empty, &finishes, &endless);
+        let Symbol::Nonterminal(start) = self.dots[self.start].symbol else { unreachable!("start is a nonterminal") };
+        if self.nonterminals[start].productive {
+            return Ok(());
+        }
+        let (grammar, rule) = self.nonterminals[start].rule.expect("start is a rule");
+        let rule = &self.linked.grammars[grammar].rules[rule];
+        Err(Diagnostic::new(
+            "P001",
+            Severity::Error,
+            Some(rule.span),
+            format!("the grammar matches no text: `{}` can never be finished", rule.name),
+        )
+        .help("every alternative needs something that does not lead back to the rule itself or to a terminal without matches"))
+    }
+
+    /// The nonterminals of each right-hand side's symbols: users of each nonterminal, for the fixed points.
+    fn users(&self) -> IndexVec<NonterminalId, Vec<(NonterminalId, u32)>> {
+        let mut users: IndexVec<NonterminalId, Vec<(NonterminalId, u32)>> =
+            self.nonterminals.iter().map(|_| Vec::new()).collect::<Vec<_>>().into();
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            for (index, alternative) in nonterminal.alternatives.iter().enumerate() {
+                let mut dot = alternative.dot;
+                while dot != DOT_END {
+                    if let Symbol::Nonterminal(child) = self.dots[dot].symbol {
+                        users[child].push((id, index as u32));
+                    }
+                    dot = self.dots[dot].next;
+                }
+            }
+        }
+        users
+    }
+
+    /// Least fixed point of a property that a nonterminal has if each symbol of one alternative has it.
+    fn least_fixed_point(&self, symbol_has: impl Fn(&Dot) -> bool) -> IndexVec<NonterminalId, bool> {
+        let users = self.users();
+        let mut has: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
+        // How many symbols of each alternative are still without the property.
+        let mut missing: Vec<Vec<u32>> = Vec::with_capacity(self.nonterminals.len());
+        let mut agenda = Vec::new();
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            let mut counts = Vec::with_capacity(nonterminal.alternatives.len());
+            for alternative in &nonterminal.alternatives {
+                let mut count = 0;
+                let mut dot = alternative.dot;
+                while dot != DOT_END {
+                    count += u32::from(!symbol_has(&self.dots[dot]));
+                    dot = self.dots[dot].next;
+                }
+                counts.push(count);
+            }
+            if counts.contains(&0) && !has[id] {
+                has[id] = true;
+                agenda.push(id);
+            }
+            missing.push(counts);
+        }
+        while let Some(child) = agenda.pop() {
+            for &(user, alternative) in &users[child] {
+                // An optional symbol has the property already; it was never counted.
+                let count = &mut missing[user.0 as usize][alternative as usize];
+                *count = count.saturating_sub(1);
+                if *count == 0 && !has[user] && self.alternative_has(user, alternative, &has, &symbol_has) {
+                    has[user] = true;
+                    agenda.push(user);
+                }
+            }
+        }
+        has
+    }
+
+    fn alternative_has(
+        &self,
+        id: NonterminalId,
+        alternative: u32,
+        has: &IndexVec<NonterminalId, bool>,
+        symbol_has: &impl Fn(&Dot) -> bool,
+    ) -> bool {
+        let mut dot = self.nonterminals[id].alternatives[alternative as usize].dot;
+        while dot != DOT_END {
+            let holds = symbol_has(&self.dots[dot])
+                || matches!(self.dots[dot].symbol, Symbol::Nonterminal(child) if has[child]);
+            if !holds {
+                return false;
+            }
+            dot = self.dots[dot].next;
+        }
+        true
+    }
+
+    fn nullable(&mut self) {
+        let nullable = self.least_fixed_point(|dot| dot.optional);
+        for (id, nullable) in nullable.iter_enumerated() {
+            self.nonterminals[id].nullable = *nullable;
+        }
+    }
+
+    /// Nonterminals that can go on for ever, reading letters again and again.
+    ///
+    /// A goes on by B if some alternative of A has B after symbols that can be finished, and the step reads something
+    /// if one of those can be non-empty. Endless is what leads to a cycle of such steps in which one reads something.
+    fn endless(
+        &self,
+        is_empty: &impl Fn(LexemeId) -> bool,
+        finishes: &IndexVec<NonterminalId, bool>,
+    ) -> IndexVec<NonterminalId, bool> {
+        let reads = self.reads_something(is_empty, finishes);
+        let mut steps: Vec<Vec<(u32, bool)>> = vec![Vec::new(); self.nonterminals.len()];
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            for alternative in &nonterminal.alternatives {
+                let mut has_read = false;
+                let mut dot = alternative.dot;
+                while dot != DOT_END {
+                    let info = self.dots[dot];
+                    let (ends, read) = match info.symbol {
+                        Symbol::Nonterminal(child) => {
+                            steps[id.0 as usize].push((child.0, has_read));
+                            (finishes[child], reads[child])
+                        }
+                        Symbol::Lexeme(lexeme) => (!is_empty(lexeme), !is_empty(lexeme)),
+                        _ => (true, true),
+                    };
+                    if !ends && !info.optional {
+                        break;
+                    }
+                    has_read |= read;
+                    dot = info.next;
+                }
+            }
+        }
+        let component_of = components(&steps);
+        let mut endless: Vec<bool> = vec![false; steps.len()];
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); steps.len()];
+        let mut agenda = Vec::new();
+        for (from, next) in steps.iter().enumerate() {
+            for &(to, has_read) in next {
+                before[to as usize].push(from as u32);
+                if has_read && component_of[from] == component_of[to as usize] && !endless[from] {
+                    endless[from] = true;
+                    agenda.push(from as u32);
+                }
+            }
+        }
+        while let Some(at) = agenda.pop() {
+            for &from in &before[at as usize] {
+                if !std::mem::replace(&mut endless[from as usize], true) {
+                    agenda.push(from);
+                }
+            }
+        }
+        endless.into()
+    }
+
+    /// Nonterminals that derive some text that is not empty.
+    fn reads_something(
+        &self,
+        is_empty: &impl Fn(LexemeId) -> bool,
+        finishes: &IndexVec<NonterminalId, bool>,
+    ) -> IndexVec<NonterminalId, bool> {
+        let mut reads: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+                if !reads[id]
+                    && nonterminal
+                        .alternatives
+                        .iter()
+                        .any(|a| self.alternative_reads(a.dot, is_empty, finishes, &reads))
+                {
+                    reads[id] = true;
+                    changed = true;
+                }
+            }
+        }
+        reads
+    }
+
+    fn alternative_reads(
+        &self,
+        mut dot: DotId,
+        is_empty: &impl Fn(LexemeId) -> bool,
+        finishes: &IndexVec<NonterminalId, bool>,
+        reads: &IndexVec<NonterminalId, bool>,
+    ) -> bool {
+        let mut has_read = false;
+        while dot != DOT_END {
+            let info = self.dots[dot];
+            let (ends, read) = match info.symbol {
+                Symbol::Nonterminal(child) => (finishes[child], reads[child]),
+                Symbol::Lexeme(lexeme) => (!is_empty(lexeme), !is_empty(lexeme)),
+                _ => (true, true),
+            };
+            if !ends && !info.optional {
+                return false;
+            }
+            has_read |= read;
+            dot = info.next;
+        }
+        has_read
+    }
+
+    /// Removes symbols and alternatives that can neither be finished nor go on for ever, and marks the dots before the
+    /// others.
+    fn remove_dead(
+        &mut self,
+        is_empty: &impl Fn(LexemeId) -> bool,
+        finishes: &IndexVec<NonterminalId, bool>,
+        endless: &IndexVec<NonterminalId, bool>,
+    ) {
+        // Dots are older than those before them, so one pass decides and mends all chains.
+        let mut mended: Vec<DotId> = Vec::with_capacity(self.dots.len());
+        let mut is_live: Vec<bool> = Vec::with_capacity(self.dots.len());
+        for id in self.dots.ids() {
+            let info = self.dots[id];
+            if id == DOT_END || id == DOT_ACCEPT {
+                mended.push(id);
+                is_live.push(true);
+                continue;
+            }
+            let (ends, goes_on) = match info.symbol {
+                Symbol::Lexeme(lexeme) => (!is_empty(lexeme), false),
+                Symbol::Nonterminal(child) => (finishes[child], endless[child]),
+                Symbol::Tokens(letter) => (self.token_letters[letter].bits.iter().any(|&word| word != 0), false),
+                Symbol::Nothing => (true, false),
+            };
+            let next = mended[info.next.0 as usize];
+            let next_is_live = is_live[info.next.0 as usize];
+            self.dots[id].next = next;
+            if info.optional && !ends && !goes_on {
+                mended.push(next);
+                is_live.push(next_is_live);
+            } else {
+                mended.push(id);
+                is_live.push(goes_on || (ends || info.optional) && next_is_live);
+            }
+        }
+        for (id, nonterminal) in self.nonterminals.iter_mut().enumerate() {
+            nonterminal.alternatives.retain(|alternative| is_live[alternative.dot.0 as usize]);
+            for alternative in &mut nonterminal.alternatives {
+                alternative.dot = mended[alternative.dot.0 as usize];
+            }
+            let id = NonterminalId(id as u32);
+            nonterminal.productive = finishes[id] || endless[id];
+        }
+        self.start = mended[self.start.0 as usize];
+        self.dead_dots = if is_live.contains(&false) { is_live.iter().map(|live| !live).collect() } else { Vec::new() };
+    }
+}
+
+/// The strongly connected component of each node (R. Tarjan, SIAM J. Comput. 1(2), 1972, without recursion).
+fn components(steps: &[Vec<(u32, bool)>]) -> Vec<u32> {
+    const UNSEEN: u32 = u32::MAX;
+    let mut order = vec![UNSEEN; steps.len()];
+    let mut low = vec![0; steps.len()];
+    let mut component_of = vec![UNSEEN; steps.len()];
+    let (mut count, mut components) = (0, 0);
+    let mut stack: Vec<u32> = Vec::new();
+    for root in 0..steps.len() as u32 {
+        if order[root as usize] != UNSEEN {
+            continue;
+        }
+        let mut path = vec![(root, 0)];
+        while let Some(&(node, edge)) = path.last() {
+            let at = node as usize;
+            if edge == 0 {
+                order[at] = count;
+                low[at] = count;
+                count += 1;
+                stack.push(node);
+            }
+            if let Some(&(next, _)) = steps[at].get(edge) {
+                path.last_mut().expect("not empty").1 += 1;
+                if order[next as usize] == UNSEEN {
+                    path.push((next, 0));
+                } else if component_of[next as usize] == UNSEEN {
+                    low[at] = low[at].min(order[next as usize]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some(&(parent, _)) = path.last() {
+                low[parent as usize] = low[parent as usize].min(low[at]);
+            }
+            if low[at] == order[at] {
+                let from = stack.iter().rposition(|&other| other == node).expect("on the stack");
+                stack.split_off(from).into_iter().for_each(|member| component_of[member as usize] = components);
+                components += 1;
+            }
+        }
+    }
+    component_of
+}

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::ast::{Ast, AstId};
 use super::error::{RegexError, RegexLint};
 use super::escape::Escape;
-use super::parser::Parser;
+use super::parser::{Flags, Parser};
 use super::{Dialect, unicode};
 use crate::define_id;
 use crate::index::IndexVec;
@@ -48,6 +48,10 @@ pub(super) struct Sets<'t> {
     ids: FxHashMap<SetKey<'t>, SetId>,
     /// The nodes of those that stood outside of brackets.
     nodes: FxHashMap<SetId, AstId>,
+    /// The nodes of classes in brackets, by their text and the flags `i`, `a` and `x`.
+    classes: FxHashMap<SetKey<'t>, AstId>,
+    /// The nodes of characters that have other cases, by the character and flag `a`.
+    pub letters: FxHashMap<(char, bool), AstId>,
 }
 
 impl<'t> Sets<'t> {
@@ -82,6 +86,16 @@ impl Items {
     }
 }
 
+/// A class as it was read.
+struct Body {
+    /// Where its `[` stands.
+    open: usize,
+    negated: bool,
+    /// What stands before the last of Rust's operators.
+    left: Option<(Set, Operator)>,
+    items: Items,
+}
+
 /// Rust's operators between sets.
 #[derive(Clone, Copy)]
 enum Operator {
@@ -93,27 +107,45 @@ enum Operator {
 const OPERATORS: [(&str, Operator); 3] =
     [("&&", Operator::Intersection), ("--", Operator::Difference), ("~~", Operator::SymmetricDifference)];
 
-impl Parser<'_, '_, '_> {
-    /// The class that begins here.
-    pub(super) fn class(&mut self) -> Set {
-        match self.options.dialect {
+impl<'t> Parser<'t, '_, '_> {
+    /// The node of the class that begins here.
+    pub(super) fn class(&mut self) -> AstId {
+        let body = match self.options.dialect {
             Dialect::Rust => self.rust_class(),
             Dialect::Python | Dialect::Ecma => self.plain_class(),
+        };
+        let Flags { ignore_case, ascii, verbose, .. } = self.flags;
+        let key = (&self.text[body.open..self.at], [ignore_case, ascii, verbose]);
+        // Of bytes, each mistake is reported anew.
+        let known = !self.options.bytes && !self.flags.byte_wise && body.left.is_none();
+        if known && let Some(&node) = self.sets.classes.get(&key) {
+            return node;
         }
+        let set = self.finish(body);
+        let node = self.push_set(set);
+        if known {
+            self.sets.classes.insert(key, node);
+        }
+        node
+    }
+
+    fn finish(&mut self, body: Body) -> Set {
+        let right = self.collect(body.items);
+        let set = combine(body.left, right);
+        if body.negated { self.negate(set, body.open..self.at) } else { set }
     }
 
     /// A class of characters, ranges and escapes.
-    fn plain_class(&mut self) -> Set {
+    fn plain_class(&mut self) -> Body {
         let open = self.at;
         self.at += 1;
         let negated = self.eat('^');
         let mut items = Items::default();
         if self.options.dialect == Dialect::Ecma && self.eat(']') {
             self.lint_empty(negated, open);
-            let set = self.collect(items);
-            return if negated { self.negate(set, open..self.at) } else { set };
+            return Body { open, negated, left: None, items };
         }
-        let body = self.at;
+        let first = self.at;
         let mut linted = false;
         loop {
             let start = self.at;
@@ -121,11 +153,11 @@ impl Parser<'_, '_, '_> {
                 self.error(RegexError::UnclosedClass, open..open + 1);
                 break;
             };
-            if c == ']' && start > body {
+            if c == ']' && start > first {
                 self.at += 1;
                 break;
             }
-            linted = linted || self.lint_notation(start, start == body);
+            linted = linted || self.lint_notation(start, start == first);
             let low = self.class_item(c);
             let low_end = self.at;
             linted = linted || self.rest().starts_with("--") && self.lint_notation(low_end, false);
@@ -139,16 +171,15 @@ impl Parser<'_, '_, '_> {
                 self.add(&mut items, low, start..low_end);
             }
         }
-        let set = self.collect(items);
-        if negated { self.negate(set, open..self.at) } else { set }
+        Body { open, negated, left: None, items }
     }
 
     /// A class with Rust's nesting and operators.
-    fn rust_class(&mut self) -> Set {
+    fn rust_class(&mut self) -> Body {
         let open = self.at;
         if self.depth >= self.limits.grammar_depth_max {
             self.too_deep(open..open + 1);
-            return Set::default();
+            return Body { open, negated: false, left: None, items: Items::default() };
         }
         self.depth += 1;
         self.at += 1;
@@ -181,7 +212,10 @@ impl Parser<'_, '_, '_> {
             } else if c == '[' {
                 let nested = match self.posix_class() {
                     Some(set) => set,
-                    None => self.rust_class(),
+                    None => {
+                        let body = self.rust_class();
+                        self.finish(body)
+                    }
                 };
                 self.charge(items.nested.chars.ranges().len() + nested.chars.ranges().len());
                 items.nested = items.nested.union(&nested);
@@ -190,9 +224,7 @@ impl Parser<'_, '_, '_> {
             }
         }
         self.depth -= 1;
-        let right = self.collect(items);
-        let set = combine(left, right);
-        if negated { self.negate(set, open..self.at) } else { set }
+        Body { open, negated, left, items }
     }
 
     /// A character, an escape or a range.
@@ -220,8 +252,7 @@ impl Parser<'_, '_, '_> {
     /// `[:alpha:]` or `[:^alpha:]`, if it stands here.
     fn posix_class(&mut self) -> Option<Set> {
         let start = self.at;
-        let body = self.rest().strip_prefix("[:")?;
-        let (name, _) = body.split_at_checked(body.find(":]")?)?;
+        let name = posix_name(self.rest())?;
         let (negated, plain) = name.strip_prefix('^').map_or((false, name), |name| (true, name));
         let chars = unicode::posix(plain)?;
         self.at += name.len() + 4;
@@ -326,17 +357,17 @@ impl Parser<'_, '_, '_> {
         if !self.flags.ignore_case {
             return set;
         }
-        // A wide range has at most the 3,000 characters that have cases.
-        self.charge(set.chars.ranges().iter().map(|&(low, high)| (high - low + 1).min(3_000) as usize).sum());
+        // A wide range has at most the 3,000 characters that have cases, which take longer than ranges.
+        self.charge(set.chars.ranges().iter().map(|&(low, high)| 10 * (high - low + 1).min(3_000) as usize).sum());
         Set { chars: unicode::fold(&set.chars, self.options.dialect, self.flags.ascii), ..set }
     }
 
-    /// Counts ranges touched. Classes are short to write and long to build, so that the regex's length bounds nothing:
-    /// a hundred ranges for each node are, which takes a second or two.
+    /// Counts ranges touched to build classes that were not built before. Classes are short to write and long to build, so that the regex's length bounds nothing:
+    /// twenty ranges for each node are, which takes about a second.
     fn charge(&mut self, ranges: usize) {
         let limit = self.limits.regex_nodes_max;
         self.class_work = self.class_work.saturating_add(ranges);
-        if self.class_work / 100 > limit && !self.stopped {
+        if self.class_work / 20 > limit && !self.stopped {
             self.error(RegexError::TooManyNodes { limit }, 0..0);
             self.stopped = true;
         }
@@ -392,8 +423,7 @@ impl Parser<'_, '_, '_> {
     fn lint_notation(&mut self, at: usize, first: bool) -> bool {
         let rest = &self.text[at..];
         let posix = || {
-            let body = rest.strip_prefix("[:")?;
-            let name = &body[..body.find(":]")?];
+            let name = posix_name(rest)?;
             unicode::posix(name.strip_prefix('^').unwrap_or(name)).map(|_| name.len() + 4)
         };
         let operator = OPERATORS.iter().any(|(text, _)| rest.starts_with(text)) && !(first && rest.starts_with("--"));
@@ -409,6 +439,13 @@ impl Parser<'_, '_, '_> {
             self.report.lint(RegexLint::EmptyEcmaClass { negated }, open..self.at);
         }
     }
+}
+
+/// What stands between `[:` and `:]`, if `text` begins so; no class has a long name.
+fn posix_name(text: &str) -> Option<&str> {
+    let body = text.strip_prefix("[:")?;
+    let len = body.bytes().take(10).take_while(|&b| b == b'^' || b.is_ascii_alphabetic()).count();
+    body[len..].starts_with(":]").then(|| &body[..len])
 }
 
 fn combine(left: Option<(Set, Operator)>, right: Set) -> Set {

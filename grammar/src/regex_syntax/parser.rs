@@ -187,10 +187,7 @@ impl<'t> Parser<'t, '_, '_> {
         let start = self.at;
         match c {
             '(' => self.group(first),
-            '[' => {
-                let set = self.class();
-                Item::Node(self.push_set(set))
-            }
+            '[' => Item::Node(self.class()),
             '.' => {
                 self.at += 1;
                 let set = self.dot(start..self.at);
@@ -236,9 +233,15 @@ impl<'t> Parser<'t, '_, '_> {
             return Item::Node(self.tree.push(Ast::Empty));
         };
         if self.flags.ignore_case {
+            let key = (c, self.flags.ascii);
+            if let Some(&node) = self.sets.letters.get(&key) {
+                return Item::Node(node);
+            }
             let class = unicode::fold_char(c, self.options.dialect, self.flags.ascii);
             if class.ranges() != [(code, code)] {
-                return Item::Node(self.tree.push(Ast::Class(class)));
+                let node = self.tree.push(Ast::Class(class));
+                self.sets.letters.insert(key, node);
+                return Item::Node(node);
             }
         }
         Item::Literal(c.encode_utf8(&mut [0; 4]).as_bytes().to_vec())

@@ -1,0 +1,9 @@
+//! The commands, one file each.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod dump;
+pub(crate) mod generate;
+pub(crate) mod mask;
+pub(crate) mod match_text;
+pub(crate) mod trace;

@@ -1,0 +1,41 @@
+//! `larkspur dump GRAMMAR --stage …`.
+
+use std::io::Write;
+
+use anyhow::Result;
+use larkspur::Limits;
+
+use crate::Outcome;
+use crate::args::{DumpArgs, Stage};
+use crate::grammar::compile;
+use crate::{render, vocabulary};
+
+pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
+    let text = match args.stage {
+        Stage::Ast => {
+            let source = args.read.source(&args.grammar)?;
+            match larkspur::ast_dump(&source, &args.read.options(), &Limits::default()) {
+                Ok(text) => text,
+                Err(error) => {
+                    render::diagnostics(&mut anstream::stderr().lock(), &error.diagnostics, &error.sources)?;
+                    return Ok(Outcome::Failed);
+                }
+            }
+        }
+        stage => {
+            let Some(linked) = args.read.linked(&args.grammar)? else { return Ok(Outcome::Failed) };
+            if stage == Stage::Ir {
+                larkspur::ir_dump(&linked)
+            } else {
+                let vocabulary = match &args.read.tokenizer {
+                    Some(name) => vocabulary::named(name)?,
+                    None => vocabulary::bytes_for(&linked, Vec::new())?,
+                };
+                let Some(grammar) = compile(&args.grammar, linked, vocabulary)? else { return Ok(Outcome::Failed) };
+                if stage == Stage::Lexer { grammar.dump_lexer() } else { grammar.dump_cfg() }
+            }
+        }
+    };
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(Outcome::Good)
+}

@@ -1,0 +1,110 @@
+//! `larkspur generate GRAMMAR`: random sentences.
+
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
+
+use anyhow::Result;
+use larkspur::{CompiledGrammar, Matcher, TokenId, TokenMask, Vocabulary};
+
+use crate::Outcome;
+use crate::args::GenerateArgs;
+use crate::grammar::compile;
+use crate::sampler::{Sampler, Unit};
+use crate::{render, vocabulary};
+
+/// Shares of the budget between which a sentence is as long as it likes.
+const LENGTH_SHARES: (f64, f64) = (0.05, 0.5);
+
+/// Chance to end at the first place where that is possible.
+const END_CHANCE: f64 = 0.15;
+
+pub(crate) fn run(args: &GenerateArgs) -> Result<Outcome> {
+    let Some(mut linked) = args.read.linked(&args.grammar)? else { return Ok(Outcome::Failed) };
+    let has_tokens = linked.grammar.grammars.iter().any(|grammar| !grammar.token_sets.is_empty());
+    // The budget is kept here: a matcher whose budget has ended does not say whether the text is complete.
+    let budget = linked.max_tokens.take().map_or(args.max_tokens, |tokens| tokens.min(args.max_tokens));
+    let vocabulary = vocabulary::named_or_default(args.read.tokenizer.as_deref())?;
+    let Some(grammar) = compile(&args.grammar, linked, vocabulary.clone())? else { return Ok(Outcome::Failed) };
+    let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(0));
+    let mut sampler = Sampler::new(&vocabulary, seed);
+    for _ in 0..args.count {
+        let complete = sentence(budget, &grammar, &vocabulary, &mut sampler, has_tokens)?;
+        writeln!(std::io::stdout())?;
+        if !complete {
+            render::note(&format!("the budget of {budget} tokens ended before the sentence was complete"));
+        }
+    }
+    Ok(Outcome::Good)
+}
+
+/// Streams one sentence to standard output. Returns whether it is complete.
+fn sentence(
+    budget: u32,
+    grammar: &CompiledGrammar,
+    vocabulary: &Vocabulary,
+    sampler: &mut Sampler,
+    has_tokens: bool,
+) -> Result<bool> {
+    let mut matcher = grammar.matcher()?;
+    let mut mask = TokenMask::new(vocabulary.len());
+    let (low, high) = LENGTH_SHARES;
+    let length = (low + (high - low) * sampler.random().unit()) * f64::from(budget);
+    let mut way: VecDeque<Unit> = VecDeque::new();
+    let mut out = std::io::stdout();
+    for used in 0..budget {
+        let is_accepting = matcher.is_accepting()?;
+        let haste = (f64::from(used) / length.max(1.0)).min(1.0);
+        if is_accepting && (haste >= 1.0 || sampler.random().unit() < END_CHANCE + haste / 2.0) {
+            return Ok(true);
+        }
+        if haste >= 1.0 && way.is_empty() {
+            // A step may be a token of its own.
+            let len_max = (budget - used) as usize;
+            way = sampler.way_out(&matcher, len_max, has_tokens)?.unwrap_or_default().into();
+        }
+        let token = match next_of(&mut way, &matcher, vocabulary)? {
+            Some(token) => Some(token),
+            None => {
+                way.clear();
+                matcher.compute_mask(&mut mask)?;
+                sampler.draw(&mask, is_accepting, haste)
+            }
+        };
+        let Some(token) = token else { return Ok(is_accepting) };
+        let stopped = matcher.consume_token(token)?.stopped;
+        match vocabulary.token_bytes(token) {
+            Some(bytes) => out.write_all(bytes)?,
+            None => out.write_all(vocabulary.display(token).as_bytes())?,
+        }
+        out.flush()?;
+        if stopped {
+            break;
+        }
+    }
+    Ok(matcher.is_accepting()?)
+}
+
+/// The longest token that goes along the way, taken off it; `None` if there is none.
+fn next_of(way: &mut VecDeque<Unit>, matcher: &Matcher, vocabulary: &Vocabulary) -> Result<Option<TokenId>> {
+    let bytes: Vec<u8> = way
+        .iter()
+        .map_while(|unit| match unit {
+            Unit::Byte(byte) => Some(*byte),
+            Unit::Token(_) => None,
+        })
+        .collect();
+    let (token, len) = match way.front() {
+        None => return Ok(None),
+        Some(Unit::Token(token)) => (*token, 1),
+        Some(Unit::Byte(_)) => match vocabulary.trie().longest_match(&bytes) {
+            Some(found) => found,
+            None => return Ok(None),
+        },
+    };
+    if !matcher.is_allowed(token)? {
+        return Ok(None);
+    }
+    way.drain(..len);
+    Ok(Some(token))
+}

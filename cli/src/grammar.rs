@@ -1,0 +1,71 @@
+//! From a grammar's file to a compiled grammar.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use larkspur::{CompileOptions, CompiledGrammar, Engine, Limits, Linked, Source, SourceKind, Vocabulary};
+
+use crate::args::ReadArgs;
+use crate::render;
+
+impl ReadArgs {
+    pub fn options(&self) -> CompileOptions {
+        CompileOptions {
+            start: self.start.clone(),
+            lexer: self.lexer.map(Into::into),
+            llguidance_face: self.llguidance,
+        }
+    }
+
+    /// Reads a grammar's file.
+    pub fn source(&self, path: &str) -> Result<Source> {
+        let (name, bytes) = match path {
+            "-" => ("<stdin>", read_stdin()?),
+            _ => (path, std::fs::read(path).with_context(|| path.to_owned())?),
+        };
+        let Ok(text) = String::from_utf8(bytes) else { bail!("{name}: the grammar is not UTF-8") };
+        let kind = self.kind.map(SourceKind::from).or_else(|| (path == "-").then_some(SourceKind::Lark));
+        match kind {
+            Some(kind) => Ok(Source::from_file(name, kind, text)),
+            None => Source::from_path_name(name, text).context("say it with `--kind`"),
+        }
+    }
+
+    /// Reads and links a grammar. `None` if it has mistakes, which are then shown.
+    pub fn linked(&self, path: &str) -> Result<Option<Linked>> {
+        match larkspur::link(&self.source(path)?, &self.options(), &Limits::default()) {
+            Ok(linked) => Ok(Some(linked)),
+            Err(error) => {
+                render::diagnostics(&mut anstream::stderr().lock(), &error.diagnostics, &error.sources)?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Compiles what [`ReadArgs::linked`] returned. `None` if it has mistakes, which are then shown; of warnings only the
+/// number is shown.
+pub(crate) fn compile(path: &str, linked: Linked, vocabulary: Arc<Vocabulary>) -> Result<Option<CompiledGrammar>> {
+    match Engine::new(vocabulary).compile_linked(linked) {
+        Ok(grammar) => {
+            match grammar.warnings().len() {
+                0 => {}
+                1 => render::note(&format!("one warning; `larkspur check {path}` shows it")),
+                count => render::note(&format!("{count} warnings; `larkspur check {path}` shows them")),
+            }
+            Ok(Some(grammar))
+        }
+        Err(error) => {
+            render::diagnostics(&mut anstream::stderr().lock(), &error.diagnostics, &error.sources)?;
+            Ok(None)
+        }
+    }
+}
+
+/// All of standard input.
+pub(crate) fn read_stdin() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).context("standard input")?;
+    Ok(bytes)
+}

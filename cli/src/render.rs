@@ -1,0 +1,146 @@
+//! Diagnostics and notes, as text for people and as JSON. Colours are taken away by `anstream` where nobody sees them.
+
+use std::io::Write;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use anyhow::Result;
+use larkspur::{Diagnostic, Label, Severity, SourceMap};
+use serde_json::{Value, json};
+
+/// Writes diagnostics with the lines that they are about.
+pub(crate) fn diagnostics(out: &mut impl Write, diagnostics: &[Diagnostic], sources: &SourceMap) -> Result<()> {
+    for diagnostic in diagnostics {
+        writeln!(out, "{}\n", Renderer::styled().render(&[group(diagnostic, sources)]))?;
+    }
+    Ok(())
+}
+
+fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code);
+    let mut group = Group::with_title(title);
+    let mut labels = diagnostic.labels.as_slice();
+    // Labels of one source in a row share an excerpt.
+    while let Some(first) = labels.first() {
+        let together = labels.iter().take_while(|label| label.span.source == first.span.source).count();
+        let source = sources.get(first.span.source);
+        let mut snippet = Snippet::source(source.text.as_str()).path(source.name.as_str());
+        for (index, label) in labels[..together].iter().enumerate() {
+            let is_primary = together + index == together && labels.len() == diagnostic.labels.len();
+            let kind = if is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let annotation = kind.span(range(label, &source.text));
+            snippet = snippet.annotation(match label.message.as_str() {
+                "" => annotation,
+                message => annotation.label(message),
+            });
+        }
+        group = group.element(snippet);
+        labels = &labels[together..];
+    }
+    match &diagnostic.help {
+        Some(help) => group.element(Level::HELP.message(help.as_str())),
+        None => group,
+    }
+}
+
+/// The span of a label within the text and on characters' ends.
+fn range(label: &Label, text: &str) -> Range<usize> {
+    let mut start = (label.span.start as usize).min(text.len());
+    let mut end = (label.span.end as usize).clamp(start, text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    start..end
+}
+
+/// A diagnostic as JSON; lines and columns count from 1, columns in characters.
+pub(crate) fn diagnostic_json(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
+    let labels: Vec<Value> = diagnostic.labels.iter().map(|label| label_json(label, sources)).collect();
+    json!({
+        "code": diagnostic.code,
+        "severity": match diagnostic.severity { Severity::Error => "error", Severity::Warning => "warning" },
+        "message": diagnostic.message,
+        "labels": labels,
+        "help": diagnostic.help,
+    })
+}
+
+fn label_json(label: &Label, sources: &SourceMap) -> Value {
+    let place = |byte: u32| {
+        let (line, column) = sources.line_column(label.span.source, byte);
+        json!({ "byte": byte, "line": line, "column": column })
+    };
+    json!({
+        "file": sources.get(label.span.source).name,
+        "start": place(label.span.start),
+        "end": place(label.span.end),
+        "message": label.message,
+    })
+}
+
+/// Says on standard error what went wrong.
+pub(crate) fn error(message: &str) {
+    say(Level::ERROR.primary_title(message));
+}
+
+/// Says something on standard error that does not keep the command from going on.
+pub(crate) fn note(message: &str) {
+    say(Level::NOTE.primary_title(message));
+}
+
+fn say(title: annotate_snippets::Title) {
+    let text = Renderer::styled().render(&[Group::with_title(title)]);
+    // Where nobody can be told, nothing is left to do about it.
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// An excerpt of a text with a caret under the byte at `at`, and lines of notes below.
+pub(crate) fn excerpt(name: &str, text: &[u8], at: usize, label: &str, notes: &[String]) -> String {
+    let (line_number, line, caret) = line_around(text, at);
+    let width = caret.end.max(line.len());
+    let padded = format!("{line:width$}");
+    let snippet = Snippet::source(padded)
+        .line_start(line_number)
+        .path(name)
+        .annotation(AnnotationKind::Primary.span(caret).label(label));
+    let mut group = Group::with_level(Level::ERROR).element(snippet);
+    for note in notes {
+        group = group.element(Level::NOTE.no_name().message(note.as_str()));
+    }
+    Renderer::styled().render(&[group]).to_string()
+}
+
+/// The line that holds byte `at`, with escapes for what does not show, and where the byte stands in it.
+fn line_around(text: &[u8], at: usize) -> (usize, String, Range<usize>) {
+    let at = at.min(text.len());
+    let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |newline| at + newline + 1);
+    let number = text[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let mut line = String::new();
+    let mut caret = None;
+    let mut offset = start;
+    for chunk in text[start..end].utf8_chunks() {
+        let characters = chunk.valid().chars().map(|c| (c.len_utf8(), shown(c)));
+        let stray = chunk.invalid().iter().map(|byte| (1, format!("\\x{byte:02x}")));
+        for (len, piece) in characters.chain(stray) {
+            if (offset..offset + len).contains(&at) {
+                caret = Some(line.len()..line.len() + piece.len());
+            }
+            line.push_str(&piece);
+            offset += len;
+        }
+    }
+    let caret = caret.unwrap_or(line.len()..line.len() + 1);
+    (number, line, caret)
+}
+
+fn shown(c: char) -> String {
+    if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
+}

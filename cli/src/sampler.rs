@@ -1,0 +1,215 @@
+//! Random sentences: tokens drawn from masks, and a way out before the budget ends.
+//!
+//! A draw first chooses a class of tokens (words, digits, punctuation, …) and then a token of it, common ones (of low
+//! id) more often; over all tokens alike, most would be rare words of many scripts. From some length on, a search by
+//! single bytes looks for a short way to the end of the sentence, and the sentence follows it.
+
+use anyhow::Result;
+use larkspur::{ByteSet, Matcher, TokenId, TokenMask, Vocabulary};
+
+/// Attempts to find a way to the end, the first without chance.
+const ROLLOUTS: usize = 8;
+
+/// Added to a token's id before its weight is 1 / id: the first few hundred are about equally common.
+const RANK_OFFSET: f64 = 500.0;
+
+/// Lengths count up to here in a token's weight.
+const WEIGHT_LEN_MAX: usize = 6;
+
+/// The SplitMix64 generator: S. Vigna, public domain reference of 2015.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// At least 0, below 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// What a token, or a byte, begins with after one blank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Class {
+    Letter,
+    Digit,
+    Punctuation,
+    Blank,
+    Control,
+    Other,
+    Special,
+}
+
+/// How often each class is chosen where all are there. Indexed by class.
+const CLASS_WEIGHTS: [f64; 7] = [10.0, 4.0, 5.0, 1.5, 0.5, 0.2, 3.0];
+
+/// Draws tokens for one vocabulary.
+#[derive(Debug)]
+pub(crate) struct Sampler<'a> {
+    vocabulary: &'a Vocabulary,
+    /// Class of each token. Indexed by token.
+    classes: Vec<Class>,
+    random: Random,
+}
+
+/// A step of a way to the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unit {
+    Byte(u8),
+    Token(TokenId),
+}
+
+impl<'a> Sampler<'a> {
+    pub fn new(vocabulary: &'a Vocabulary, seed: u64) -> Self {
+        let classes = (0..vocabulary.len() as TokenId).map(|id| class_of_token(vocabulary, id)).collect();
+        Self { vocabulary, classes, random: Random::new(seed) }
+    }
+
+    pub fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    /// Draws an allowed token that does not end the text; `None` if there is none. `haste`, from 0 to 1, prefers
+    /// punctuation, which ends things.
+    pub fn draw(&mut self, mask: &TokenMask, is_accepting: bool, haste: f64) -> Option<TokenId> {
+        let eos = self.vocabulary.eos();
+        let candidates = || mask.iter().filter(|id| !is_accepting || !eos.contains(id));
+        let mut totals = [0.0; CLASS_WEIGHTS.len()];
+        for id in candidates() {
+            totals[self.classes[id as usize] as usize] += self.weight(id);
+        }
+        let mut weights = CLASS_WEIGHTS;
+        weights[Class::Punctuation as usize] *= 1.0 + 4.0 * haste;
+        for (weight, total) in weights.iter_mut().zip(totals) {
+            if total == 0.0 {
+                *weight = 0.0;
+            }
+        }
+        let class = pick(&mut self.random, weights.iter().copied().enumerate())?;
+        let in_class = candidates().filter(|&id| self.classes[id as usize] as usize == class);
+        let mut random = self.random.clone();
+        let token = pick(&mut random, in_class.map(|id| (id, self.weight(id))));
+        self.random = random;
+        token
+    }
+
+    fn weight(&self, id: TokenId) -> f64 {
+        let len = self.vocabulary.token_bytes(id).map_or(1, <[u8]>::len).min(WEIGHT_LEN_MAX);
+        len as f64 / (f64::from(id) + RANK_OFFSET)
+    }
+
+    /// A way of at most `len_max` steps from here to where the text may end, if one is found. `has_tokens`: the grammar
+    /// names tokens.
+    pub fn way_out(&mut self, matcher: &Matcher, len_max: usize, has_tokens: bool) -> Result<Option<Vec<Unit>>> {
+        for attempt in 0..ROLLOUTS {
+            if let Some(way) = self.rollout(matcher.fork(), len_max, has_tokens, attempt as f64)? {
+                return Ok(Some(way));
+            }
+        }
+        Ok(None)
+    }
+
+    fn rollout(
+        &mut self,
+        mut matcher: Matcher,
+        len_max: usize,
+        has_tokens: bool,
+        chance: f64,
+    ) -> Result<Option<Vec<Unit>>> {
+        let mut way = Vec::new();
+        let mut run = (Class::Other, 0);
+        while !matcher.is_accepting()? {
+            if way.len() >= len_max {
+                return Ok(None);
+            }
+            if has_tokens && let Some(token) = self.allowed_special(&matcher)? {
+                matcher.consume_token(token)?;
+                way.push(Unit::Token(token));
+                continue;
+            }
+            let Some(byte) = self.choose_byte(&matcher.allowed_bytes()?, run, chance) else { return Ok(None) };
+            let class = class_of_byte(byte);
+            run = if class == run.0 { (class, run.1 + 1) } else { (class, 1) };
+            matcher.consume_bytes(&[byte])?;
+            way.push(Unit::Byte(byte));
+        }
+        Ok(Some(way))
+    }
+
+    fn allowed_special(&self, matcher: &Matcher) -> Result<Option<TokenId>> {
+        for (id, _) in self.vocabulary.specials() {
+            if matcher.is_allowed(id)? {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The byte that most likely leads to the end: what closes something, then what is short. A class that was just
+    /// chosen several times is tired.
+    fn choose_byte(&mut self, allowed: &ByteSet, run: (Class, u32), chance: f64) -> Option<u8> {
+        let mut best: Option<(f64, u8)> = None;
+        for byte in allowed.iter() {
+            let rank = match byte {
+                b')' | b']' | b'}' | b'>' => 0.0,
+                b'"' | b'\'' => 1.0,
+                b'0'..=b'9' => 2.0,
+                b'a'..=b'z' | b'A'..=b'Z' => 3.0,
+                b';' | b'.' | b'/' => 4.0,
+                b'\n' => 5.0,
+                b' ' => 6.0,
+                0x80.. => 9.0,
+                _ => 7.0,
+            };
+            let tired = if class_of_byte(byte) == run.0 { 2.0 * f64::from(run.1.saturating_sub(1)) } else { 0.0 };
+            let score = rank + tired + chance * self.random.unit();
+            if best.is_none_or(|(least, _)| score < least) {
+                best = Some((score, byte));
+            }
+        }
+        best.map(|(_, byte)| byte)
+    }
+}
+
+/// One of the items, by their weights.
+fn pick<T: Copy>(random: &mut Random, items: impl Iterator<Item = (T, f64)>) -> Option<T> {
+    // One pass: the item at hand takes the place of the chosen one with its share of the weight so far.
+    let mut total = 0.0;
+    let mut chosen = None;
+    for (item, weight) in items.filter(|(_, weight)| *weight > 0.0) {
+        total += weight;
+        if random.unit() * total < weight {
+            chosen = Some(item);
+        }
+    }
+    chosen
+}
+
+fn class_of_token(vocabulary: &Vocabulary, id: TokenId) -> Class {
+    match vocabulary.token_bytes(id) {
+        Some([b' ', byte, ..] | [byte, ..]) => class_of_byte(*byte),
+        _ => Class::Special,
+    }
+}
+
+fn class_of_byte(byte: u8) -> Class {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+        b'0'..=b'9' => Class::Digit,
+        b' ' => Class::Blank,
+        0..=0x1f | 0x7f => Class::Control,
+        0x80.. => Class::Other,
+        _ => Class::Punctuation,
+    }
+}

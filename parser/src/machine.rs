@@ -37,7 +37,7 @@ pub(crate) struct Cursor(Thread);
 const LIST: LexStateId = LexStateId(u32::MAX);
 
 /// How often the text of a `stop` may be read again within one byte.
-const REREAD_DEPTH_MAX: u32 = 16;
+pub(crate) const REREAD_DEPTH_MAX: u32 = 16;
 
 /// All that grows while a grammar is used, within one epoch.
 #[derive(Debug)]
@@ -254,6 +254,14 @@ impl Machine {
         let result = self.reread_inner(set, text);
         self.reread_depth -= 1;
         result
+    }
+
+    /// Whether [`Machine::reread`] succeeds within `depth` texts that are being read again.
+    pub fn is_reread(&mut self, depth: u32, set: SetId, text: &[u8]) -> Result<bool, Fault> {
+        self.reread_depth = depth;
+        let result = self.reread(set, text);
+        self.reread_depth = 0;
+        Ok(result?.is_some())
     }
 
     fn reread_inner(&mut self, set: SetId, text: &[u8]) -> Result<Option<Cursor>, Fault> {

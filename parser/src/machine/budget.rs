@@ -43,7 +43,9 @@ impl Machine {
         Ok(self.cursor(threads)?.expect("where a scope ends, what waits for it goes on"))
     }
 
-    fn end_token_thread(&mut self, thread: Thread, token: u32, threads: &mut Vec<Thread>) -> Result<(), Fault> {
+    /// [`Machine::end_token`] of one thread. Appends the threads that it becomes: at a lexeme's start one; otherwise
+    /// itself, or what waited for the scopes that have ended, which stands at a lexeme's start, and what goes on.
+    pub fn end_token_thread(&mut self, thread: Thread, token: u32, threads: &mut Vec<Thread>) -> Result<(), Fault> {
         let is_fresh = self.lexer.state(thread.lex).kind == StateKind::Fresh;
         // At a lexeme's start nothing that is predicted here has begun: it begins with the next token.
         let under_way = if is_fresh { None } else { Some(self.under_way(thread)?) };

@@ -14,7 +14,7 @@ const VISITED_MAX: usize = 4096;
 
 impl Machine {
     /// Whether a thread in which only ignored text is live leads to something else.
-    pub(super) fn ignored_can_end(&mut self, thread: Thread) -> Result<bool, Fault> {
+    pub fn ignored_can_end(&mut self, thread: Thread) -> Result<bool, Fault> {
         if let Some(&known) = self.ignored_can_end.get(&thread) {
             return Ok(known);
         }

@@ -1,6 +1,6 @@
 //! The grammar IR: what every front end produces and what the parser compiles.
 //!
-//! In: nothing; front ends build the values. Out: [`Grammar`] (rules, terminals, embeds), linked by [`link`] into a
+//! In: nothing; front ends build the values. Out: [`Grammar`] (rules, terminals, embeds), linked by [`link()`] into a
 //! [`LinkedGrammar`], with [`Diagnostic`]s for the author's mistakes and [`Limits`] for everything input can make long.
 //! Knows no syntax of any grammar language (only that of regexes and JSON, which several languages share) and no
 //! vocabulary.

@@ -164,6 +164,11 @@ impl Cfg {
                 }
             }
         }
+        for id in self.endless_to_the_left(is_empty, finishes, &reads) {
+            if !std::mem::replace(&mut endless[id as usize], true) {
+                agenda.push(id);
+            }
+        }
         while let Some(at) = agenda.pop() {
             for &from in &before[at as usize] {
                 if !std::mem::replace(&mut endless[from as usize], true) {
@@ -172,6 +177,74 @@ impl Cfg {
             }
         }
         endless.into()
+    }
+
+    /// Nonterminals that left recursion can make longer for ever: they are in a cycle of left corners whose rests can
+    /// be finished, and one of these reads something.
+    fn endless_to_the_left(
+        &self,
+        is_empty: &impl Fn(LexemeId) -> bool,
+        finishes: &IndexVec<NonterminalId, bool>,
+        reads: &IndexVec<NonterminalId, bool>,
+    ) -> Vec<u32> {
+        let mut steps: Vec<Vec<(u32, bool)>> = vec![Vec::new(); self.nonterminals.len()];
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            for alternative in &nonterminal.alternatives {
+                let mut dot = alternative.dot;
+                while dot != DOT_END {
+                    let info = self.dots[dot];
+                    let Symbol::Nonterminal(corner) = info.symbol else {
+                        if info.optional {
+                            dot = info.next;
+                            continue;
+                        }
+                        break;
+                    };
+                    if finishes[corner]
+                        && let Some(has_read) = self.rest_reads(info.next, is_empty, finishes, reads)
+                    {
+                        steps[corner.0 as usize].push((id.0, has_read));
+                    }
+                    if !info.optional && !self.nonterminals[corner].nullable {
+                        break;
+                    }
+                    dot = info.next;
+                }
+            }
+        }
+        let component_of = components(&steps);
+        let mut endless: Vec<bool> = vec![false; steps.len()];
+        for (from, next) in steps.iter().enumerate() {
+            for &(to, has_read) in next {
+                if has_read && component_of[from] == component_of[to as usize] {
+                    endless[component_of[from] as usize] = true;
+                }
+            }
+        }
+        (0..steps.len() as u32).filter(|&id| endless[component_of[id as usize] as usize]).collect()
+    }
+
+    /// Whether the rest of a rule reads something; `None` if it cannot be finished.
+    fn rest_reads(
+        &self,
+        mut dot: DotId,
+        is_empty: &impl Fn(LexemeId) -> bool,
+        finishes: &IndexVec<NonterminalId, bool>,
+        reads: &IndexVec<NonterminalId, bool>,
+    ) -> Option<bool> {
+        let mut has_read = false;
+        while dot != DOT_END {
+            let info = self.dots[dot];
+            match info.symbol {
+                Symbol::Nonterminal(child) if !finishes[child] && !info.optional => return None,
+                Symbol::Nonterminal(child) => has_read |= reads[child],
+                Symbol::Lexeme(id) if is_empty(id) && !info.optional => return None,
+                Symbol::Lexeme(id) => has_read |= !is_empty(id),
+                _ => has_read = true,
+            }
+            dot = info.next;
+        }
+        Some(has_read)
     }
 
     /// Nonterminals that derive some text that is not empty.

@@ -182,7 +182,9 @@ impl Builder<'_> {
     /// The parameter of a predicted symbol.
     fn passed(&mut self, id: NonterminalId, value: u64, caller: ParamId) -> ParamId {
         let mut scope = self.sets.param_value(caller).scope;
-        if self.cfg.nonterminals[id].max_tokens.is_some() {
+        // A scope within itself that begins with the same token ends with it: it is the same.
+        let is_entered = self.sets.scopes_around(scope).any(|around| (around.rule, around.token) == (id, self.token));
+        if self.cfg.nonterminals[id].max_tokens.is_some() && !is_entered {
             scope = self.sets.enter_scope(Scope { parent: scope, rule: id, token: self.token });
         }
         self.sets.param(Param { value, scope })

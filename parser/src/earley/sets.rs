@@ -206,6 +206,15 @@ impl Sets {
         self.scopes[scope as usize - 1]
     }
 
+    /// The scopes around a place, innermost first, beginning with `scope` itself.
+    pub fn scopes_around(&self, mut scope: u32) -> impl Iterator<Item = Scope> + '_ {
+        std::iter::from_fn(move || {
+            let around = *self.scopes.get(scope.checked_sub(1)? as usize)?;
+            scope = around.parent;
+            Some(around)
+        })
+    }
+
     /// The scope's number, as [`Param::scope`] has it.
     pub fn enter_scope(&mut self, scope: Scope) -> u32 {
         *self.scope_ids.entry(scope).or_insert_with(|| {

@@ -1,0 +1,890 @@
+//! Positional Earley sets: nodes, the items in them, and what was completed between which nodes.
+//!
+//! Follows J. Earley, CACM 13(2), 1970; nullable symbols are stepped over as in Aycock & Horspool, Computer Journal
+//! 45(6), 2002; a completion that only leads to another completion jumps to the topmost, as in J. Leo, TCS 82, 1991.
+//! What was jumped over is filled in for a node when the derivation asks for it ([`Chart::expand`]), so that right
+//! recursion is linear, too.
+//! A node is a place where lexemes begin; nodes are numbered in the order in which they were made, so that all that
+//! leads to a node is older. An item is (dot, [`Goal`]), a goal is a predicted nonterminal with its node.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use larkspur_grammar::{GrammarId, IndexVec, define_id};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cfg::{Cfg, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
+use crate::earley::sets::{Param, ParamId, Scope};
+use crate::error::Fault;
+use crate::machine::Machine;
+
+define_id! {
+    /// A positional Earley set.
+    pub(super) struct NodeId = "n";
+}
+define_id! {
+    /// A nonterminal predicted at a node.
+    pub(super) struct GoalId = "g";
+}
+
+/// The goal of the item that a text starts with.
+pub(super) const ROOT: GoalId = GoalId(0);
+/// No entry, in a chain or a memo.
+const NONE: u32 = u32::MAX;
+/// Steps that an item, a fact or an edge counts: what it costs to keep, so that the limit bounds memory as well.
+const ENTRY_COST: u64 = 8;
+
+/// An Earley item.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    pub dot: DotId,
+    pub goal: GoalId,
+    /// Ignored text has ended before it and may not start again.
+    pub after_ignored: bool,
+}
+
+/// An item that waits for a lexeme or a token set, its goal's node being this one or an older one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scan<S> {
+    pub symbol: S,
+    /// The dot before the symbol.
+    pub dot: DotId,
+    pub goal: GoalId,
+}
+
+/// An item that waits for a goal.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Waiter {
+    /// The dot before the nonterminal.
+    pub dot: DotId,
+    pub parent: GoalId,
+}
+
+#[derive(Debug)]
+pub(super) struct Node {
+    /// Bytes of text before it.
+    pub pos: usize,
+    /// Number of the token in which scopes predicted here begin.
+    pub token: u32,
+    items: Range<usize>,
+    scans: Range<usize>,
+    token_scans: Range<usize>,
+    facts: Range<usize>,
+    edges: Range<usize>,
+    gaps: Range<usize>,
+    /// The newest edge and gap that leave the node, and how many edges do.
+    last_edge: u32,
+    last_gap: u32,
+    edges_out: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Goal {
+    pub node: NodeId,
+    pub id: NonterminalId,
+    pub param: ParamId,
+    /// In [`Chart::waiters`].
+    waiters: Range<usize>,
+    /// The newest fact, and how many there are.
+    last_fact: u32,
+    facts: usize,
+    /// Where the jump from this goal's completion ends, itself if there is none; [`NONE`] if not known yet.
+    top: u32,
+}
+
+/// A goal completed at a node.
+#[derive(Clone, Copy, Debug)]
+struct Fact {
+    goal: GoalId,
+    node: NodeId,
+    /// The next older fact of the goal.
+    before: u32,
+}
+
+/// A lexeme or a token between two nodes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub symbol: Symbol,
+    pub from: NodeId,
+    pub to: NodeId,
+    /// Where its text ends: behind the node that it leads to if its tail is read again.
+    pub end: usize,
+    /// The next older edge that leaves `from`.
+    before: u32,
+}
+
+/// Ignored text, or a token's end: kernel items go over unchanged.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    from: NodeId,
+    to: NodeId,
+    /// Whose ignored text; `None` if all items go over.
+    grammar: Option<GrammarId>,
+    before: u32,
+}
+
+/// Where a scope was when its tokens were used up, or where the text ends.
+#[derive(Clone, Debug)]
+pub(super) struct Frontier {
+    pub nodes: Vec<NodeId>,
+    pub live: Live,
+}
+
+/// What is in progress at a frontier.
+#[derive(Clone, Debug)]
+pub(super) enum Live {
+    /// Nothing yet: all that the nodes expect may come.
+    All,
+    /// These lexemes, sorted.
+    Lexemes(Vec<LexemeId>),
+}
+
+/// What the end of scopes makes of a node.
+#[derive(Default, Debug)]
+pub(super) struct Cut {
+    pub kept: Vec<Item>,
+    pub ended: Vec<GoalId>,
+    pub expired: Vec<NonterminalId>,
+}
+
+#[derive(Debug)]
+pub(super) struct Chart<'a> {
+    pub machine: &'a mut Machine,
+    pub cfg: Arc<Cfg>,
+    pub nodes: IndexVec<NodeId, Node>,
+    pub goals: IndexVec<GoalId, Goal>,
+    goal_ids: FxHashMap<(NodeId, NonterminalId, ParamId), GoalId>,
+    /// Goal after goal.
+    waiters: Vec<Waiter>,
+    /// Node after node, like all that follows; kernel items only.
+    items: Vec<Item>,
+    /// Sorted by lexeme within a node.
+    scans: Vec<Scan<LexemeId>>,
+    token_scans: Vec<Scan<TokenLetterId>>,
+    facts: Vec<Fact>,
+    edges: Vec<Edge>,
+    gaps: Vec<Gap>,
+    /// Facts that were jumped over, by node.
+    expanded: FxHashMap<NodeId, Vec<GoalId>>,
+    expanded_facts: FxHashSet<(GoalId, NodeId)>,
+    /// Scopes that ended by their budget, and what was in progress in them.
+    cut_facts: FxHashMap<(GoalId, NodeId), usize>,
+    pub cuts: Vec<Frontier>,
+    /// Scopes that a node does not predict again. Sparse.
+    expired: FxHashMap<NodeId, Vec<NonterminalId>>,
+    /// Items of the node being made.
+    seen: FxHashSet<(DotId, GoalId, u8)>,
+    agenda: Vec<(DotId, GoalId)>,
+    work: u64,
+    work_max: u64,
+}
+
+impl<'a> Chart<'a> {
+    /// A chart with the node that every text starts at.
+    pub fn new(machine: &'a mut Machine) -> Result<Self, Fault> {
+        let cfg = machine.cfg.clone();
+        let work_max = machine.limits.capture_work_max;
+        let mut chart = Self {
+            machine,
+            cfg,
+            nodes: IndexVec::new(),
+            goals: IndexVec::new(),
+            goal_ids: FxHashMap::default(),
+            waiters: Vec::new(),
+            items: Vec::new(),
+            scans: Vec::new(),
+            token_scans: Vec::new(),
+            facts: Vec::new(),
+            edges: Vec::new(),
+            gaps: Vec::new(),
+            expanded: FxHashMap::default(),
+            expanded_facts: FxHashSet::default(),
+            cut_facts: FxHashMap::default(),
+            cuts: Vec::new(),
+            expired: FxHashMap::default(),
+            seen: FxHashSet::default(),
+            agenda: Vec::new(),
+            work: 0,
+            work_max,
+        };
+        let Symbol::Nonterminal(start) = chart.cfg.dots[chart.cfg.start].symbol else {
+            unreachable!("start is a nonterminal")
+        };
+        chart.goals.push(Goal {
+            node: NodeId(0),
+            id: start,
+            param: ParamId(0),
+            waiters: 0..0,
+            last_fact: NONE,
+            facts: 0,
+            top: ROOT.0,
+        });
+        chart.begin(0, 0);
+        chart.add(chart.cfg.start, ROOT)?;
+        chart.finish(&[])?;
+        Ok(chart)
+    }
+
+    /// Counts steps.
+    ///
+    /// Errors: `capture_work_max`.
+    pub fn step(&mut self, steps: usize) -> Result<(), Fault> {
+        self.work = self.work.saturating_add(steps as u64);
+        if self.work > self.work_max {
+            return Err(Fault::exceeded("capture_work_max", self.work_max));
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self) -> Result<(), Fault> {
+        self.step(ENTRY_COST as usize)
+    }
+
+    // Making a node: begin, then what leads to it, then finish.
+
+    /// Begins a node.
+    pub fn begin(&mut self, pos: usize, token: u32) -> NodeId {
+        self.seen.clear();
+        self.nodes.push(Node {
+            pos,
+            token,
+            items: self.items.len()..0,
+            scans: self.scans.len()..0,
+            token_scans: self.token_scans.len()..0,
+            facts: self.facts.len()..0,
+            edges: self.edges.len()..0,
+            gaps: self.gaps.len()..0,
+            last_edge: NONE,
+            last_gap: NONE,
+            edges_out: 0,
+        })
+    }
+
+    fn making(&self) -> NodeId {
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// A lexeme that began at `from` and whose text ends at `end` leads to the node being made.
+    pub fn scan(&mut self, from: NodeId, lexeme: LexemeId, end: usize) -> Result<(), Fault> {
+        if let Some(grammar) = self.cfg.lexemes[lexeme].ignored_by {
+            return self.ignore(from, grammar);
+        }
+        let range = self.scans_of(from, lexeme);
+        if range.is_empty() {
+            return Ok(());
+        }
+        self.edge(Symbol::Lexeme(lexeme), from, end)?;
+        for index in range {
+            let Scan { dot, goal, .. } = self.scans[index];
+            self.add(self.cfg.dots[dot].next, goal)?;
+        }
+        Ok(())
+    }
+
+    fn scans_of(&self, node: NodeId, lexeme: LexemeId) -> Range<usize> {
+        let range = self.nodes[node].scans.clone();
+        let scans = &self.scans[range.clone()];
+        let from = scans.partition_point(|scan| scan.symbol < lexeme);
+        let len = scans[from..].partition_point(|scan| scan.symbol == lexeme);
+        range.start + from..range.start + from + len
+    }
+
+    /// A token letter leads to the node being made.
+    pub fn scan_token(&mut self, from: NodeId, token: u32, end: usize) -> Result<(), Fault> {
+        let mut last = None;
+        for index in self.nodes[from].token_scans.clone() {
+            let Scan { symbol, dot, goal } = self.token_scans[index];
+            if self.cfg.token_letters[symbol].contains(token) {
+                if last != Some(symbol) {
+                    self.edge(Symbol::Tokens(symbol), from, end)?;
+                    last = Some(symbol);
+                }
+                self.add(self.cfg.dots[dot].next, goal)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn edge(&mut self, symbol: Symbol, from: NodeId, end: usize) -> Result<(), Fault> {
+        let to = self.making();
+        let index = self.edges.len() as u32;
+        let node = &mut self.nodes[from];
+        let before = std::mem::replace(&mut node.last_edge, index);
+        node.edges_out += 1;
+        self.edges.push(Edge { symbol, from, to, end, before });
+        self.entry()
+    }
+
+    fn ignore(&mut self, from: NodeId, grammar: GrammarId) -> Result<(), Fault> {
+        let once = self.cfg.ignore_once[grammar];
+        let mut is_gap = false;
+        for index in self.nodes[from].items.clone() {
+            let item = self.items[index];
+            if !item.after_ignored && self.cfg.dots[item.dot].grammar == Some(grammar) {
+                self.carry(Item { after_ignored: once, ..item })?;
+                is_gap = true;
+            }
+        }
+        if is_gap { self.gap(from, Some(grammar)) } else { Ok(()) }
+    }
+
+    /// Items that go over from `from` to the node being made unchanged.
+    pub fn carry_all(&mut self, from: NodeId, items: &[Item]) -> Result<(), Fault> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        items.iter().try_for_each(|&item| self.carry(item))?;
+        self.gap(from, None)
+    }
+
+    fn carry(&mut self, item: Item) -> Result<(), Fault> {
+        // A carried item has been stepped over and completed already, where it comes from.
+        if self.seen.insert((item.dot, item.goal, 1 + u8::from(item.after_ignored))) {
+            self.items.push(item);
+            self.entry()?;
+        }
+        Ok(())
+    }
+
+    fn gap(&mut self, from: NodeId, grammar: Option<GrammarId>) -> Result<(), Fault> {
+        let to = self.making();
+        let index = self.gaps.len() as u32;
+        let before = std::mem::replace(&mut self.nodes[from].last_gap, index);
+        self.gaps.push(Gap { from, to, grammar, before });
+        self.entry()
+    }
+
+    /// Adds an item to the node being made, and all that follows from it but predictions.
+    fn add(&mut self, dot: DotId, goal: GoalId) -> Result<(), Fault> {
+        self.agenda.push((dot, goal));
+        self.run_agenda()
+    }
+
+    fn run_agenda(&mut self) -> Result<(), Fault> {
+        while let Some((mut dot, goal)) = self.agenda.pop() {
+            let param = self.goals[goal].param;
+            loop {
+                self.step(1)?;
+                if dot == DOT_END {
+                    self.complete(goal)?;
+                    break;
+                }
+                if !self.seen.insert((dot, goal, 0)) {
+                    break;
+                }
+                self.items.push(Item { dot, goal, after_ignored: false });
+                self.entry()?;
+                if !self.machine.sets.can_skip(dot, param)? {
+                    break;
+                }
+                dot = self.cfg.dots[dot].next;
+            }
+        }
+        Ok(())
+    }
+
+    /// The tokens of a scope are used up: it has ended at the node being made.
+    pub fn complete_cut(&mut self, goal: GoalId, cut: usize) -> Result<(), Fault> {
+        self.cut_facts.insert((goal, self.making()), cut);
+        self.complete(goal)?;
+        self.run_agenda()
+    }
+
+    fn complete(&mut self, goal: GoalId) -> Result<(), Fault> {
+        if !self.record(goal)? {
+            return Ok(());
+        }
+        let top = self.top(goal)?;
+        if top == goal || self.record(top)? {
+            for waiter in &self.waiters[self.goals[top].waiters.clone()] {
+                self.agenda.push((self.cfg.dots[waiter.dot].next, waiter.parent));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a goal is completed at the node being made. False if that is known.
+    fn record(&mut self, goal: GoalId) -> Result<bool, Fault> {
+        let node = self.making();
+        let info = &mut self.goals[goal];
+        let before = info.last_fact;
+        if before != NONE && self.facts[before as usize].node == node {
+            return Ok(false);
+        }
+        info.last_fact = self.facts.len() as u32;
+        info.facts += 1;
+        self.facts.push(Fact { goal, node, before });
+        self.entry()?;
+        Ok(true)
+    }
+
+    /// The goal whose completion is all that the completion of this one leads to, if there is one.
+    fn leads_only_to(&self, goal: GoalId) -> Option<GoalId> {
+        match self.waiters[self.goals[goal].waiters.clone()] {
+            [Waiter { dot, parent }] if self.cfg.dots[dot].next == DOT_END => Some(parent),
+            _ => None,
+        }
+    }
+
+    fn top(&mut self, goal: GoalId) -> Result<GoalId, Fault> {
+        let mut path = Vec::new();
+        let mut at = goal;
+        // The only one that waits for a goal is what predicted it, so the way up is without circles.
+        let top = loop {
+            if self.goals[at].top != NONE {
+                break self.goals[at].top;
+            }
+            self.step(1)?;
+            path.push(at);
+            match self.leads_only_to(at) {
+                Some(parent) => at = parent,
+                None => break at.0,
+            }
+        };
+        path.into_iter().for_each(|goal| self.goals[goal].top = top);
+        Ok(GoalId(top))
+    }
+
+    /// Ends the making of a node: predicts. The scopes in `expired` are not predicted.
+    pub fn finish(&mut self, expired: &[NonterminalId]) -> Result<NodeId, Fault> {
+        let id = self.making();
+        let mut waiting: Vec<(GoalId, Waiter)> = Vec::new();
+        let first = self.goals.next_id();
+        for index in self.nodes[id].items.start..self.items.len() {
+            let Item { dot, goal, .. } = self.items[index];
+            self.expect(dot, goal, expired, &mut waiting)?;
+        }
+        let mut next = first;
+        while next < self.goals.next_id() {
+            self.predict(next, expired, &mut waiting)?;
+            next.0 += 1;
+        }
+        waiting.sort_unstable();
+        waiting.dedup();
+        self.step(waiting.len())?;
+        for group in waiting.chunk_by(|a, b| a.0 == b.0) {
+            let from = self.waiters.len();
+            self.waiters.extend(group.iter().map(|(_, waiter)| *waiter));
+            self.goals[group[0].0].waiters = from..self.waiters.len();
+        }
+        let node = &mut self.nodes[id];
+        node.items.end = self.items.len();
+        node.scans.end = self.scans.len();
+        node.token_scans.end = self.token_scans.len();
+        node.facts.end = self.facts.len();
+        node.edges.end = self.edges.len();
+        node.gaps.end = self.gaps.len();
+        self.scans[node.scans.clone()].sort_unstable_by_key(|scan| scan.symbol);
+        self.token_scans[node.token_scans.clone()].sort_unstable_by_key(|scan| scan.symbol);
+        if !expired.is_empty() {
+            self.expired.insert(id, expired.to_vec());
+        }
+        Ok(id)
+    }
+
+    fn expect(
+        &mut self,
+        dot: DotId,
+        goal: GoalId,
+        expired: &[NonterminalId],
+        waiting: &mut Vec<(GoalId, Waiter)>,
+    ) -> Result<(), Fault> {
+        self.step(2)?;
+        let info = self.cfg.dots[dot];
+        match info.symbol {
+            Symbol::Lexeme(symbol) => self.scans.push(Scan { symbol, dot, goal }),
+            Symbol::Tokens(symbol) => self.token_scans.push(Scan { symbol, dot, goal }),
+            Symbol::Nothing => {}
+            Symbol::Nonterminal(id) => {
+                if expired.contains(&id) {
+                    return Ok(());
+                }
+                let node = self.making();
+                let param = self.passed(node, dot, self.goals[goal].param);
+                let next = self.goals.next_id();
+                let child = *self.goal_ids.entry((node, id, param)).or_insert(next);
+                if child == next {
+                    self.entry()?;
+                    self.goals.push(Goal { node, id, param, waiters: 0..0, last_fact: NONE, facts: 0, top: NONE });
+                }
+                waiting.push((child, Waiter { dot, parent: goal }));
+            }
+        }
+        Ok(())
+    }
+
+    fn predict(
+        &mut self,
+        goal: GoalId,
+        expired: &[NonterminalId],
+        waiting: &mut Vec<(GoalId, Waiter)>,
+    ) -> Result<(), Fault> {
+        let cfg = self.cfg.clone();
+        let Goal { id, param, .. } = self.goals[goal];
+        let value = self.machine.sets.param_value(param).value;
+        for &alternative in &cfg.nonterminals[id].alternatives {
+            self.step(1)?;
+            if !cfg.holds(alternative, value) || !self.is_productive(alternative.dot, value)? {
+                continue;
+            }
+            let mut dot = alternative.dot;
+            while dot != DOT_END {
+                if self.symbol_is_productive(dot, value)? {
+                    self.expect(dot, goal, expired, waiting)?;
+                }
+                if !self.machine.sets.can_skip(dot, param)? {
+                    break;
+                }
+                dot = cfg.dots[dot].next;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_productive(&mut self, mut dot: DotId, value: u64) -> Result<bool, Fault> {
+        if !self.cfg.has_conditions {
+            return Ok(true);
+        }
+        while dot != DOT_END {
+            self.step(1)?;
+            if !self.cfg.dots[dot].optional && !self.symbol_is_productive(dot, value)? {
+                return Ok(false);
+            }
+            dot = self.cfg.dots[dot].next;
+        }
+        Ok(true)
+    }
+
+    fn symbol_is_productive(&mut self, dot: DotId, value: u64) -> Result<bool, Fault> {
+        match self.cfg.dots[dot].symbol {
+            Symbol::Nonterminal(id) if self.cfg.has_conditions => {
+                let passed = self.cfg.dots[dot].arg.eval(value);
+                let fuel = self.machine.limits.param_fuel;
+                self.machine.sets.facts.productive(&self.cfg, id, passed, fuel)
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// The parameter that the nonterminal after `dot` gets at a node.
+    fn passed(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> ParamId {
+        let info = self.cfg.dots[dot];
+        let Symbol::Nonterminal(rule) = info.symbol else { return ParamId(0) };
+        let Param { value, mut scope } = self.machine.sets.param_value(caller);
+        if self.cfg.nonterminals[rule].max_tokens.is_some() {
+            let token = self.nodes[node].token;
+            scope = self.machine.sets.enter_scope(Scope { parent: scope, rule, token });
+        }
+        self.machine.sets.param(Param { value: info.arg.eval(value), scope })
+    }
+
+    // Scopes with budgets.
+
+    /// Splits a node's items at the end of token number `token`. With `predicted`, scopes that the node itself predicts
+    /// end, too.
+    pub fn cut(&mut self, node: NodeId, token: u32, predicted: bool) -> Result<Cut, Fault> {
+        let mut cut = Cut { expired: self.expired.get(&node).cloned().unwrap_or_default(), ..Cut::default() };
+        let mut climbed: FxHashSet<GoalId> = FxHashSet::default();
+        for index in self.nodes[node].items.clone() {
+            let item = self.items[index];
+            match self.used_up(self.goals[item.goal].param, token)? {
+                None => cut.kept.push(item),
+                Some(scope) => self.climb(item.goal, scope, &mut climbed, &mut cut.ended)?,
+            }
+        }
+        if predicted {
+            // The goals of a node follow one another.
+            let from = self.goals.as_slice().partition_point(|goal| goal.node < node);
+            let len = self.goals.as_slice()[from..].partition_point(|goal| goal.node == node);
+            for goal in (from..from + len).map(|index| GoalId(index as u32)).filter(|&goal| goal != ROOT) {
+                self.step(1)?;
+                let Goal { id, param, .. } = self.goals[goal];
+                let scope = self.machine.sets.param_value(param).scope;
+                if self.cfg.nonterminals[id].max_tokens.is_some() && self.is_used_up(scope, token) {
+                    cut.expired.push(id);
+                    let outer = self.machine.sets.scope(scope).parent;
+                    if self.outermost(outer, token)?.is_none() {
+                        cut.ended.push(goal);
+                    }
+                }
+            }
+        }
+        Ok(cut)
+    }
+
+    fn is_used_up(&self, scope: u32, token: u32) -> bool {
+        let Scope { rule, token: entered, .. } = self.machine.sets.scope(scope);
+        self.cfg.nonterminals[rule].max_tokens.is_some_and(|max| token >= entered && token - entered + 1 >= max)
+    }
+
+    fn used_up(&mut self, param: ParamId, token: u32) -> Result<Option<u32>, Fault> {
+        self.outermost(self.machine.sets.param_value(param).scope, token)
+    }
+
+    /// The outermost scope from `scope` outwards that is used up.
+    fn outermost(&mut self, mut scope: u32, token: u32) -> Result<Option<u32>, Fault> {
+        let mut outermost = None;
+        while scope != 0 {
+            self.step(1)?;
+            if self.is_used_up(scope, token) {
+                outermost = Some(scope);
+            }
+            scope = self.machine.sets.scope(scope).parent;
+        }
+        Ok(outermost)
+    }
+
+    /// The goals of a scope that something inside it belongs to.
+    fn climb(
+        &mut self,
+        goal: GoalId,
+        scope: u32,
+        climbed: &mut FxHashSet<GoalId>,
+        ended: &mut Vec<GoalId>,
+    ) -> Result<(), Fault> {
+        let rule = self.machine.sets.scope(scope).rule;
+        let mut agenda = vec![goal];
+        while let Some(goal) = agenda.pop() {
+            if !climbed.insert(goal) {
+                continue;
+            }
+            let Goal { id, param, ref waiters, .. } = self.goals[goal];
+            let waiters = waiters.clone();
+            if id == rule && self.machine.sets.param_value(param).scope == scope {
+                ended.push(goal);
+                continue;
+            }
+            self.step(waiters.len())?;
+            agenda.extend(self.waiters[waiters].iter().map(|waiter| waiter.parent));
+        }
+        Ok(())
+    }
+
+    // Looking things up.
+
+    pub fn items(&self, node: NodeId) -> &[Item] {
+        &self.items[self.nodes[node].items.clone()]
+    }
+
+    pub fn scans(&self, node: NodeId) -> &[Scan<LexemeId>] {
+        &self.scans[self.nodes[node].scans.clone()]
+    }
+
+    pub fn token_scans(&self, node: NodeId) -> &[Scan<TokenLetterId>] {
+        &self.token_scans[self.nodes[node].token_scans.clone()]
+    }
+
+    pub fn waiters(&self, goal: GoalId) -> &[Waiter] {
+        &self.waiters[self.goals[goal].waiters.clone()]
+    }
+
+    /// How the goal ended at the node if that was by its budget: the number of the frontier in it.
+    pub fn cut_of(&self, goal: GoalId, node: NodeId) -> Option<usize> {
+        self.cut_facts.get(&(goal, node)).copied()
+    }
+
+    /// The goal of the nonterminal after `dot` at a node, for an item with the parameter `caller`.
+    pub fn goal_at(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> Option<GoalId> {
+        let Symbol::Nonterminal(id) = self.cfg.dots[dot].symbol else { return None };
+        let param = self.passed(node, dot, caller);
+        self.goal_ids.get(&(node, id, param)).copied()
+    }
+
+    /// How many places [`ends_from`](Self::ends_from) visits.
+    pub fn ends_cost(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> usize {
+        match self.cfg.dots[dot].symbol {
+            Symbol::Nonterminal(_) => self.goal_at(node, dot, caller).map_or(0, |goal| self.goals[goal].facts),
+            _ => self.nodes[node].edges_out,
+        }
+    }
+
+    /// Where the symbol after `dot` ends that begins at `node`. Of a nonterminal that ends its rule only some.
+    pub fn ends_from(
+        &mut self,
+        node: NodeId,
+        dot: DotId,
+        caller: ParamId,
+        ends: &mut Vec<NodeId>,
+    ) -> Result<(), Fault> {
+        let symbol = self.cfg.dots[dot].symbol;
+        match symbol {
+            Symbol::Nonterminal(_) => {
+                let Some(goal) = self.goal_at(node, dot, caller) else { return Ok(()) };
+                self.step(1 + self.goals[goal].facts)?;
+                let mut next = self.goals[goal].last_fact;
+                while next != NONE {
+                    let fact = self.facts[next as usize];
+                    ends.push(fact.node);
+                    next = fact.before;
+                }
+            }
+            _ => {
+                self.step(1 + self.nodes[node].edges_out)?;
+                let mut next = self.nodes[node].last_edge;
+                while next != NONE {
+                    let edge = self.edges[next as usize];
+                    if edge.symbol == symbol {
+                        ends.push(edge.to);
+                    }
+                    next = edge.before;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many places [`starts_to`](Self::starts_to) visits.
+    pub fn starts_cost(&mut self, node: NodeId, dot: DotId) -> usize {
+        match self.cfg.dots[dot].symbol {
+            Symbol::Nonterminal(_) => self.nodes[node].facts.len() + self.expanded.get(&node).map_or(0, Vec::len),
+            _ => self.nodes[node].edges.len(),
+        }
+    }
+
+    /// Where the symbol after `dot` begins that ends at `node`, all of them.
+    pub fn starts_to(
+        &mut self,
+        node: NodeId,
+        dot: DotId,
+        caller: ParamId,
+        starts: &mut Vec<NodeId>,
+    ) -> Result<(), Fault> {
+        let symbol = self.cfg.dots[dot].symbol;
+        let Symbol::Nonterminal(id) = symbol else {
+            self.step(1 + self.nodes[node].edges.len())?;
+            let edges = &self.edges[self.nodes[node].edges.clone()];
+            starts.extend(edges.iter().filter(|edge| edge.symbol == symbol).map(|edge| edge.from));
+            return Ok(());
+        };
+        if self.cfg.dots[dot].next == DOT_END {
+            self.expand(node)?;
+        }
+        let facts = self.nodes[node].facts.clone();
+        let recorded = facts.len();
+        let more = self.expanded.get(&node).map_or(0, Vec::len);
+        self.step(1 + recorded + more)?;
+        for index in 0..recorded + more {
+            let goal = match index.checked_sub(recorded) {
+                None => self.facts[facts.start + index].goal,
+                Some(index) => self.expanded[&node][index],
+            };
+            let Goal { node: start, id: found, param, .. } = self.goals[goal];
+            if found == id && self.passed(start, dot, caller) == param {
+                starts.push(start);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the goal was completed at the node.
+    pub fn has_fact(&mut self, goal: GoalId, node: NodeId) -> Result<bool, Fault> {
+        let Range { start, end } = self.nodes[node].facts;
+        self.step(1 + (end - start).min(self.goals[goal].facts))?;
+        if end - start <= self.goals[goal].facts {
+            if self.facts[start..end].iter().any(|fact| fact.goal == goal) {
+                return Ok(true);
+            }
+        } else {
+            let mut next = self.goals[goal].last_fact;
+            while next != NONE {
+                let fact = self.facts[next as usize];
+                if fact.node <= node {
+                    if fact.node == node {
+                        return Ok(true);
+                    }
+                    break;
+                }
+                next = fact.before;
+            }
+        }
+        if self.leads_only_to(goal).is_none() {
+            return Ok(false);
+        }
+        self.expand(node)?;
+        Ok(self.expanded_facts.contains(&(goal, node)))
+    }
+
+    /// Fills in the facts at a node that were jumped over.
+    fn expand(&mut self, node: NodeId) -> Result<(), Fault> {
+        if self.expanded.contains_key(&node) {
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        for index in self.nodes[node].facts.clone() {
+            let mut goal = self.facts[index].goal;
+            while let Some(parent) = self.leads_only_to(goal) {
+                // The topmost is recorded itself.
+                if self.leads_only_to(parent).is_none() || !self.expanded_facts.insert((parent, node)) {
+                    break;
+                }
+                self.entry()?;
+                found.push(parent);
+                goal = parent;
+            }
+        }
+        self.expanded.insert(node, found);
+        Ok(())
+    }
+
+    /// The edge of a symbol between two nodes.
+    pub fn edge_between(&mut self, symbol: Symbol, from: NodeId, to: NodeId) -> Result<Option<Edge>, Fault> {
+        let range = self.nodes[to].edges.clone();
+        self.step(1 + range.len())?;
+        Ok(self.edges[range].iter().find(|edge| edge.symbol == symbol && edge.from == from).copied())
+    }
+
+    /// `node` and the nodes that an item before `dot` is carried to from there.
+    pub fn gaps_from(&mut self, node: NodeId, dot: DotId) -> Result<Vec<NodeId>, Fault> {
+        self.gap_closure(node, dot, |chart, node, next| {
+            let mut at = chart.nodes[node].last_gap;
+            while at != NONE {
+                let gap = chart.gaps[at as usize];
+                next.push((gap.to, gap.grammar));
+                at = gap.before;
+            }
+        })
+    }
+
+    /// `node` and the nodes that an item before `dot` is carried from to there.
+    pub fn gaps_to(&mut self, node: NodeId, dot: DotId) -> Result<Vec<NodeId>, Fault> {
+        self.gap_closure(node, dot, |chart, node, next| {
+            next.extend(chart.gaps[chart.nodes[node].gaps.clone()].iter().map(|gap| (gap.from, gap.grammar)));
+        })
+    }
+
+    fn gap_closure(
+        &mut self,
+        node: NodeId,
+        dot: DotId,
+        neighbours: impl Fn(&Self, NodeId, &mut Vec<(NodeId, Option<GrammarId>)>),
+    ) -> Result<Vec<NodeId>, Fault> {
+        let mut reached = vec![node];
+        let mut found = Vec::new();
+        neighbours(self, node, &mut found);
+        if found.is_empty() {
+            return Ok(reached);
+        }
+        let grammar = self.cfg.dots[dot].grammar;
+        let once = grammar.is_some_and(|grammar| self.cfg.ignore_once[grammar]);
+        let mut seen = FxHashSet::from_iter([(node, false)]);
+        let mut agenda = vec![(node, false)];
+        while let Some((node, was_ignored)) = agenda.pop() {
+            found.clear();
+            neighbours(self, node, &mut found);
+            self.step(1 + found.len())?;
+            for &(next, by) in &found {
+                let is_ignored = by.is_some();
+                if is_ignored && (by != grammar || once && was_ignored) {
+                    continue;
+                }
+                if seen.insert((next, was_ignored || is_ignored)) {
+                    reached.push(next);
+                    agenda.push((next, was_ignored || is_ignored));
+                }
+            }
+        }
+        reached.sort_unstable();
+        reached.dedup();
+        Ok(reached)
+    }
+}

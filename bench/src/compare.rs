@@ -105,7 +105,7 @@ impl Comparison {
         }
         self.examples.push(Example {
             position,
-            after: tokens[position.saturating_sub(12)..position].iter().map(|&token| show(token)).collect(),
+            after: text_before(tokens, position),
             only_larkspur_count: only_larkspur.len(),
             only_peer_count: only_peer.len(),
             only_larkspur: only_larkspur.iter().take(TOKENS_MAX).map(|&token| show(token)).collect(),
@@ -118,6 +118,11 @@ impl Comparison {
 fn same(ours: &[u32], theirs: &[u32]) -> bool {
     let common = ours.len().min(theirs.len());
     ours[..common] == theirs[..common] && ours[common..].iter().chain(&theirs[common..]).all(|&word| word == 0)
+}
+
+/// The last tokens before a position.
+pub fn text_before(tokens: &[u32], position: usize) -> String {
+    tokens[position.saturating_sub(12)..position].iter().map(|&token| show(token)).collect()
 }
 
 fn show(token: u32) -> String {

@@ -123,8 +123,8 @@ impl LlGuidance {
         factory.quiet();
         factory.limits_mut().verbose_errors = false;
         if !forcing {
-            factory.limits_mut().step_max_items = usize::MAX;
-            factory.limits_mut().step_lexer_fuel = u64::MAX;
+            factory.limits_mut().step_max_items = 100_000_000;
+            factory.limits_mut().step_lexer_fuel = 100_000_000;
         }
         Ok(Self { factory, forcing })
     }

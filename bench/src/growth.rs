@@ -9,9 +9,9 @@ use serde::Serialize;
 use toktrie::TokEnv;
 
 use crate::cases::Case;
-use crate::compare::{Comparison, Recorded};
+use crate::compare::{Comparison, Recorded, text_before};
 use crate::engines::{Engine, Larkspur, LlGuidance};
-use crate::measure::{Pass, PassSummary, run, timed};
+use crate::measure::{Pass, PassSummary, run, timed, us};
 use crate::vocabulary::tokenize;
 
 /// How long to measure.
@@ -54,7 +54,21 @@ pub struct Measured {
     pub compile_us: f64,
     pub cold: PassSummary,
     pub warm: PassSummary,
+    /// The slowest masks of the cold passes.
+    pub slowest: Vec<Slow>,
 }
+
+/// A mask that took long.
+#[derive(Clone, Debug, Serialize)]
+pub struct Slow {
+    pub mask_us: f64,
+    pub position: usize,
+    /// The end of the text before it.
+    pub after: String,
+}
+
+/// How many are named.
+const SLOWEST: usize = 4;
 
 /// What is shared by all rows.
 pub struct Bench {
@@ -132,8 +146,16 @@ impl Series {
         Ok(grammar)
     }
 
-    fn measured(&self) -> Measured {
+    fn measured(&self, tokens: &[u32]) -> Measured {
+        let mut by_time: Vec<usize> = (0..self.cold.mask_ns.len()).collect();
+        by_time.sort_by_key(|&position| std::cmp::Reverse(self.cold.mask_ns[position]));
+        let slow = |&position: &usize| Slow {
+            mask_us: us(self.cold.mask_ns[position]),
+            position,
+            after: text_before(tokens, position),
+        };
         Measured {
+            slowest: by_time.iter().take(SLOWEST).map(slow).collect(),
             error: self.error.clone(),
             repeats: self.repeats,
             compile_us: self.compile_us,
@@ -181,8 +203,8 @@ impl Bench {
             size_kb: size as f64 / 1024.0,
             text_bytes: text.len(),
             tokens: tokens.len(),
-            larkspur: self.with_larkspur.then(|| ours.measured()),
-            llguidance: self.with_peer.then(|| theirs.measured()),
+            larkspur: self.with_larkspur.then(|| ours.measured(&tokens)),
+            llguidance: self.with_peer.then(|| theirs.measured(&tokens)),
             ratio_cold: ratio(&ours.cold, &theirs.cold),
             ratio_warm: ratio(&ours.warm, &theirs.warm),
             comparison: (comparison.compared > 0).then_some(comparison),
@@ -207,7 +229,7 @@ impl Bench {
                 }
             });
         }
-        Ok((theirs.measured(), comparison))
+        Ok((theirs.measured(&tokens), comparison))
     }
 }
 

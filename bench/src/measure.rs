@@ -117,7 +117,7 @@ pub fn is_allowed(words: &[u32], token: u32) -> bool {
 impl Pass {
     /// Keeps the lesser of two times of the same step: what the engine itself needs.
     pub fn merge(&mut self, other: Pass) {
-        if other.mask_ns.len() > self.mask_ns.len() {
+        if other.mask_ns.len() >= self.mask_ns.len() {
             self.stopped.clone_from(&other.stopped);
         }
         for (ours, theirs) in [(&mut self.mask_ns, other.mask_ns), (&mut self.consume_ns, other.consume_ns)] {

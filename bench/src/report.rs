@@ -118,6 +118,7 @@ impl Report {
         self.cold_process(&mut out);
         self.alternatives(&mut out);
         self.lists(&mut out);
+        self.slowest(&mut out);
         self.inside(&mut out);
         out.trim_end().to_owned() + "\n"
     }
@@ -376,6 +377,18 @@ impl Report {
             ]);
         }
         table.finish(out);
+    }
+
+    fn slowest(&self, out: &mut String) {
+        out.push_str("## Slowest masks\n\nOf the cold grammar, longest text: microseconds, and the text before.\n\n");
+        for row in self.largest() {
+            for (name, measured) in [("larkspur", &row.larkspur), ("llguidance", &row.llguidance)] {
+                let Some(measured) = measured else { continue };
+                let places = measured.slowest.iter().map(|slow| format!("{} {}", short(slow.mask_us), quote(&slow.after)));
+                writeln!(out, "- {}, {name}: {}", row.grammar, places.collect::<Vec<_>>().join("; ")).unwrap();
+            }
+        }
+        out.push('\n');
     }
 
     fn inside(&self, out: &mut String) {

@@ -5,10 +5,14 @@
 //! single bytes looks for a short way to the end of the sentence, and the sentence follows it.
 
 use anyhow::Result;
-use larkspur::{ByteSet, Matcher, TokenId, TokenMask, Vocabulary};
+use larkspur::grammar::RegexNode;
+use larkspur::{ByteSet, LinkedGrammar, Matcher, TokenId, TokenMask, Vocabulary};
 
 /// Attempts to find a way to the end, the first without chance.
 const ROLLOUTS: usize = 8;
+
+/// A way of this many steps is short enough.
+const WAY_LEN_SHORT: usize = 8;
 
 /// Added to a token's id before its weight is 1 / id: the first few hundred are about equally common.
 const RANK_OFFSET: f64 = 500.0;
@@ -44,15 +48,34 @@ impl Random {
 enum Class {
     Letter,
     Digit,
+    /// Quotes, closing brackets and the like.
+    Closer,
     Punctuation,
     Blank,
     Control,
     Other,
+    /// The beginning of a comment in most languages, which would fill the sentence.
+    Comment,
     Special,
 }
 
 /// How often each class is chosen where all are there. Indexed by class.
-const CLASS_WEIGHTS: [f64; 7] = [10.0, 4.0, 5.0, 1.5, 0.5, 0.2, 3.0];
+const CLASS_WEIGHTS: [f64; 9] = [10.0, 3.0, 2.0, 4.0, 0.3, 0.2, 0.1, 0.01, 3.0];
+
+/// The same in free text, such as the inside of a string.
+const FREE_CLASS_WEIGHTS: [f64; 9] = [10.0, 0.5, 0.1, 0.5, 0.0, 0.0, 0.05, 0.0, 1.0];
+
+/// Of the bytes at least this many can follow in free text.
+const FREE_BYTES_MIN: u32 = 128;
+
+/// What a class keeps of its weight right after a token of it.
+const TIRED: f64 = 0.25;
+
+/// In free text a word after a blank is this much more frequent than one without.
+const BLANK_BEFORE: f64 = 8.0;
+
+/// Strings of the grammar that are tried as the end of free text.
+const ENDS_MAX: usize = 256;
 
 /// Draws tokens for one vocabulary.
 #[derive(Debug)]
@@ -60,7 +83,11 @@ pub(crate) struct Sampler<'a> {
     vocabulary: &'a Vocabulary,
     /// Class of each token. Indexed by token.
     classes: Vec<Class>,
+    /// Strings that the grammar holds, short ones first: one of them may end free text.
+    ends: Vec<Box<[u8]>>,
     random: Random,
+    /// Class of the token drawn last.
+    last: Option<Class>,
 }
 
 /// A step of a way to the end.
@@ -71,53 +98,94 @@ pub(crate) enum Unit {
 }
 
 impl<'a> Sampler<'a> {
-    pub fn new(vocabulary: &'a Vocabulary, seed: u64) -> Self {
+    pub fn new(vocabulary: &'a Vocabulary, grammar: &LinkedGrammar, seed: u64) -> Self {
         let classes = (0..vocabulary.len() as TokenId).map(|id| class_of_token(vocabulary, id)).collect();
-        Self { vocabulary, classes, random: Random::new(seed) }
+        let mut ends: Vec<Box<[u8]>> = [b"\"".as_slice(), b"'", b"\n"].map(Box::from).into();
+        for (_, node) in grammar.grammars.iter().flat_map(|grammar| grammar.regexes.iter()) {
+            if let RegexNode::Literal(bytes) = node
+                && !bytes.is_empty()
+            {
+                ends.push(bytes.clone());
+            }
+        }
+        ends.sort_by_key(|end| end.len());
+        ends.truncate(ENDS_MAX);
+        Self { vocabulary, classes, ends, random: Random::new(seed), last: None }
+    }
+
+    /// Whether a token is nothing but white space.
+    pub fn is_blank(&self, token: TokenId) -> bool {
+        self.vocabulary.token_bytes(token).is_some_and(|bytes| bytes.iter().all(u8::is_ascii_whitespace))
     }
 
     pub fn random(&mut self) -> &mut Random {
         &mut self.random
     }
 
+    /// Whether what follows is free text: nearly any byte.
+    pub fn is_free(&self, matcher: &Matcher) -> Result<bool> {
+        Ok(matcher.allowed_bytes()?.len() >= FREE_BYTES_MIN)
+    }
+
     /// Draws an allowed token that does not end the text; `None` if there is none. `haste`, from 0 to 1, prefers
-    /// punctuation, which ends things.
-    pub fn draw(&mut self, mask: &TokenMask, is_accepting: bool, haste: f64) -> Option<TokenId> {
+    /// what closes something.
+    pub fn draw(&mut self, mask: &TokenMask, is_accepting: bool, is_free: bool, haste: f64) -> Option<TokenId> {
         let eos = self.vocabulary.eos();
         let candidates = || mask.iter().filter(|id| !is_accepting || !eos.contains(id));
-        let mut totals = [0.0; CLASS_WEIGHTS.len()];
+        let mut weights = if is_free { FREE_CLASS_WEIGHTS } else { CLASS_WEIGHTS };
+        weights[Class::Closer as usize] *= 1.0 + 4.0 * haste;
+        if let Some(last) = self.last.filter(|_| !is_free) {
+            weights[last as usize] *= TIRED;
+        }
+        let mut is_there = [false; CLASS_WEIGHTS.len()];
         for id in candidates() {
-            totals[self.classes[id as usize] as usize] += self.weight(id);
+            is_there[self.classes[id as usize] as usize] = true;
         }
-        let mut weights = CLASS_WEIGHTS;
-        weights[Class::Punctuation as usize] *= 1.0 + 4.0 * haste;
-        for (weight, total) in weights.iter_mut().zip(totals) {
-            if total == 0.0 {
-                *weight = 0.0;
-            }
-        }
-        let class = pick(&mut self.random, weights.iter().copied().enumerate())?;
+        let classes = weights.iter().zip(is_there).enumerate();
+        // A class that is never chosen of itself is taken where there is no other.
+        let classes = classes.map(|(class, (weight, is_there))| (class, if is_there { weight + 1e-9 } else { 0.0 }));
+        let class = pick(&mut self.random, classes)?;
         let in_class = candidates().filter(|&id| self.classes[id as usize] as usize == class);
         let mut random = self.random.clone();
-        let token = pick(&mut random, in_class.map(|id| (id, self.weight(id))));
+        let token = pick(&mut random, in_class.map(|id| (id, self.weight(id, is_free))));
         self.random = random;
+        self.last = token.map(|token| self.classes[token as usize]);
         token
     }
 
-    fn weight(&self, id: TokenId) -> f64 {
-        let len = self.vocabulary.token_bytes(id).map_or(1, <[u8]>::len).min(WEIGHT_LEN_MAX);
-        len as f64 / (f64::from(id) + RANK_OFFSET)
+    fn weight(&self, id: TokenId, is_free: bool) -> f64 {
+        let bytes = self.vocabulary.token_bytes(id).unwrap_or_default();
+        let is_word = is_free && matches!(bytes, [b' ', byte, ..] if byte.is_ascii_alphabetic());
+        let len = bytes.len().clamp(1, WEIGHT_LEN_MAX) as f64;
+        len * if is_word { BLANK_BEFORE } else { 1.0 } / (f64::from(id) + RANK_OFFSET)
+    }
+
+    /// Text that ends the free text here, if one of the grammar's strings does.
+    pub fn end_of_free(&self, matcher: &Matcher) -> Result<Option<&[u8]>> {
+        for end in &self.ends {
+            let mut after = matcher.fork();
+            if after.consume_bytes(end).is_ok() && !self.is_free(&after)? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
     }
 
     /// A way of at most `len_max` steps from here to where the text may end, if one is found. `has_tokens`: the grammar
     /// names tokens.
     pub fn way_out(&mut self, matcher: &Matcher, len_max: usize, has_tokens: bool) -> Result<Option<Vec<Unit>>> {
+        let mut best: Option<Vec<Unit>> = None;
         for attempt in 0..ROLLOUTS {
+            let len_max = best.as_ref().map_or(len_max, |way| way.len() - 1);
             if let Some(way) = self.rollout(matcher.fork(), len_max, has_tokens, attempt as f64)? {
-                return Ok(Some(way));
+                let is_short = way.len() <= WAY_LEN_SHORT;
+                best = Some(way);
+                if is_short {
+                    break;
+                }
             }
         }
-        Ok(None)
+        Ok(best)
     }
 
     fn rollout(
@@ -136,6 +204,13 @@ impl<'a> Sampler<'a> {
             if has_tokens && let Some(token) = self.allowed_special(&matcher)? {
                 matcher.consume_token(token)?;
                 way.push(Unit::Token(token));
+                continue;
+            }
+            if self.is_free(&matcher)?
+                && let Some(end) = self.end_of_free(&matcher)?
+            {
+                matcher.consume_bytes(end)?;
+                way.extend(end.iter().map(|&byte| Unit::Byte(byte)));
                 continue;
             }
             let Some(byte) = self.choose_byte(&matcher.allowed_bytes()?, run, chance) else { return Ok(None) };
@@ -162,8 +237,8 @@ impl<'a> Sampler<'a> {
         let mut best: Option<(f64, u8)> = None;
         for byte in allowed.iter() {
             let rank = match byte {
-                b')' | b']' | b'}' | b'>' => 0.0,
-                b'"' | b'\'' => 1.0,
+                b'"' | b'\'' => 0.0,
+                b')' | b']' | b'}' | b'>' => 1.0,
                 b'0'..=b'9' => 2.0,
                 b'a'..=b'z' | b'A'..=b'Z' => 3.0,
                 b';' | b'.' | b'/' => 4.0,
@@ -197,10 +272,15 @@ fn pick<T: Copy>(random: &mut Random, items: impl Iterator<Item = (T, f64)>) -> 
 }
 
 fn class_of_token(vocabulary: &Vocabulary, id: TokenId) -> Class {
-    match vocabulary.token_bytes(id) {
-        Some([b' ', byte, ..] | [byte, ..]) => class_of_byte(*byte),
-        _ => Class::Special,
+    let Some(bytes) = vocabulary.token_bytes(id) else { return Class::Special };
+    let word = bytes.strip_prefix(b" ").unwrap_or(bytes);
+    if [b"//", b"/*", b"--", b"##"].iter().any(|start| word.starts_with(*start)) {
+        return Class::Comment;
     }
+    if !bytes.is_ascii() {
+        return Class::Other;
+    }
+    word.first().map_or(Class::Blank, |&byte| class_of_byte(byte))
 }
 
 fn class_of_byte(byte: u8) -> Class {
@@ -208,6 +288,7 @@ fn class_of_byte(byte: u8) -> Class {
         b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
         b'0'..=b'9' => Class::Digit,
         b' ' => Class::Blank,
+        b'"' | b'\'' | b')' | b']' | b'}' | b'>' | b';' => Class::Closer,
         0..=0x1f | 0x7f => Class::Control,
         0x80.. => Class::Other,
         _ => Class::Punctuation,

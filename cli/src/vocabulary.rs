@@ -1,5 +1,6 @@
 //! Which vocabulary: an embedded one, a file's, or bytes.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -53,6 +54,7 @@ pub(crate) fn bytes_for(linked: &Linked, names: Vec<String>) -> Result<Arc<Vocab
     builder.special(256, "<eos>").eos(256);
     // Past the limit an id is out of any vocabulary; the compiler says so.
     let id_max = id_max.min((VOCABULARY_LEN_MAX - 1 - names.len().min(VOCABULARY_LEN_MAX / 2)) as TokenId);
+    builder.len(id_max as usize + 1 + names.len());
     for (id, name) in (id_max + 1..).zip(names) {
         builder.special(id, name);
     }
@@ -64,15 +66,17 @@ pub(crate) fn bytes_for(linked: &Linked, names: Vec<String>) -> Result<Arc<Vocab
 fn embedded(bpe: &'static CoreBPE, eos: &[&str]) -> Result<Vocabulary> {
     let mut builder = Vocabulary::builder();
     let mut len = 0;
+    let mut specials = HashSet::new();
     for name in bpe.special_tokens() {
-        let id = bpe.encode_with_special_tokens(name)[0];
+        let Some(&id) = bpe.encode_with_special_tokens(name).first() else { continue };
         len = len.max(id);
+        specials.insert(id);
         builder.special(id, name);
         if eos.contains(&name) {
             builder.eos(id);
         }
     }
-    let specials: Vec<TokenId> = bpe.special_tokens().iter().map(|name| bpe.encode_with_special_tokens(name)[0]).collect();
+    // Special tokens have the highest ids.
     for id in (0..len).filter(|id| !specials.contains(id)) {
         if let Ok(bytes) = bpe.decode_bytes(&[id]) {
             builder.token(id, bytes);

@@ -47,7 +47,7 @@ pub struct Case {
     /// The grammar must not compile.
     #[serde(default)]
     pub error: bool,
-    /// The text can never be finished, although every rule can: `longest` mode's doing.
+    /// No text can be finished, although every rule can: `longest` mode's doing. The engine refuses the grammar.
     #[serde(default)]
     pub trap: bool,
     /// Accepted texts.
@@ -428,7 +428,12 @@ fn check_engine_with(
     answers: &mut Answers,
     options: &EngineOptions,
 ) -> Result<()> {
-    let mut rig = Rig::new(oracle, answers, linked, options)?;
+    let mut rig = match Rig::new(oracle, answers, linked, options) {
+        Err(diagnostics) if case.trap && compare::is_trap(&diagnostics) => return Ok(()),
+        Err(diagnostics) => bail!("the engine does not compile it: {diagnostics:#?}"),
+        Ok(_) if case.trap => bail!("the engine compiles it, though it can never be finished"),
+        Ok(rig) => rig,
+    };
     let vocab = oracle.vocab();
     for text in case.texts() {
         let bytes: Vec<Step> = text.iter().map(|&byte| Step::Text(vec![byte])).collect();

@@ -1,10 +1,10 @@
 //! The engine against the oracle, state by state.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
-use larkspur_grammar::{Limits, LinkedGrammar};
+use anyhow::{Context, Result, bail, ensure};
+use larkspur_grammar::{Diagnostic, Limits, LinkedGrammar};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared};
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
@@ -34,6 +34,34 @@ pub fn engine_options() -> [(&'static str, EngineOptions); 3] {
         ("caches off", EngineOptions { slices: vec![], limits: with_masks(0) }),
         ("caches tiny", EngineOptions { limits: with_masks(200), ..EngineOptions::default() }),
     ]
+}
+
+/// Compiles a grammar for a vocabulary.
+pub fn compile(
+    linked: &LinkedGrammar,
+    vocab: &Vocab,
+    options: &EngineOptions,
+) -> Result<CompiledGrammar, Vec<Diagnostic>> {
+    let shared = Shared::new(vocabulary(vocab), options).expect("the slices are sound");
+    CompiledGrammar::compile(&shared, linked.clone())
+}
+
+/// Whether the engine refused a grammar because `longest` mode never lets a text of it end.
+pub fn is_trap(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|diagnostic| diagnostic.code == "P004")
+}
+
+/// Whether an accepting state is found within so many states.
+pub fn reaches_an_end(oracle: &Oracle, state: &State, states_max: usize) -> bool {
+    let mut queue = VecDeque::from([state.clone()]);
+    for _ in 0..states_max {
+        let Some(state) = queue.pop_front() else { return false };
+        if oracle.is_accepting(&state) {
+            return true;
+        }
+        queue.extend(oracle.next_letters(&state).into_iter().filter_map(|letter| oracle.feed(&state, letter)));
+    }
+    false
 }
 
 /// A grammar compiled for a vocabulary, and what the oracle says of it.
@@ -67,10 +95,8 @@ impl<'a> Rig<'a> {
         answers: &'a mut Answers,
         linked: &LinkedGrammar,
         options: &EngineOptions,
-    ) -> Result<Self> {
-        let shared = Shared::new(vocabulary(oracle.vocab()), options)?;
-        let grammar = CompiledGrammar::compile(&shared, linked.clone())
-            .map_err(|diagnostics| anyhow!("the engine does not compile it: {diagnostics:#?}"))?;
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let grammar = compile(linked, oracle.vocab(), options)?;
         Ok(Rig { oracle, grammar, answers, seen: HashSet::new(), trials: 6 })
     }
 

@@ -10,6 +10,7 @@ pub mod symbols;
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::rc::Rc;
 
 use larkspur_grammar::{LexerMode, LinkedGrammar};
@@ -37,12 +38,24 @@ pub enum Token {
 }
 
 /// A vocabulary: tokens by id, and which of them end a sequence.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Vocab {
     /// Indexed by token id.
     pub tokens: Vec<Token>,
     /// End-of-sequence tokens.
     pub eos: Vec<u32>,
+}
+
+impl fmt::Debug for Vocab {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (id, token) in self.tokens.iter().enumerate() {
+            match token {
+                Token::Bytes(bytes) => write!(f, "{id} {:?}, ", bytes.escape_ascii().to_string())?,
+                Token::Special(name) => write!(f, "{id} {name}, ")?,
+            }
+        }
+        write!(f, "eos {:?}", self.eos)
+    }
 }
 
 impl Vocab {
@@ -508,7 +521,7 @@ impl Oracle {
         self.lexeme(live.what).lazy
     }
     fn is_literal(&self, what: Expected) -> bool {
-        matches!(what, Expected::Lexeme(_)) && self.lexeme(what).is_literal
+        self.lexeme(what).is_literal
     }
     fn is_match(&self, live: &Live) -> bool {
         self.regexes.borrow().nullable(live.rest)

@@ -2,6 +2,8 @@
 //!
 //! A [`Spec`] is plain data, so that proptest can shrink it and a failure prints as something to read.
 
+use std::fmt;
+
 use larkspur_grammar::{
     Alternative, CharClass, Embed, EmbedKind, ExprId, ExprKind, Grammar, IgnoreEdges, LexerMode, LinkedGrammar,
     RegexId, RegexSet, Rule, RuleId, SourceId, Span, Tail, Terminal, TerminalId, TokenItem, TokenSet, Unproductive,
@@ -11,8 +13,8 @@ use proptest::prelude::*;
 
 use crate::oracle::{Token, Vocab};
 
-/// Grammars of one text: the first is the root, all can be embedded.
-#[derive(Clone, Debug)]
+/// Grammars of one text: the first is the root, all can be embedded. Its `Debug` is nearly Lark.
+#[derive(Clone)]
 pub struct Spec {
     /// How lexemes end.
     pub exact: bool,
@@ -155,7 +157,7 @@ fn nodes() -> impl Strategy<Value = Node> {
     let leaf = prop_oneof![
         8 => (0..4usize).prop_map(Node::Terminal),
         4 => (0..4usize).prop_map(Node::Rule),
-        1 => (0..12u32, 0..4u32).prop_map(|(first, more)| Node::Tokens(first, more)),
+        1 => (0..5u32, 0..4u32).prop_map(|(first, more)| Node::Tokens(first, more)),
         1 => (0..3usize).prop_map(Node::Embed),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
@@ -279,7 +281,8 @@ impl Spec {
                 regex,
                 priority: terminal.priority,
                 is_literal: matches!(terminal.regex, RegexSpec::Literal(_)),
-                lazy: terminal.lazy || tail.is_some(),
+                // What may be empty and is lazy never matches more: the front ends warn of it.
+                lazy: terminal.lazy && !grammar.regexes.info(regex).nullable || tail.is_some(),
                 tail,
             });
         }
@@ -381,6 +384,81 @@ impl RegexSpec {
                 let child = child.build(set);
                 set.shortest(child)
             }
+        }
+    }
+}
+
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let edges = ["both", "leading", "trailing", "none"][usize::from(self.edges % 4)];
+        let mode = if self.exact { "exact" } else { "longest" };
+        let unproductive = if self.endless { "allow" } else { "error" };
+        write!(f, "lexer {mode}, ignore_edges {edges}, unproductive {unproductive}, keywords {}", self.keywords)?;
+        for (number, grammar) in self.grammars.iter().enumerate() {
+            write!(f, "\n--- g{number}, ignore_once {}", grammar.ignore_once)?;
+            let (rules, terminals) = (grammar.rules.len(), grammar.terminals.len());
+            for (number, (body, max_tokens)) in grammar.rules.iter().enumerate() {
+                let attribute = max_tokens.map(|tokens| format!("[max_tokens={tokens}]")).unwrap_or_default();
+                let body = body.show(rules, terminals, self.grammars.len());
+                write!(f, "\nr{number}{attribute}: {body}")?;
+            }
+            for (number, terminal) in grammar.terminals.iter().enumerate() {
+                let TerminalSpec { regex, lazy, tail, priority } = terminal;
+                let lazy = if *lazy { "[lazy]" } else { "" };
+                let tail = match tail {
+                    Some((regex, hidden)) => format!("[{}={}]", if *hidden { "stop" } else { "suffix" }, regex.show()),
+                    None => String::new(),
+                };
+                write!(f, "\nT{number}.{priority}{lazy}{tail}: {}", regex.show())?;
+            }
+            for ignored in &grammar.ignore {
+                write!(f, "\n%ignore T{}", ignored % terminals)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    fn show(&self, rules: usize, terminals: usize, grammars: usize) -> String {
+        let all = |parts: &[Node], between: &str| {
+            let parts: Vec<String> = parts.iter().map(|part| part.show(rules, terminals, grammars)).collect();
+            format!("({})", parts.join(between))
+        };
+        match self {
+            Node::Sequence(parts) => all(parts, " "),
+            Node::Choice(parts) => all(parts, " | "),
+            Node::Repeat(child, min, max) => {
+                let max = max.map(|max| max.to_string()).unwrap_or_default();
+                format!("{}{{{min},{max}}}", child.show(rules, terminals, grammars))
+            }
+            Node::Rule(rule) => format!("r{}", rule % rules),
+            Node::Terminal(terminal) => format!("T{}", terminal % terminals),
+            Node::Tokens(first, more) => format!("<[{first}-{}]>", first + more),
+            Node::Embed(grammar) => format!("@g{}", grammar % grammars),
+        }
+    }
+}
+
+impl RegexSpec {
+    fn show(&self) -> String {
+        let all = |parts: &[RegexSpec], between: &str| {
+            let parts: Vec<String> = parts.iter().map(RegexSpec::show).collect();
+            format!("({})", parts.join(between))
+        };
+        match self {
+            RegexSpec::Literal(text) => format!("{text:?}"),
+            RegexSpec::Class(number) => {
+                ["/[ab]/", "/[bc]/", "/[^a]/", "/é/", "/.|\\n/", "/[abcé]/"][usize::from(*number).min(5)].into()
+            }
+            RegexSpec::Concat(parts) => all(parts, " "),
+            RegexSpec::Or(parts) => all(parts, " | "),
+            RegexSpec::And(a, b) => format!("({} & {})", a.show(), b.show()),
+            RegexSpec::Not(child) => format!("~{}", child.show()),
+            RegexSpec::Repeat(child, min, max) => {
+                format!("{}{{{min},{}}}", child.show(), max.map(|max| max.to_string()).unwrap_or_default())
+            }
+            RegexSpec::Shortest(child) => format!("min({})", child.show()),
         }
     }
 }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use larkspur_grammar::{ExprId, ExprKind, GrammarId, RuleId, TerminalId};
 use larkspur_grammar::{Grammar, LinkedGrammar};
+use larkspur_tests::compare::reaches_an_end;
 use larkspur_tests::oracle::regex::Regexes;
-use larkspur_tests::oracle::{Letter, Oracle, State, Vocab};
+use larkspur_tests::oracle::{Oracle, State, Vocab};
 use larkspur_tests::random::{Features, specs, vocabs};
 use proptest::prelude::*;
 
@@ -172,7 +173,7 @@ proptest! {
         let mut state = oracle.start();
         let mut read = Vec::new();
         for choice in choices {
-            prop_assert!(reaches_an_end(&oracle, &state), "after {:?}", read);
+            prop_assert!(reaches_an_end(&oracle, &state, 300), "after {:?}", read);
             let mask: Vec<u32> = oracle.mask(&state).into_iter().collect();
             if mask.is_empty() {
                 break;
@@ -187,24 +188,4 @@ proptest! {
             }
         }
     }
-}
-
-/// Searches breadth first for an accepting state, within reason.
-fn reaches_an_end(oracle: &Oracle, state: &State) -> bool {
-    let mut frontier = vec![state.clone()];
-    for _ in 0..12 {
-        if frontier.iter().any(|state| oracle.is_accepting(state)) {
-            return true;
-        }
-        frontier = (frontier.iter())
-            .flat_map(|state| {
-                let bytes = b"abcd".iter().copied().chain([0xC3, 0xA9]).map(Letter::Byte);
-                let tokens = (0..oracle.vocab().tokens.len() as u32).map(Letter::Token);
-                bytes.chain(tokens).filter_map(|letter| oracle.feed(state, letter))
-            })
-            .take(300)
-            .collect();
-    }
-    // Past the search's bounds nothing is claimed, except that something may follow.
-    !frontier.is_empty()
 }

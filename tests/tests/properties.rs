@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use larkspur_parser::{CompiledGrammar, Matcher, MatcherOptions, Shared};
+use larkspur_parser::{Matcher, MatcherOptions};
 use larkspur_tests::cases::Step;
-use larkspur_tests::compare::{Answers, Rig, engine_options, vocabulary};
+use larkspur_tests::compare::{Answers, Rig, compile, engine_options, is_trap, reaches_an_end};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
 use larkspur_tests::random::{Features, Spec, specs, vocabs};
 use larkspur_toktrie::TokenMask;
@@ -13,9 +13,9 @@ use proptest::prelude::*;
 /// Walks through the masks as `choices` say, and compares in every state; now and then feeds text or what is forbidden.
 fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], options: usize) -> Result<(), TestCaseError> {
     let linked = spec.link();
+    let (name, options) = &engine_options()[options];
     let Ok(oracle) = Oracle::new(&linked, vocab) else {
-        let shared = Shared::new(vocabulary(vocab), &engine_options()[0].1).expect("the slices are sound");
-        prop_assert!(CompiledGrammar::compile(&shared, linked).is_err(), "the engine compiles an empty language");
+        prop_assert!(compile(&linked, vocab, options).is_err(), "the engine compiles an empty language");
         return Ok(());
     };
     let mut steps = Vec::new();
@@ -35,9 +35,16 @@ fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], options: usize) -> Result
         }
     }
     let mut answers = Answers::new();
-    let (name, options) = &engine_options()[options];
-    let result = Rig::new(&oracle, &mut answers, &linked, options).and_then(|mut rig| rig.follow(&steps));
-    prop_assert!(result.is_ok(), "{name}: {:#}", result.unwrap_err());
+    match Rig::new(&oracle, &mut answers, &linked, options) {
+        Ok(mut rig) => {
+            let result = rig.follow(&steps);
+            prop_assert!(result.is_ok(), "{name}: {:#}", result.unwrap_err());
+        }
+        Err(diagnostics) => {
+            prop_assert!(is_trap(&diagnostics), "the engine does not compile it: {diagnostics:#?}");
+            prop_assert!(!reaches_an_end(&oracle, &oracle.start(), 100), "a text can be finished: {diagnostics:#?}");
+        }
+    }
     Ok(())
 }
 
@@ -86,6 +93,17 @@ proptest! {
         compare(&spec, &vocab, &choices, options)?;
     }
 
+    /// The same without budgets.
+    #[test]
+    fn masks_are_the_oracles_without_budgets(
+        spec in specs(Features { budgets: false, ..features() }),
+        vocab in vocabs(),
+        choices: [u8; 8],
+        options in 0..3usize,
+    ) {
+        compare(&spec, &vocab, &choices, options)?;
+    }
+
     /// The same for grammars with endless texts.
     #[test]
     fn masks_are_the_oracles_on_endless_grammars(
@@ -101,10 +119,8 @@ proptest! {
     fn sampled_sentences_are_accepted(spec in specs(features()), vocab in vocabs(), choices: [u8; 16]) {
         let linked = spec.link();
         let Ok(oracle) = Oracle::new(&linked, &vocab) else { return Ok(()) };
-        let shared = Shared::new(vocabulary(&vocab), &engine_options()[0].1).expect("the slices are sound");
-        let Ok(grammar) = CompiledGrammar::compile(&shared, linked) else {
-            return Err(TestCaseError::fail("the engine does not compile it"));
-        };
+        // What does not compile is a matter of the tests above.
+        let Ok(grammar) = compile(&linked, &vocab, &engine_options()[0].1) else { return Ok(()) };
         let mut matcher = Matcher::new(&grammar, MatcherOptions::default()).expect("it starts");
         let mask_at_start = mask_of(&mut matcher, &vocab);
         let Some(tokens) = sample(&mut matcher, &vocab, &choices) else { return Ok(()) };

@@ -264,17 +264,14 @@ impl Symbols {
     /// follow; at the edges of the whole text the root's, if it may stand there.
     fn ignores(&self, item: &Item, position: usize) -> Option<GrammarId> {
         let edges = self.options().ignore_edges;
-        let grammar = match self.productions[item.nonterminal].grammar {
-            None if item.dot == 0 => edges.leading().then_some(self.linked.root)?,
-            None => edges.trailing().then_some(self.linked.root)?,
-            Some(grammar) if item.origin < position => {
-                let next = self.next(item)?;
-                (item.endless || self.nonempty(next, item.param)).then_some(grammar)?
-            }
-            Some(_) => return None,
+        let text_follows = self.next(item).is_some_and(|next| item.endless || self.nonempty(next, item.param));
+        let (grammar, stands) = match self.productions[item.nonterminal].grammar {
+            None if item.dot == 0 => (self.linked.root, edges.leading() && text_follows),
+            None => (self.linked.root, edges.trailing()),
+            Some(grammar) => (grammar, item.origin < position && text_follows),
         };
         let again = !(item.after_ignored && self.linked.grammars[grammar].options.ignore_once);
-        again.then_some(grammar)
+        (stands && again).then_some(grammar)
     }
 
     /// Whether a set expects token letters.

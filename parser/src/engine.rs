@@ -1,10 +1,11 @@
 //! What all grammars of a vocabulary share, and what one compiled grammar holds.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar};
 use larkspur_toktrie::Vocabulary;
 
+use crate::captures::Plan;
 use crate::cfg::Cfg;
 use crate::lexer::arena::Arena;
 use crate::machine::Machine;
@@ -86,6 +87,8 @@ struct GrammarInner {
     shared: Shared,
     cfg: Arc<Cfg>,
     warnings: Vec<Diagnostic>,
+    /// Made when captures are first asked for.
+    capture_plan: OnceLock<Plan>,
     epoch: Mutex<Arc<Epoch>>,
 }
 
@@ -144,7 +147,7 @@ pub struct GrammarStats {
 impl CompiledGrammar {
     pub(crate) fn new(shared: Shared, cfg: Arc<Cfg>, machine: Machine, warnings: Vec<Diagnostic>) -> Self {
         let epoch = Mutex::new(Arc::new(Epoch::new(machine, shared.limits())));
-        Self { inner: Arc::new(GrammarInner { shared, cfg, warnings, epoch }) }
+        Self { inner: Arc::new(GrammarInner { shared, cfg, warnings, capture_plan: OnceLock::new(), epoch }) }
     }
 
     /// Compiles a linked grammar for a vocabulary.
@@ -187,6 +190,10 @@ impl CompiledGrammar {
 
     pub(crate) fn cfg(&self) -> &Arc<Cfg> {
         &self.inner.cfg
+    }
+
+    pub(crate) fn capture_plan(&self) -> &Plan {
+        self.inner.capture_plan.get_or_init(|| Plan::new(&self.inner.cfg))
     }
 
     pub(crate) fn current(&self) -> Arc<Epoch> {

@@ -4,6 +4,7 @@
 //! each generated sequence a [`Matcher`].
 //! Knows no source text: diagnostics carry spans that the front ends made.
 
+mod captures;
 mod cfg;
 mod codes;
 mod compile;
@@ -22,6 +23,7 @@ mod slicer;
 mod swallow;
 
 pub use codes::CODES;
+pub use captures::Capture;
 pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
 pub use error::MatcherError;
 pub use mask::MaskStats;

@@ -489,7 +489,7 @@ impl<'a> Chart<'a> {
         expired: &[NonterminalId],
         waiting: &mut Vec<(GoalId, Waiter)>,
     ) -> Result<(), Fault> {
-        self.step(2)?;
+        self.step(4)?;
         let info = self.cfg.dots[dot];
         match info.symbol {
             Symbol::Lexeme(symbol) => self.scans.push(Scan { symbol, dot, goal }),

@@ -1,0 +1,230 @@
+//! What of a grammar matters for captures, and in which order its alternatives are preferred. Made once per grammar.
+
+use larkspur_grammar::IndexVec;
+
+use crate::cfg::{Cfg, DOT_END, Dot, DotId, LoweredAlternative, NonterminalId, Symbol};
+
+/// Facts about each nonterminal.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    rules: IndexVec<NonterminalId, PlannedRule>,
+}
+
+#[derive(Debug)]
+pub(super) struct PlannedRule {
+    /// Something in its right-hand sides is captured or hidden, however deep.
+    pub is_captured_inside: bool,
+    /// It is captured itself, or something inside.
+    pub is_wanted: bool,
+    /// Its alternatives, the preferred ones first.
+    pub alternatives: Box<[LoweredAlternative]>,
+    /// It was made for `x+`: the dot before the `x`.
+    pub repeats: Option<DotId>,
+    /// Rules that derive each other over the same text have the same number; 0 for all others.
+    pub circle: u32,
+}
+
+impl Plan {
+    /// Cost: O(symbols of the grammar).
+    pub fn new(cfg: &Cfg) -> Self {
+        let users = users(cfg);
+        let captured_inside = captured_inside(cfg, &users);
+        let priorities = priorities(cfg, &users);
+        let circles = circles(cfg);
+        let rules = cfg.nonterminals.iter_enumerated().map(|(id, nonterminal)| {
+            let mut alternatives = nonterminal.alternatives.clone();
+            alternatives.sort_by_key(|alternative| {
+                std::cmp::Reverse(alternative_priority(cfg, &priorities, alternative.dot).unwrap_or(0))
+            });
+            PlannedRule {
+                is_captured_inside: captured_inside[id],
+                is_wanted: captured_inside[id] || nonterminal.capture.is_some(),
+                alternatives: alternatives.into(),
+                repeats: repeats(cfg, id),
+                circle: circles[id],
+            }
+        });
+        Self { rules: rules.collect::<Vec<_>>().into() }
+    }
+
+    pub(super) fn rule(&self, id: NonterminalId) -> &PlannedRule {
+        &self.rules[id]
+    }
+}
+
+/// The dots of a right-hand side.
+pub(super) fn dots(cfg: &Cfg, first: DotId) -> impl Iterator<Item = DotId> + '_ {
+    let next = |dot: &DotId| Some(cfg.dots[*dot].next);
+    std::iter::successors(Some(first), next).take_while(|&dot| dot != DOT_END)
+}
+
+/// The nonterminals in whose right-hand sides each stands.
+fn users(cfg: &Cfg) -> IndexVec<NonterminalId, Vec<NonterminalId>> {
+    let mut users: IndexVec<NonterminalId, Vec<NonterminalId>> = vec![Vec::new(); cfg.nonterminals.len()].into();
+    for (id, nonterminal) in cfg.nonterminals.iter_enumerated() {
+        for dot in nonterminal.alternatives.iter().flat_map(|alternative| dots(cfg, alternative.dot)) {
+            if let Symbol::Nonterminal(child) = cfg.dots[dot].symbol
+                && users[child].last() != Some(&id)
+            {
+                users[child].push(id);
+            }
+        }
+    }
+    users
+}
+
+fn captured_inside(
+    cfg: &Cfg,
+    users: &IndexVec<NonterminalId, Vec<NonterminalId>>,
+) -> IndexVec<NonterminalId, bool> {
+    let is_captured = |dot: &Dot| match dot.symbol {
+        Symbol::Lexeme(lexeme) => cfg.lexemes[lexeme].tail.is_some(),
+        Symbol::Nonterminal(child) => cfg.nonterminals[child].capture.is_some(),
+        _ => false,
+    };
+    let mut inside: IndexVec<NonterminalId, bool> = vec![false; cfg.nonterminals.len()].into();
+    let mut agenda: Vec<NonterminalId> = Vec::new();
+    for (id, nonterminal) in cfg.nonterminals.iter_enumerated() {
+        let mut all = nonterminal.alternatives.iter().flat_map(|alternative| dots(cfg, alternative.dot));
+        if all.any(|dot| is_captured(&cfg.dots[dot])) {
+            inside[id] = true;
+            agenda.push(id);
+        }
+    }
+    while let Some(id) = agenda.pop() {
+        for &user in &users[id] {
+            if !std::mem::replace(&mut inside[user], true) {
+                agenda.push(user);
+            }
+        }
+    }
+    inside
+}
+
+/// The priority of what each nonterminal leads to: a rule's own, for a part of a rule the highest of the rules in it.
+fn priorities(
+    cfg: &Cfg,
+    users: &IndexVec<NonterminalId, Vec<NonterminalId>>,
+) -> IndexVec<NonterminalId, Option<i32>> {
+    let mut priorities: IndexVec<NonterminalId, Option<i32>> =
+        cfg.nonterminals.iter().map(|n| n.rule.map(|_| n.priority)).collect::<Vec<_>>().into();
+    // From the highest down, so that each part of a rule is set once.
+    let mut rules: Vec<NonterminalId> =
+        cfg.nonterminals.iter_enumerated().filter(|(_, n)| n.rule.is_some()).map(|(id, _)| id).collect();
+    rules.sort_by_key(|&id| std::cmp::Reverse(priorities[id]));
+    for rule in rules {
+        let mut agenda = vec![rule];
+        while let Some(id) = agenda.pop() {
+            for &user in &users[id] {
+                if cfg.nonterminals[user].rule.is_none() && priorities[user].is_none() {
+                    priorities[user] = priorities[rule];
+                    agenda.push(user);
+                }
+            }
+        }
+    }
+    priorities
+}
+
+fn alternative_priority(
+    cfg: &Cfg,
+    priorities: &IndexVec<NonterminalId, Option<i32>>,
+    first: DotId,
+) -> Option<i32> {
+    let of_symbol = |dot: DotId| match cfg.dots[dot].symbol {
+        Symbol::Nonterminal(child) => priorities[child],
+        _ => None,
+    };
+    dots(cfg, first).filter_map(of_symbol).max()
+}
+
+/// The dot before `x` if the nonterminal is what lowering makes for `x+`.
+fn repeats(cfg: &Cfg, id: NonterminalId) -> Option<DotId> {
+    let nonterminal = &cfg.nonterminals[id];
+    let &[once, again] = nonterminal.alternatives.as_slice() else { return None };
+    let (one, many) = (once.dot, cfg.dots[again.dot]);
+    let fits = nonterminal.rule.is_none()
+        && one != DOT_END
+        && cfg.dots[one].next == DOT_END
+        && many.symbol == Symbol::Nonterminal(id)
+        && many.next == one
+        && once.condition.is_none()
+        && again.condition.is_none();
+    fits.then_some(one)
+}
+
+/// The child nonterminals that can have the whole text of `id`.
+fn same_text(cfg: &Cfg, id: NonterminalId) -> Vec<NonterminalId> {
+    let may_be_empty = |dot: &Dot| {
+        dot.optional || matches!(dot.symbol, Symbol::Nonterminal(child) if cfg.nonterminals[child].nullable)
+    };
+    let mut children = Vec::new();
+    for alternative in &cfg.nonterminals[id].alternatives {
+        let needed = dots(cfg, alternative.dot).filter(|&dot| !may_be_empty(&cfg.dots[dot])).take(2).count();
+        if needed > 1 {
+            continue;
+        }
+        for dot in dots(cfg, alternative.dot) {
+            if let Symbol::Nonterminal(child) = cfg.dots[dot].symbol
+                && (needed == 0 || !may_be_empty(&cfg.dots[dot]))
+            {
+                children.push(child);
+            }
+        }
+    }
+    children
+}
+
+/// Strongly connected components of [`same_text`] (R. Tarjan, SIAM J. Comput. 1(2), 1972, without recursion), numbered
+/// from 1; 0 for nonterminals that are in no circle.
+fn circles(cfg: &Cfg) -> IndexVec<NonterminalId, u32> {
+    const UNSEEN: u32 = u32::MAX;
+    let count = cfg.nonterminals.len();
+    let mut circles: IndexVec<NonterminalId, u32> = vec![0; count].into();
+    let mut order: IndexVec<NonterminalId, u32> = vec![UNSEEN; count].into();
+    let mut low = order.clone();
+    let mut on_stack: IndexVec<NonterminalId, bool> = vec![false; count].into();
+    let (mut stack, mut seen, mut circle) = (Vec::new(), 0, 0);
+    for root in cfg.nonterminals.ids() {
+        let mut path: Vec<(NonterminalId, Vec<NonterminalId>, bool)> = Vec::new();
+        let mut enter = vec![root];
+        loop {
+            if let Some(id) = enter.pop()
+                && order[id] == UNSEEN
+            {
+                (order[id], low[id]) = (seen, seen);
+                seen += 1;
+                on_stack[id] = true;
+                stack.push(id);
+                let children = same_text(cfg, id);
+                let loops = children.contains(&id);
+                path.push((id, children, loops));
+            }
+            let Some((id, children, loops)) = path.last_mut() else { break };
+            let (id, loops) = (*id, *loops);
+            if let Some(child) = children.pop() {
+                if order[child] == UNSEEN {
+                    enter.push(child);
+                } else if on_stack[child] {
+                    low[id] = low[id].min(order[child]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some((parent, ..)) = path.last() {
+                low[*parent] = low[*parent].min(low[id]);
+            }
+            if low[id] == order[id] {
+                let from = stack.iter().rposition(|&other| other == id).expect("on the stack");
+                let component: Vec<NonterminalId> = stack.split_off(from);
+                let is_circle = component.len() > 1 || loops;
+                circle += u32::from(is_circle);
+                for id in component {
+                    on_stack[id] = false;
+                    circles[id] = if is_circle { circle } else { 0 };
+                }
+            }
+        }
+    }
+    circles
+}

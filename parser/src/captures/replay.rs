@@ -1,0 +1,477 @@
+//! Reading a text again into a [`Chart`]: what the machine does with its sets, done with positions.
+//!
+//! A [`Group`] is a thread of the machine with the nodes at which its lexemes may have begun. Everything that decides
+//! which lexemes end is asked of the machine, so that the two cannot differ.
+
+use larkspur_grammar::LexerMode;
+
+use super::chart::{Chart, Frontier, Live, NodeId};
+use crate::cfg::{DOT_ACCEPT, LexemeId};
+use crate::earley::sets::{NO_SET, SetId};
+use crate::error::Fault;
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, NO_LEXEMES, StateKind};
+use crate::machine::{Machine, REREAD_DEPTH_MAX, Thread};
+use crate::matcher::{Event, EventKind};
+
+/// A thread of the machine, and where its lexemes may have begun.
+#[derive(Clone, Debug)]
+struct Group {
+    lex: LexStateId,
+    set: SetId,
+    nodes: Vec<NodeId>,
+}
+
+/// A set that lexemes that end lead to, before its node is made.
+#[derive(Debug)]
+struct Reached {
+    set: SetId,
+    nodes: Vec<NodeId>,
+    /// Empty if the nodes are where the lexemes began that the set expects.
+    lexemes: Vec<LexemeId>,
+}
+
+#[derive(Debug)]
+pub(super) struct Replay<'a> {
+    pub chart: Chart<'a>,
+    /// Texts of a `stop` that are being read again.
+    depth: u32,
+    /// Number of the token being read.
+    token: u32,
+    groups: Vec<Group>,
+    /// Bytes read.
+    pos: usize,
+    /// Tails that were taken back from the text: the nodes they led to, and their bytes.
+    pub hidden: Vec<(NodeId, Vec<u8>)>,
+}
+
+/// What became of a text.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// It is accepted at this node.
+    Accepted(NodeId),
+    /// It is in progress here.
+    Open(Vec<Frontier>),
+}
+
+impl<'a> Replay<'a> {
+    pub fn new(machine: &'a mut Machine) -> Result<Self, Fault> {
+        machine.sets.token_now = 0;
+        let set = machine.sets.start()?;
+        let lex = machine.sets.start_state(set, &mut machine.lexer)?;
+        let chart = Chart::new(machine)?;
+        let groups = vec![Group { lex, set, nodes: vec![NodeId(0)] }];
+        Ok(Self { chart, depth: 0, token: 0, groups, pos: 0, hidden: Vec::new() })
+    }
+
+    /// Reads a text with all that it holds besides bytes.
+    pub fn read(&mut self, text: &[u8], events: &[Event]) -> Result<(), Fault> {
+        for segment in events.chunk_by(|event, _| !matches!(event.kind, EventKind::Hidden(_))) {
+            let taken_back = match segment.last() {
+                Some(Event { at, kind: EventKind::Hidden(bytes) }) => Some((*at, bytes.clone())),
+                _ => None,
+            };
+            let Some((kept, bytes)) = taken_back else {
+                self.read_segment(text, segment)?;
+                continue;
+            };
+            // The tokens of a tail that was taken back ended within it.
+            let whole = [&text[..kept], &bytes[..]].concat();
+            let made = self.chart.nodes.len();
+            self.read_segment(&whole, &segment[..segment.len() - 1])?;
+            self.read_bytes(&whole[self.pos..])?;
+            self.pos = kept;
+            for index in made..self.chart.nodes.len() {
+                let id = NodeId(index as u32);
+                if self.chart.nodes[id].pos > kept {
+                    self.chart.nodes[id].pos = kept;
+                    self.hidden.push((id, bytes.to_vec()));
+                }
+            }
+        }
+        self.read_bytes(&text[self.pos..])
+    }
+
+    fn read_segment(&mut self, text: &[u8], events: &[Event]) -> Result<(), Fault> {
+        // The sets in which a token that is read as bytes, too, was a letter.
+        let mut letter: Option<(u32, usize, Vec<Reached>)> = None;
+        for event in events {
+            self.read_bytes(&text[self.pos..event.at])?;
+            match event.kind {
+                EventKind::Token(token) => {
+                    let reached = self.boundary(&self.groups.clone(), self.pos)?;
+                    letter = Some((token, self.pos, reached));
+                }
+                EventKind::TokenEnd(token) => {
+                    if let Some((letter, began, reached)) = letter.take() {
+                        if began == self.pos {
+                            // It was no text here.
+                            self.groups.clear();
+                        }
+                        self.read_letter(letter, began, reached)?;
+                    }
+                    self.end_token(token)?;
+                }
+                EventKind::Hidden(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn read_bytes(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        for &byte in bytes {
+            let groups = std::mem::take(&mut self.groups);
+            self.groups = self.step(groups, byte, self.pos)?;
+            self.pos += 1;
+        }
+        Ok(())
+    }
+
+    /// The groups after a byte that stands at `pos`.
+    fn step(&mut self, groups: Vec<Group>, byte: u8, pos: usize) -> Result<Vec<Group>, Fault> {
+        self.chart.step(groups.len())?;
+        match self.chart.cfg.mode {
+            LexerMode::Longest => self.step_longest(groups, byte, pos),
+            LexerMode::Exact => self.step_exact(groups, byte, pos),
+        }
+    }
+
+    fn step_longest(&mut self, groups: Vec<Group>, byte: u8, pos: usize) -> Result<Vec<Group>, Fault> {
+        let mut next = Vec::with_capacity(groups.len());
+        for mut group in groups {
+            let machine = &mut *self.chart.machine;
+            let mut lex = machine.lexer.next(group.lex, byte)?;
+            if lex == DEAD {
+                let ends = machine.lexer.state(group.lex).ends;
+                if ends == NO_LEXEMES {
+                    continue;
+                }
+                let set = machine.sets.scan(group.set, ends, &mut machine.lexer)?;
+                let start = machine.sets.start_state(set, &mut machine.lexer)?;
+                lex = machine.lexer.next(start, byte)?;
+                if lex == DEAD {
+                    continue;
+                }
+                let lexemes = machine.lexer.lexemes(ends).to_vec();
+                let node = self.node(&[Reached { set, nodes: group.nodes, lexemes }], pos, pos)?;
+                group = Group { lex, set, nodes: vec![node] };
+            }
+            self.enter(Group { lex, ..group }, pos + 1, &mut next)?;
+        }
+        self.merge(next)
+    }
+
+    /// A group after a byte in `longest` mode: lazy lexemes that match have ended.
+    fn enter(&mut self, group: Group, pos: usize, next: &mut Vec<Group>) -> Result<(), Fault> {
+        let state = self.chart.machine.lexer.state(group.lex);
+        if state.kind != StateKind::LazyEnd {
+            next.push(group);
+            return Ok(());
+        }
+        let ends = state.ends;
+        let (read_again, reached) = self.end(&group, ends, pos)?;
+        next.extend(read_again);
+        if let Some(reached) = reached {
+            let set = reached.set;
+            let node = self.node(&[reached], pos, pos)?;
+            next.push(self.fresh(set, vec![node])?);
+        }
+        Ok(())
+    }
+
+    fn fresh(&mut self, set: SetId, nodes: Vec<NodeId>) -> Result<Group, Fault> {
+        let machine = &mut *self.chart.machine;
+        let lex = machine.sets.start_state(set, &mut machine.lexer)?;
+        Ok(Group { lex, set, nodes })
+    }
+
+    /// The node at `pos` that lexemes whose text ends at `end` lead to.
+    fn node(&mut self, reached: &[Reached], pos: usize, end: usize) -> Result<NodeId, Fault> {
+        self.chart.begin(pos, self.token);
+        for Reached { nodes, lexemes, .. } in reached {
+            for &node in nodes {
+                if lexemes.is_empty() {
+                    let items = self.chart.items(node).to_vec();
+                    self.chart.carry_all(node, &items)?;
+                }
+                for &lexeme in lexemes {
+                    self.chart.scan(node, lexeme, end)?;
+                }
+            }
+        }
+        self.chart.finish(&[])
+    }
+
+    /// Ends lexemes whose text ends at `pos`: groups that have read the text of a `stop` again, and what the others lead
+    /// to.
+    fn end(
+        &mut self,
+        group: &Group,
+        ends: LexemeSetId,
+        pos: usize,
+    ) -> Result<(Vec<Group>, Option<Reached>), Fault> {
+        let cfg = self.chart.cfg.clone();
+        let machine = &mut *self.chart.machine;
+        if !cfg.has_hidden {
+            let set = machine.sets.scan(group.set, ends, &mut machine.lexer)?;
+            let lexemes = machine.lexer.lexemes(ends).to_vec();
+            return Ok((Vec::new(), Some(Reached { set, nodes: group.nodes.clone(), lexemes })));
+        }
+        let stop_text = |id: LexemeId| {
+            cfg.lexemes[id].tail.as_ref().filter(|tail| tail.hidden).and_then(|tail| tail.literal.as_deref())
+        };
+        let (stops, mut ended): (Vec<LexemeId>, Vec<LexemeId>) =
+            machine.lexer.lexemes(ends).iter().partition(|&&id| stop_text(id).is_some());
+        let mut set = NO_SET;
+        if !ended.is_empty() {
+            let plain = machine.lexer.lexeme_set(&ended);
+            set = machine.sets.scan(group.set, plain, &mut machine.lexer)?;
+        }
+        let mut read_again = Vec::new();
+        for stop in stops {
+            let machine = &mut *self.chart.machine;
+            let alone = machine.lexer.lexeme_set(&[stop]);
+            let after = machine.sets.scan(group.set, alone, &mut machine.lexer)?;
+            let text = stop_text(stop).expect("a stop");
+            if machine.is_reread(self.depth, after, text)? {
+                read_again.extend(self.read_again(group, stop, after, text, pos)?);
+            } else {
+                set = machine.sets.union(set, after)?;
+                ended.push(stop);
+            }
+        }
+        let reached = (set != NO_SET).then(|| Reached { set, nodes: group.nodes.clone(), lexemes: ended });
+        Ok((read_again, reached))
+    }
+
+    /// The groups after the text of a `stop`, read by the set `after`. Goes no deeper than [`REREAD_DEPTH_MAX`].
+    fn read_again(
+        &mut self,
+        group: &Group,
+        stop: LexemeId,
+        after: SetId,
+        text: &[u8],
+        pos: usize,
+    ) -> Result<Vec<Group>, Fault> {
+        debug_assert!(self.depth < REREAD_DEPTH_MAX, "the machine reads no deeper");
+        let began = pos - text.len();
+        let reached = Reached { set: after, nodes: group.nodes.clone(), lexemes: vec![stop] };
+        let node = self.node(&[reached], began, pos)?;
+        let mut groups = vec![self.fresh(after, vec![node])?];
+        self.depth += 1;
+        for (at, &byte) in text.iter().enumerate() {
+            groups = self.step(groups, byte, began + at)?;
+        }
+        self.depth -= 1;
+        Ok(groups)
+    }
+
+    fn step_exact(&mut self, groups: Vec<Group>, byte: u8, pos: usize) -> Result<Vec<Group>, Fault> {
+        let mut next = Vec::with_capacity(groups.len() + 1);
+        let mut agenda = groups;
+        let mut reached = Vec::new();
+        let mut set = NO_SET;
+        while let Some(group) = agenda.pop() {
+            let machine = &mut *self.chart.machine;
+            let goes_on = machine.lexer.next(group.lex, byte)?;
+            let ends = machine.lexer.ends_before(group.lex, byte)?;
+            if ends != NO_LEXEMES {
+                let (read_again, after) = self.end(&group, ends, pos)?;
+                agenda.extend(read_again);
+                if let Some(after) = after {
+                    set = self.chart.machine.sets.union(set, after.set)?;
+                    reached.push(after);
+                }
+            }
+            if goes_on != DEAD {
+                next.push(Group { lex: goes_on, ..group });
+            }
+        }
+        if set != NO_SET {
+            let machine = &mut *self.chart.machine;
+            let start = machine.sets.start_state(set, &mut machine.lexer)?;
+            let lex = machine.lexer.next(start, byte)?;
+            if lex != DEAD {
+                let node = self.node(&reached, pos, pos)?;
+                next.push(Group { lex, set, nodes: vec![node] });
+            }
+        }
+        let mut viable = Vec::with_capacity(next.len());
+        for group in next {
+            let machine = &mut *self.chart.machine;
+            let thread = Thread { lex: group.lex, set: group.set };
+            if !machine.lexer.state(group.lex).only_ignored || machine.ignored_can_end(thread)? {
+                viable.push(group);
+            }
+        }
+        self.merge(viable)
+    }
+
+    /// Unites groups that are one thread of the machine.
+    fn merge(&mut self, mut groups: Vec<Group>) -> Result<Vec<Group>, Fault> {
+        if groups.len() < 2 {
+            return Ok(groups);
+        }
+        groups.sort_by_key(|group| (group.lex, group.set));
+        let mut merged: Vec<Group> = Vec::with_capacity(groups.len());
+        for group in groups {
+            let machine = &mut *self.chart.machine;
+            let unites_sets = machine.cfg.mode == LexerMode::Exact
+                && machine.lexer.state(group.lex).kind != StateKind::Fresh;
+            match merged.last_mut() {
+                Some(last) if last.lex == group.lex && (unites_sets || last.set == group.set) => {
+                    last.set = machine.sets.union(last.set, group.set)?;
+                    last.nodes.extend(group.nodes);
+                    last.nodes.sort_unstable();
+                    last.nodes.dedup();
+                }
+                _ => merged.push(group),
+            }
+        }
+        Ok(merged)
+    }
+
+    /// What the text may be in here, at a token letter or at its end: all lexemes that match have ended.
+    fn boundary(&mut self, groups: &[Group], pos: usize) -> Result<Vec<Reached>, Fault> {
+        let mut boundary = Vec::new();
+        let mut agenda = groups.to_vec();
+        while let Some(group) = agenda.pop() {
+            let state = self.chart.machine.lexer.state(group.lex);
+            if state.kind == StateKind::Fresh {
+                boundary.push(Reached { set: group.set, nodes: group.nodes, lexemes: Vec::new() });
+            } else if state.ends != NO_LEXEMES {
+                let ends = state.ends;
+                let (read_again, reached) = self.end(&group, ends, pos)?;
+                agenda.extend(read_again);
+                boundary.extend(reached);
+            }
+        }
+        Ok(boundary)
+    }
+
+    /// Adds the groups after a token letter that stands at `began`.
+    fn read_letter(&mut self, token: u32, began: usize, reached: Vec<Reached>) -> Result<(), Fault> {
+        for reached in reached {
+            let machine = &mut *self.chart.machine;
+            let (set, _) = machine.sets.scan_token(reached.set, token, &mut machine.lexer)?;
+            if set == NO_SET {
+                continue;
+            }
+            let from = if reached.lexemes.is_empty() {
+                reached.nodes
+            } else {
+                vec![self.node(&[reached], began, began)?]
+            };
+            // What follows a token letter counts for the next token.
+            self.chart.begin(self.pos, self.token + 1);
+            from.iter().try_for_each(|&node| self.chart.scan_token(node, token, self.pos))?;
+            let node = self.chart.finish(&[])?;
+            let group = self.fresh(set, vec![node])?;
+            self.groups.push(group);
+        }
+        let groups = std::mem::take(&mut self.groups);
+        self.groups = self.merge(groups)?;
+        Ok(())
+    }
+
+    /// A token has ended: scopes whose tokens are used up end.
+    fn end_token(&mut self, token: u32) -> Result<(), Fault> {
+        self.token = token + 1;
+        self.chart.machine.sets.token_now = token + 1;
+        if !self.chart.cfg.has_scopes {
+            return Ok(());
+        }
+        let mut next = Vec::new();
+        for group in std::mem::take(&mut self.groups) {
+            self.end_token_of(group, token, &mut next)?;
+        }
+        self.groups = self.merge(next)?;
+        Ok(())
+    }
+
+    fn end_token_of(&mut self, group: Group, token: u32, next: &mut Vec<Group>) -> Result<(), Fault> {
+        let thread = Thread { lex: group.lex, set: group.set };
+        let mut threads = Vec::new();
+        self.chart.machine.end_token_thread(thread, token, &mut threads)?;
+        let is_fresh = self.chart.machine.lexer.state(group.lex).kind == StateKind::Fresh;
+        if !is_fresh && threads == [thread] {
+            next.push(group);
+            return Ok(());
+        }
+        let mut cuts = Vec::with_capacity(group.nodes.len());
+        for &node in &group.nodes {
+            cuts.push((node, self.chart.cut(node, token, !is_fresh)?));
+        }
+        let live = if is_fresh { Live::All } else { self.live(group.lex) };
+        let number = self.chart.cuts.len();
+        self.chart.cuts.push(Frontier { nodes: group.nodes, live });
+        for Thread { lex, set } in threads {
+            let begins = self.chart.machine.lexer.state(lex).kind == StateKind::Fresh;
+            let mut nodes = Vec::new();
+            if begins {
+                // Where scopes have ended, and, at a lexeme's start, where the others go on.
+                self.chart.begin(self.pos, token + 1);
+                for (node, cut) in &cuts {
+                    if is_fresh {
+                        self.chart.carry_all(*node, &cut.kept)?;
+                    }
+                    cut.ended.iter().try_for_each(|&goal| self.chart.complete_cut(goal, number))?;
+                }
+                nodes.push(self.chart.finish(&[])?);
+            } else {
+                // What goes on, where it began.
+                for (node, cut) in cuts.iter().filter(|(_, cut)| !cut.kept.is_empty()) {
+                    let (pos, began) = (self.chart.nodes[*node].pos, self.chart.nodes[*node].token);
+                    self.chart.begin(pos, began);
+                    self.chart.carry_all(*node, &cut.kept)?;
+                    nodes.push(self.chart.finish(&cut.expired)?);
+                }
+            }
+            next.push(Group { lex, set, nodes });
+        }
+        Ok(())
+    }
+
+    fn live(&self, lex: LexStateId) -> Live {
+        Live::Lexemes(self.chart.machine.lexer.live_lexemes(lex).collect())
+    }
+
+    /// What the text is, if it ends here.
+    pub fn finish(&mut self) -> Result<Outcome, Fault> {
+        let groups = self.groups.clone();
+        let mut accepting = Vec::new();
+        for reached in self.boundary(&groups, self.pos)? {
+            if self.chart.machine.sets.accepts(reached.set) {
+                accepting.push(reached);
+            }
+        }
+        if !accepting.is_empty() {
+            let node = self.node(&accepting, self.pos, self.pos)?;
+            debug_assert!(self.chart.items(node).iter().any(|item| item.dot == DOT_ACCEPT), "the machine accepts");
+            return Ok(Outcome::Accepted(node));
+        }
+        self.frontiers(groups).map(Outcome::Open)
+    }
+
+    /// What is in progress. A lexeme that no byte goes on with has ended.
+    fn frontiers(&mut self, mut groups: Vec<Group>) -> Result<Vec<Frontier>, Fault> {
+        let mut frontiers = Vec::new();
+        while let Some(group) = groups.pop() {
+            let lexer = &mut self.chart.machine.lexer;
+            let ends = lexer.state(group.lex).ends;
+            if lexer.state(group.lex).kind == StateKind::Fresh {
+                frontiers.push(Frontier { nodes: group.nodes, live: Live::All });
+            } else if ends != NO_LEXEMES && lexer.row(group.lex)?.live.is_empty() {
+                let (read_again, reached) = self.end(&group, ends, self.pos)?;
+                groups.extend(read_again);
+                if let Some(reached) = reached {
+                    let node = self.node(&[reached], self.pos, self.pos)?;
+                    frontiers.push(Frontier { nodes: vec![node], live: Live::All });
+                }
+            } else {
+                let live = self.live(group.lex);
+                frontiers.push(Frontier { nodes: group.nodes, live });
+            }
+        }
+        Ok(frontiers)
+    }
+}

@@ -144,7 +144,8 @@ impl Symbols {
         }
         symbols.decide()?;
         let start = symbols.fact(Symbols::START, 0);
-        if !start.productive && !(symbols.allow_endless() && start.endless) {
+        let endless = symbols.allow_endless() && start.endless;
+        if !(start.productive || endless) {
             return Err("the start rule derives nothing".into());
         }
         Ok(symbols)

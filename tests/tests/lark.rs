@@ -1,0 +1,78 @@
+//! `exact` mode against Lark itself (PyPI `lark`, `lexer="dynamic_complete"`), on random grammars.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use larkspur_grammar::{LexerMode, Limits, SourceMap, link};
+use larkspur_lark_frontend::{LarkOptions, parse};
+use larkspur_parser::{EngineOptions, Matcher, MatcherOptions};
+use larkspur_tests::compare::compile;
+use larkspur_tests::oracle::{Oracle, Vocab};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Verdicts {
+    grammar: String,
+    texts: Vec<(String, bool)>,
+}
+
+/// A Python that has the package: `LARKSPUR_LARK_PYTHON`, a virtual environment `target/lark-venv`, or `python3`.
+fn python() -> Option<PathBuf> {
+    let venv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/lark-venv/bin/python");
+    let candidates = [std::env::var_os("LARKSPUR_LARK_PYTHON").map(PathBuf::from), Some(venv), Some("python3".into())];
+    candidates.into_iter().flatten().find(|python| {
+        Command::new(python).args(["-c", "import lark"]).output().is_ok_and(|output| output.status.success())
+    })
+}
+
+#[test]
+fn exact_mode_accepts_what_lark_accepts() {
+    let Some(python) = python() else {
+        println!("skipped: no Python with the package `lark`");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lark_oracle.py");
+    let seed = std::env::var("LARKSPUR_TEST_SEED").unwrap_or_else(|_| "1".into());
+    let count = larkspur_tests::property_config(60).cases;
+    let output = Command::new(python).arg(script).args([seed, count.to_string()]).output().expect("Python runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let grammars: Vec<Verdicts> = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
+    assert_eq!(grammars.len(), count as usize, "the script prints as many as it was asked for");
+
+    let mut failures = Vec::new();
+    for Verdicts { grammar, texts } in &grammars {
+        let limits = Limits::default();
+        let mut sources = SourceMap::new();
+        let source = sources.add("random.lark", grammar.clone());
+        let options = LarkOptions { lexer: Some(LexerMode::Exact), ..LarkOptions::new(&limits) };
+        let parsed = parse(&sources, source, &options);
+        let Some(ir) = parsed.grammar else {
+            failures.push(format!("{grammar}is refused: {:#?}", parsed.diagnostics));
+            continue;
+        };
+        let linked = link(vec![ir], |_| unreachable!("no schemas")).expect("nothing to link");
+        let vocab = Vocab::default();
+        let Ok(oracle) = Oracle::new(&linked, &vocab) else {
+            if let Some((text, _)) = texts.iter().find(|(_, accepted)| *accepted) {
+                failures.push(format!("{grammar}is empty, but Lark accepts {text:?}"));
+            }
+            continue;
+        };
+        let compiled = compile(&linked, &vocab, &EngineOptions::default()).expect("the oracle takes it");
+        for (text, accepted) in texts {
+            let read = text.bytes().try_fold(oracle.start(), |state, byte| oracle.feed_byte(&state, byte));
+            let by_oracle = read.is_some_and(|state| oracle.is_accepting(&state));
+            let mut matcher = Matcher::new(&compiled, MatcherOptions::default()).expect("it starts");
+            let by_engine = matcher.consume_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().unwrap_or(false);
+            if [by_oracle, by_engine] != [*accepted; 2] {
+                failures.push(format!("{grammar}{text:?}: Lark {accepted}, oracle {by_oracle}, engine {by_engine}"));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} verdicts differ:\n{}",
+        failures.len(),
+        failures[..failures.len().min(8)].join("\n\n")
+    );
+}

@@ -41,12 +41,20 @@ pub struct Limits {
     pub param_fuel: usize,
     /// Bytes of cached masks of one grammar. 64 MB: 2,600 masks of 200,000 tokens.
     pub mask_cache_bytes_max: usize,
-    /// Bytes that `forced_bytes` returns at most. 65,536: a grammar may force text without end.
+    /// Bytes that `forced_bytes` returns at most. 2,048: a grammar may force text without end, and each byte of it may
+    /// cost a new Earley set.
     pub forced_bytes_max: usize,
     /// Bytes of text of one matcher. 1 GB.
     pub text_bytes_max: usize,
     /// Steps of the search for captures' derivation. 50,000,000.
     pub capture_work_max: u64,
+    /// Nodes of the intermediate form of one JSON Schema: sub-schemas and what is made of them. 500,000: a list of
+    /// 100,000 properties needs as many.
+    pub schema_nodes_max: usize,
+    /// Ways in which an array or object may be valid, after `allOf`, `anyOf` and the like are multiplied out. 4,096.
+    pub schema_alternatives_max: usize,
+    /// Steps to multiply out JSON Schemas and to decide whether they are disjoint. 5,000,000 = about a second.
+    pub schema_work_max: u64,
 }
 
 impl Default for Limits {
@@ -69,9 +77,12 @@ impl Default for Limits {
             mask_work_max: 200_000_000,
             param_fuel: 100_000,
             mask_cache_bytes_max: 64 << 20,
-            forced_bytes_max: 65_536,
+            forced_bytes_max: 2_048,
             text_bytes_max: 1 << 30,
             capture_work_max: 50_000_000,
+            schema_nodes_max: 500_000,
+            schema_alternatives_max: 4_096,
+            schema_work_max: 5_000_000,
         }
     }
 }

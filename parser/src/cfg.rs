@@ -62,6 +62,8 @@ pub(crate) struct Cfg {
     pub has_captures: bool,
     /// Whether some lexeme has a hidden tail (`stop`).
     pub has_hidden: bool,
+    /// Whether the symbol after the dot derives some text that is not empty. Indexed by dot.
+    pub reads: Vec<bool>,
     /// Whether an item with the dot here can neither be finished nor go on for ever; empty if none is. By dot.
     pub dead_dots: Vec<bool>,
     /// What this was lowered from: conditions, names, options.

@@ -22,8 +22,8 @@ mod matcher;
 mod slicer;
 mod swallow;
 
-pub use codes::CODES;
 pub use captures::Capture;
+pub use codes::CODES;
 pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
 pub use error::MatcherError;
 pub use mask::MaskStats;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use larkspur_grammar::{GrammarId, IndexVec, define_id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cfg::{Cfg, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
-use crate::earley::sets::{Param, ParamId, Scope};
+use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
+use crate::earley::sets::{ParamId, Scope};
 use crate::error::Fault;
 use crate::machine::Machine;
 
@@ -139,11 +139,18 @@ pub(super) enum Live {
     Lexemes(Vec<LexemeId>),
 }
 
+/// A goal whose scope has ended by its budget.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    goal: GoalId,
+    scope: u32,
+}
+
 /// What the end of scopes makes of a node.
 #[derive(Default, Debug)]
 pub(super) struct Cut {
     pub kept: Vec<Item>,
-    pub ended: Vec<GoalId>,
+    pub ended: Vec<Ended>,
     pub expired: Vec<NonterminalId>,
 }
 
@@ -320,12 +327,19 @@ impl<'a> Chart<'a> {
         let mut is_gap = false;
         for index in self.nodes[from].items.clone() {
             let item = self.items[index];
-            if !item.after_ignored && self.cfg.dots[item.dot].grammar == Some(grammar) {
+            if self.may_follow_ignored(item, grammar) {
                 self.carry(Item { after_ignored: once, ..item })?;
                 is_gap = true;
             }
         }
         if is_gap { self.gap(from, Some(grammar)) } else { Ok(()) }
+    }
+
+    /// Whether ignored text of the grammar may stand before what a kernel item waits for.
+    fn may_follow_ignored(&self, item: Item, grammar: GrammarId) -> bool {
+        !item.after_ignored
+            && self.cfg.dots[item.dot].grammar == Some(grammar)
+            && (item.dot == DOT_ACCEPT || self.cfg.reads[item.dot.0 as usize])
     }
 
     /// Items that go over from `from` to the node being made unchanged.
@@ -372,8 +386,10 @@ impl<'a> Chart<'a> {
                 if !self.seen.insert((dot, goal, 0)) {
                     break;
                 }
-                self.items.push(Item { dot, goal, after_ignored: false });
-                self.entry()?;
+                if !self.machine.sets.is_dead(dot) {
+                    self.items.push(Item { dot, goal, after_ignored: false });
+                    self.entry()?;
+                }
                 if !self.machine.sets.can_skip(dot, param)? {
                     break;
                 }
@@ -384,9 +400,17 @@ impl<'a> Chart<'a> {
     }
 
     /// The tokens of a scope are used up: it has ended at the node being made.
-    pub fn complete_cut(&mut self, goal: GoalId, cut: usize) -> Result<(), Fault> {
+    pub fn complete_cut(&mut self, Ended { goal, scope }: Ended, cut: usize) -> Result<(), Fault> {
+        if !self.record(goal)? {
+            return Ok(());
+        }
         self.cut_facts.insert((goal, self.making()), cut);
-        self.complete(goal)?;
+        for index in self.goals[goal].waiters.clone() {
+            let Waiter { dot, parent } = self.waiters[index];
+            if !self.is_inside(parent, scope)? {
+                self.agenda.push((self.cfg.dots[dot].next, parent));
+            }
+        }
         self.run_agenda()
     }
 
@@ -529,7 +553,7 @@ impl<'a> Chart<'a> {
             }
             let mut dot = alternative.dot;
             while dot != DOT_END {
-                if self.symbol_is_productive(dot, value)? {
+                if !self.machine.sets.is_dead(dot) && self.symbol_is_productive(dot, value)? {
                     self.expect(dot, goal, expired, waiting)?;
                 }
                 if !self.machine.sets.can_skip(dot, param)? {
@@ -570,55 +594,101 @@ impl<'a> Chart<'a> {
     fn passed(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> ParamId {
         let info = self.cfg.dots[dot];
         let Symbol::Nonterminal(rule) = info.symbol else { return ParamId(0) };
-        let Param { value, mut scope } = self.machine.sets.param_value(caller);
-        if self.cfg.nonterminals[rule].max_tokens.is_some() {
-            let token = self.nodes[node].token;
-            scope = self.machine.sets.enter_scope(Scope { parent: scope, rule, token });
-        }
-        self.machine.sets.param(Param { value: info.arg.eval(value), scope })
+        let value = info.arg.eval(self.machine.sets.param_value(caller).value);
+        self.machine.sets.passed(rule, value, caller, self.nodes[node].token)
     }
 
     // Scopes with budgets.
 
-    /// Splits a node's items at the end of token number `token`. With `predicted`, scopes that the node itself predicts
-    /// end, too.
-    pub fn cut(&mut self, node: NodeId, token: u32, predicted: bool) -> Result<Cut, Fault> {
+    /// Splits a node's items at the end of token number `token`. In the middle of lexemes, those in `live`, only what is
+    /// under way ends, scopes that the node itself predicts included.
+    pub fn cut(&mut self, node: NodeId, token: u32, live: Option<&Live>) -> Result<Cut, Fault> {
         let mut cut = Cut { expired: self.expired.get(&node).cloned().unwrap_or_default(), ..Cut::default() };
         let mut climbed: FxHashSet<GoalId> = FxHashSet::default();
+        let under_way = match live {
+            Some(live) => Some(self.under_way(node, live)?),
+            None => None,
+        };
         for index in self.nodes[node].items.clone() {
             let item = self.items[index];
-            match self.used_up(self.goals[item.goal].param, token)? {
+            match self.outermost(self.scope(item.goal), token)? {
                 None => cut.kept.push(item),
-                Some(scope) => self.climb(item.goal, scope, &mut climbed, &mut cut.ended)?,
-            }
-        }
-        if predicted {
-            // The goals of a node follow one another.
-            let from = self.goals.as_slice().partition_point(|goal| goal.node < node);
-            let len = self.goals.as_slice()[from..].partition_point(|goal| goal.node == node);
-            for goal in (from..from + len).map(|index| GoalId(index as u32)).filter(|&goal| goal != ROOT) {
-                self.step(1)?;
-                let Goal { id, param, .. } = self.goals[goal];
-                let scope = self.machine.sets.param_value(param).scope;
-                if self.cfg.nonterminals[id].max_tokens.is_some() && self.is_used_up(scope, token) {
-                    cut.expired.push(id);
-                    let outer = self.machine.sets.scope(scope).parent;
-                    if self.outermost(outer, token)?.is_none() {
-                        cut.ended.push(goal);
+                Some(scope) => {
+                    if under_way.as_ref().is_none_or(|under_way| under_way.contains(&(item.dot, item.goal))) {
+                        self.climb(item.goal, scope, &mut climbed, &mut cut.ended)?;
                     }
                 }
+            }
+        }
+        let Some(under_way) = under_way else { return Ok(cut) };
+        let under_way: FxHashSet<GoalId> = under_way.into_iter().map(|(_, goal)| goal).collect();
+        // The goals of a node follow one another.
+        let from = self.goals.as_slice().partition_point(|goal| goal.node < node);
+        let len = self.goals.as_slice()[from..].partition_point(|goal| goal.node == node);
+        for goal in (from..from + len).map(|index| GoalId(index as u32)).filter(|&goal| goal != ROOT) {
+            self.step(1)?;
+            let (id, scope) = (self.goals[goal].id, self.scope(goal));
+            if self.cfg.nonterminals[id].max_tokens.is_none() || !self.is_used_up(scope, token) {
+                continue;
+            }
+            cut.expired.push(id);
+            // A scope within one that has ended is left with it.
+            if under_way.contains(&goal)
+                && let Some(outermost) = self.outermost(scope, token)?
+            {
+                self.climb(goal, outermost, &mut climbed, &mut cut.ended)?;
             }
         }
         Ok(cut)
     }
 
+    /// The items of a node that live lexemes belong to, and those that wait for the goals of these at the same node.
+    fn under_way(&mut self, node: NodeId, live: &Live) -> Result<FxHashSet<(DotId, GoalId)>, Fault> {
+        let mut items = self.in_progress(node, live)?;
+        let mut under_way = FxHashSet::default();
+        while let Some((dot, goal)) = items.pop() {
+            self.step(1)?;
+            if under_way.insert((dot, goal)) && self.goals[goal].node == node {
+                items.extend(self.waiters(goal).iter().map(|waiter| (waiter.dot, waiter.parent)));
+            }
+        }
+        Ok(under_way)
+    }
+
+    /// The items of a node whose next symbol is in progress.
+    pub fn in_progress(&mut self, node: NodeId, live: &Live) -> Result<Vec<(DotId, GoalId)>, Fault> {
+        self.step(1 + self.scans(node).len())?;
+        let scans = self.scans(node).iter();
+        let Live::Lexemes(lexemes) = live else {
+            let tokens = self.token_scans(node).iter().map(|scan| (scan.dot, scan.goal));
+            return Ok(scans.map(|scan| (scan.dot, scan.goal)).chain(tokens).collect());
+        };
+        let is_live = |lexeme: LexemeId| lexemes.binary_search(&lexeme).is_ok();
+        let mut items: Vec<_> = scans.filter(|scan| is_live(scan.symbol)).map(|scan| (scan.dot, scan.goal)).collect();
+        for grammar in lexemes.iter().filter_map(|&lexeme| self.cfg.lexemes[lexeme].ignored_by) {
+            let of_grammar = self.items(node).iter().filter(|&&item| self.may_follow_ignored(item, grammar));
+            items.extend(of_grammar.map(|item| (item.dot, item.goal)));
+        }
+        Ok(items)
+    }
+
+    fn scope(&self, goal: GoalId) -> u32 {
+        self.machine.sets.param_value(self.goals[goal].param).scope
+    }
+
+    /// Whether a goal is inside a scope, or the scope itself.
+    fn is_inside(&mut self, goal: GoalId, scope: u32) -> Result<bool, Fault> {
+        let mut inner = self.scope(goal);
+        while inner != 0 && inner != scope {
+            self.step(1)?;
+            inner = self.machine.sets.scope(inner).parent;
+        }
+        Ok(inner != 0)
+    }
+
     fn is_used_up(&self, scope: u32, token: u32) -> bool {
         let Scope { rule, token: entered, .. } = self.machine.sets.scope(scope);
         self.cfg.nonterminals[rule].max_tokens.is_some_and(|max| token >= entered && token - entered + 1 >= max)
-    }
-
-    fn used_up(&mut self, param: ParamId, token: u32) -> Result<Option<u32>, Fault> {
-        self.outermost(self.machine.sets.param_value(param).scope, token)
     }
 
     /// The outermost scope from `scope` outwards that is used up.
@@ -634,28 +704,32 @@ impl<'a> Chart<'a> {
         Ok(outermost)
     }
 
-    /// The goals of a scope that something inside it belongs to.
+    /// The goals that a scope was entered with, of those that something inside it belongs to.
     fn climb(
         &mut self,
         goal: GoalId,
         scope: u32,
         climbed: &mut FxHashSet<GoalId>,
-        ended: &mut Vec<GoalId>,
+        ended: &mut Vec<Ended>,
     ) -> Result<(), Fault> {
-        let rule = self.machine.sets.scope(scope).rule;
         let mut agenda = vec![goal];
         while let Some(goal) = agenda.pop() {
             if !climbed.insert(goal) {
                 continue;
             }
-            let Goal { id, param, ref waiters, .. } = self.goals[goal];
-            let waiters = waiters.clone();
-            if id == rule && self.machine.sets.param_value(param).scope == scope {
-                ended.push(goal);
-                continue;
+            let mut is_entered = false;
+            for index in self.goals[goal].waiters.clone() {
+                self.step(1)?;
+                let parent = self.waiters[index].parent;
+                if self.is_inside(parent, scope)? {
+                    agenda.push(parent);
+                } else {
+                    is_entered = true;
+                }
             }
-            self.step(waiters.len())?;
-            agenda.extend(self.waiters[waiters].iter().map(|waiter| waiter.parent));
+            if is_entered {
+                ended.push(Ended { goal, scope });
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Capture;
-use super::chart::{Chart, Frontier, GoalId, Live, NodeId, ROOT};
+use super::chart::{Chart, Frontier, GoalId, NodeId, ROOT};
 use super::divide::{Circle, Division, Part, divide, elements};
 use super::plan::{Plan, dots};
 use super::replay::{Outcome, Replay};
@@ -283,7 +283,8 @@ impl Derivation<'_, '_> {
         let mut items: Vec<(GoalId, DotId, NodeId)> = Vec::new();
         for Frontier { nodes, live } in frontiers {
             for &node in nodes {
-                self.in_progress(node, live, &mut items)?;
+                let in_progress = self.chart.in_progress(node, live)?;
+                items.extend(in_progress.into_iter().map(|(dot, goal)| (goal, dot, node)));
             }
         }
         let mut marks = Marks::default();
@@ -302,36 +303,6 @@ impl Derivation<'_, '_> {
             }
         }
         Ok(Rc::new(marks))
-    }
-
-    /// The items of a node whose next symbol is in progress.
-    fn in_progress(
-        &mut self,
-        node: NodeId,
-        live: &Live,
-        items: &mut Vec<(GoalId, DotId, NodeId)>,
-    ) -> Result<(), Fault> {
-        let chart = &mut *self.chart;
-        chart.step(chart.scans(node).len())?;
-        let scans = chart.scans(node).iter();
-        match live {
-            Live::All => {
-                items.extend(scans.map(|scan| (scan.goal, scan.dot, node)));
-                items.extend(chart.token_scans(node).iter().map(|scan| (scan.goal, scan.dot, node)));
-            }
-            Live::Lexemes(lexemes) => {
-                let is_live = |lexeme: LexemeId| lexemes.binary_search(&lexeme).is_ok();
-                items.extend(scans.filter(|scan| is_live(scan.symbol)).map(|scan| (scan.goal, scan.dot, node)));
-                let ignored = lexemes.iter().filter_map(|&lexeme| self.cfg.lexemes[lexeme].ignored_by);
-                for grammar in ignored {
-                    let carried = chart.items(node).iter().filter(|item| {
-                        !item.after_ignored && self.cfg.dots[item.dot].grammar == Some(grammar)
-                    });
-                    items.extend(carried.map(|item| (item.goal, item.dot, node)));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// A rule in progress.
@@ -442,8 +413,7 @@ impl Derivation<'_, '_> {
         let plan = self.plan;
         for &alternative in &plan.rule(id).alternatives {
             let Some(children) = self.empty_children(alternative, value)? else { continue };
-            let is_closer =
-                |child: &(NonterminalId, u64)| ranks.get(child).is_some_and(|&rank| rank < below);
+            let is_closer = |child: &(NonterminalId, u64)| ranks.get(child).is_some_and(|&rank| rank < below);
             if children.iter().all(|child| circle == 0 || plan.rule(child.0).circle != circle || is_closer(child)) {
                 let wanted = children.into_iter().rev().filter(|(child, _)| plan.rule(*child).is_wanted);
                 self.tasks.extend(wanted.map(|(child, value)| Task::Empty(child, value, pos)));

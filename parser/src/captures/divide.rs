@@ -228,9 +228,9 @@ impl Divider<'_, '_, '_> {
         let mut parts = Vec::with_capacity(self.steps.len());
         let mut at = self.from;
         for (index, steps) in self.steps.iter().enumerate() {
-            let possible = steps.iter().filter(|step| {
-                step.before == at && (index >= middle || leads[index + 1].contains(&step.end))
-            });
+            let possible = steps
+                .iter()
+                .filter(|step| step.before == at && (index >= middle || leads[index + 1].contains(&step.end)));
             let longest = possible.max_by_key(|step| longest_first(self.chart, step.start, step.end))?;
             parts.push(Part { dot: self.division.dots[index], start: longest.start, end: longest.end });
             at = longest.end;

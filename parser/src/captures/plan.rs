@@ -73,10 +73,7 @@ fn users(cfg: &Cfg) -> IndexVec<NonterminalId, Vec<NonterminalId>> {
     users
 }
 
-fn captured_inside(
-    cfg: &Cfg,
-    users: &IndexVec<NonterminalId, Vec<NonterminalId>>,
-) -> IndexVec<NonterminalId, bool> {
+fn captured_inside(cfg: &Cfg, users: &IndexVec<NonterminalId, Vec<NonterminalId>>) -> IndexVec<NonterminalId, bool> {
     let is_captured = |dot: &Dot| match dot.symbol {
         Symbol::Lexeme(lexeme) => cfg.lexemes[lexeme].tail.is_some(),
         Symbol::Nonterminal(child) => cfg.nonterminals[child].capture.is_some(),
@@ -102,10 +99,7 @@ fn captured_inside(
 }
 
 /// The priority of what each nonterminal leads to: a rule's own, for a part of a rule the highest of the rules in it.
-fn priorities(
-    cfg: &Cfg,
-    users: &IndexVec<NonterminalId, Vec<NonterminalId>>,
-) -> IndexVec<NonterminalId, Option<i32>> {
+fn priorities(cfg: &Cfg, users: &IndexVec<NonterminalId, Vec<NonterminalId>>) -> IndexVec<NonterminalId, Option<i32>> {
     let mut priorities: IndexVec<NonterminalId, Option<i32>> =
         cfg.nonterminals.iter().map(|n| n.rule.map(|_| n.priority)).collect::<Vec<_>>().into();
     // From the highest down, so that each part of a rule is set once.
@@ -126,11 +120,7 @@ fn priorities(
     priorities
 }
 
-fn alternative_priority(
-    cfg: &Cfg,
-    priorities: &IndexVec<NonterminalId, Option<i32>>,
-    first: DotId,
-) -> Option<i32> {
+fn alternative_priority(cfg: &Cfg, priorities: &IndexVec<NonterminalId, Option<i32>>, first: DotId) -> Option<i32> {
     let of_symbol = |dot: DotId| match cfg.dots[dot].symbol {
         Symbol::Nonterminal(child) => priorities[child],
         _ => None,

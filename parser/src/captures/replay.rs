@@ -203,12 +203,7 @@ impl<'a> Replay<'a> {
 
     /// Ends lexemes whose text ends at `pos`: groups that have read the text of a `stop` again, and what the others lead
     /// to.
-    fn end(
-        &mut self,
-        group: &Group,
-        ends: LexemeSetId,
-        pos: usize,
-    ) -> Result<(Vec<Group>, Option<Reached>), Fault> {
+    fn end(&mut self, group: &Group, ends: LexemeSetId, pos: usize) -> Result<(Vec<Group>, Option<Reached>), Fault> {
         let cfg = self.chart.cfg.clone();
         let machine = &mut *self.chart.machine;
         if !cfg.has_hidden {
@@ -315,8 +310,8 @@ impl<'a> Replay<'a> {
         let mut merged: Vec<Group> = Vec::with_capacity(groups.len());
         for group in groups {
             let machine = &mut *self.chart.machine;
-            let unites_sets = machine.cfg.mode == LexerMode::Exact
-                && machine.lexer.state(group.lex).kind != StateKind::Fresh;
+            let unites_sets =
+                machine.cfg.mode == LexerMode::Exact && machine.lexer.state(group.lex).kind != StateKind::Fresh;
             match merged.last_mut() {
                 Some(last) if last.lex == group.lex && (unites_sets || last.set == group.set) => {
                     last.set = machine.sets.union(last.set, group.set)?;
@@ -356,11 +351,8 @@ impl<'a> Replay<'a> {
             if set == NO_SET {
                 continue;
             }
-            let from = if reached.lexemes.is_empty() {
-                reached.nodes
-            } else {
-                vec![self.node(&[reached], began, began)?]
-            };
+            let from =
+                if reached.lexemes.is_empty() { reached.nodes } else { vec![self.node(&[reached], began, began)?] };
             // What follows a token letter counts for the next token.
             self.chart.begin(self.pos, self.token + 1);
             from.iter().try_for_each(|&node| self.chart.scan_token(node, token, self.pos))?;
@@ -398,10 +390,10 @@ impl<'a> Replay<'a> {
             return Ok(());
         }
         let mut cuts = Vec::with_capacity(group.nodes.len());
-        for &node in &group.nodes {
-            cuts.push((node, self.chart.cut(node, token, !is_fresh)?));
-        }
         let live = if is_fresh { Live::All } else { self.live(group.lex) };
+        for &node in &group.nodes {
+            cuts.push((node, self.chart.cut(node, token, (!is_fresh).then_some(&live))?));
+        }
         let number = self.chart.cuts.len();
         self.chart.cuts.push(Frontier { nodes: group.nodes, live });
         for Thread { lex, set } in threads {
@@ -414,7 +406,7 @@ impl<'a> Replay<'a> {
                     if is_fresh {
                         self.chart.carry_all(*node, &cut.kept)?;
                     }
-                    cut.ended.iter().try_for_each(|&goal| self.chart.complete_cut(goal, number))?;
+                    cut.ended.iter().try_for_each(|&ended| self.chart.complete_cut(ended, number))?;
                 }
                 nodes.push(self.chart.finish(&[])?);
             } else {

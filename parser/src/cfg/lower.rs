@@ -136,6 +136,7 @@ pub(crate) fn lower(
         ignored,
         ignore_once,
         start,
+        reads: Vec::new(),
         dead_dots: Vec::new(),
         linked,
     };

@@ -20,6 +20,16 @@ impl Cfg {
         let finishes = self.least_fixed_point(symbol_has);
         let allow = self.linked.grammars[self.linked.root].options.unproductive == Unproductive::Allow;
         let endless = if allow { self.endless(&is_empty, &finishes) } else { vec![false; finishes.len()].into() };
+        let reads = self.reads_something(&is_empty, &finishes);
+        self.reads = self
+            .dots
+            .iter()
+            .map(|dot| match dot.symbol {
+                Symbol::Nonterminal(id) => reads[id] || endless[id],
+                Symbol::Nothing => false,
+                _ => true,
+            })
+            .collect();
         self.remove_dead(&is_empty, &finishes, &endless);
         let Symbol::Nonterminal(start) = self.dots[self.start].symbol else { unreachable!("start is a nonterminal") };
         if self.nonterminals[start].productive {
@@ -254,46 +264,62 @@ impl Cfg {
         finishes: &IndexVec<NonterminalId, bool>,
     ) -> IndexVec<NonterminalId, bool> {
         let mut reads: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (id, nonterminal) in self.nonterminals.iter_enumerated() {
-                if !reads[id]
-                    && nonterminal
-                        .alternatives
-                        .iter()
-                        .any(|a| self.alternative_reads(a.dot, is_empty, finishes, &reads))
-                {
-                    reads[id] = true;
-                    changed = true;
+        let mut users: IndexVec<NonterminalId, Vec<NonterminalId>> = vec![Vec::new(); self.nonterminals.len()].into();
+        let mut agenda = Vec::new();
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            for alternative in &nonterminal.alternatives {
+                let Some((has_letter, children)) = self.finite_symbols(alternative.dot, is_empty, finishes) else {
+                    continue;
+                };
+                children.into_iter().for_each(|child| users[child].push(id));
+                if has_letter && !std::mem::replace(&mut reads[id], true) {
+                    agenda.push(id);
+                }
+            }
+        }
+        while let Some(child) = agenda.pop() {
+            for &user in &users[child] {
+                if !std::mem::replace(&mut reads[user], true) {
+                    agenda.push(user);
                 }
             }
         }
         reads
     }
 
-    fn alternative_reads(
+    /// Whether an alternative has a lexeme or a token, and its nonterminals; `None` if it cannot be finished.
+    fn finite_symbols(
         &self,
         mut dot: DotId,
         is_empty: &impl Fn(LexemeId) -> bool,
         finishes: &IndexVec<NonterminalId, bool>,
-        reads: &IndexVec<NonterminalId, bool>,
-    ) -> bool {
-        let mut has_read = false;
+    ) -> Option<(bool, Vec<NonterminalId>)> {
+        let mut has_letter = false;
+        let mut children = Vec::new();
         while dot != DOT_END {
             let info = self.dots[dot];
-            let (ends, read) = match info.symbol {
-                Symbol::Nonterminal(child) => (finishes[child], reads[child]),
-                Symbol::Lexeme(lexeme) => (!is_empty(lexeme), !is_empty(lexeme)),
-                _ => (true, true),
+            let ends = match info.symbol {
+                Symbol::Nonterminal(child) => {
+                    if finishes[child] {
+                        children.push(child);
+                    }
+                    finishes[child]
+                }
+                Symbol::Lexeme(lexeme) => {
+                    has_letter |= !is_empty(lexeme);
+                    !is_empty(lexeme)
+                }
+                _ => {
+                    has_letter = true;
+                    true
+                }
             };
             if !ends && !info.optional {
-                return false;
+                return None;
             }
-            has_read |= read;
             dot = info.next;
         }
-        has_read
+        Some((has_letter, children))
     }
 
     /// Removes symbols and alternatives that can neither be finished nor go on for ever, and marks the dots before the

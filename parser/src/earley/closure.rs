@@ -3,7 +3,7 @@
 use larkspur_grammar::GrammarId;
 use rustc_hash::FxHashMap;
 
-use super::sets::{Mark, Param, ParamId, Scope, SetId, Sets};
+use super::sets::{Item, Mark, ParamId, SetId, Sets};
 use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
 use crate::error::Fault;
 use crate::lexer::states::{LexStateId, Lexer};
@@ -102,7 +102,7 @@ impl Closure {
         for item in items.iter().filter(|item| item.mark.is_item()) {
             builder.expect(item.dot, Owner::Kernel(item.continuation), item.param)?;
             if let Some(grammar) = cfg.dots[item.dot].grammar
-                && item.mark == Mark::NONE
+                && sets_ignored(&cfg, item)
                 && !grammars.contains(&grammar)
             {
                 grammars.push(grammar);
@@ -120,16 +120,18 @@ impl Closure {
         let start_unignored = lexer.start(&lexemes)?;
         let ignored = grammars.iter().flat_map(|&grammar| cfg.ignored[grammar].iter().copied());
         let count = lexemes.len();
-        // Where nothing can follow, ignored text leads nowhere.
-        if !lexemes.is_empty() || accepts || !token_scans.is_empty() {
-            lexemes.extend(ignored);
-        }
+        lexemes.extend(ignored);
         let has_ignored = lexemes.len() > count;
         lexemes.sort_unstable();
         lexemes.dedup();
         let start = lexer.start(&lexemes)?;
         Ok(Self { nodes, waiters, scans, token_scans, start, start_unignored, accepts, has_ignored })
     }
+}
+
+/// Whether ignored text may stand before what the item waits for.
+pub(super) fn sets_ignored(cfg: &Cfg, item: &Item) -> bool {
+    item.mark == Mark::NONE && (item.dot == DOT_ACCEPT || cfg.reads[item.dot.0 as usize])
 }
 
 struct Builder<'a> {
@@ -181,13 +183,7 @@ impl Builder<'_> {
 
     /// The parameter of a predicted symbol.
     fn passed(&mut self, id: NonterminalId, value: u64, caller: ParamId) -> ParamId {
-        let mut scope = self.sets.param_value(caller).scope;
-        // A scope within itself that begins with the same token ends with it: it is the same.
-        let is_entered = self.sets.scopes_around(scope).any(|around| (around.rule, around.token) == (id, self.token));
-        if self.cfg.nonterminals[id].max_tokens.is_some() && !is_entered {
-            scope = self.sets.enter_scope(Scope { parent: scope, rule: id, token: self.token });
-        }
-        self.sets.param(Param { value, scope })
+        self.sets.passed(id, value, caller, self.token)
     }
 
     fn predict(&mut self, node: u32) -> Result<(), Fault> {

@@ -7,7 +7,7 @@ use larkspur_grammar::{GrammarId, IndexVec, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
-use super::closure::{Closure, Owner};
+use super::closure::{Closure, Owner, sets_ignored};
 use crate::cfg::params::ParamFacts;
 use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
 use crate::error::Fault;
@@ -202,6 +202,17 @@ impl Sets {
         *self.param_ids.entry(param).or_insert_with(|| self.params.push(param))
     }
 
+    /// The parameter of a symbol that an item with parameter `caller` predicts in the token `token`.
+    pub fn passed(&mut self, id: NonterminalId, value: u64, caller: ParamId, token: u32) -> ParamId {
+        let mut scope = self.params[caller].scope;
+        // A scope within itself that begins with the same token ends with it: it is the same.
+        let is_entered = self.scopes_around(scope).any(|around| (around.rule, around.token) == (id, token));
+        if self.cfg.nonterminals[id].max_tokens.is_some() && !is_entered {
+            scope = self.enter_scope(Scope { parent: scope, rule: id, token });
+        }
+        self.param(Param { value, scope })
+    }
+
     pub fn scope(&self, scope: u32) -> Scope {
         self.scopes[scope as usize - 1]
     }
@@ -343,7 +354,7 @@ impl Sets {
     fn ignore(&self, kernel: &mut Kernel, set: SetId, grammar: GrammarId) {
         let mark = if self.cfg.ignore_once[grammar] { Mark::AFTER_IGNORED } else { Mark::NONE };
         for &item in self.items(set) {
-            if item.mark == Mark::NONE && self.cfg.dots[item.dot].grammar == Some(grammar) {
+            if sets_ignored(&self.cfg, &item) && self.cfg.dots[item.dot].grammar == Some(grammar) {
                 kernel.items.push(Item { mark, ..item });
             }
         }

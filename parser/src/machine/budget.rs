@@ -1,5 +1,6 @@
 //! `max_tokens`: scopes that end when their tokens are used up, matched or not.
 
+use larkspur_grammar::LexerMode;
 use rustc_hash::FxHashSet;
 
 use super::{Cursor, Machine, Thread};
@@ -40,7 +41,10 @@ impl Machine {
         for &thread in self.threads(cursor).iter() {
             self.end_token_thread(thread, token, &mut threads)?;
         }
-        Ok(self.cursor(threads)?.expect("where a scope ends, what waits for it goes on"))
+        match self.cursor(threads)? {
+            Some(cursor) => Ok(cursor),
+            None => Ok(Cursor(self.fresh(NO_SET)?)),
+        }
     }
 
     /// [`Machine::end_token`] of one thread. Appends the threads that it becomes: at a lexeme's start one; otherwise
@@ -80,8 +84,11 @@ impl Machine {
             let lex = self.lexer.retain(thread.lex, |lexeme| {
                 !closure.scans_of(lexeme).is_empty() || ignored && cfg.lexemes[lexeme].ignored_by.is_some()
             })?;
-            if lex != DEAD {
-                threads.push(Thread { lex, set });
+            let rest = Thread { lex, set };
+            let is_exact = self.cfg.mode == LexerMode::Exact;
+            let is_stuck = is_exact && self.lexer.state(lex).only_ignored && !self.ignored_can_end(rest)?;
+            if lex != DEAD && !is_stuck {
+                threads.push(rest);
             }
         }
         Ok(())

@@ -6,4 +6,5 @@ pub(crate) mod dump;
 pub(crate) mod generate;
 pub(crate) mod mask;
 pub(crate) mod match_text;
+mod prepare;
 pub(crate) mod trace;

@@ -59,11 +59,12 @@ impl TextArgs {
         }
     }
 
-    /// The text of an argument's bytes. With `tokens`, what is not a special token is tokenized, too.
-    pub fn text(&self, bytes: Vec<u8>, vocabulary: &Vocabulary, tokens: bool) -> Result<Text> {
+    /// The text of an argument's bytes. `names` are of tokens that count as special although the vocabulary has them as
+    /// text. With `tokens`, what is not a special token is tokenized, too.
+    pub fn text(&self, bytes: Vec<u8>, vocabulary: &Vocabulary, names: &[String], tokens: bool) -> Result<Text> {
         let mut text = match &self.token_ids {
             Some(ids) => from_ids(ids, vocabulary)?,
-            None if self.special => with_specials(bytes, vocabulary)?,
+            None if self.special => with_specials(bytes, vocabulary, names)?,
             None if bytes.is_empty() => Text { shown: bytes, pieces: Vec::new() },
             None => {
                 let pieces = vec![Piece { at: 0, kind: PieceKind::Bytes(bytes.clone()) }];
@@ -111,11 +112,16 @@ fn from_ids(ids: &[TokenId], vocabulary: &Vocabulary) -> Result<Text> {
 }
 
 /// Cuts a text at the names of special tokens and at `<[id]>`.
-fn with_specials(bytes: Vec<u8>, vocabulary: &Vocabulary) -> Result<Text> {
+fn with_specials(bytes: Vec<u8>, vocabulary: &Vocabulary, names: &[String]) -> Result<Text> {
+    let specials = vocabulary.specials().filter(|(_, name)| !name.is_empty());
+    let named = names.iter().filter_map(|name| Some((vocabulary.trie().token_of(name.as_bytes())?, name.as_str())));
+    let mut known: Vec<(TokenId, &str)> = specials.chain(named).collect();
+    // Of several names the longest counts.
+    known.sort_by_key(|(_, name)| std::cmp::Reverse(name.len()));
     let mut pieces = Vec::new();
     let (mut plain, mut at) = (0, 0);
     while let Some(start) = bytes[at..].iter().position(|&byte| byte == b'<').map(|offset| at + offset) {
-        let Some((id, len)) = token_at(&bytes[start..], vocabulary)? else {
+        let Some((id, len)) = token_at(&bytes[start..], &known, vocabulary.len())? else {
             at = start + 1;
             continue;
         };
@@ -132,21 +138,21 @@ fn with_specials(bytes: Vec<u8>, vocabulary: &Vocabulary) -> Result<Text> {
     Ok(Text { shown: bytes, pieces })
 }
 
-/// The token whose name or `<[id]>` the text begins with, and how long that is. Of several names the longest counts.
-fn token_at(text: &[u8], vocabulary: &Vocabulary) -> Result<Option<(TokenId, usize)>> {
+/// The token whose name or `<[id]>` the text begins with, and how long that is.
+fn token_at(text: &[u8], known: &[(TokenId, &str)], vocabulary_len: usize) -> Result<Option<(TokenId, usize)>> {
     if let Some(rest) = text.strip_prefix(b"<[")
         && let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
         && digits > 0
         && rest[digits..].starts_with(b"]>")
     {
         let id = std::str::from_utf8(&rest[..digits])?.parse().context("a token id")?;
-        if id as usize >= vocabulary.len() {
-            bail!("token {id} is not in the vocabulary of {} tokens", vocabulary.len());
+        if id as usize >= vocabulary_len {
+            bail!("token {id} is not in the vocabulary of {vocabulary_len} tokens");
         }
         return Ok(Some((id, digits + 4)));
     }
-    let named = vocabulary.specials().filter(|(_, name)| !name.is_empty() && text.starts_with(name.as_bytes()));
-    Ok(named.max_by_key(|(_, name)| name.len()).map(|(id, name)| (id, name.len())))
+    let found = known.iter().find(|(_, name)| text.starts_with(name.as_bytes()));
+    Ok(found.map(|&(id, name)| (id, name.len())))
 }
 
 impl Text {
@@ -231,30 +237,29 @@ impl Rejection {
     pub fn label(&self, text: &Text) -> String {
         match text.shown.get(self.at) {
             Some(&byte) if byte.is_ascii() => format!("{} cannot follow", output::byte(byte)),
-            Some(_) => "cannot follow".to_owned(),
-            None => "cannot follow".to_owned(),
+            _ => "cannot follow".to_owned(),
         }
     }
 
     /// What could stand there, in words, a line each.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = expectation(&self.expected, &self.allowed, false);
+        let mut notes = expectation(&self.expected, &self.allowed);
+        if notes.is_empty() && self.note.is_none() {
+            notes.push("nothing can follow".to_owned());
+        }
         notes.extend(self.note.clone());
         notes
     }
 }
 
 /// What can follow, in words, a line each.
-pub(crate) fn expectation(expected: &[String], allowed: &ByteSet, accepting: bool) -> Vec<String> {
+pub(crate) fn expectation(expected: &[String], allowed: &ByteSet) -> Vec<String> {
     let mut lines = Vec::new();
     if !expected.is_empty() {
         lines.push(format!("expected: {}", output::names(expected)));
     }
     if !allowed.is_empty() {
         lines.push(format!("bytes: {}", output::byte_set(allowed)));
-    }
-    if lines.is_empty() && !accepting {
-        lines.push("nothing can follow".to_owned());
     }
     lines
 }

@@ -34,13 +34,12 @@ pub(crate) fn named_or_default(name: Option<&str>) -> Result<Arc<Vocabulary>> {
 /// commands that need no vocabulary. Names get ids past all others.
 pub(crate) fn bytes_for(linked: &Linked, names: Vec<String>) -> Result<Arc<Vocabulary>> {
     let mut names = names;
+    names.extend(linked.token_names().into_iter().map(str::to_owned));
     let mut id_max = 256;
-    for grammar in linked.grammar.grammars.iter() {
-        for item in grammar.token_sets.iter().flat_map(|set| &set.items) {
-            match item {
-                TokenItem::Name(name) => names.push(name.clone()),
-                TokenItem::Range(_, high) => id_max = id_max.max(*high),
-                TokenItem::Any | TokenItem::Eos => {}
+    for set in linked.grammar.grammars.iter().flat_map(|grammar| grammar.token_sets.iter()) {
+        for item in &set.items {
+            if let TokenItem::Range(_, high) = item {
+                id_max = id_max.max(*high);
             }
         }
     }

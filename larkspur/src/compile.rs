@@ -1,7 +1,7 @@
 //! The pipeline up to the engine's door: source -> grammars -> lints -> linked.
 
 use larkspur_grammar::lints::lint;
-use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span};
+use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
 
 use crate::error::{CompileError, Mistake};
 use crate::front_ends::embedded_schema;
@@ -29,6 +29,22 @@ pub struct Linked {
     pub warnings: Vec<Diagnostic>,
     /// Tokens of the whole text at most, as the source says.
     pub max_tokens: Option<u32>,
+}
+
+impl Linked {
+    /// The names of tokens that the grammars speak of, such as `<|eom_id|>`, in order of first use.
+    pub fn token_names(&self) -> Vec<&str> {
+        let sets = self.grammar.grammars.iter().flat_map(|grammar| grammar.token_sets.iter());
+        let mut names = Vec::new();
+        for item in sets.flat_map(|set| &set.items) {
+            if let TokenItem::Name(name) = item
+                && !names.contains(&name.as_str())
+            {
+                names.push(name.as_str());
+            }
+        }
+        names
+    }
 }
 
 /// A source being read; what front ends write into.

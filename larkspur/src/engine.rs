@@ -19,7 +19,8 @@ pub struct Engine {
 impl Engine {
     /// An engine with default limits and slices. Cost: tens of milliseconds for 200,000 tokens.
     pub fn new(vocabulary: Arc<Vocabulary>) -> Self {
-        Self::with_options(vocabulary, &EngineOptions::default()).expect("the default slices are regexes of small automata")
+        Self::with_options(vocabulary, &EngineOptions::default())
+            .expect("the default slices are regexes of small automata")
     }
 
     /// An engine with limits and slices of the caller's choice.

@@ -92,8 +92,9 @@ impl Mistake {
                 Diagnostic::error("F011", span, format!("an element of the list is an object, not {found}"))
                     .help("write `{\"name\": …, \"lark_grammar\": …}`")
             }
-            Mistake::ElementWithoutGrammar => error("F011", "there is no grammar in this element")
-                .help("give `lark_grammar` or `json_schema`"),
+            Mistake::ElementWithoutGrammar => {
+                error("F011", "there is no grammar in this element").help("give `lark_grammar` or `json_schema`")
+            }
             Mistake::ElementWithTwo { other } => {
                 error("F011", "an element has either `lark_grammar` or `json_schema`").also(other, "given here, too")
             }

@@ -85,8 +85,7 @@ fn regex(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
         GrammarOptions { lexer: LexerMode::Exact, ignore_edges: IgnoreEdges::None, ..GrammarOptions::default() };
     let options = RegexOptions::new(Dialect::Rust);
     let map = TextMap::verbatim(source, 0);
-    let parsed =
-        parse_regex(text, &map, &options, reading.limits, &mut grammar.regexes, &mut reading.diagnostics);
+    let parsed = parse_regex(text, &map, &options, reading.limits, &mut grammar.regexes, &mut reading.diagnostics);
     let name = format!("/{text}/");
     let regex = match parsed {
         Ok(regex) => regex,
@@ -98,15 +97,8 @@ fn regex(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
     if reading.options.start.is_some() {
         reading.report(span, Mistake::StartOfRegex);
     }
-    let terminal = grammar.terminals.push(Terminal {
-        name,
-        span,
-        regex,
-        priority: 0,
-        is_literal: false,
-        lazy: false,
-        tail: None,
-    });
+    let terminal =
+        grammar.terminals.push(Terminal { name, span, regex, priority: 0, is_literal: false, lazy: false, tail: None });
     let body = grammar.expr(ExprKind::Terminal(terminal), span);
     grammar.start = grammar.rules.push(Rule {
         name: "start".to_owned(),

@@ -43,11 +43,12 @@ pub use stages::{ast_dump, ir_dump};
 /// The IR that front ends produce, for grammars built by programs.
 pub use larkspur_grammar as grammar;
 pub use larkspur_grammar::{
-    ByteSet, CodeInfo, Diagnostic, Grammar, Label, LexerMode, Limits, LinkedGrammar, Severity, SourceId, SourceMap, Span,
+    ByteSet, CodeInfo, Diagnostic, Grammar, Label, LexerMode, Limits, LinkedGrammar, Severity, SourceId, SourceMap,
+    Span,
 };
 pub use larkspur_parser::{
-    Consumed, DEFAULT_SLICES, EngineOptions, GrammarStats, MaskStats, Matcher, MatcherError, MatcherOptions, SliceError,
-    StopReason,
+    Capture, Consumed, DEFAULT_SLICES, EngineOptions, GrammarStats, MaskStats, Matcher, MatcherError, MatcherOptions,
+    SliceError, StopReason,
 };
 /// Vocabularies, their loaders, tries and masks.
 pub use larkspur_toktrie as toktrie;

@@ -45,7 +45,12 @@ pub(crate) fn read(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
 }
 
 /// Reads every element, also after one with mistakes; all or none are returned.
-fn read_elements(reading: &mut Reading, source: SourceId, document: &JsonDocument, elements: &[JsonId]) -> Vec<Grammar> {
+fn read_elements(
+    reading: &mut Reading,
+    source: SourceId,
+    document: &JsonDocument,
+    elements: &[JsonId],
+) -> Vec<Grammar> {
     let mut grammars = Vec::with_capacity(elements.len());
     let mut names: Vec<(String, Span)> = Vec::new();
     let start = reading.options.start.clone();

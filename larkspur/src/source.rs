@@ -104,10 +104,7 @@ impl Source {
     }
     /// A grammar built by a program. Its diagnostics have no places; [`SourceBody::Grammar`] can give them some.
     pub fn grammar(grammar: Grammar) -> Self {
-        Self {
-            name: "<grammar>".to_owned(),
-            body: SourceBody::Grammar { grammar: Box::new(grammar), sources: None },
-        }
+        Self { name: "<grammar>".to_owned(), body: SourceBody::Grammar { grammar: Box::new(grammar), sources: None } }
     }
     /// A text under a name.
     pub fn text(name: impl Into<String>, kind: SourceKind, text: impl Into<String>) -> Self {

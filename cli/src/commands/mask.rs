@@ -6,25 +6,23 @@ use anyhow::Result;
 use larkspur::{MatcherError, TokenId, TokenMask};
 use serde_json::{Value, json};
 
+use super::match_text::print_rejection;
+use super::prepare::{Default, Prepared, prepare};
 use crate::Outcome;
 use crate::args::{MaskArgs, Output};
-use crate::grammar::compile;
-use crate::{output, render, vocabulary};
+use crate::{output, render};
 
 /// Tokens shown without `--all`.
 const SAMPLE_LEN: usize = 20;
 
 pub(crate) fn run(args: &MaskArgs) -> Result<Outcome> {
-    let Some(linked) = args.read.linked(&args.grammar)? else { return Ok(Outcome::Failed) };
-    let bytes = args.how.argument(Some(args.after.as_deref().unwrap_or_default()), &args.grammar)?;
-    let vocabulary = vocabulary::named_or_default(args.read.tokenizer.as_deref())?;
-    let Some(grammar) = compile(&args.grammar, linked, vocabulary.clone())? else { return Ok(Outcome::Failed) };
-    let text = args.how.text(bytes, &vocabulary, args.read.tokenizer.is_some())?;
+    let after = args.after.as_deref().unwrap_or_default();
+    let prepared = prepare(&args.grammar, Some(after), &args.read, &args.how, Default::VocabularyAndBytes)?;
+    let Some(Prepared { vocabulary, grammar, text }) = prepared else { return Ok(Outcome::Failed) };
     let mut matcher = grammar.matcher()?;
     if let Some(rejection) = text.feed(&mut matcher, &vocabulary)? {
-        render::error(&format!("the grammar rejects the text at byte {}", rejection.at));
-        let excerpt = render::excerpt("text", &text.shown, rejection.at, &rejection.label(&text), &rejection.notes());
-        writeln!(anstream::stderr(), "{excerpt}")?;
+        render::error("the grammar rejects the text, so that there is no mask after it");
+        print_rejection(&mut anstream::stderr().lock(), &rejection, &text)?;
         return Ok(Outcome::Failed);
     }
     let mut mask = TokenMask::new(vocabulary.len());

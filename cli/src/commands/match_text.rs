@@ -3,61 +3,96 @@
 use std::io::Write;
 
 use anyhow::Result;
-use serde_json::json;
+use larkspur::{ByteSet, Capture, Matcher};
+use serde_json::{Value, json};
 
+use super::prepare::{Default, Prepared, prepare};
 use crate::Outcome;
 use crate::args::{MatchArgs, Output};
-use crate::grammar::compile;
-use crate::text::{expectation, special_names};
-use crate::{output, render, vocabulary};
+use crate::text::{Rejection, Text, expectation};
+use crate::{output, render};
+
+/// Whether the text is in the language, and if not, how far it goes.
+struct Verdict {
+    rejection: Option<Rejection>,
+    is_accepting: bool,
+    /// What can follow the text, or what could stand where it is rejected.
+    expected: Vec<String>,
+    allowed: ByteSet,
+    captures: Vec<Capture>,
+}
 
 pub(crate) fn run(args: &MatchArgs) -> Result<Outcome> {
-    let Some(linked) = args.read.linked(&args.grammar)? else { return Ok(Outcome::Failed) };
-    let bytes = args.how.argument(args.text.as_deref(), &args.grammar)?;
-    let vocabulary = match &args.read.tokenizer {
-        Some(name) => vocabulary::named(name)?,
-        None => vocabulary::bytes_for(&linked, if args.how.special { special_names(&bytes) } else { Vec::new() })?,
-    };
-    let Some(grammar) = compile(&args.grammar, linked, vocabulary.clone())? else { return Ok(Outcome::Failed) };
-    let text = args.how.text(bytes, &vocabulary, args.read.tokenizer.is_some())?;
+    let prepared = prepare(&args.grammar, args.text.as_deref(), &args.read, &args.how, Default::Bytes)?;
+    let Some(Prepared { vocabulary, grammar, text }) = prepared else { return Ok(Outcome::Failed) };
     let mut matcher = grammar.matcher()?;
     let rejection = text.feed(&mut matcher, &vocabulary)?;
-
-    let accepting = rejection.is_none() && matcher.is_accepting()?;
-    let (result, at) = match &rejection {
-        Some(rejection) => ("reject", rejection.at),
-        None if accepting => ("accept", text.shown.len()),
-        None => ("incomplete", text.shown.len()),
-    };
-    let (expected, allowed) = match &rejection {
-        Some(rejection) => (rejection.expected.clone(), rejection.allowed),
-        None => (matcher.expected()?, matcher.allowed_bytes()?),
-    };
+    let verdict = Verdict::new(rejection, &matcher)?;
     match args.output {
-        Output::Json => output::json(&json!({
-            "result": result,
-            "at_byte": at,
-            "expected": expected,
-            "allowed_bytes": allowed.iter().collect::<Vec<u8>>(),
-            "note": rejection.as_ref().and_then(|rejection| rejection.note.clone()),
-        }))?,
-        Output::Text => {
-            let mut out = anstream::stdout().lock();
-            match &rejection {
-                Some(rejection) => {
-                    writeln!(out, "reject at byte {at}")?;
-                    let label = rejection.label(&text);
-                    writeln!(out, "{}", render::excerpt("text", &text.shown, at, &label, &rejection.notes()))?;
-                }
-                None if accepting => writeln!(out, "accept")?,
-                None => {
-                    writeln!(out, "incomplete")?;
-                    for line in expectation(&expected, &allowed, accepting) {
-                        writeln!(out, "  {line}")?;
-                    }
-                }
+        Output::Json => output::json(&verdict.json(&text))?,
+        Output::Text => verdict.print(&text)?,
+    }
+    Ok(if verdict.is_accepting { Outcome::Good } else { Outcome::Bad })
+}
+
+impl Verdict {
+    fn new(rejection: Option<Rejection>, matcher: &Matcher) -> Result<Self> {
+        let is_accepting = rejection.is_none() && matcher.is_accepting()?;
+        let (expected, allowed) = match &rejection {
+            Some(rejection) => (rejection.expected.clone(), rejection.allowed),
+            None => (matcher.expected()?, matcher.allowed_bytes()?),
+        };
+        let captures = if is_accepting { matcher.captures()? } else { Vec::new() };
+        Ok(Self { rejection, is_accepting, expected, allowed, captures })
+    }
+
+    fn json(&self, text: &Text) -> Value {
+        let captures: Vec<Value> = self
+            .captures
+            .iter()
+            .map(|capture| json!({ "name": capture.name, "text": String::from_utf8_lossy(&capture.bytes) }))
+            .collect();
+        json!({
+            "result": result(self.rejection.as_ref(), self.is_accepting),
+            "at_byte": self.rejection.as_ref().map_or(text.shown.len(), |rejection| rejection.at),
+            "expected": self.expected,
+            "allowed_bytes": self.allowed.iter().collect::<Vec<u8>>(),
+            "captures": captures,
+            "note": self.rejection.as_ref().and_then(|rejection| rejection.note.clone()),
+        })
+    }
+
+    fn print(&self, text: &Text) -> Result<()> {
+        let mut out = anstream::stdout().lock();
+        if let Some(rejection) = &self.rejection {
+            return print_rejection(&mut out, rejection, text);
+        }
+        writeln!(out, "{}", result(None, self.is_accepting))?;
+        for capture in &self.captures {
+            writeln!(out, "  {} = {:?}", capture.name, String::from_utf8_lossy(&capture.bytes))?;
+        }
+        if !self.is_accepting {
+            for line in expectation(&self.expected, &self.allowed) {
+                writeln!(out, "  {line}")?;
             }
         }
+        Ok(())
     }
-    Ok(if accepting { Outcome::Good } else { Outcome::Bad })
+}
+
+/// The word for how a text ended.
+pub(crate) fn result(rejection: Option<&Rejection>, is_accepting: bool) -> &'static str {
+    match rejection {
+        Some(_) => "reject",
+        None if is_accepting => "accept",
+        None => "incomplete",
+    }
+}
+
+/// Says where a text is rejected, with the line and what could stand there.
+pub(crate) fn print_rejection(out: &mut impl Write, rejection: &Rejection, text: &Text) -> Result<()> {
+    writeln!(out, "reject at byte {}", rejection.at)?;
+    let label = rejection.label(text);
+    writeln!(out, "{}", render::excerpt("text", &text.shown, rejection.at, &label, &rejection.notes()))?;
+    Ok(())
 }

@@ -4,15 +4,16 @@ use std::io::{BufWriter, Write};
 use std::time::Instant;
 
 use anyhow::Result;
-use larkspur::{MatcherError, TokenId, TokenMask};
+use larkspur::{Matcher, MatcherError, TokenId, TokenMask, Vocabulary};
 use serde_json::{Value, json};
 
+use super::mask::quoted;
+use super::match_text::{print_rejection, result};
+use super::prepare::{Default, Prepared, prepare};
 use crate::Outcome;
 use crate::args::{Output, TraceArgs};
-use crate::commands::mask::quoted;
-use crate::grammar::compile;
-use crate::text::{PieceKind, Rejection};
-use crate::{output, render, vocabulary};
+use crate::output;
+use crate::text::{PieceKind, Rejection, Text};
 
 /// Characters of a column that may be long.
 const COLUMN_WIDTH_MAX: usize = 24;
@@ -22,7 +23,7 @@ struct Row {
     at: usize,
     token: Option<TokenId>,
     allowed: usize,
-    accepting: bool,
+    is_accepting: bool,
     forced: Vec<u8>,
     expected: Vec<String>,
     mask_time_us: f64,
@@ -30,16 +31,35 @@ struct Row {
 }
 
 pub(crate) fn run(args: &TraceArgs) -> Result<Outcome> {
-    let Some(linked) = args.read.linked(&args.grammar)? else { return Ok(Outcome::Failed) };
-    let bytes = args.how.argument(args.text.as_deref(), &args.grammar)?;
-    let vocabulary = vocabulary::named_or_default(args.read.tokenizer.as_deref())?;
-    let Some(grammar) = compile(&args.grammar, linked, vocabulary.clone())? else { return Ok(Outcome::Failed) };
-    let text = args.how.text(bytes, &vocabulary, true)?;
+    let prepared = prepare(&args.grammar, args.text.as_deref(), &args.read, &args.how, Default::Tokens)?;
+    let Some(Prepared { vocabulary, grammar, text }) = prepared else { return Ok(Outcome::Failed) };
     let mut matcher = grammar.matcher()?;
-    let mut mask = TokenMask::new(vocabulary.len());
+    let (rows, rejection) = follow(&mut matcher, &text, &vocabulary)?;
+    let is_accepting = rejection.is_none() && matcher.is_accepting()?;
+    let result = result(rejection.as_ref(), is_accepting);
+    match args.output {
+        Output::Json => {
+            let steps: Vec<Value> = rows.iter().map(|row| row.json(&vocabulary)).collect();
+            let at = rejection.as_ref().map(|rejection| rejection.at);
+            output::json(&json!({ "result": result, "at_byte": at, "steps": steps }))?;
+        }
+        Output::Text => {
+            let mut out = BufWriter::new(anstream::stdout().lock());
+            table(&mut out, &rows.iter().map(|row| row.cells(&vocabulary)).collect::<Vec<_>>())?;
+            match &rejection {
+                Some(rejection) => print_rejection(&mut out, rejection, &text)?,
+                None => writeln!(out, "{result}")?,
+            }
+            out.flush()?;
+        }
+    }
+    Ok(if is_accepting { Outcome::Good } else { Outcome::Bad })
+}
 
+/// A row for each token, up to one that is rejected, and one for the end of the text.
+fn follow(matcher: &mut Matcher, text: &Text, vocabulary: &Vocabulary) -> Result<(Vec<Row>, Option<Rejection>)> {
+    let mut mask = TokenMask::new(vocabulary.len());
     let mut rows = Vec::with_capacity(text.pieces.len() + 1);
-    let mut rejection: Option<Rejection> = None;
     for piece in text.pieces.iter().map(Some).chain([None]) {
         let start = Instant::now();
         match matcher.compute_mask(&mut mask) {
@@ -54,91 +74,63 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Outcome> {
                 PieceKind::Bytes(_) => None,
             }),
             allowed: mask.count(),
-            accepting: matcher.is_accepting()?,
+            is_accepting: matcher.is_accepting()?,
             forced: matcher.forced_bytes()?,
             expected: matcher.expected()?,
             mask_time_us,
             consume_time_us: None,
         };
+        let mut rejection = None;
         if let Some(piece) = piece {
             let start = Instant::now();
-            rejection = text.feed_piece(piece, &mut matcher, &vocabulary)?;
+            rejection = text.feed_piece(piece, matcher, vocabulary)?;
             row.consume_time_us = Some(start.elapsed().as_secs_f64() * 1e6);
         }
         rows.push(row);
         if rejection.is_some() {
-            break;
+            return Ok((rows, rejection));
         }
+    }
+    Ok((rows, None))
+}
+
+impl Row {
+    fn json(&self, vocabulary: &Vocabulary) -> Value {
+        json!({
+            "at_byte": self.at,
+            "id": self.token,
+            "token": self.token.map(|token| vocabulary.display(token)),
+            "allowed": self.allowed,
+            "accepting": self.is_accepting,
+            "forced": String::from_utf8_lossy(&self.forced),
+            "expected": self.expected,
+            "mask_time_us": round(self.mask_time_us),
+            "consume_time_us": self.consume_time_us.map(round),
+        })
     }
 
-    let accepting = rejection.is_none() && matcher.is_accepting()?;
-    let result = match (&rejection, accepting) {
-        (Some(_), _) => "reject",
-        (None, true) => "accept",
-        (None, false) => "incomplete",
-    };
-    let display = |token: Option<TokenId>| token.map(|token| vocabulary.display(token));
-    match args.output {
-        Output::Json => {
-            let steps: Vec<Value> = rows
-                .iter()
-                .map(|row| {
-                    json!({
-                        "at_byte": row.at,
-                        "id": row.token,
-                        "token": display(row.token),
-                        "allowed": row.allowed,
-                        "accepting": row.accepting,
-                        "forced": String::from_utf8_lossy(&row.forced),
-                        "expected": row.expected,
-                        "mask_time_us": round(row.mask_time_us),
-                        "consume_time_us": row.consume_time_us.map(round),
-                    })
-                })
-                .collect();
-            let at = rejection.as_ref().map(|rejection| rejection.at);
-            output::json(&json!({ "result": result, "at_byte": at, "steps": steps }))?;
-        }
-        Output::Text => {
-            let mut out = BufWriter::new(anstream::stdout().lock());
-            let cells = rows.iter().map(|row| cells(row, display(row.token))).collect::<Vec<_>>();
-            table(&mut out, &cells)?;
-            match &rejection {
-                Some(rejection) => {
-                    writeln!(out, "reject at byte {}", rejection.at)?;
-                    let label = rejection.label(&text);
-                    let excerpt = render::excerpt("text", &text.shown, rejection.at, &label, &rejection.notes());
-                    writeln!(out, "{excerpt}")?;
-                }
-                None => writeln!(out, "{result}")?,
-            }
-            out.flush()?;
-        }
+    fn cells(&self, vocabulary: &Vocabulary) -> [String; 8] {
+        let forced = match self.forced.as_slice() {
+            [] => String::new(),
+            bytes => cut(&quoted(&bytes.escape_ascii().to_string())),
+        };
+        [
+            self.at.to_string(),
+            self.token.map_or(String::new(), |token| cut(&quoted(&vocabulary.display(token)))),
+            self.allowed.to_string(),
+            if self.is_accepting { "yes".to_owned() } else { String::new() },
+            format!("{:.1}", self.mask_time_us),
+            self.consume_time_us.map_or(String::new(), |time| format!("{time:.1}")),
+            forced,
+            output::names(&self.expected),
+        ]
     }
-    Ok(if accepting { Outcome::Good } else { Outcome::Bad })
 }
 
 const TITLES: [&str; 8] = ["byte", "token", "allowed", "end", "mask us", "consume us", "forced", "expected"];
 
 /// Columns that hold numbers.
 const IS_NUMBER: [bool; 8] = [true, false, true, false, true, true, false, false];
-
-fn cells(row: &Row, token: Option<String>) -> [String; 8] {
-    let forced = match row.forced.as_slice() {
-        [] => String::new(),
-        bytes => cut(&quoted(&bytes.escape_ascii().to_string())),
-    };
-    [
-        row.at.to_string(),
-        token.map_or(String::new(), |token| cut(&quoted(&token))),
-        row.allowed.to_string(),
-        if row.accepting { "yes".to_owned() } else { String::new() },
-        format!("{:.1}", row.mask_time_us),
-        row.consume_time_us.map_or(String::new(), |time| format!("{time:.1}")),
-        forced,
-        output::names(&row.expected),
-    ]
-}
 
 fn table(out: &mut impl Write, rows: &[[String; 8]]) -> Result<()> {
     let width = |column: usize| {

@@ -1,0 +1,54 @@
+//! What `match`, `mask` and `trace` begin with: a compiled grammar and a text for it.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use larkspur::{CompiledGrammar, Vocabulary};
+
+use crate::args::{ReadArgs, TextArgs};
+use crate::grammar::compile;
+use crate::text::{Text, special_names};
+use crate::vocabulary;
+
+/// A grammar and a text.
+pub(crate) struct Prepared {
+    pub vocabulary: Arc<Vocabulary>,
+    pub grammar: CompiledGrammar,
+    pub text: Text,
+}
+
+/// What the vocabulary is, and what the text is cut into, where `--tokenizer` does not say it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Default {
+    /// Bytes and bytes.
+    Bytes,
+    /// The default vocabulary, and bytes: budgets of tokens do not count.
+    VocabularyAndBytes,
+    /// The default vocabulary, and tokens.
+    Tokens,
+}
+
+/// Reads grammar and text. `None` if the grammar has mistakes, which are then shown.
+pub(crate) fn prepare(
+    path: &str,
+    text: Option<&str>,
+    read: &ReadArgs,
+    how: &TextArgs,
+    default: Default,
+) -> Result<Option<Prepared>> {
+    let Some(linked) = read.linked(path)? else { return Ok(None) };
+    let bytes = how.argument(text, path)?;
+    let names: Vec<String> = linked.token_names().into_iter().map(str::to_owned).collect();
+    let vocabulary = match &read.tokenizer {
+        Some(name) => vocabulary::named(name)?,
+        None if default == Default::Bytes => {
+            let written = if how.special { special_names(&bytes) } else { Vec::new() };
+            vocabulary::bytes_for(&linked, written)?
+        }
+        None => vocabulary::named_or_default(None)?,
+    };
+    let Some(grammar) = compile(path, linked, vocabulary.clone())? else { return Ok(None) };
+    let tokens = read.tokenizer.is_some() || default == Default::Tokens;
+    let text = how.text(bytes, &vocabulary, &names, tokens)?;
+    Ok(Some(Prepared { vocabulary, grammar, text }))
+}

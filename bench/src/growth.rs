@@ -168,7 +168,12 @@ impl Series {
 impl Bench {
     pub fn row(&self, case: &Case, size: usize) -> Result<Row> {
         let text = (case.text)(size);
-        let tokens = tokenize(&text);
+        self.row_on(case, &text, size as f64 / 1024.0)
+    }
+
+    /// A grammar on a text of the caller's.
+    pub fn row_on(&self, case: &Case, text: &str, size_kb: f64) -> Result<Row> {
+        let tokens = tokenize(text);
         let (mut ours, mut theirs) = (Series::new(self.with_larkspur), Series::new(self.with_peer));
         let mut recorded = Recorded::default();
         let mut comparison = Comparison::default();
@@ -200,7 +205,7 @@ impl Bench {
         Ok(Row {
             grammar: case.name,
             differs: case.differs,
-            size_kb: size as f64 / 1024.0,
+            size_kb,
             text_bytes: text.len(),
             tokens: tokens.len(),
             larkspur: self.with_larkspur.then(|| ours.measured(&tokens)),

@@ -51,10 +51,10 @@ struct Options {
     #[arg(long, default_value_t = 5)]
     repeats: usize,
     /// No more passes are begun when an engine has spent so many seconds on a text.
-    #[arg(long, default_value_t = 1.5)]
+    #[arg(long, default_value_t = 1.2)]
     repeat_seconds: f64,
     /// A pass is stopped after so many seconds.
-    #[arg(long, default_value_t = 8.0)]
+    #[arg(long, default_value_t = 6.0)]
     pass_seconds: f64,
     /// Leave out what needs processes of its own: cold process, many alternatives, long lists.
     #[arg(long)]
@@ -62,6 +62,12 @@ struct Options {
     /// Leave out the growing texts.
     #[arg(long)]
     no_growth: bool,
+    /// A Lark grammar to measure in place of the built-in ones, on `--text`. Writes no files.
+    #[arg(long, requires = "text", value_name = "FILE")]
+    grammar_file: Option<PathBuf>,
+    /// The text for `--grammar-file`.
+    #[arg(long, requires = "grammar_file")]
+    text: Option<String>,
     /// Where result files go.
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/results"))]
     out: PathBuf,
@@ -81,6 +87,10 @@ fn main() -> Result<()> {
         options.sizes = vec![0.5];
         options.repeats = 1;
         options.pass_seconds = 10.0;
+        options.no_children = true;
+        options.no_files = true;
+    }
+    if options.grammar_file.is_some() {
         options.no_children = true;
         options.no_files = true;
     }
@@ -156,6 +166,13 @@ fn growing(options: &Options, selected: &[&Case], effort: Effort, report: &mut R
         with_larkspur: wanted(Larkspur::NAME),
         with_peer: wanted(LlGuidance::NAME),
     };
+    if let (Some(file), Some(text)) = (&options.grammar_file, &options.text) {
+        let grammar = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        // One for the whole run.
+        let case = Case { name: "given", grammar: grammar.leak(), text: |_| String::new(), differs: None };
+        report.rows.push(bench.row_on(&case, text, text.len() as f64 / 1024.0)?);
+        return Ok(());
+    }
     for case in selected {
         for &size_kb in &options.sizes {
             eprintln!("{} {size_kb} kB", case.name);
@@ -190,7 +207,7 @@ fn children(selected: &[&Case], engines: &[&'static str], report: &mut Report) {
         }
     }
     for kind in wide::ListKind::ALL {
-        let task = Task::List { kind, lexemes: 1_000_000, seconds: 8.0 };
+        let task = Task::List { kind, lexemes: 1_000_000, seconds: 6.0 };
         run(&mut report.lists, format!("{kind:?}"), task, 60);
     }
 }

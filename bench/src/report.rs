@@ -290,7 +290,8 @@ impl Report {
         }
         out.push_str(
             "## The peer as it is by default\n\nWhere the text is forced, the mask is the canonical token alone. \
-             The tables above have `no_forcing` and\n             no limit on the work for a mask.\n\n",
+             The tables above have `no_forcing` and \
+             no limit on the work for a mask.\n\n",
         );
         let columns = ["grammar", "kB", "cold mask mean", "p50", "p99", "warm mask mean", "p50", "p99", "masks", "other than ours", "one token", "stopped"];
         let mut table = Table::new(&columns, 1);
@@ -311,7 +312,7 @@ impl Report {
         if self.cold_process.is_empty() {
             return;
         }
-        out.push_str("## Cold process\n\nOne pass in a new process. Trie, engine in ms; the rest in us; memory (RSS) in MB.\n\n");
+        out.push_str("## Cold process\n\nOne pass over 16 kB in a new process. Trie and engine in ms, the rest in us; growth of memory (RSS) in MB.\n\n");
         let columns = [
             "grammar", "engine", "trie ms", "engine ms", "compile", "first mask", "mask mean", "p50", "p99", "max",
             "consume mean", "masks", "MB trie", "MB engine", "MB compile", "MB pass", "MB peak", "stopped",

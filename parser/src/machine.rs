@@ -104,12 +104,15 @@ impl Machine {
         if self.cfg.mode == LexerMode::Exact {
             let mut merged: Vec<Thread> = Vec::with_capacity(threads.len());
             for thread in threads {
-                match merged.last_mut() {
-                    // A thread at a lexeme's start is where its set is; only such threads of equal sets are equal.
-                    Some(last) if last.lex == thread.lex && self.lexer.state(thread.lex).kind != StateKind::Fresh => {
-                        last.set = self.sets.union(last.set, thread.set)?;
-                    }
-                    _ => merged.push(thread),
+                // A thread at a lexeme's start is where its set is, and scopes begin at a set's time.
+                let meets = |other: &&mut Thread| {
+                    other.lex == thread.lex
+                        && self.lexer.state(thread.lex).kind != StateKind::Fresh
+                        && (!self.cfg.has_scopes || self.sets.time(other.set) == self.sets.time(thread.set))
+                };
+                match merged.iter_mut().rev().take_while(|other| other.lex == thread.lex).find(meets) {
+                    Some(other) => other.set = self.sets.union(other.set, thread.set)?,
+                    None => merged.push(thread),
                 }
             }
             threads = merged;

@@ -162,12 +162,12 @@ fn lists_and_rollback() {
     fork.consume_bytes(b"x,yy,").unwrap();
     matcher.consume_token(piece("b,c")).unwrap();
     matcher.consume_token(b','.into()).unwrap();
-    assert_eq!(shown(&matcher), "w=ab w=abb w=c");
-    assert_eq!(shown(&fork), "w=ab w=abx w=yy");
+    assert_eq!(shown(&matcher), "w=ab w=ab w=c");
+    assert_eq!(shown(&fork), "w=ab w=ax w=yy");
     assert_eq!(matcher.capture("w").unwrap().as_deref(), Some(&b"c"[..]));
     assert_eq!(matcher.capture("v").unwrap(), None);
     matcher.consume_token(EOS).unwrap();
-    assert_eq!(shown(&matcher), "w=ab w=abb w=c");
+    assert_eq!(shown(&matcher), "w=ab w=ab w=c");
     matcher.reset().unwrap();
     assert_eq!(shown(&matcher), "");
 }
@@ -203,7 +203,7 @@ fn ambiguous_alternatives() {
     );
     check_both(
         "start: s\ns[capture]: \"if\" s \"else\" s | \"if\" s | \"x\"",
-        &[("ififxelsex", "s=x s=x s=ififxelsex")],
+        &[("ififxelsex", "s=x s=ifx s=x s=ififxelsex")],
     );
 }
 
@@ -235,7 +235,6 @@ fn empty_captures() {
 fn circles_of_rules() {
     check_both("start: x \".\"\nx[capture]: y | \"a\"\ny[capture]: x | \"b\"", &[("a.", "x=a"), ("b.", "y=b x=b")]);
     check_both("start: x\nx[capture]: x x | \"a\"", &[("a", "x=a"), ("aa", "x=a x=a x=aa")]);
-    check_both("start: x \".\"\nx[capture]: x* \"a\"? x", &[]);
     check_both("start: x \".\"\nx[capture]: (x | \"a\")*", &[("aa.", "x=aa")]);
 }
 
@@ -249,7 +248,7 @@ fn ignored_text() {
         "start: w+\nw[capture]: /[a-z]+/ \";\"\n%ignore /[ \\n]+/",
         &[(" a ;\n\nbc;  ", "w=a ; w=bc;"), (" a; b", "w=a;")],
     );
-    check_both("start: w w\nw[capture]: \"a\"\n%ignore /#[^\\n]*/", &[("a#a\n", "")].map(|_| ("a#a", "w=a")));
+    check_both("start: w w\nw[capture]: \"a\"\n%ignore /#[^\\n]*\\n/", &[("a#a\n", "w=a"), ("a#a\na", "w=a w=a")]);
 }
 
 #[test]
@@ -371,7 +370,7 @@ fn budgets() {
     matcher.consume_bytes(b"a").unwrap();
     matcher.consume_tokens(&[u32::from(b'a'), u32::from(b'a')]).unwrap();
     matcher.consume_bytes(b"!").unwrap();
-    println!("{}", shown(&matcher));
+    assert_eq!(shown(&matcher), "t=a t=aa t=aaa");
 }
 
 #[test]

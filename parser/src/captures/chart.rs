@@ -66,6 +66,8 @@ pub(super) struct Node {
     pub pos: usize,
     /// Number of the token in which scopes predicted here begin.
     pub token: u32,
+    /// A token letter leads here.
+    pub is_after_token: bool,
     items: Range<usize>,
     scans: Range<usize>,
     token_scans: Range<usize>,
@@ -255,6 +257,7 @@ impl<'a> Chart<'a> {
         self.nodes.push(Node {
             pos,
             token,
+            is_after_token: false,
             items: self.items.len()..0,
             scans: self.scans.len()..0,
             token_scans: self.token_scans.len()..0,
@@ -303,6 +306,8 @@ impl<'a> Chart<'a> {
             let Scan { symbol, dot, goal } = self.token_scans[index];
             if self.cfg.token_letters[symbol].contains(token) {
                 if last != Some(symbol) {
+                    let node = self.making();
+                    self.nodes[node].is_after_token = true;
                     self.edge(Symbol::Tokens(symbol), from, end)?;
                     last = Some(symbol);
                 }

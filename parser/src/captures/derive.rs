@@ -2,6 +2,7 @@
 //!
 //! Top down with an explicit stack; only rules in which something is captured are looked into.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -16,8 +17,14 @@ use crate::cfg::{Cfg, DOT_ACCEPT, DotId, LexemeId, LoweredAlternative, Nontermin
 use crate::earley::sets::ParamId;
 use crate::error::Fault;
 
-/// Items in progress, by their goal: the dot, and the node that the item is in.
-type Marks = FxHashMap<GoalId, Vec<(DotId, NodeId)>>;
+/// What is in progress.
+#[derive(Default, Debug)]
+struct Marks {
+    /// Items, by their goal: the dot, and the node that the item is in.
+    items: FxHashMap<GoalId, Vec<(DotId, NodeId)>>,
+    /// For rules that begin with each other at one node, how far each is from what has really begun. Made on demand.
+    ranks: RefCell<FxHashMap<GoalId, u32>>,
+}
 
 /// What is still to be looked into. What comes first in the text is on top.
 #[derive(Debug)]
@@ -295,7 +302,7 @@ impl Derivation<'_, '_> {
             if !seen.insert(item) {
                 continue;
             }
-            let of_goal = marks.entry(goal).or_default();
+            let of_goal = marks.items.entry(goal).or_default();
             of_goal.push((dot, node));
             if of_goal.len() == 1 {
                 let node = self.chart.goals[goal].node;
@@ -310,25 +317,99 @@ impl Derivation<'_, '_> {
         let (id, param, from) = (self.chart.goals[goal].id, self.chart.goals[goal].param, self.chart.goals[goal].node);
         let plan = self.plan;
         let rule = plan.rule(id);
-        let Some(items) = marks.get(&goal) else { return Ok(()) };
+        let Some(items) = self.begun(marks, goal)? else { return Ok(()) };
         if goal == ROOT {
             let start = [self.cfg.start];
-            let found = self.open_alternative(goal, &start, items)?;
+            let found = self.open_alternative(goal, &start, &items)?;
             return self.push_open(marks, param, found);
         }
         if !rule.is_captured_inside {
             return Ok(());
         }
         if let Some(dot) = rule.repeats {
-            let found = self.open_elements(goal, dot, items, from)?;
+            let found = self.open_elements(goal, dot, &items, from)?;
             return self.push_open(marks, param, found);
         }
         for alternative in self.possible(goal) {
             let dots: Vec<DotId> = dots(&self.cfg, alternative.dot).collect();
-            let found = self.open_alternative(goal, &dots, items)?;
+            let found = self.open_alternative(goal, &dots, &items)?;
             if found.is_some() {
                 return self.push_open(marks, param, found);
             }
+        }
+        debug_assert!(false, "what is in progress has a derivation");
+        Ok(())
+    }
+
+    /// The items of a rule in progress, without those that wait for a rule that is in progress there only since this one
+    /// is: left recursion goes back to what has really begun.
+    fn begun(&mut self, marks: &Marks, goal: GoalId) -> Result<Option<Vec<(DotId, NodeId)>>, Fault> {
+        let Some(items) = marks.items.get(&goal) else { return Ok(None) };
+        let plan = self.plan;
+        if plan.rule(self.chart.goals[goal].id).corner_circle == 0 || goal == ROOT {
+            return Ok(Some(items.clone()));
+        }
+        if !marks.ranks.borrow().contains_key(&goal) {
+            self.rank_corners(marks, goal)?;
+        }
+        let ranks = marks.ranks.borrow();
+        let mut begun = Vec::with_capacity(items.len());
+        for &(dot, node) in items {
+            if self.circle_child(marks, goal, dot, node)?.is_none_or(|child| ranks.get(&child) < ranks.get(&goal)) {
+                begun.push((dot, node));
+            }
+        }
+        Ok(Some(begun))
+    }
+
+    /// The goal in progress that an item waits for, if it stands at the same node and in the same circle as its own goal.
+    fn circle_child(
+        &mut self,
+        marks: &Marks,
+        goal: GoalId,
+        dot: DotId,
+        node: NodeId,
+    ) -> Result<Option<GoalId>, Fault> {
+        self.chart.step(1)?;
+        let (id, param) = (self.chart.goals[goal].id, self.chart.goals[goal].param);
+        if node != self.chart.goals[goal].node {
+            return Ok(None);
+        }
+        let Some(child) = self.chart.goal_at(node, dot, param) else { return Ok(None) };
+        let circle = |id: NonterminalId| self.plan.rule(id).corner_circle;
+        let is_in_circle = circle(self.chart.goals[child].id) == circle(id) && marks.items.contains_key(&child);
+        Ok(is_in_circle.then_some(child))
+    }
+
+    fn rank_corners(&mut self, marks: &Marks, goal: GoalId) -> Result<(), Fault> {
+        let mut all = vec![goal];
+        let mut seen = FxHashSet::from_iter([goal]);
+        // What each goal waits for; nothing if it has an item that has really begun.
+        let mut children: Vec<Vec<GoalId>> = Vec::new();
+        while let Some(&goal) = all.get(children.len()) {
+            let mut found = Vec::new();
+            for &(dot, node) in &marks.items[&goal] {
+                match self.circle_child(marks, goal, dot, node)? {
+                    Some(child) => found.push(child),
+                    None => marks.ranks.borrow_mut().extend([(goal, 0)]),
+                }
+            }
+            all.extend(found.iter().filter(|&&child| seen.insert(child)));
+            children.push(found);
+        }
+        for rank in 1.. {
+            let mut found = Vec::new();
+            for (goal, children) in all.iter().zip(&children) {
+                self.chart.step(1 + children.len())?;
+                let ranks = marks.ranks.borrow();
+                if !ranks.contains_key(goal) && children.iter().any(|child| ranks.contains_key(child)) {
+                    found.push((*goal, rank));
+                }
+            }
+            if found.is_empty() {
+                break;
+            }
+            marks.ranks.borrow_mut().extend(found);
         }
         Ok(())
     }
@@ -526,7 +607,7 @@ impl Derivation<'_, '_> {
         let Range { start, mut end } = span;
         let first = self.hidden.partition_point(|hidden| hidden.start < start);
         let inside = &self.hidden[first..];
-        self.chart.step(1 + inside.len() + (end - start) / 8)?;
+        self.chart.step(1 + inside.len() + (end - start) / 4)?;
         while let Some(hidden) = inside.iter().rfind(|hidden| hidden.end == end && hidden.start < end) {
             end = hidden.start;
         }

@@ -239,9 +239,10 @@ impl Divider<'_, '_, '_> {
     }
 }
 
-/// Orders texts: one that ends later is preferred, then one that begins earlier.
+/// Orders texts: one that ends later is preferred, then a token read as text, then one that begins earlier.
 pub(super) fn longest_first(chart: &Chart, start: NodeId, end: NodeId) -> impl Ord + use<> {
-    (chart.nodes[end].pos, end, Reverse((chart.nodes[start].pos, start)))
+    let (first, last) = (&chart.nodes[start], &chart.nodes[end]);
+    (last.pos, !last.is_after_token, end, Reverse((first.pos, start)))
 }
 
 /// Whether the nonterminal after `dot`, with the same text as `goal`, is no rule of its circle or closer to the way out.

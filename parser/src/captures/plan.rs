@@ -22,6 +22,8 @@ pub(super) struct PlannedRule {
     pub repeats: Option<DotId>,
     /// Rules that derive each other over the same text have the same number; 0 for all others.
     pub circle: u32,
+    /// The same for rules that begin with each other.
+    pub corner_circle: u32,
 }
 
 impl Plan {
@@ -30,7 +32,8 @@ impl Plan {
         let users = users(cfg);
         let captured_inside = captured_inside(cfg, &users);
         let priorities = priorities(cfg, &users);
-        let circles = circles(cfg);
+        let whole_circles = circles(cfg, same_text);
+        let corner_circles = circles(cfg, corners);
         let rules = cfg.nonterminals.iter_enumerated().map(|(id, nonterminal)| {
             let mut alternatives = nonterminal.alternatives.clone();
             alternatives.sort_by_key(|alternative| {
@@ -41,7 +44,8 @@ impl Plan {
                 is_wanted: captured_inside[id] || nonterminal.capture.is_some(),
                 alternatives: alternatives.into(),
                 repeats: repeats(cfg, id),
-                circle: circles[id],
+                circle: whole_circles[id],
+                corner_circle: corner_circles[id],
             }
         });
         Self { rules: rules.collect::<Vec<_>>().into() }
@@ -143,20 +147,38 @@ fn repeats(cfg: &Cfg, id: NonterminalId) -> Option<DotId> {
     fits.then_some(one)
 }
 
-/// The child nonterminals that can have the whole text of `id`.
-fn same_text(cfg: &Cfg, id: NonterminalId) -> Vec<NonterminalId> {
-    let may_be_empty = |dot: &Dot| {
-        dot.optional || matches!(dot.symbol, Symbol::Nonterminal(child) if cfg.nonterminals[child].nullable)
-    };
+fn may_be_empty(cfg: &Cfg, dot: DotId) -> bool {
+    let Dot { symbol, optional, .. } = cfg.dots[dot];
+    optional || matches!(symbol, Symbol::Nonterminal(child) if cfg.nonterminals[child].nullable)
+}
+
+/// The child nonterminals that can begin the text of `id`.
+fn corners(cfg: &Cfg, id: NonterminalId) -> Vec<NonterminalId> {
     let mut children = Vec::new();
     for alternative in &cfg.nonterminals[id].alternatives {
-        let needed = dots(cfg, alternative.dot).filter(|&dot| !may_be_empty(&cfg.dots[dot])).take(2).count();
+        for dot in dots(cfg, alternative.dot) {
+            if let Symbol::Nonterminal(child) = cfg.dots[dot].symbol {
+                children.push(child);
+            }
+            if !may_be_empty(cfg, dot) {
+                break;
+            }
+        }
+    }
+    children
+}
+
+/// The child nonterminals that can have the whole text of `id`.
+fn same_text(cfg: &Cfg, id: NonterminalId) -> Vec<NonterminalId> {
+    let mut children = Vec::new();
+    for alternative in &cfg.nonterminals[id].alternatives {
+        let needed = dots(cfg, alternative.dot).filter(|&dot| !may_be_empty(cfg, dot)).take(2).count();
         if needed > 1 {
             continue;
         }
         for dot in dots(cfg, alternative.dot) {
             if let Symbol::Nonterminal(child) = cfg.dots[dot].symbol
-                && (needed == 0 || !may_be_empty(&cfg.dots[dot]))
+                && (needed == 0 || !may_be_empty(cfg, dot))
             {
                 children.push(child);
             }
@@ -165,9 +187,12 @@ fn same_text(cfg: &Cfg, id: NonterminalId) -> Vec<NonterminalId> {
     children
 }
 
-/// Strongly connected components of [`same_text`] (R. Tarjan, SIAM J. Comput. 1(2), 1972, without recursion), numbered
+/// Strongly connected components of a relation (R. Tarjan, SIAM J. Comput. 1(2), 1972, without recursion), numbered
 /// from 1; 0 for nonterminals that are in no circle.
-fn circles(cfg: &Cfg) -> IndexVec<NonterminalId, u32> {
+fn circles(
+    cfg: &Cfg,
+    related: impl Fn(&Cfg, NonterminalId) -> Vec<NonterminalId>,
+) -> IndexVec<NonterminalId, u32> {
     const UNSEEN: u32 = u32::MAX;
     let count = cfg.nonterminals.len();
     let mut circles: IndexVec<NonterminalId, u32> = vec![0; count].into();
@@ -186,7 +211,7 @@ fn circles(cfg: &Cfg) -> IndexVec<NonterminalId, u32> {
                 seen += 1;
                 on_stack[id] = true;
                 stack.push(id);
-                let children = same_text(cfg, id);
+                let children = related(cfg, id);
                 let loops = children.contains(&id);
                 path.push((id, children, loops));
             }

@@ -345,17 +345,28 @@ impl<'a> Replay<'a> {
 
     /// Adds the groups after a token letter that stands at `began`.
     fn read_letter(&mut self, token: u32, began: usize, reached: Vec<Reached>) -> Result<(), Fault> {
+        // What leads to the same set is one node, so that it is left to the rules which way is preferred.
+        let mut from: Vec<(SetId, Vec<NodeId>)> = Vec::new();
         for reached in reached {
             let machine = &mut *self.chart.machine;
             let (set, _) = machine.sets.scan_token(reached.set, token, &mut machine.lexer)?;
             if set == NO_SET {
                 continue;
             }
-            let from =
-                if reached.lexemes.is_empty() { reached.nodes } else { vec![self.node(&[reached], began, began)?] };
+            let nodes = if reached.lexemes.is_empty() {
+                reached.nodes
+            } else {
+                vec![self.node(&[reached], began, began)?]
+            };
+            match from.iter_mut().find(|(other, _)| *other == set) {
+                Some((_, others)) => others.extend(nodes),
+                None => from.push((set, nodes)),
+            }
+        }
+        for (set, nodes) in from {
             // What follows a token letter counts for the next token.
             self.chart.begin(self.pos, self.token + 1);
-            from.iter().try_for_each(|&node| self.chart.scan_token(node, token, self.pos))?;
+            nodes.iter().try_for_each(|&node| self.chart.scan_token(node, token, self.pos))?;
             let node = self.chart.finish(&[])?;
             let group = self.fresh(set, vec![node])?;
             self.groups.push(group);

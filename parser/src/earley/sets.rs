@@ -234,6 +234,11 @@ impl Sets {
         })
     }
 
+    /// The number of the token in which scopes that the set predicts begin.
+    pub fn time(&self, id: SetId) -> Option<u32> {
+        self.items(id).iter().find_map(|item| item.mark.as_time())
+    }
+
     /// Whether the text may end in the set.
     pub fn accepts(&self, id: SetId) -> bool {
         self.items(id).iter().any(|item| item.dot == DOT_ACCEPT && item.mark.is_item())

@@ -11,10 +11,10 @@ const RANGES_MAX: usize = 16;
 /// Names that are written out.
 const NAMES_MAX: usize = 12;
 
-/// Prints a JSON document.
+/// Prints a JSON document in one line.
 pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
+    serde_json::to_writer(&mut out, value)?;
     writeln!(out)?;
     Ok(())
 }

@@ -2,7 +2,6 @@
 //!
 //! Top down with an explicit stack; only rules in which something is captured are looked into.
 
-use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -10,31 +9,32 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Capture;
 use super::chart::{Chart, Frontier, GoalId, NodeId, ROOT};
-use super::divide::{Circle, Division, Part, divide, elements};
+use super::divide::{Division, Grounded, Part, divide, elements};
 use super::plan::{Plan, dots};
 use super::replay::{Outcome, Replay};
-use crate::cfg::{Cfg, DOT_ACCEPT, DotId, LexemeId, LoweredAlternative, NonterminalId, Symbol};
+use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, LoweredAlternative, NonterminalId, Symbol};
 use crate::earley::sets::ParamId;
 use crate::error::Fault;
 
-/// What is in progress.
-#[derive(Default, Debug)]
-struct Marks {
-    /// Items, by their goal: the dot, and the node that the item is in.
-    items: FxHashMap<GoalId, Vec<(DotId, NodeId)>>,
-    /// For rules that begin with each other at one node, how far each is from what has really begun. Made on demand.
-    ranks: RefCell<FxHashMap<GoalId, u32>>,
-}
+/// Items in progress, by their goal: the dot, and the node that the item is in.
+type Marks = FxHashMap<GoalId, Vec<(DotId, NodeId)>>;
+
+/// A nonterminal that derives the empty text, and its parameter.
+type Empty = (NonterminalId, u64);
+
+/// The rules of one circle that have the same text (or begin at the same node, if they are in progress) as what stands
+/// below them in the derivation. None of them derives itself.
+type Above<T> = Option<Rc<[T]>>;
 
 /// What is still to be looked into. What comes first in the text is on top.
 #[derive(Debug)]
 enum Task {
     /// A rule that has ended.
-    Closed(GoalId, NodeId),
+    Closed(GoalId, NodeId, Above<GoalId>),
     /// A rule in progress.
-    Open(Rc<Marks>, GoalId),
-    /// A rule that derives the empty text for this parameter, at a position.
-    Empty(NonterminalId, u64, usize),
+    Open(Rc<Marks>, GoalId, Above<GoalId>),
+    /// A rule that derives the empty text, at a position.
+    Empty(Empty, usize, Above<Empty>),
     /// A lexeme with a tail.
     Tail(LexemeId, NodeId, NodeId),
     /// All that is inside a captured rule is done.
@@ -86,11 +86,11 @@ pub(super) fn derive(mut replay: Replay, plan: &Plan, text: &[u8]) -> Result<Vec
             let dots = [derivation.cfg.start];
             let parts = derivation.divide(ROOT, &dots, DOT_ACCEPT, node, None)?;
             debug_assert!(parts.is_some(), "an accepted text has a derivation");
-            derivation.push_parts(&parts.unwrap_or_default(), ParamId(0))?;
+            derivation.push_parts(&parts.unwrap_or_default(), ParamId(0), None)?;
         }
         Outcome::Open(frontiers) => {
             let marks = derivation.marks(&frontiers)?;
-            derivation.tasks.push(Task::Open(marks, ROOT));
+            derivation.tasks.push(Task::Open(marks, ROOT, None));
         }
     }
     derivation.run()?;
@@ -104,9 +104,9 @@ impl Derivation<'_, '_> {
         while let Some(task) = self.tasks.pop() {
             self.chart.step(1)?;
             match task {
-                Task::Closed(goal, end) => self.closed(goal, end)?,
-                Task::Open(marks, goal) => self.open(&marks, goal)?,
-                Task::Empty(id, value, pos) => self.empty(id, value, pos)?,
+                Task::Closed(goal, end, above) => self.closed(goal, end, above)?,
+                Task::Open(marks, goal, above) => self.open(&marks, goal, above)?,
+                Task::Empty(empty, pos, above) => self.empty(empty, pos, above)?,
                 Task::Tail(lexeme, from, to) => self.tail(lexeme, from, to)?,
                 Task::Capture(id, span) => self.capture(id, span)?,
             }
@@ -119,7 +119,7 @@ impl Derivation<'_, '_> {
     }
 
     /// A rule that has ended.
-    fn closed(&mut self, goal: GoalId, end: NodeId) -> Result<(), Fault> {
+    fn closed(&mut self, goal: GoalId, end: NodeId, above: Above<GoalId>) -> Result<(), Fault> {
         let (id, param, node) = (self.chart.goals[goal].id, self.chart.goals[goal].param, self.chart.goals[goal].node);
         let mut span = self.pos(node)..self.pos(end);
         let is_captured = self.cfg.nonterminals[id].capture.is_some();
@@ -142,12 +142,15 @@ impl Derivation<'_, '_> {
                     marks
                 }
             };
-            self.tasks.push(Task::Open(marks, goal));
+            self.tasks.push(Task::Open(marks, goal, None));
             return Ok(());
         }
-        let ranks = self.ranks(goal, end)?;
-        let circle = ranks.as_ref().map(|ranks| Circle { ranks, below: ranks.get(&goal).copied().unwrap_or(0) });
-        let parts = self.parts(goal, end, circle.as_ref())?;
+        let above = (self.plan.rule(id).circle > 0).then(|| extend(above, goal));
+        let grounded = match &above {
+            Some(above) => Some(self.grounded(goal, end, above)?),
+            None => None,
+        };
+        let parts = self.parts(goal, end, grounded.as_ref())?;
         debug_assert!(parts.is_some(), "what has ended has a derivation");
         let parts = parts.unwrap_or_default();
         if is_captured {
@@ -159,27 +162,26 @@ impl Derivation<'_, '_> {
                 && let Some(split) = self.split(lexeme, start, end)?
             {
                 span.end = split.at;
-                self.push_parts(&parts, param)?;
+                self.push_parts(&parts, param, None)?;
                 self.tasks.push(Task::Capture(id, span));
                 return Ok(());
             }
             self.tasks.push(Task::Capture(id, span));
         }
-        self.push_parts(&parts, param)
+        self.push_parts(&parts, param, above.map(|above| (goal, end, above)))
     }
 
     /// The symbols of a rule that has ended.
-    fn parts(&mut self, goal: GoalId, end: NodeId, circle: Option<&Circle>) -> Result<Option<Vec<Part>>, Fault> {
+    fn parts(&mut self, goal: GoalId, end: NodeId, grounded: Option<&Grounded>) -> Result<Option<Vec<Part>>, Fault> {
         let plan = self.plan;
         let rule = plan.rule(self.chart.goals[goal].id);
         if let Some(dot) = rule.repeats {
-            let found = elements(self.chart, plan, goal, dot, &[end], circle)?;
+            let found = elements(self.chart, plan, goal, dot, &[end], grounded)?;
             return Ok(found.map(|(parts, _)| parts));
         }
         for alternative in self.possible(goal) {
             let dots: Vec<DotId> = dots(&self.cfg, alternative.dot).collect();
-            let circle = circle.map(|&Circle { ranks, below }| Circle { ranks, below });
-            if let Some(parts) = self.divide(goal, &dots, crate::cfg::DOT_END, end, circle)? {
+            if let Some(parts) = self.divide(goal, &dots, DOT_END, end, grounded)? {
                 return Ok(Some(parts));
             }
         }
@@ -200,70 +202,62 @@ impl Derivation<'_, '_> {
         dots: &[DotId],
         after: DotId,
         to: NodeId,
-        circle: Option<Circle>,
+        grounded: Option<&Grounded>,
     ) -> Result<Option<Vec<Part>>, Fault> {
         let is_root = goal == ROOT;
         // A rule ends with its last symbol; an item in the middle of one may have been carried over ignored text.
-        let trail = is_root || after != crate::cfg::DOT_END && !dots.is_empty();
-        divide(self.chart, self.plan, &Division { goal, dots, after, to, lead: is_root, trail, circle })
+        let trail = is_root || after != DOT_END && !dots.is_empty();
+        divide(self.chart, self.plan, &Division { goal, dots, after, to, lead: is_root, trail, grounded })
     }
 
-    /// For a rule that may derive itself: how far each rule of its circle is from the way out, for this text.
-    fn ranks(&mut self, goal: GoalId, end: NodeId) -> Result<Option<FxHashMap<GoalId, u32>>, Fault> {
+    /// For a rule of a circle: those rules of it that can derive its text without it and the rules above it.
+    fn grounded(&mut self, goal: GoalId, end: NodeId, above: &[GoalId]) -> Result<Grounded, Fault> {
         let circle = self.plan.rule(self.chart.goals[goal].id).circle;
-        if circle == 0 {
-            return Ok(None);
-        }
-        let mut all = vec![goal];
-        let mut next = 0;
-        let mut seen = FxHashSet::from_iter([goal]);
-        while next < all.len() {
-            let at = all[next];
-            next += 1;
+        let mut all: Vec<GoalId> = Vec::new();
+        let mut seen: FxHashSet<GoalId> = above.iter().copied().collect();
+        let (mut at, mut visited) = (goal, 0);
+        let cfg = self.cfg.clone();
+        loop {
             let (node, param) = (self.chart.goals[at].node, self.chart.goals[at].param);
-            for alternative in self.possible(at) {
-                for dot in dots(&self.cfg.clone(), alternative.dot) {
-                    self.chart.step(1)?;
-                    if let Symbol::Nonterminal(child) = self.cfg.dots[dot].symbol
-                        && self.plan.rule(child).circle == circle
-                        && let Some(child) = self.chart.goal_at(node, dot, param)
-                        && !seen.contains(&child)
-                        && self.chart.has_fact(child, end)?
-                    {
-                        seen.insert(child);
-                        all.push(child);
-                    }
+            for dot in self.possible(at).into_iter().flat_map(|alternative| dots(&cfg, alternative.dot)) {
+                self.chart.step(1)?;
+                if let Symbol::Nonterminal(child) = cfg.dots[dot].symbol
+                    && self.plan.rule(child).circle == circle
+                    && let Some(child) = self.chart.goal_at(node, dot, param)
+                    && !seen.contains(&child)
+                    && self.chart.has_fact(child, end)?
+                {
+                    seen.insert(child);
+                    all.push(child);
                 }
             }
+            let Some(&next) = all.get(visited) else { break };
+            at = next;
+            visited += 1;
         }
-        let mut ranks = FxHashMap::default();
-        all.retain(|&goal| {
-            let is_cut = self.chart.cut_of(goal, end).is_some();
-            if is_cut {
-                ranks.insert(goal, 0);
-            }
-            !is_cut
-        });
-        let mut rank = 0;
-        while !all.is_empty() {
-            let mut found = Vec::new();
+        let mut grounded: Grounded =
+            all.iter().copied().filter(|&goal| self.chart.cut_of(goal, end).is_some()).collect();
+        loop {
+            let before = grounded.len();
             for &goal in &all {
-                if self.parts(goal, end, Some(&Circle { ranks: &ranks, below: rank }))?.is_some() {
-                    found.push(goal);
+                if !grounded.contains(&goal) && self.parts(goal, end, Some(&grounded))?.is_some() {
+                    grounded.insert(goal);
                 }
             }
-            if found.is_empty() && rank > 0 {
-                break;
+            if grounded.len() == before {
+                return Ok(grounded);
             }
-            all.retain(|goal| !found.contains(goal));
-            ranks.extend(found.into_iter().map(|goal| (goal, rank)));
-            rank += 1;
         }
-        Ok(Some(ranks))
     }
 
-    /// Queues the symbols of a rule with this parameter, the last one first.
-    fn push_parts(&mut self, parts: &[Part], param: ParamId) -> Result<(), Fault> {
+    /// Queues the symbols of a rule with this parameter, the last one first. `circle` is the rule, where it ends and what
+    /// is above its symbols, if it is in a circle.
+    fn push_parts(
+        &mut self,
+        parts: &[Part],
+        param: ParamId,
+        circle: Option<(GoalId, NodeId, Rc<[GoalId]>)>,
+    ) -> Result<(), Fault> {
         for &Part { dot, start, end } in parts.iter().rev() {
             self.chart.step(1)?;
             match self.cfg.dots[dot].symbol {
@@ -271,9 +265,15 @@ impl Derivation<'_, '_> {
                     if start == end {
                         let value = self.chart.machine.sets.param_value(param).value;
                         let value = self.cfg.dots[dot].arg.eval(value);
-                        self.tasks.push(Task::Empty(child, value, self.pos(end)));
+                        self.tasks.push(Task::Empty((child, value), self.pos(end), None));
                     } else if let Some(goal) = self.chart.goal_at(start, dot, param) {
-                        self.tasks.push(Task::Closed(goal, end));
+                        let is_same = |&(parent, to, _): &(GoalId, NodeId, _)| {
+                            let parent = &self.chart.goals[parent];
+                            (parent.node, to) == (start, end)
+                                && self.plan.rule(parent.id).circle == self.plan.rule(child).circle
+                        };
+                        let above = circle.as_ref().filter(|circle| is_same(circle)).map(|circle| circle.2.clone());
+                        self.tasks.push(Task::Closed(goal, end, above));
                     }
                 }
                 Symbol::Lexeme(lexeme) if start != end && self.cfg.lexemes[lexeme].tail.is_some() => {
@@ -302,7 +302,7 @@ impl Derivation<'_, '_> {
             if !seen.insert(item) {
                 continue;
             }
-            let of_goal = marks.items.entry(goal).or_default();
+            let of_goal = marks.entry(goal).or_default();
             of_goal.push((dot, node));
             if of_goal.len() == 1 {
                 let node = self.chart.goals[goal].node;
@@ -313,53 +313,83 @@ impl Derivation<'_, '_> {
     }
 
     /// A rule in progress.
-    fn open(&mut self, marks: &Rc<Marks>, goal: GoalId) -> Result<(), Fault> {
-        let (id, param, from) = (self.chart.goals[goal].id, self.chart.goals[goal].param, self.chart.goals[goal].node);
+    fn open(&mut self, marks: &Rc<Marks>, goal: GoalId, above: Above<GoalId>) -> Result<(), Fault> {
+        let (id, from) = (self.chart.goals[goal].id, self.chart.goals[goal].node);
         let plan = self.plan;
         let rule = plan.rule(id);
-        let Some(items) = self.begun(marks, goal)? else { return Ok(()) };
+        let above = (rule.corner_circle > 0 && goal != ROOT).then(|| extend(above, goal));
+        let Some(items) = self.begun(marks, goal, above.as_deref())? else { return Ok(()) };
         if goal == ROOT {
             let start = [self.cfg.start];
             let found = self.open_alternative(goal, &start, &items)?;
-            return self.push_open(marks, param, found);
+            return self.push_open(marks, goal, above, found);
         }
         if !rule.is_captured_inside {
             return Ok(());
         }
         if let Some(dot) = rule.repeats {
             let found = self.open_elements(goal, dot, &items, from)?;
-            return self.push_open(marks, param, found);
+            return self.push_open(marks, goal, above, found);
         }
         for alternative in self.possible(goal) {
             let dots: Vec<DotId> = dots(&self.cfg, alternative.dot).collect();
             let found = self.open_alternative(goal, &dots, &items)?;
             if found.is_some() {
-                return self.push_open(marks, param, found);
+                return self.push_open(marks, goal, above, found);
             }
         }
         debug_assert!(false, "what is in progress has a derivation");
         Ok(())
     }
 
-    /// The items of a rule in progress, without those that wait for a rule that is in progress there only since this one
-    /// is: left recursion goes back to what has really begun.
-    fn begun(&mut self, marks: &Marks, goal: GoalId) -> Result<Option<Vec<(DotId, NodeId)>>, Fault> {
-        let Some(items) = marks.items.get(&goal) else { return Ok(None) };
-        let plan = self.plan;
-        if plan.rule(self.chart.goals[goal].id).corner_circle == 0 || goal == ROOT {
-            return Ok(Some(items.clone()));
-        }
-        if !marks.ranks.borrow().contains_key(&goal) {
-            self.rank_corners(marks, goal)?;
-        }
-        let ranks = marks.ranks.borrow();
+    /// The items of a rule in progress, without those that wait for a rule that is in progress at the same node only
+    /// since this one or one above it is.
+    fn begun(
+        &mut self,
+        marks: &Marks,
+        goal: GoalId,
+        above: Option<&[GoalId]>,
+    ) -> Result<Option<Vec<(DotId, NodeId)>>, Fault> {
+        let Some(items) = marks.get(&goal) else { return Ok(None) };
+        let Some(above) = above else { return Ok(Some(items.clone())) };
+        let grounded = self.grounded_open(marks, goal, above)?;
         let mut begun = Vec::with_capacity(items.len());
         for &(dot, node) in items {
-            if self.circle_child(marks, goal, dot, node)?.is_none_or(|child| ranks.get(&child) < ranks.get(&goal)) {
+            if self.circle_child(marks, goal, dot, node)?.is_none_or(|child| grounded.contains(&child)) {
                 begun.push((dot, node));
             }
         }
         Ok(Some(begun))
+    }
+
+    /// For a rule in progress: those that begin at the same node in the same circle and are in progress without it and
+    /// the rules above it.
+    fn grounded_open(&mut self, marks: &Marks, goal: GoalId, above: &[GoalId]) -> Result<Grounded, Fault> {
+        let mut seen: FxHashSet<GoalId> = above.iter().copied().collect();
+        let mut all = vec![goal];
+        // What each goal waits for.
+        let mut children: Vec<Vec<Option<GoalId>>> = Vec::new();
+        while let Some(&goal) = all.get(children.len()) {
+            let mut found = Vec::new();
+            for &(dot, node) in &marks[&goal] {
+                found.push(self.circle_child(marks, goal, dot, node)?);
+            }
+            all.extend(found.iter().flatten().filter(|&&child| seen.insert(child)));
+            children.push(found);
+        }
+        let mut grounded = Grounded::default();
+        loop {
+            let before = grounded.len();
+            for (goal, children) in all.iter().zip(&children).skip(1) {
+                self.chart.step(1 + children.len())?;
+                if children.iter().any(|child| child.is_none_or(|child| grounded.contains(&child))) {
+                    grounded.insert(*goal);
+                }
+            }
+            if grounded.len() == before {
+                return Ok(grounded);
+            }
+        }
     }
 
     /// The goal in progress that an item waits for, if it stands at the same node and in the same circle as its own goal.
@@ -377,54 +407,24 @@ impl Derivation<'_, '_> {
         }
         let Some(child) = self.chart.goal_at(node, dot, param) else { return Ok(None) };
         let circle = |id: NonterminalId| self.plan.rule(id).corner_circle;
-        let is_in_circle = circle(self.chart.goals[child].id) == circle(id) && marks.items.contains_key(&child);
+        let is_in_circle = circle(self.chart.goals[child].id) == circle(id) && marks.contains_key(&child);
         Ok(is_in_circle.then_some(child))
-    }
-
-    fn rank_corners(&mut self, marks: &Marks, goal: GoalId) -> Result<(), Fault> {
-        let mut all = vec![goal];
-        let mut seen = FxHashSet::from_iter([goal]);
-        // What each goal waits for; nothing if it has an item that has really begun.
-        let mut children: Vec<Vec<GoalId>> = Vec::new();
-        while let Some(&goal) = all.get(children.len()) {
-            let mut found = Vec::new();
-            for &(dot, node) in &marks.items[&goal] {
-                match self.circle_child(marks, goal, dot, node)? {
-                    Some(child) => found.push(child),
-                    None => marks.ranks.borrow_mut().extend([(goal, 0)]),
-                }
-            }
-            all.extend(found.iter().filter(|&&child| seen.insert(child)));
-            children.push(found);
-        }
-        for rank in 1.. {
-            let mut found = Vec::new();
-            for (goal, children) in all.iter().zip(&children) {
-                self.chart.step(1 + children.len())?;
-                let ranks = marks.ranks.borrow();
-                if !ranks.contains_key(goal) && children.iter().any(|child| ranks.contains_key(child)) {
-                    found.push((*goal, rank));
-                }
-            }
-            if found.is_empty() {
-                break;
-            }
-            marks.ranks.borrow_mut().extend(found);
-        }
-        Ok(())
     }
 
     fn push_open(
         &mut self,
         marks: &Rc<Marks>,
-        param: ParamId,
+        goal: GoalId,
+        above: Above<GoalId>,
         found: Option<(Vec<Part>, DotId, NodeId)>,
     ) -> Result<(), Fault> {
         let Some((parts, dot, node)) = found else { return Ok(()) };
+        let param = self.chart.goals[goal].param;
         if let Some(child) = self.chart.goal_at(node, dot, param) {
-            self.tasks.push(Task::Open(marks.clone(), child));
+            let is_circle = self.circle_child(marks, goal, dot, node)?.is_some();
+            self.tasks.push(Task::Open(marks.clone(), child, above.filter(|_| is_circle)));
         }
-        self.push_parts(&parts, param)
+        self.push_parts(&parts, param, None)
     }
 
     /// The preferred way in which an alternative is in progress: the symbols that have ended, and where the next began.
@@ -478,26 +478,30 @@ impl Derivation<'_, '_> {
     }
 
     /// A rule that derives the empty text.
-    fn empty(&mut self, id: NonterminalId, value: u64, pos: usize) -> Result<(), Fault> {
+    fn empty(&mut self, (id, value): Empty, pos: usize, above: Above<Empty>) -> Result<(), Fault> {
         if !self.is_nullable(id, value)? {
             return Ok(());
         }
         if self.cfg.nonterminals[id].capture.is_some() {
             self.tasks.push(Task::Capture(id, pos..pos));
         }
-        if !self.plan.rule(id).is_captured_inside {
+        let plan = self.plan;
+        if !plan.rule(id).is_captured_inside {
             return Ok(());
         }
-        let circle = self.plan.rule(id).circle;
-        let ranks = if circle == 0 { FxHashMap::default() } else { self.empty_ranks(id, value)? };
-        let below = ranks.get(&(id, value)).copied().unwrap_or(0);
-        let plan = self.plan;
+        let circle = plan.rule(id).circle;
+        let above = (circle > 0).then(|| extend(above, (id, value)));
+        let grounded = match &above {
+            Some(above) => self.grounded_empty((id, value), above)?,
+            None => FxHashSet::default(),
+        };
+        let is_circle = |child: &Empty| circle > 0 && plan.rule(child.0).circle == circle;
         for &alternative in &plan.rule(id).alternatives {
             let Some(children) = self.empty_children(alternative, value)? else { continue };
-            let is_closer = |child: &(NonterminalId, u64)| ranks.get(child).is_some_and(|&rank| rank < below);
-            if children.iter().all(|child| circle == 0 || plan.rule(child.0).circle != circle || is_closer(child)) {
-                let wanted = children.into_iter().rev().filter(|(child, _)| plan.rule(*child).is_wanted);
-                self.tasks.extend(wanted.map(|(child, value)| Task::Empty(child, value, pos)));
+            if children.iter().all(|child| !is_circle(child) || grounded.contains(child)) {
+                for child in children.into_iter().rev().filter(|child| plan.rule(child.0).is_wanted) {
+                    self.tasks.push(Task::Empty(child, pos, above.clone().filter(|_| is_circle(&child))));
+                }
                 break;
             }
         }
@@ -514,7 +518,7 @@ impl Derivation<'_, '_> {
         &mut self,
         alternative: LoweredAlternative,
         value: u64,
-    ) -> Result<Option<Vec<(NonterminalId, u64)>>, Fault> {
+    ) -> Result<Option<Vec<Empty>>, Fault> {
         if !self.cfg.holds(alternative, value) {
             return Ok(None);
         }
@@ -534,15 +538,15 @@ impl Derivation<'_, '_> {
         Ok(Some(children))
     }
 
-    /// For a rule that may derive itself: how far each rule of its circle is from the empty text.
-    fn empty_ranks(&mut self, id: NonterminalId, value: u64) -> Result<FxHashMap<(NonterminalId, u64), u32>, Fault> {
+    /// For a rule of a circle: those rules of it that derive the empty text without it and the rules above it.
+    fn grounded_empty(&mut self, empty: Empty, above: &[Empty]) -> Result<FxHashSet<Empty>, Fault> {
         let plan = self.plan;
-        let circle = plan.rule(id).circle;
-        let mut all = vec![(id, value)];
-        let mut ways: Vec<Vec<Vec<(NonterminalId, u64)>>> = Vec::new();
-        let mut seen = FxHashSet::from_iter([(id, value)]);
-        while ways.len() < all.len() {
-            let (id, value) = all[ways.len()];
+        let circle = plan.rule(empty.0).circle;
+        let mut seen: FxHashSet<Empty> = above.iter().copied().collect();
+        let mut all = vec![empty];
+        // For each, the rules of the circle in each of its ways to be empty.
+        let mut ways: Vec<Vec<Vec<Empty>>> = Vec::new();
+        while let Some(&(id, value)) = all.get(ways.len()) {
             let mut found = Vec::new();
             for &alternative in &plan.rule(id).alternatives {
                 if let Some(mut children) = self.empty_children(alternative, value)? {
@@ -553,22 +557,19 @@ impl Derivation<'_, '_> {
             }
             ways.push(found);
         }
-        let mut ranks: FxHashMap<(NonterminalId, u64), u32> = FxHashMap::default();
-        for rank in 0.. {
-            let mut found = Vec::new();
-            for (node, ways) in all.iter().zip(&ways) {
-                self.chart.step(1 + ways.len())?;
-                let is_way = |way: &Vec<_>| way.iter().all(|child| ranks.contains_key(child));
-                if !ranks.contains_key(node) && ways.iter().any(is_way) {
-                    found.push((*node, rank));
+        let mut grounded: FxHashSet<Empty> = FxHashSet::default();
+        loop {
+            let before = grounded.len();
+            for (empty, ways) in all.iter().zip(&ways).skip(1) {
+                self.chart.step(1 + ways.iter().map(Vec::len).sum::<usize>())?;
+                if ways.iter().any(|way| way.iter().all(|child| grounded.contains(child))) {
+                    grounded.insert(*empty);
                 }
             }
-            if found.is_empty() {
-                break;
+            if grounded.len() == before {
+                return Ok(grounded);
             }
-            ranks.extend(found);
         }
-        Ok(ranks)
     }
 
     /// Where a lexeme divides into its body and its tail.
@@ -621,4 +622,9 @@ impl Derivation<'_, '_> {
         self.captures.push(Capture { name: name.clone(), start, end, bytes });
         Ok(())
     }
+}
+
+/// What is above the symbols of `last`.
+fn extend<T: Copy>(above: Above<T>, last: T) -> Rc<[T]> {
+    above.iter().flat_map(|above| above.iter().copied()).chain([last]).collect()
 }

@@ -22,11 +22,8 @@ pub(super) struct Part {
     pub end: NodeId,
 }
 
-/// Which rules of a circle may stand for the whole text of another: those that are closer to the way out.
-pub(super) struct Circle<'q> {
-    pub ranks: &'q FxHashMap<GoalId, u32>,
-    pub below: u32,
-}
+/// Which rules of a circle may have the whole text of another: those that can do without it.
+pub(super) type Grounded = FxHashSet<GoalId>;
 
 /// What is to be divided.
 pub(super) struct Division<'q> {
@@ -40,7 +37,8 @@ pub(super) struct Division<'q> {
     /// Ignored text may stand before the first symbol.
     pub lead: bool,
     pub trail: bool,
-    pub circle: Option<Circle<'q>>,
+    /// Set if the goal is in a circle.
+    pub grounded: Option<&'q Grounded>,
 }
 
 /// A symbol from `start` to `end`, when the symbol before it ended at `before`.
@@ -210,11 +208,11 @@ impl Divider<'_, '_, '_> {
 
     /// Whether the symbol may have this text: a rule of a circle not that of a rule that derives it.
     fn is_allowed(&mut self, dot: DotId, start: NodeId, end: NodeId) -> bool {
-        let Some(circle) = &self.division.circle else { return true };
+        let Some(grounded) = self.division.grounded else { return true };
         if start != self.from || end != self.division.to {
             return true;
         }
-        is_closer(self.chart, self.plan, circle, self.division.goal, dot, start)
+        is_grounded(self.chart, self.plan, grounded, self.division.goal, dot, start)
     }
 
     /// Takes the longest step each time, of those that lead to `meeting` after `middle` symbols.
@@ -245,22 +243,19 @@ pub(super) fn longest_first(chart: &Chart, start: NodeId, end: NodeId) -> impl O
     (last.pos, !last.is_after_token, end, Reverse((first.pos, start)))
 }
 
-/// Whether the nonterminal after `dot`, with the same text as `goal`, is no rule of its circle or closer to the way out.
-pub(super) fn is_closer(
+/// Whether the nonterminal after `dot`, with the same text as `goal`, is in no circle with it or can do without it.
+fn is_grounded(
     chart: &mut Chart,
     plan: &Plan,
-    circle: &Circle,
+    grounded: &Grounded,
     goal: GoalId,
     dot: DotId,
     start: NodeId,
 ) -> bool {
     let (id, param) = (chart.goals[goal].id, chart.goals[goal].param);
     let Symbol::Nonterminal(child) = chart.cfg.dots[dot].symbol else { return true };
-    if plan.rule(child).circle != plan.rule(id).circle {
-        return true;
-    }
-    let rank = chart.goal_at(start, dot, param).and_then(|child| circle.ranks.get(&child));
-    rank.is_some_and(|&rank| rank < circle.below)
+    plan.rule(child).circle != plan.rule(id).circle
+        || chart.goal_at(start, dot, param).is_some_and(|child| grounded.contains(&child))
 }
 
 /// The elements of a repetition whose text ends at one of `ends`, each as long as it can be; and the end that they lead
@@ -271,7 +266,7 @@ pub(super) fn elements(
     goal: GoalId,
     dot: DotId,
     ends: &[NodeId],
-    circle: Option<&Circle>,
+    grounded: Option<&Grounded>,
 ) -> Result<Option<(Vec<Part>, NodeId)>, Fault> {
     let (from, param) = (chart.goals[goal].node, chart.goals[goal].param);
     let mut seen: FxHashSet<NodeId> = ends.iter().copied().collect();
@@ -288,7 +283,7 @@ pub(super) fn elements(
                 chart.step(1)?;
                 if start == from {
                     let is_whole = ends == [end];
-                    if is_whole && circle.is_some_and(|circle| !is_closer(chart, plan, circle, goal, dot, start)) {
+                    if is_whole && grounded.is_some_and(|grounded| !is_grounded(chart, plan, grounded, goal, dot, start)) {
                         continue;
                     }
                 } else if !chart.has_fact(goal, before)? {

@@ -101,12 +101,13 @@ fn say(title: annotate_snippets::Title) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// An excerpt of a text with a caret under the byte at `at`, and lines of notes below.
-pub(crate) fn excerpt(name: &str, text: &[u8], at: usize, label: &str, notes: &[String]) -> String {
-    let (line_number, line, caret) = line_around(text, at);
-    let width = caret.end.max(line.len());
-    let padded = format!("{line:width$}");
-    let snippet = Snippet::source(padded)
+/// An excerpt of a text with carets under the bytes `range`, and lines of notes below.
+pub(crate) fn excerpt(name: &str, text: &[u8], range: Range<usize>, label: &str, notes: &[String]) -> String {
+    let (line_number, mut line, caret) = line_around(text, range);
+    if line.len() < caret.end {
+        line.push(' ');
+    }
+    let snippet = Snippet::source(line)
         .line_start(line_number)
         .path(name)
         .annotation(AnnotationKind::Primary.span(caret).label(label));
@@ -117,21 +118,22 @@ pub(crate) fn excerpt(name: &str, text: &[u8], at: usize, label: &str, notes: &[
     Renderer::styled().render(&[group]).to_string()
 }
 
-/// The line that holds byte `at`, with escapes for what does not show, and where the byte stands in it.
-fn line_around(text: &[u8], at: usize) -> (usize, String, Range<usize>) {
-    let at = at.min(text.len());
+/// The line that holds the first byte of `range`, with escapes for what does not show, and where the range stands in it.
+fn line_around(text: &[u8], range: Range<usize>) -> (usize, String, Range<usize>) {
+    let at = range.start.min(text.len());
     let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
     let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |newline| at + newline + 1);
     let number = text[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
     let mut line = String::new();
-    let mut caret = None;
+    let mut caret: Option<Range<usize>> = None;
     let mut offset = start;
     for chunk in text[start..end].utf8_chunks() {
         let characters = chunk.valid().chars().map(|c| (c.len_utf8(), shown(c)));
         let stray = chunk.invalid().iter().map(|byte| (1, format!("\\x{byte:02x}")));
         for (len, piece) in characters.chain(stray) {
-            if (offset..offset + len).contains(&at) {
-                caret = Some(line.len()..line.len() + piece.len());
+            if offset < range.end && at < offset + len {
+                let start = caret.map_or(line.len(), |caret| caret.start);
+                caret = Some(start..line.len() + piece.len());
             }
             line.push_str(&piece);
             offset += len;

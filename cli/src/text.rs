@@ -40,6 +40,8 @@ pub(crate) enum PieceKind {
 pub(crate) struct Rejection {
     /// First byte of [`Text::shown`] that cannot follow.
     pub at: usize,
+    /// How many bytes from there on are refused together: those of a token's name.
+    pub len: usize,
     /// Terminals and tokens that could stand there.
     pub expected: Vec<String>,
     /// Bytes that could stand there.
@@ -49,11 +51,18 @@ pub(crate) struct Rejection {
 }
 
 impl TextArgs {
+    /// Fails if the grammar and the text are both standard input.
+    pub fn check_stdin(&self, text: Option<&str>, grammar: &str) -> Result<()> {
+        if grammar == "-" && self.token_ids.is_none() && matches!(text, Some("-") | None) {
+            bail!("the grammar and the text cannot both be standard input");
+        }
+        Ok(())
+    }
+
     /// The bytes of an argument: `-` is standard input.
-    pub fn argument(&self, text: Option<&str>, grammar: &str) -> Result<Vec<u8>> {
+    pub fn argument(&self, text: Option<&str>) -> Result<Vec<u8>> {
         match text {
             _ if self.token_ids.is_some() => Ok(Vec::new()),
-            Some("-") | None if grammar == "-" => bail!("the grammar and the text cannot both be standard input"),
             Some("-") | None => read_stdin(),
             Some(text) => Ok(text.as_bytes().to_vec()),
         }
@@ -204,6 +213,7 @@ impl Text {
                 let reason = matcher.stop_reason();
                 return Ok(Some(Rejection {
                     at: piece.at,
+                    len: 1,
                     expected: Vec::new(),
                     allowed: ByteSet::EMPTY,
                     note: Some(match reason {
@@ -223,12 +233,30 @@ impl Text {
         there.consume_bytes(&bytes[..inside.min(bytes.len())])?;
         let at = piece.at + inside;
         let last_newline = at + 1 == self.shown.len() && self.shown.ends_with(b"\n") && there.is_accepting()?;
+        let special = match piece.kind {
+            PieceKind::Token(token) => vocabulary.special_name(token),
+            PieceKind::Bytes(_) => None,
+        };
         Ok(Some(Rejection {
             at,
+            len: special.map_or(1, str::len),
             expected: there.expected()?,
             allowed: there.allowed_bytes()?,
-            note: last_newline.then(|| "without the line break at its end, the text would be accepted".to_owned()),
+            note: if last_newline {
+                Some("without the line break at its end, the text would be accepted".to_owned())
+            } else {
+                self.special_note(at, &there.expected()?)
+            },
         }))
+    }
+}
+
+impl Text {
+    /// A hint where the name of an expected token was read as text.
+    fn special_note(&self, at: usize, expected: &[String]) -> Option<String> {
+        let rest = self.shown.get(at..)?;
+        let name = expected.iter().find(|name| name.starts_with('<') && rest.starts_with(name.as_bytes()))?;
+        Some(format!("`{name}` is a token of the grammar and text here; with `--special` it is the token"))
     }
 }
 
@@ -236,6 +264,7 @@ impl Rejection {
     /// What is wrong at the place, in words.
     pub fn label(&self, text: &Text) -> String {
         match text.shown.get(self.at) {
+            Some(_) if self.len > 1 => "this token cannot follow".to_owned(),
             Some(&byte) if byte.is_ascii() => format!("{} cannot follow", output::byte(byte)),
             _ => "cannot follow".to_owned(),
         }

@@ -144,18 +144,10 @@ fn trace_follows_tokens() {
 
 #[test]
 fn generated_sentences_are_accepted() {
-    for grammar in ["sum.lark", "date.regex", "tool.lark", "list.json"] {
-        let tokenizer = if grammar == "tool.lark" { "o200k_harmony" } else { "bytes" };
-        let seed_of = |seed: u32| ["--seed".to_owned(), seed.to_string()];
-        for seed in 0..3 {
-            let seed = seed_of(seed);
-            let args = ["generate", grammar, "--tokenizer", tokenizer, "--max-tokens", "100", &seed[0], &seed[1]];
+    for grammar in ["sum.lark", "date.regex", "list.json"] {
+        for seed in ["0", "1", "2"] {
+            let args = ["generate", grammar, "--tokenizer", "bytes", "--max-tokens", "100", "--seed", seed];
             let output = run(&args, b"");
-            if grammar == "tool.lark" {
-                // This vocabulary has other names.
-                assert_eq!(output.status.code(), Some(2));
-                continue;
-            }
             assert_eq!(output.status.code(), Some(0));
             assert_eq!(output, run(&args, b""), "the same seed gives the same sentence");
             let sentence = output.stdout.strip_suffix(b"\n").expect("a line break at the end");

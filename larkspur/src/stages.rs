@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use larkspur_grammar::{Limits, SourceMap, Span};
+use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
 use larkspur_lark_frontend::{LarkOptions, parse_ast};
 
 use crate::compile::{CompileOptions, Linked};
@@ -15,8 +15,9 @@ use crate::source::{Source, SourceBody, SourceKind};
 pub fn ast_dump(source: &Source, options: &CompileOptions, limits: &Limits) -> Result<String, CompileError> {
     let mut sources = SourceMap::new();
     let SourceBody::Text { kind: SourceKind::Lark, text } = &source.body else {
-        let id = sources.add(&source.name, "");
-        return Err(CompileError { diagnostics: vec![Mistake::NoSyntaxTree.diagnostic(Span::new(id, 0, 0))], sources });
+        let mut diagnostic = Mistake::NoSyntaxTree.diagnostic(Span::new(SourceId(0), 0, 0));
+        diagnostic.labels.clear();
+        return Err(CompileError { diagnostics: vec![diagnostic], sources });
     };
     let id = sources.add(&source.name, text);
     let mut lark = LarkOptions::new(limits);

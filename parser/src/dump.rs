@@ -73,7 +73,7 @@ impl CompiledGrammar {
         for (id, letter) in cfg.token_letters.iter_enumerated() {
             let count: u32 = letter.bits.iter().map(|word| word.count_ones()).sum();
             let hidden = if letter.hidden { " hidden" } else { "" };
-            let _ = writeln!(out, "{id}:{}{hidden} = {count} tokens", letter.text);
+            let _ = writeln!(out, "{id}:{}{hidden} count={count}", letter.text);
         }
         out
     }
@@ -100,17 +100,21 @@ fn right_hand_side(cfg: &Cfg, start: DotId) -> String {
         };
         let name = cfg.symbol_name(dot.symbol).replace('\n', "\\n");
         let optional = if dot.optional { "?" } else { "" };
-        parts.push(format!("{id}:{name}{}{optional}", argument(dot.arg)));
+        parts.push(format!("{id}:{name}{}{optional}", argument(cfg, dot.symbol, dot.arg)));
         at = dot.next;
     }
     if parts.is_empty() { "()".to_owned() } else { parts.join(" ") }
 }
 
-/// What a symbol is passed; rules without parameters get 0, which is not shown.
-fn argument(arg: ParamExpr) -> String {
+/// What a parametric rule is passed. The parts of a rule are passed its own parameter, which is not shown.
+fn argument(cfg: &Cfg, symbol: Symbol, arg: ParamExpr) -> String {
+    let Symbol::Nonterminal(id) = symbol else { return String::new() };
+    let Some((grammar, rule)) = cfg.nonterminals[id].rule else { return String::new() };
+    if !cfg.linked.grammars[grammar].rules[rule].parametric {
+        return String::new();
+    }
     let range = |range: larkspur_grammar::ParamRange| format!("[{}:{}]", range.start, range.end);
     match arg {
-        ParamExpr::Const(0) => String::new(),
         ParamExpr::Const(value) => format!("::{value}"),
         ParamExpr::Same => "::_".to_owned(),
         ParamExpr::SetBit(bit) => format!("::set_bit({bit})"),

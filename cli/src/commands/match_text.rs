@@ -92,7 +92,8 @@ pub(crate) fn result(rejection: Option<&Rejection>, is_accepting: bool) -> &'sta
 /// Says where a text is rejected, with the line and what could stand there.
 pub(crate) fn print_rejection(out: &mut impl Write, rejection: &Rejection, text: &Text) -> Result<()> {
     writeln!(out, "reject at byte {}", rejection.at)?;
+    let range = rejection.at..rejection.at + rejection.len;
     let label = rejection.label(text);
-    writeln!(out, "{}", render::excerpt("text", &text.shown, rejection.at, &label, &rejection.notes()))?;
+    writeln!(out, "{}", render::excerpt("text", &text.shown, range, &label, &rejection.notes()))?;
     Ok(())
 }

@@ -36,8 +36,9 @@ pub(crate) fn prepare(
     how: &TextArgs,
     default: Default,
 ) -> Result<Option<Prepared>> {
+    how.check_stdin(text, path)?;
     let Some(linked) = read.linked(path)? else { return Ok(None) };
-    let bytes = how.argument(text, path)?;
+    let bytes = how.argument(text)?;
     let names: Vec<String> = linked.token_names().into_iter().map(str::to_owned).collect();
     let vocabulary = match &read.tokenizer {
         Some(name) => vocabulary::named(name)?,

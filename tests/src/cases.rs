@@ -461,11 +461,41 @@ fn check_engine_with(
         let steps = case.steps(vocab, &mask.after)?;
         rig.follow(&steps)?;
     }
+    for expected in &case.captures {
+        check_captures(case, &mut rig, expected).with_context(|| format!("captures of {:?}", expected.text))?;
+    }
     for expected in &case.temperatures {
         let mut matcher = rig.matcher()?;
         matcher.consume_bytes(&case.text(&expected.after))?;
         let temperature = matcher.temperature()?;
         ensure!(temperature == expected.value, "temperature after {:?} is {temperature:?}", expected.after);
     }
+    Ok(())
+}
+
+/// Checks captures after a text, and again after more text was consumed and taken back.
+fn check_captures(case: &Case, rig: &mut Rig, expected: &Captures) -> Result<()> {
+    let vocab = rig.vocab();
+    let text = case.text(&expected.text);
+    let mut steps = tokenize(vocab, &text, false);
+    if expected.end {
+        steps.push(Step::Token(vocab.eos[0]));
+    }
+    let mut matcher = rig.matcher()?;
+    for step in &steps {
+        // What will be taken back must leave no trace.
+        for id in [b'a', b'x', b','].map(u32::from) {
+            if matcher.is_allowed(id)? {
+                matcher.consume_token(id)?;
+                matcher.captures()?;
+                matcher.rollback(1)?;
+            }
+        }
+        compare::feed(&mut matcher, step)?;
+    }
+    let captures = matcher.captures()?.into_iter().map(|capture| (capture.name, capture.bytes));
+    let captures: Vec<(String, String)> =
+        captures.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect();
+    ensure!(captures == expected.spans, "{captures:?}");
     Ok(())
 }

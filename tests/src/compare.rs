@@ -100,6 +100,11 @@ impl<'a> Rig<'a> {
         Ok(Rig { oracle, grammar, answers, seen: HashSet::new(), trials: 6 })
     }
 
+    /// The vocabulary.
+    pub fn vocab(&self) -> &'a Vocab {
+        self.oracle.vocab()
+    }
+
     /// A matcher at the start.
     pub fn matcher(&self) -> Result<Matcher> {
         Ok(Matcher::new(&self.grammar, MatcherOptions::default())?)

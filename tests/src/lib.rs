@@ -7,6 +7,7 @@ pub mod cases;
 pub mod compare;
 pub mod oracle;
 pub mod random;
+pub mod samples;
 
 use proptest::test_runner::Config;
 

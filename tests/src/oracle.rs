@@ -4,6 +4,7 @@
 //! Shares nothing with the engine but the grammar IR. Slow on purpose: regexes are derivatives that are looked up in
 //! a hash map, Earley sets are vectors by position, a mask tries every token.
 
+pub mod captures;
 pub mod earley;
 pub mod regex;
 pub mod symbols;

@@ -281,8 +281,7 @@ impl Spec {
                 regex,
                 priority: terminal.priority,
                 is_literal: matches!(terminal.regex, RegexSpec::Literal(_)),
-                // What may be empty and is lazy never matches more: the front ends warn of it.
-                lazy: terminal.lazy && !grammar.regexes.info(regex).nullable || tail.is_some(),
+                lazy: terminal.lazy || tail.is_some(),
                 tail,
             });
         }

@@ -161,6 +161,7 @@ impl Symbols {
     ) -> Result<(), String> {
         let base = &bases.grammars[id.index()];
         let mut nullable = Vec::new();
+        let mut only_empty = Vec::new();
         for terminal in grammar.terminals.ids() {
             let lexeme = self.lexeme(grammar, terminal, regexes);
             if regexes.nonempty(lexeme.regex) {
@@ -170,6 +171,8 @@ impl Symbols {
             let terminal = &grammar.terminals[terminal];
             let regex = regexes.import(&grammar.regexes, terminal.regex);
             nullable.push(terminal.tail.is_none() && regexes.nullable(regex));
+            // The empty text is its first match.
+            only_empty.push(terminal.tail.is_none() && terminal.lazy && regexes.nullable(regex));
         }
         for set in grammar.token_sets.iter() {
             self.token_sets.push(resolve(set, vocab)?);
@@ -199,7 +202,8 @@ impl Symbols {
                 ExprKind::Terminal(terminal) => {
                     let lexeme = Symbol::Lexeme(base.lexemes + terminal.index());
                     // A terminal that matches the empty text is optional where it stands.
-                    Body::Repeat(lexeme, u32::from(!nullable[terminal.index()]), Some(1))
+                    let at = terminal.index();
+                    Body::Repeat(lexeme, u32::from(!nullable[at]), Some(u32::from(!only_empty[at])))
                 }
                 ExprKind::Rule(..) | ExprKind::Tokens(_) | ExprKind::Embed(_) => {
                     Body::Sequence(vec![bases.leaf(id, grammar, &expr.kind)])

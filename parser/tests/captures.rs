@@ -195,6 +195,9 @@ fn ambiguous_alternatives() {
         &[("xx.", "b=x b=x")],
     );
     check("start: a | b\na.-1[capture]: \"x\"\nb[capture]: \"x\"", LexerMode::Exact, &[("x", "b=x")]);
+    // Strings that are gathered into one lexeme keep their places.
+    check_both("start: (\"a\" | w | \"b\") \".\"\nw[capture]: \"b\"", &[("b.", "w=b"), ("a.", "")]);
+    check_both("start: (\"a\" | \"b\" | w | \"c\") \".\"\nw[capture]: \"b\" | \"c\"", &[("b.", ""), ("c.", "w=c")]);
     // Of a text in progress, too.
     check(
         "start: a \".\" | b \"!\"\na[capture]: \"x\"\nb[capture]: \"x\"",

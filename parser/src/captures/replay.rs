@@ -310,16 +310,21 @@ impl<'a> Replay<'a> {
         let mut merged: Vec<Group> = Vec::with_capacity(groups.len());
         for group in groups {
             let machine = &mut *self.chart.machine;
-            let unites_sets =
-                machine.cfg.mode == LexerMode::Exact && machine.lexer.state(group.lex).kind != StateKind::Fresh;
-            match merged.last_mut() {
-                Some(last) if last.lex == group.lex && (unites_sets || last.set == group.set) => {
-                    last.set = machine.sets.union(last.set, group.set)?;
-                    last.nodes.extend(group.nodes);
-                    last.nodes.sort_unstable();
-                    last.nodes.dedup();
+            let unites_sets = machine.cfg.mode == LexerMode::Exact
+                && machine.lexer.state(group.lex).kind != StateKind::Fresh;
+            let (cfg, sets) = (&machine.cfg, &machine.sets);
+            let is_same_time = |set: SetId| !cfg.has_scopes || sets.time(set) == sets.time(group.set);
+            let is_one = |other: &&mut Group| {
+                other.set == group.set || unites_sets && is_same_time(other.set)
+            };
+            match merged.iter_mut().rev().take_while(|other| other.lex == group.lex).find(is_one) {
+                Some(other) => {
+                    other.set = machine.sets.union(other.set, group.set)?;
+                    other.nodes.extend(group.nodes);
+                    other.nodes.sort_unstable();
+                    other.nodes.dedup();
                 }
-                _ => merged.push(group),
+                None => merged.push(group),
             }
         }
         Ok(merged)

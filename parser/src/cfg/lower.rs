@@ -59,6 +59,8 @@ struct Lowering<'a> {
     token_letter_ids: FxHashMap<(GrammarId, TokenSetId), TokenLetterId>,
     diagnostics: Vec<Diagnostic>,
     symbols: usize,
+    /// Whether some rule is captured.
+    has_captures: bool,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -104,6 +106,7 @@ pub(crate) fn lower(
         token_letter_ids: FxHashMap::default(),
         diagnostics: Vec::new(),
         symbols: 0,
+        has_captures: linked.grammars.iter().any(|grammar| grammar.rules.iter().any(|rule| rule.capture.is_some())),
     };
     let start = lowering.start();
     if !lowering.run() {
@@ -272,18 +275,23 @@ impl<'a> Lowering<'a> {
     /// for each of them.
     fn literal_groups(&mut self, context: Context, leaves: &[Alternative]) -> Vec<Grouped> {
         let grammar = &self.linked.grammars[context.grammar];
-        let mut groups: FxHashMap<(i32, bool), Vec<usize>> = FxHashMap::default();
+        let mut groups: FxHashMap<(i32, bool, usize), Vec<usize>> = FxHashMap::default();
+        // Captures tell which alternative it is: literals are then not moved over something that may hold one.
+        let mut run = 0;
         for (index, leaf) in leaves.iter().enumerate() {
-            let ExprKind::Terminal(id) = grammar.exprs[leaf.expr].kind else { continue };
+            let ExprKind::Terminal(id) = grammar.exprs[leaf.expr].kind else {
+                run += usize::from(self.has_captures);
+                continue;
+            };
             let terminal = &grammar.terminals[id];
             let is_text =
                 matches!(grammar.regexes.node(terminal.regex), RegexNode::Literal(bytes) if !bytes.is_empty());
             if leaf.condition.is_none() && is_text && !terminal.lazy && terminal.tail.is_none() {
-                groups.entry((terminal.priority, terminal.is_literal)).or_default().push(index);
+                groups.entry((terminal.priority, terminal.is_literal, run)).or_default().push(index);
             }
         }
         let mut grouped: Vec<Grouped> = leaves.iter().map(|_| Grouped::No).collect();
-        for ((priority, is_literal), members) in groups {
+        for ((priority, is_literal, _), members) in groups {
             if members.len() < 2 {
                 continue;
             }

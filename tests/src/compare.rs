@@ -158,8 +158,16 @@ impl<'a> Rig<'a> {
             };
             let mask = self.oracle.mask(&state);
             let accepting = self.oracle.is_accepting(&state);
-            let forced = match self.oracle.next_letters(&state).as_slice() {
-                &[Letter::Byte(byte)] if !accepting => Some(byte),
+            let first_bytes: BTreeSet<u8> = (mask.iter())
+                .filter_map(|&id| match &self.oracle.vocab().tokens[id as usize] {
+                    Token::Bytes(bytes) => bytes.first().copied(),
+                    Token::Special(_) => None,
+                })
+                .collect();
+            let has_choice = accepting || first_bytes.len() > 1;
+            let next_letters = if has_choice { vec![] } else { self.oracle.next_letters(&state) };
+            let forced = match next_letters.as_slice() {
+                &[Letter::Byte(byte)] => Some(byte),
                 _ => None,
             };
             self.answers.insert(steps.to_vec(), Answer { state, mask, accepting, forced });

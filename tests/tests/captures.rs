@@ -1,39 +1,46 @@
-//! What the cases of `tests/cases` say of captures.
+//! Captures of random grammars against backtracking.
 
-use std::sync::Arc;
+use larkspur_parser::{EngineOptions, Matcher, MatcherOptions};
+use larkspur_tests::compare::compile;
+use larkspur_tests::oracle::captures::{Capture, NoAnswer, captures};
+use larkspur_tests::oracle::{Token, Vocab};
+use larkspur_tests::random::{Features, specs};
+use proptest::prelude::*;
 
-use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
-use larkspur_tests::cases::all;
-use larkspur_toktrie::Vocabulary;
+proptest! {
+    #![proptest_config(larkspur_tests::property_config(200))]
 
-#[test]
-fn captures_are_what_the_cases_say() {
-    let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &EngineOptions::default()).expect("default slices");
-    let mut failures = Vec::new();
-    for (path, case) in all().expect("cases can be read") {
-        for mode in case.modes().into_iter().filter(|_| !case.captures.is_empty()) {
-            let linked = case.link(mode).expect("cases with captures are correct");
-            let grammar = CompiledGrammar::compile(&shared, linked).expect("cases with captures compile");
-            for expected in &case.captures {
-                let mut matcher = Matcher::new(&grammar, MatcherOptions::default()).expect("it starts");
-                let mut found = Ok(());
-                for byte in case.text(&expected.text) {
-                    found = found.and_then(|()| matcher.consume_token(byte.into()).map(|_| ()));
-                }
-                if expected.end && !matcher.is_stopped() {
-                    let eos = matcher.grammar().shared().vocabulary().eos()[0];
-                    found = found.and_then(|()| matcher.consume_token(eos).map(|_| ()));
-                }
-                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                let found = found
-                    .and_then(|()| matcher.captures())
-                    .map(|captures| captures.iter().map(|c| (c.name.clone(), text(&c.bytes))).collect::<Vec<_>>());
-                if found.as_ref() != Ok(&expected.spans) {
-                    let (path, name) = (path.display(), &case.name);
-                    failures.push(format!("{path} {name} {mode:?} after {:?}: {found:?}", expected.text));
-                }
+    /// After EOS, the captures are those of the preferred derivation.
+    #[test]
+    fn captures_are_those_of_the_preferred_derivation(
+        mut spec in specs(Features { embeds: true, attributes: true, ..Features::default() }),
+        texts in prop::collection::vec("[abc]{0,5}", 30),
+    ) {
+        spec.exact = true;
+        let mut linked = spec.link();
+        for (number, grammar) in linked.grammars.iter_mut().enumerate() {
+            for rule in grammar.rules.iter_mut() {
+                rule.capture = Some(format!("g{number}{}", rule.name));
             }
         }
+        let vocab = Vocab { tokens: vec![Token::Special("<|eos|>".into())], eos: vec![0] };
+        let Ok(compiled) = compile(&linked, &vocab, &EngineOptions::default()) else { return Ok(()) };
+        for text in texts {
+            let expected = match captures(&linked, text.as_bytes()) {
+                Ok(captures) => captures,
+                Err(NoAnswer::NotAccepted | NoAnswer::OutOfScope) => continue,
+            };
+            let mut matcher = Matcher::new(&compiled, MatcherOptions::default()).expect("it starts");
+            matcher.consume_bytes(text.as_bytes()).expect("the text is accepted");
+            if matcher.stop_reason().is_none() {
+                matcher.consume_token(0).expect("the text may end");
+            }
+            let captures = matcher.captures();
+            prop_assert!(captures.is_ok(), "{text:?}: {captures:?}");
+            let captures: Vec<_> = captures.unwrap().into_iter().map(|c| (c.name, c.start, c.end)).collect();
+            // How often a repetition repeats what reads nothing is not defined.
+            let read = |captures: Vec<Capture>| captures.into_iter().filter(|c| c.1 < c.2).collect::<Vec<_>>();
+            prop_assert_eq!(read(captures), read(expected), "{:?}", text);
+        }
     }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

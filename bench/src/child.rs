@@ -14,7 +14,7 @@ use toktrie::TokEnv;
 use crate::cases::CASES;
 use crate::engines::{Engine, Larkspur, LlGuidance};
 use crate::machine::memory_bytes;
-use crate::measure::{Clock, PassSummary, Spread, run, timed, us};
+use crate::measure::{Clock, PassSummary, Spread, brief, run, timed, us};
 use crate::vocabulary::{for_larkspur, for_llguidance, token_bytes, tokenize};
 use crate::wide;
 
@@ -61,7 +61,7 @@ pub struct Answer {
 pub fn order(order: &Order, timeout: Duration) -> Answer {
     match try_order(order, timeout) {
         Ok(answer) => answer,
-        Err(error) => Answer { error: Some(format!("{error:#}")), ..Answer::default() },
+        Err(error) => Answer { error: Some(brief(&error)), ..Answer::default() },
     }
 }
 
@@ -162,7 +162,7 @@ fn perform<E: Engine>(engine: &E, task: &Task, mut answer: Answer, ledger: &mut 
         Task::Alternatives { count, form } => alternatives(engine, *count, *form, &mut answer, ledger),
         Task::List { kind, lexemes, seconds } => list(engine, *kind, *lexemes, *seconds, &mut answer, ledger),
     };
-    answer.error = result.err().map(|error| format!("{error:#}"));
+    answer.error = result.err().map(|error| brief(&error));
     answer
 }
 
@@ -232,13 +232,13 @@ fn list<E: Engine>(
         let (result, ns) = clock.time(|| E::mask(&mut matcher, &mut mask));
         mask_ns.push(ns);
         if let Err(error) = result {
-            trouble = Some(format!("mask {}: {error:#}", index * LIST_MASK_EVERY));
+            trouble = Some(format!("mask {}: {}", index * LIST_MASK_EVERY, brief(&error)));
             break;
         }
         let (result, ns) = clock.time(|| chunk.iter().try_for_each(|&token| E::consume(&mut matcher, token)));
         consume_ns += ns;
         if let Err(error) = result {
-            trouble = Some(format!("after {consumed} tokens: {error:#}"));
+            trouble = Some(format!("after {consumed} tokens: {}", brief(&error)));
             break;
         }
         consumed += chunk.len();
@@ -249,7 +249,8 @@ fn list<E: Engine>(
     }
     answer.consume_total_us = us(consume_ns);
     answer.lexemes = lexemes * consumed / tokens.len();
-    answer.pass = PassSummary { masks: mask_ns.len(), mask: Spread::of(&mask_ns), stopped: trouble, ..Default::default() };
+    answer.pass =
+        PassSummary { masks: mask_ns.len(), mask: Spread::of(&mask_ns), stopped: trouble, ..Default::default() };
     answer.memory_pass = ledger.growth();
     Ok(())
 }

@@ -11,7 +11,7 @@ use toktrie::TokEnv;
 use crate::cases::Case;
 use crate::compare::{Comparison, Recorded, text_before};
 use crate::engines::{Engine, Larkspur, LlGuidance};
-use crate::measure::{Pass, PassSummary, run, timed, us};
+use crate::measure::{Pass, PassSummary, brief, run, timed, us};
 use crate::vocabulary::tokenize;
 
 /// How long to measure.
@@ -122,7 +122,7 @@ impl Series {
         match result {
             Ok(grammar) => Some(grammar),
             Err(error) => {
-                self.error = Some(format!("{error:#}"));
+                self.error = Some(brief(&error));
                 self.is_done = true;
                 None
             }
@@ -252,11 +252,7 @@ fn ratio(ours: &Pass, theirs: &Pass) -> Option<[f64; 3]> {
         return None;
     }
     let (ours, theirs) = (ours.prefix(common).summary(), theirs.prefix(common).summary());
-    Some([
-        theirs.mask.mean / ours.mask.mean,
-        theirs.consume.mean / ours.consume.mean,
-        theirs.sum.mean / ours.sum.mean,
-    ])
+    Some([theirs.mask.mean / ours.mask.mean, theirs.consume.mean / ours.consume.mean, theirs.sum.mean / ours.sum.mean])
 }
 
 /// Both vocabularies' engines.

@@ -145,7 +145,8 @@ fn measure(options: &Options) -> Result<Report> {
         growing(options, &selected, effort, &mut report)?;
     }
     if !options.no_children {
-        let engines: Vec<&'static str> = [Larkspur::NAME, LlGuidance::NAME].into_iter().filter(|name| wanted(name)).collect();
+        let engines: Vec<&'static str> =
+            [Larkspur::NAME, LlGuidance::NAME].into_iter().filter(|name| wanted(name)).collect();
         children(&selected, &engines, &mut report);
     }
     report.machine.load_end = machine::load();

@@ -85,7 +85,7 @@ pub fn run<E: Engine>(
     for position in 0..=tokens.len() {
         let (result, mask_ns) = clock.time(|| E::mask(&mut matcher, &mut mask));
         if let Err(error) = result {
-            pass.stopped = Some(format!("mask {position}: {error:#}"));
+            pass.stopped = Some(format!("mask {position}: {}", brief(&error)));
             break;
         }
         pass.mask_ns.push(mask_ns);
@@ -97,7 +97,7 @@ pub fn run<E: Engine>(
         }
         let (result, consume_ns) = clock.time(|| E::consume(&mut matcher, token));
         if let Err(error) = result {
-            pass.stopped = Some(format!("token {position}: {error:#}"));
+            pass.stopped = Some(format!("token {position}: {}", brief(&error)));
             break;
         }
         pass.consume_ns.push(consume_ns);
@@ -108,6 +108,12 @@ pub fn run<E: Engine>(
         }
     }
     Ok(pass)
+}
+
+/// An error without the places in the source that some carry along.
+pub fn brief(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    text.split("\n<backtrace>").next().unwrap_or("").trim().to_owned()
 }
 
 pub fn is_allowed(words: &[u32], token: u32) -> bool {
@@ -139,7 +145,8 @@ impl Pass {
     }
 
     pub fn summary(&self) -> PassSummary {
-        let sum_ns: Vec<u64> = self.mask_ns.iter().zip(&self.consume_ns).map(|(mask, consume)| mask + consume).collect();
+        let sum_ns: Vec<u64> =
+            self.mask_ns.iter().zip(&self.consume_ns).map(|(mask, consume)| mask + consume).collect();
         PassSummary {
             masks: self.mask_ns.len(),
             first_mask_us: self.mask_ns.first().map_or(0.0, |&ns| us(ns)),

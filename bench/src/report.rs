@@ -165,10 +165,27 @@ impl Report {
     }
 
     fn overview(&self, out: &mut String) {
-        out.push_str("## Overview\n\nMeans over the longest text. Ratio: the peer's mean over ours, as far as both came.\n\n");
+        out.push_str(
+            "## Overview\n\nMeans over the longest text. Ratio: the peer's mean over ours, as far as both came.\n\n",
+        );
         let columns = [
-            "grammar", "kB", "compile", "peer", "cold mask", "peer", "ratio", "cold mask + consume", "peer", "ratio",
-            "warm mask", "peer", "ratio", "warm mask + consume", "peer", "ratio", "peer stopped",
+            "grammar",
+            "kB",
+            "compile",
+            "peer",
+            "cold mask",
+            "peer",
+            "ratio",
+            "cold mask + consume",
+            "peer",
+            "ratio",
+            "warm mask",
+            "peer",
+            "ratio",
+            "warm mask + consume",
+            "peer",
+            "ratio",
+            "peer stopped",
         ];
         let mut table = Table::new(&columns, 1);
         for row in self.largest() {
@@ -247,7 +264,8 @@ impl Report {
             };
             let mut cells =
                 vec![last.grammar.to_owned(), format!("{} / {}", short(last.size_kb), short(first.size_kb))];
-            let times: [fn(&Measured) -> f64; 3] = [|m| m.cold.mask.mean, |m| m.warm.mask.mean, |m| m.warm.consume.mean];
+            let times: [fn(&Measured) -> f64; 3] =
+                [|m| m.cold.mask.mean, |m| m.warm.mask.mean, |m| m.warm.consume.mean];
             for time in times {
                 cells.push(ratio(|row| &row.larkspur, time));
                 cells.push(ratio(|row| &row.llguidance, time));
@@ -262,17 +280,46 @@ impl Report {
         let mut columns = vec!["grammar", "engine", "kB", "masks", "compile"];
         let names: Vec<String> = ["mean", "p50", "p90", "p99", "p99.9", "max"].map(|p| format!("{what} {p}")).into();
         columns.extend(names.iter().map(String::as_str));
-        columns.extend(["consume mean", "p50", "p99", "p99.9", "max", "both mean", "p50", "p90", "p99", "p99.9", "max", "stopped"]);
+        columns.extend([
+            "consume mean",
+            "p50",
+            "p99",
+            "p99.9",
+            "max",
+            "both mean",
+            "p50",
+            "p90",
+            "p99",
+            "p99.9",
+            "max",
+            "stopped",
+        ]);
         let mut table = Table::new(&columns, 2);
         for row in &self.rows {
             for (name, measured) in [("larkspur", &row.larkspur), ("llguidance", &row.llguidance)] {
                 let Some(measured) = measured else { continue };
                 let summary = of(measured);
                 let (mask, consume, sum) = (&summary.mask, &summary.consume, &summary.sum);
-                let mut cells = vec![row.grammar.to_owned(), name.to_owned(), short(row.size_kb), summary.masks.to_string()];
+                let mut cells =
+                    vec![row.grammar.to_owned(), name.to_owned(), short(row.size_kb), summary.masks.to_string()];
                 let times = [
-                    measured.compile_us, mask.mean, mask.p50, mask.p90, mask.p99, mask.p999, mask.max, consume.mean,
-                    consume.p50, consume.p99, consume.p999, consume.max, sum.mean, sum.p50, sum.p90, sum.p99, sum.p999,
+                    measured.compile_us,
+                    mask.mean,
+                    mask.p50,
+                    mask.p90,
+                    mask.p99,
+                    mask.p999,
+                    mask.max,
+                    consume.mean,
+                    consume.p50,
+                    consume.p99,
+                    consume.p999,
+                    consume.max,
+                    sum.mean,
+                    sum.p50,
+                    sum.p90,
+                    sum.p99,
+                    sum.p999,
                     sum.max,
                 ];
                 cells.extend(times.map(short));
@@ -293,14 +340,28 @@ impl Report {
              The tables above have `no_forcing` and \
              no limit on the work for a mask.\n\n",
         );
-        let columns = ["grammar", "kB", "cold mask mean", "p50", "p99", "warm mask mean", "p50", "p99", "masks", "other than ours", "one token", "stopped"];
+        let columns = [
+            "grammar",
+            "kB",
+            "cold mask mean",
+            "p50",
+            "p99",
+            "warm mask mean",
+            "p50",
+            "p99",
+            "masks",
+            "other than ours",
+            "one token",
+            "stopped",
+        ];
         let mut table = Table::new(&columns, 1);
         for row in &self.forcing {
             let (cold, warm) = (&row.measured.cold.mask, &row.measured.warm.mask);
             let mut cells = vec![row.grammar.to_owned(), short(row.size_kb)];
             cells.extend([cold.mean, cold.p50, cold.p99, warm.mean, warm.p50, warm.p99].map(short));
             let comparison = &row.comparison;
-            cells.extend([comparison.compared, comparison.different, comparison.peer_singletons].map(|n| n.to_string()));
+            cells
+                .extend([comparison.compared, comparison.different, comparison.peer_singletons].map(|n| n.to_string()));
             let stopped = row.measured.error.as_ref().or(row.measured.cold.stopped.as_ref());
             cells.push(cell(stopped.map_or("", String::as_str)));
             table.row(&cells);
@@ -314,8 +375,24 @@ impl Report {
         }
         out.push_str("## Cold process\n\nOne pass over 16 kB in a new process. Trie and engine in ms, the rest in us; growth of memory (RSS) in MB.\n\n");
         let columns = [
-            "grammar", "engine", "trie ms", "engine ms", "compile", "first mask", "mask mean", "p50", "p99", "max",
-            "consume mean", "masks", "MB trie", "MB engine", "MB compile", "MB pass", "MB peak", "stopped",
+            "grammar",
+            "engine",
+            "trie ms",
+            "engine ms",
+            "compile",
+            "first mask",
+            "mask mean",
+            "p50",
+            "p99",
+            "max",
+            "consume mean",
+            "masks",
+            "MB trie",
+            "MB engine",
+            "MB compile",
+            "MB pass",
+            "MB peak",
+            "stopped",
         ];
         let mut table = Table::new(&columns, 2);
         for row in &self.cold_process {
@@ -324,12 +401,19 @@ impl Report {
             let mut cells = vec![row.what.clone(), row.engine.to_owned()];
             cells.extend([answer.trie_us / 1e3, answer.engine_us / 1e3].map(short));
             cells.extend(
-                [answer.compile_us, answer.first_mask_us, mask.mean, mask.p50, mask.p99, mask.max, consume.mean].map(short),
+                [answer.compile_us, answer.first_mask_us, mask.mean, mask.p50, mask.p99, mask.max, consume.mean]
+                    .map(short),
             );
             cells.push(answer.pass.masks.to_string());
             cells.extend(
-                [answer.memory_trie, answer.memory_engine, answer.memory_compile, answer.memory_pass, answer.memory_max]
-                    .map(mb),
+                [
+                    answer.memory_trie,
+                    answer.memory_engine,
+                    answer.memory_compile,
+                    answer.memory_pass,
+                    answer.memory_max,
+                ]
+                .map(mb),
             );
             cells.push(trouble(answer));
             table.row(&cells);
@@ -341,8 +425,11 @@ impl Report {
         if self.alternatives.is_empty() {
             return;
         }
-        out.push_str("## Alternatives\n\nOne of many strings, each engine in a new process. Milliseconds; memory in MB.\n\n");
-        let columns = ["grammar", "engine", "compile", "first mask", "max later mask", "MB compile", "MB masks", "stopped"];
+        out.push_str(
+            "## Alternatives\n\nOne of many strings, each engine in a new process. Milliseconds; memory in MB.\n\n",
+        );
+        let columns =
+            ["grammar", "engine", "compile", "first mask", "max later mask", "MB compile", "MB masks", "stopped"];
         let mut table = Table::new(&columns, 2);
         for row in &self.alternatives {
             let answer = &row.answer;
@@ -359,8 +446,20 @@ impl Report {
         if self.lists.is_empty() {
             return;
         }
-        out.push_str("## Long lists\n\nNumbers and commas, a mask every 1,000 tokens, each engine in a new process.\n\n");
-        let columns = ["list", "engine", "lexemes", "us a lexeme", "mask mean us", "mask max us", "MB", "bytes a lexeme", "stopped"];
+        out.push_str(
+            "## Long lists\n\nNumbers and commas, a mask every 1,000 tokens, each engine in a new process.\n\n",
+        );
+        let columns = [
+            "list",
+            "engine",
+            "lexemes",
+            "us a lexeme",
+            "mask mean us",
+            "mask max us",
+            "MB",
+            "bytes a lexeme",
+            "stopped",
+        ];
         let mut table = Table::new(&columns, 2);
         for row in &self.lists {
             let answer = &row.answer;
@@ -385,7 +484,8 @@ impl Report {
         for row in self.largest() {
             for (name, measured) in [("larkspur", &row.larkspur), ("llguidance", &row.llguidance)] {
                 let Some(measured) = measured else { continue };
-                let places = measured.slowest.iter().map(|slow| format!("{} {}", short(slow.mask_us), quote(&slow.after)));
+                let places =
+                    measured.slowest.iter().map(|slow| format!("{} {}", short(slow.mask_us), quote(&slow.after)));
                 writeln!(out, "- {}, {name}: {}", row.grammar, places.collect::<Vec<_>>().join("; ")).unwrap();
             }
         }
@@ -396,7 +496,8 @@ impl Report {
         out.push_str("## What Larkspur has built\n\nAfter both passes over the longest text.\n\n");
         for row in self.largest() {
             let Some(stats) = &row.larkspur_stats else { continue };
-            writeln!(out, "- {}: {} tokens, {} different masks; {stats}", row.grammar, row.tokens, row.distinct_masks).unwrap();
+            writeln!(out, "- {}: {} tokens, {} different masks; {stats}", row.grammar, row.tokens, row.distinct_masks)
+                .unwrap();
         }
     }
 

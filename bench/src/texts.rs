@@ -5,17 +5,80 @@ use std::fmt::Write;
 use crate::random::Random;
 
 const WORDS: &[&str] = &[
-    "the", "model", "answers", "with", "a", "table", "of", "values", "and", "then", "explains", "each", "row", "in",
-    "plain", "language", "before", "calling", "another", "function", "because", "users", "often", "need", "numbers",
-    "that", "can", "be", "checked", "again", "later", "temperature", "window", "garden", "distance", "invoice",
-    "customer", "station", "winter", "report", "signal", "coffee", "harbour", "ticket", "morning", "pressure",
+    "the",
+    "model",
+    "answers",
+    "with",
+    "a",
+    "table",
+    "of",
+    "values",
+    "and",
+    "then",
+    "explains",
+    "each",
+    "row",
+    "in",
+    "plain",
+    "language",
+    "before",
+    "calling",
+    "another",
+    "function",
+    "because",
+    "users",
+    "often",
+    "need",
+    "numbers",
+    "that",
+    "can",
+    "be",
+    "checked",
+    "again",
+    "later",
+    "temperature",
+    "window",
+    "garden",
+    "distance",
+    "invoice",
+    "customer",
+    "station",
+    "winter",
+    "report",
+    "signal",
+    "coffee",
+    "harbour",
+    "ticket",
+    "morning",
+    "pressure",
 ];
 
-const FOREIGN: &[&str] = &["café", "naïve", "Zürich", "смысл", "данные", "東京", "数据", "한국어", "🙂", "élève", "ñandú", "→"];
+const FOREIGN: &[&str] =
+    &["café", "naïve", "Zürich", "смысл", "данные", "東京", "数据", "한국어", "🙂", "élève", "ñandú", "→"];
 
 const NAMES: &[&str] = &[
-    "id", "name", "price", "total", "created_at", "user_id", "status", "count", "index", "buffer", "length", "result",
-    "offset", "node", "parent", "weight", "value", "key", "row_number", "maxDepth", "errorCode", "is_open",
+    "id",
+    "name",
+    "price",
+    "total",
+    "created_at",
+    "user_id",
+    "status",
+    "count",
+    "index",
+    "buffer",
+    "length",
+    "result",
+    "offset",
+    "node",
+    "parent",
+    "weight",
+    "value",
+    "key",
+    "row_number",
+    "maxDepth",
+    "errorCode",
+    "is_open",
 ];
 
 /// JSON as a service would send it: an array of records, in part pretty-printed.
@@ -249,7 +312,7 @@ pub fn c(len: usize) -> String {
     for index in 0.. {
         let random = &mut random;
         if random.chance(30) {
-            write!(text, "/* {} {} */\n", random.pick(WORDS), random.pick(WORDS)).unwrap();
+            writeln!(text, "/* {} {} */", random.pick(WORDS), random.pick(WORDS)).unwrap();
         }
         write!(text, "{} {}_{index}(", random.pick(C_TYPES), random.pick(WORDS)).unwrap();
         write!(text, "{} {}, char *{})\n{{\n", random.pick(C_TYPES), random.pick(NAMES), random.pick(NAMES)).unwrap();
@@ -293,7 +356,7 @@ fn c_statement(random: &mut Random, text: &mut String, depth: usize) {
         }
         kind => {
             match kind {
-                6 => write!(text, "for (int i = 0; i < {}; i++) {{\n", random.below(1000)).unwrap(),
+                6 => writeln!(text, "for (int i = 0; i < {}; i++) {{", random.below(1000)).unwrap(),
                 7 => {
                     text.push_str("while (");
                     c_expression(random, text, 1);

@@ -18,7 +18,8 @@ pub enum Form {
 
 /// The grammar, and one of the strings.
 pub fn alternatives(count: usize, form: Form) -> (String, String) {
-    const SYLLABLES: &[&str] = &["ka", "po", "ri", "mu", "ten", "sol", "vi", "na", "gor", "el", "ash", "dim", "o", "ya", "st"];
+    const SYLLABLES: &[&str] =
+        &["ka", "po", "ri", "mu", "ten", "sol", "vi", "na", "gor", "el", "ash", "dim", "o", "ya", "st"];
     let mut random = Random::new(10);
     let mut seen = FxHashSet::default();
     let mut text = match form {

@@ -1,1 +1,145 @@
-//! Placeholder.
+//! JSON Schema to the grammar IR, exactly or not at all.
+//!
+//! In: the text of a schema (drafts 4, 6, 7, 2019-09, 2020-12). Out: [`Parsed`]: a [`Grammar`] of the valid values as
+//! JSON texts, or diagnostics that name the keyword, its JSON pointer and its place. A schema is enforced exactly or
+//! refused; what has no effect by the specification (annotations, unknown keywords and formats) is a warning where it
+//! could be a mistake. How values are written is fixed by the [`Spelling`]; `docs/json_schema.md` has the details.
+//! Knows nothing of other front ends, of vocabularies and of parsing with the grammar.
+//!
+//! Stages: `refs` (names in the document), `parser` (one schema's keywords to `ast`), `normal` (Boolean nodes to shapes,
+//! `ir`), `inhabited` (is there a value at all), `lower` (shapes to rules and terminals).
+//!
+//! ```
+//! use larkspur_grammar::{Limits, SourceMap, Span};
+//! use larkspur_json_schema::{SchemaOptions, compile};
+//!
+//! let text = r#"{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}"#;
+//! let mut sources = SourceMap::new();
+//! let source = sources.add("a.json", text);
+//! let limits = Limits::default();
+//! let parsed = compile(&sources, Span::new(source, 0, text.len()), &SchemaOptions::new(&limits));
+//! assert!(parsed.diagnostics.is_empty());
+//! assert!(parsed.grammar.is_some());
+//! ```
+#![forbid(unsafe_code)]
+
+mod arrays;
+mod ast;
+mod codes;
+mod draft;
+mod emptiness;
+mod error;
+mod formats;
+mod guidance;
+mod inhabited;
+mod ir;
+mod lower;
+mod normal;
+mod numbers;
+mod objects;
+mod parser;
+mod refs;
+mod shapes;
+mod spelling;
+mod strings;
+
+use larkspur_grammar::json::{JsonDocument, parse_json, parse_json_prefix};
+use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceMap, Span};
+
+pub use codes::CODES;
+pub use draft::Draft;
+pub use spelling::{Spelling, Whitespace};
+
+use error::{Mistake, Sink};
+use normal::{Mode, Normalizer};
+use refs::Resources;
+
+/// How to read a schema.
+#[derive(Clone, Debug)]
+pub struct SchemaOptions<'a> {
+    /// Bounds.
+    pub limits: &'a Limits,
+    /// The grammar's name, for messages and `@name`.
+    pub name: &'a str,
+    /// The draft of a schema without `$schema`.
+    pub draft: Draft,
+    /// How values are written; `x-guidance` in the schema beats it.
+    pub spelling: Spelling,
+}
+
+impl<'a> SchemaOptions<'a> {
+    /// A grammar without name, of draft 2020-12, in the generator's spelling.
+    pub fn new(limits: &'a Limits) -> Self {
+        Self { limits, name: "", draft: Draft::Draft2020, spelling: Spelling::default() }
+    }
+}
+
+/// What [`compile`] returns.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The grammar; `None` iff an error is in `diagnostics`.
+    pub grammar: Option<Grammar>,
+    /// Errors and warnings, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads the schema whose text stands at `body` and turns it into a grammar.
+pub fn compile(sources: &SourceMap, body: Span, options: &SchemaOptions) -> Parsed {
+    let document = match read(sources, body, options.limits) {
+        Ok(document) => document,
+        Err(diagnostics) => return Parsed { grammar: None, diagnostics },
+    };
+    let mut sink = Sink::new(&document, options.limits);
+    document.warnings().iter().for_each(|warning| sink.push(warning.clone()));
+    check_draft(&document, &mut sink);
+    let guidance = guidance::read(&document, &options.spelling, &mut sink);
+    let resources = Resources::find(&document, options.draft);
+    let mut normalizer = Normalizer::new(&document, resources, options.limits, sink);
+    normalizer.coerce_one_of = guidance.coerce_one_of;
+    let separators = match guidance.spelling.separators(&mut normalizer.set, options.limits) {
+        Ok(separators) => separators,
+        Err((field, errors)) => {
+            let place = guidance::place(&document, field);
+            for error in errors {
+                let reason = format!("the regex of `{field}` is wrong: {}", error.message);
+                normalizer.sink.report(place, Mistake::Refused { keyword: "x-guidance", reason });
+            }
+            return Parsed { grammar: None, diagnostics: normalizer.sink.finish() };
+        }
+    };
+    let root = normalizer.schema(document.root());
+    let inhabited = normalizer.is_inhabited(root, Mode::Exact);
+    if !inhabited && !normalizer.sink.has_errors() {
+        let (fault, is_endless) = normalizer.fault(root);
+        let place = normalizer.ir.origin(fault);
+        let mistake = if is_endless { Mistake::NeverFinished } else { Mistake::Unsatisfiable };
+        normalizer.sink.report(place, mistake);
+    }
+    // Lowering reaches every sub-schema, so that all mistakes are found in one run.
+    let grammar = inhabited.then(|| lower::lower(&mut normalizer, root, options.name, &separators));
+    let failed = normalizer.sink.has_errors();
+    Parsed { grammar: grammar.filter(|_| !failed), diagnostics: normalizer.sink.finish() }
+}
+
+/// The JSON text at `body`. A body that is the whole source holds nothing but the schema.
+fn read(sources: &SourceMap, body: Span, limits: &Limits) -> Result<JsonDocument, Vec<Diagnostic>> {
+    let text = &sources.get(body.source).text;
+    if body.start == 0 && body.end as usize == text.len() {
+        return parse_json(body.source, text, limits);
+    }
+    let end = (body.end as usize).min(text.len());
+    let text = text.get(..end).unwrap_or(text);
+    parse_json_prefix(body.source, text, body.start as usize, limits).map(|(document, _)| document)
+}
+
+fn check_draft(document: &JsonDocument, sink: &mut Sink) {
+    let Some(place) = document.get(document.root(), "$schema") else { return };
+    match document.string(place) {
+        None => sink.report(place, Mistake::KeywordValue { keyword: "$schema", expected: "a string" }),
+        Some(uri) if Draft::from_uri(uri).is_none() => {
+            let is_old = ["draft-00", "draft-01", "draft-02", "draft-03"].iter().any(|draft| uri.contains(draft));
+            sink.report(place, Mistake::DraftUnknown { uri: uri.to_owned(), is_old });
+        }
+        Some(_) => {}
+    }
+}

@@ -1,0 +1,150 @@
+//! The drafts of JSON Schema, and which keywords each knows.
+
+/// A version of the specification.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Draft {
+    /// Draft 4.
+    Draft4,
+    /// Draft 6.
+    Draft6,
+    /// Draft 7.
+    Draft7,
+    /// 2019-09.
+    Draft2019,
+    /// 2020-12, the default.
+    Draft2020,
+}
+
+use Draft::*;
+
+impl Draft {
+    /// The draft that a `$schema` names.
+    pub fn from_uri(uri: &str) -> Option<Self> {
+        let name = uri.trim_end_matches('#').trim_start_matches("http://").trim_start_matches("https://");
+        Some(match name {
+            "json-schema.org/draft-04/schema" => Draft4,
+            "json-schema.org/draft-06/schema" => Draft6,
+            "json-schema.org/draft-07/schema" => Draft7,
+            "json-schema.org/draft/2019-09/schema" => Draft2019,
+            "json-schema.org/draft/2020-12/schema" => Draft2020,
+            _ => return None,
+        })
+    }
+    /// Whether keywords beside `$ref` count.
+    pub fn ref_has_siblings(self) -> bool {
+        self >= Draft2019
+    }
+    /// The keyword that names a schema resource.
+    pub fn id_keyword(self) -> &'static str {
+        if self == Draft4 { "id" } else { "$id" }
+    }
+}
+
+/// What stands in a keyword's value, for the search for sub-schemas.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Holds {
+    /// No schema.
+    Data,
+    /// A schema.
+    Schema,
+    /// An array of schemas.
+    List,
+    /// An object whose values are schemas.
+    Map,
+    /// A schema or an array of schemas.
+    SchemaOrList,
+    /// An object whose values are schemas or arrays of names.
+    Dependencies,
+}
+
+/// A keyword, the first and the last draft that know it, and what stands in it.
+pub(crate) struct Row {
+    pub name: &'static str,
+    first: Draft,
+    last: Draft,
+    pub holds: Holds,
+    /// Says nothing about which values are valid.
+    pub is_annotation: bool,
+}
+
+const fn row(name: &'static str, first: Draft, last: Draft, holds: Holds) -> Row {
+    Row { name, first, last, holds, is_annotation: false }
+}
+
+const fn note(name: &'static str, first: Draft) -> Row {
+    Row { name, first, last: Draft2020, holds: Holds::Data, is_annotation: true }
+}
+
+/// Every keyword of every draft.
+pub(crate) const KEYWORDS: &[Row] = &[
+    row("$ref", Draft4, Draft2020, Holds::Data),
+    row("$dynamicRef", Draft2020, Draft2020, Holds::Data),
+    row("$recursiveRef", Draft2019, Draft2019, Holds::Data),
+    row("$defs", Draft2019, Draft2020, Holds::Map),
+    row("definitions", Draft4, Draft2020, Holds::Map),
+    row("type", Draft4, Draft2020, Holds::Data),
+    row("enum", Draft4, Draft2020, Holds::Data),
+    row("const", Draft6, Draft2020, Holds::Data),
+    row("minimum", Draft4, Draft2020, Holds::Data),
+    row("maximum", Draft4, Draft2020, Holds::Data),
+    row("exclusiveMinimum", Draft4, Draft2020, Holds::Data),
+    row("exclusiveMaximum", Draft4, Draft2020, Holds::Data),
+    row("multipleOf", Draft4, Draft2020, Holds::Data),
+    row("minLength", Draft4, Draft2020, Holds::Data),
+    row("maxLength", Draft4, Draft2020, Holds::Data),
+    row("pattern", Draft4, Draft2020, Holds::Data),
+    row("format", Draft4, Draft2020, Holds::Data),
+    row("prefixItems", Draft2020, Draft2020, Holds::List),
+    // An array of schemas is the form before 2020-12; it is read in all drafts.
+    row("items", Draft4, Draft2020, Holds::SchemaOrList),
+    row("additionalItems", Draft4, Draft2020, Holds::Schema),
+    row("unevaluatedItems", Draft2019, Draft2020, Holds::Schema),
+    row("contains", Draft6, Draft2020, Holds::Schema),
+    row("minContains", Draft2019, Draft2020, Holds::Data),
+    row("maxContains", Draft2019, Draft2020, Holds::Data),
+    row("minItems", Draft4, Draft2020, Holds::Data),
+    row("maxItems", Draft4, Draft2020, Holds::Data),
+    row("uniqueItems", Draft4, Draft2020, Holds::Data),
+    row("properties", Draft4, Draft2020, Holds::Map),
+    row("patternProperties", Draft4, Draft2020, Holds::Map),
+    row("additionalProperties", Draft4, Draft2020, Holds::Schema),
+    row("unevaluatedProperties", Draft2019, Draft2020, Holds::Schema),
+    row("propertyNames", Draft6, Draft2020, Holds::Schema),
+    row("required", Draft4, Draft2020, Holds::Data),
+    row("minProperties", Draft4, Draft2020, Holds::Data),
+    row("maxProperties", Draft4, Draft2020, Holds::Data),
+    // Not of the drafts from 2019-09 on, but "retained for compatibility": what authors write is meant.
+    row("dependencies", Draft4, Draft2020, Holds::Dependencies),
+    row("dependentRequired", Draft2019, Draft2020, Holds::Data),
+    row("dependentSchemas", Draft2019, Draft2020, Holds::Map),
+    row("allOf", Draft4, Draft2020, Holds::List),
+    row("anyOf", Draft4, Draft2020, Holds::List),
+    row("oneOf", Draft4, Draft2020, Holds::List),
+    row("not", Draft4, Draft2020, Holds::Schema),
+    row("if", Draft7, Draft2020, Holds::Schema),
+    row("then", Draft7, Draft2020, Holds::Schema),
+    row("else", Draft7, Draft2020, Holds::Schema),
+    note("$schema", Draft4),
+    note("id", Draft4),
+    note("$id", Draft6),
+    note("$anchor", Draft2019),
+    note("$dynamicAnchor", Draft2020),
+    note("$recursiveAnchor", Draft2019),
+    note("$vocabulary", Draft2019),
+    note("$comment", Draft4),
+    note("title", Draft4),
+    note("description", Draft4),
+    note("default", Draft4),
+    note("examples", Draft4),
+    note("readOnly", Draft4),
+    note("writeOnly", Draft4),
+    note("deprecated", Draft4),
+    note("contentEncoding", Draft4),
+    note("contentMediaType", Draft4),
+    note("contentSchema", Draft4),
+];
+
+/// The row of a keyword that the draft knows.
+pub(crate) fn keyword(draft: Draft, name: &str) -> Option<&'static Row> {
+    KEYWORDS.iter().find(|row| row.name == name).filter(|row| row.first <= draft && draft <= row.last)
+}

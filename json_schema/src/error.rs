@@ -1,0 +1,212 @@
+//! Everything that can be wrong with a schema, or with us for it: one [`Mistake`] each, and the [`Sink`].
+
+use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::json::{JsonDocument, JsonId};
+use larkspur_grammar::{Diagnostic, Limits, Severity, Span};
+
+use crate::codes::CODES;
+use crate::draft::KEYWORDS;
+
+/// A mistake of the schema's author, something that cannot be enforced, or something that has no effect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Mistake {
+    NotSchema {
+        found: &'static str,
+    },
+    KeywordValue {
+        keyword: &'static str,
+        expected: &'static str,
+    },
+    DraftUnknown {
+        uri: String,
+        is_old: bool,
+    },
+    RefMissing {
+        target: String,
+    },
+    RefRemote {
+        target: String,
+    },
+    RefToItself,
+    /// The keyword is known and cannot be enforced.
+    Refused {
+        keyword: &'static str,
+        reason: String,
+    },
+    OneOfOverlap {
+        first: usize,
+        second: usize,
+        reason: String,
+    },
+    NotTooComplex {
+        keyword: &'static str,
+        reason: String,
+    },
+    FormatNotDone {
+        format: String,
+        reason: &'static str,
+    },
+    Unsatisfiable,
+    NeverFinished,
+    KeywordUnknown {
+        keyword: String,
+    },
+    FormatUnknown {
+        format: String,
+    },
+    GuidanceField {
+        field: String,
+        reason: &'static str,
+    },
+    Limit {
+        what: &'static str,
+        limit: &'static str,
+        value: u64,
+    },
+}
+
+/// The diagnostics of one run. Past `limits.diagnostics_max` they are only counted.
+pub(crate) struct Sink<'a> {
+    document: &'a JsonDocument,
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    limit: usize,
+    suppressed: usize,
+}
+
+impl<'a> Sink<'a> {
+    pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
+        let limit = limits.diagnostics_max.max(1);
+        Self { document, errors: Vec::new(), warnings: Vec::new(), limit, suppressed: 0 }
+    }
+    /// Reports a mistake at the value of a keyword, or of a schema.
+    pub fn report(&mut self, place: JsonId, mistake: Mistake) {
+        self.report_at(place, self.document.span(place), mistake);
+    }
+    /// The same with another span: that of a key.
+    pub fn report_at(&mut self, place: JsonId, span: Span, mistake: Mistake) {
+        let pointer = self.document.pointer(place);
+        self.push(mistake.diagnostic(span, &pointer));
+    }
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        let list = if diagnostic.is_error() { &mut self.errors } else { &mut self.warnings };
+        if list.contains(&diagnostic) {
+            return;
+        }
+        if list.len() < self.limit {
+            list.push(diagnostic);
+        } else {
+            self.suppressed += 1;
+        }
+    }
+    pub fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+    /// The diagnostics in the order of the text; errors go before warnings where not all are shown.
+    pub fn finish(mut self) -> Vec<Diagnostic> {
+        let room = self.limit - self.errors.len();
+        self.suppressed += self.warnings.len().saturating_sub(room);
+        self.warnings.truncate(room);
+        let failed = self.has_errors();
+        let mut all = self.errors;
+        all.append(&mut self.warnings);
+        all.sort_by_key(|diagnostic| diagnostic.labels.first().map_or((0, 0), |l| (l.span.start, l.span.end)));
+        if self.suppressed > 0 {
+            let severity = if failed { Severity::Error } else { Severity::Warning };
+            let message = format!("{} more problems are not shown", self.suppressed);
+            all.push(
+                Diagnostic::new("J099", severity, None, message)
+                    .help("mend the first ones, or raise the limit `diagnostics_max`"),
+            );
+        }
+        all
+    }
+}
+
+impl Mistake {
+    fn code(&self) -> &'static str {
+        match self {
+            Mistake::NotSchema { .. } => "J001",
+            Mistake::KeywordValue { .. } => "J002",
+            Mistake::DraftUnknown { .. } => "J003",
+            Mistake::RefMissing { .. } => "J004",
+            Mistake::RefRemote { .. } => "J005",
+            Mistake::RefToItself => "J006",
+            Mistake::Refused { .. } => "J010",
+            Mistake::OneOfOverlap { .. } => "J011",
+            Mistake::NotTooComplex { .. } => "J012",
+            Mistake::FormatNotDone { .. } => "J013",
+            Mistake::Unsatisfiable => "J020",
+            Mistake::NeverFinished => "J021",
+            Mistake::KeywordUnknown { .. } => "J030",
+            Mistake::FormatUnknown { .. } => "J031",
+            Mistake::GuidanceField { .. } => "J032",
+            Mistake::Limit { .. } => "J040",
+        }
+    }
+
+    /// The sentence, with its code, place and JSON pointer.
+    fn diagnostic(self, span: Span, pointer: &str) -> Diagnostic {
+        let code = self.code();
+        debug_assert!(CODES.iter().any(|info| info.code == code), "{code} is in the table of codes");
+        let error = |message: String| Diagnostic::error(code, span, message);
+        let warning = |message: String| Diagnostic::warning(code, span, message);
+        let at = if pointer.is_empty() { "the root".to_owned() } else { format!("`{pointer}`") };
+        match self {
+            Mistake::NotSchema { found } => {
+                error(format!("a schema is an object or a boolean; at {at} stands {found}"))
+            }
+            Mistake::KeywordValue { keyword, expected } => error(format!("`{keyword}` at {at} takes {expected}")),
+            Mistake::DraftUnknown { uri, is_old: true } => {
+                error(format!("`$schema` at {at} names a draft that is not supported: `{uri}`"))
+                    .help("the drafts are 4, 6, 7, 2019-09 and 2020-12")
+            }
+            Mistake::DraftUnknown { uri, .. } => {
+                warning(format!("`$schema` at {at} names no known draft; the schema is read as 2020-12: `{uri}`"))
+            }
+            Mistake::RefMissing { target } => error(format!("`$ref` at {at} leads nowhere: there is no `{target}`")),
+            Mistake::RefRemote { target } => {
+                error(format!("`$ref` at {at} leads to another document, which is not loaded: `{target}`"))
+                    .help("put the schema into `$defs` with its `$id`")
+            }
+            Mistake::RefToItself => error(format!("the schema at {at} refers to itself before anything is read"))
+                .help("a recursive schema goes through `properties` or `items`"),
+            Mistake::Refused { keyword, reason } => error(format!("`{keyword}` at {at} cannot be enforced: {reason}")),
+            Mistake::OneOfOverlap { first, second, reason } => error(format!(
+                "`oneOf` at {at} cannot be enforced: branches {first} and {second} may both be valid, and {reason}"
+            ))
+            .help(
+                "make the branches exclude each other, by a required property with different constants; or use `anyOf`",
+            ),
+            Mistake::NotTooComplex { keyword, reason } => {
+                error(format!("`{keyword}` at {at} cannot be enforced: {reason}"))
+            }
+            Mistake::FormatNotDone { format, reason } => {
+                error(format!("`format` at {at} cannot be enforced: `{format}` {reason}"))
+            }
+            Mistake::Unsatisfiable => error(format!("no value is valid for the schema at {at}")),
+            Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
+            Mistake::KeywordUnknown { keyword } => {
+                let near = did_you_mean(&keyword, KEYWORDS.iter().map(|row| row.name).filter(|name| *name != keyword));
+                let known = KEYWORDS.iter().any(|row| row.name == keyword);
+                let diagnostic = if known {
+                    warning(format!("`{keyword}` at {at} is no keyword of this schema's draft and has no effect"))
+                } else {
+                    warning(format!("the unknown keyword `{keyword}` at {at} has no effect"))
+                };
+                match near.filter(|_| !known) {
+                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                    None => diagnostic,
+                }
+            }
+            Mistake::FormatUnknown { format } => {
+                warning(format!("the unknown format `{format}` at {at} has no effect"))
+            }
+            Mistake::GuidanceField { field, reason } => warning(format!("`x-guidance` at {at}: `{field}` {reason}")),
+            Mistake::Limit { what, limit, value } => {
+                error(format!("{what} at {at} is over the limit `{limit}` of {value}"))
+                    .help("make the schema simpler, or raise the limit if you trust it")
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `format`: the names that are known, and the regexes of those that are regular.
+//!
+//! Sources: RFC 3339 (dates; durations in its appendix A), RFC 5321 (mailboxes), RFC 1123 (host names), RFC 2673 and 4291
+//! (addresses), RFC 3986 and 3987 (URIs, IRIs), RFC 6901 (JSON pointers), RFC 9562 (UUIDs), RFC 4648 (base 64).
+//! Differs: a leap second is written in UTC only; a host name has no label with `--` as its third and fourth characters.
+
+use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
+
+/// What a format says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Meaning {
+    /// Of texts: see [`regex`].
+    Text(Format),
+    /// Of numbers: integers between these bounds.
+    Integers { low: &'static str, high: &'static str },
+    /// Known to say nothing that could be wrong.
+    Nothing,
+    /// Not a name of any standard.
+    Unknown,
+    /// Known, and not built yet.
+    NotDone(&'static str),
+}
+
+/// The formats that are regular languages.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Format {
+    Date,
+    Time,
+    DateTime,
+    Duration,
+    Email,
+    Hostname,
+    Ipv4,
+    Ipv6,
+    Uuid,
+    JsonPointer,
+    RelativeJsonPointer,
+    Uri,
+    UriReference,
+    Iri,
+    IriReference,
+    Base64,
+}
+
+/// The meaning of a name.
+pub(crate) fn meaning(name: &str) -> Meaning {
+    use Meaning::{Integers, NotDone, Nothing, Text};
+    match name {
+        "date" => Text(Format::Date),
+        "time" => Text(Format::Time),
+        "date-time" => Text(Format::DateTime),
+        "duration" => Text(Format::Duration),
+        "email" => Text(Format::Email),
+        "hostname" => Text(Format::Hostname),
+        "ipv4" => Text(Format::Ipv4),
+        "ipv6" => Text(Format::Ipv6),
+        "uuid" => Text(Format::Uuid),
+        "json-pointer" => Text(Format::JsonPointer),
+        "relative-json-pointer" => Text(Format::RelativeJsonPointer),
+        "uri" => Text(Format::Uri),
+        "uri-reference" => Text(Format::UriReference),
+        "iri" => Text(Format::Iri),
+        "iri-reference" => Text(Format::IriReference),
+        "byte" => Text(Format::Base64),
+        "int32" => Integers { low: "-2147483648", high: "2147483647" },
+        "int64" => Integers { low: "-9223372036854775808", high: "9223372036854775807" },
+        "float" | "double" | "binary" | "password" => Nothing,
+        "regex" => NotDone("is a context-free language, whose grammar is not built yet"),
+        "uri-template" => NotDone("is not built yet"),
+        "idn-email" | "idn-hostname" => NotDone("needs the tables of internationalised names, which are not built yet"),
+        _ => Meaning::Unknown,
+    }
+}
+
+const DATE: &str = "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)\
+                    |02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])\
+                    |(?:[02468][048]|[13579][26])00)-02-29)";
+const TIME: &str = "(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?(?:[zZ]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])\
+                    |23:59:60(?:\\.[0-9]+)?(?:[zZ]|[+-]00:00))";
+const DURATION_TIME: &str = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)";
+const IPV4: &str =
+    "(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+const LABEL: &str = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+const HEX: &str = "[0-9A-Fa-f]";
+
+/// RFC 4291, the ABNF of RFC 3986.
+fn ipv6() -> String {
+    let h = format!("{HEX}{{1,4}}");
+    let last = format!("(?:{h}:{h}|{IPV4})");
+    let mut ways = vec![format!("(?:{h}:){{6}}{last}")];
+    for before in 0..=5 {
+        let left = if before == 0 { String::new() } else { format!("(?:(?:{h}:){{0,{}}}{h})?", before - 1) };
+        let right = match 5 - before {
+            0 => last.clone(),
+            n => format!("(?:{h}:){{{n}}}{last}"),
+        };
+        ways.push(format!("{left}::{right}"));
+    }
+    ways.push(format!("(?:(?:{h}:){{0,5}}{h})?::{h}"));
+    ways.push(format!("(?:(?:{h}:){{0,6}}{h})?::"));
+    format!("(?:{})", ways.join("|"))
+}
+
+/// RFC 3986 with `unicode` added to the unreserved characters, and `private` to those of queries (RFC 3987).
+fn uri(is_reference: bool, unicode: &str, private: &str) -> String {
+    let percent = format!("%{HEX}{HEX}");
+    let plain = format!("A-Za-z0-9._~!$&'()*+,;=\\-{unicode}");
+    let pchar = format!("(?:[{plain}:@]|{percent})");
+    let segment = format!("{pchar}*");
+    let authority = format!(
+        "(?:(?:[{plain}:]|{percent})*@)?(?:\\[(?:{}|[vV]{HEX}+\\.[A-Za-z0-9._~!$&'()*+,;=:\\-]+)\\]|(?:[{plain}]|{percent})*)(?::[0-9]*)?",
+        ipv6()
+    );
+    let with_authority = format!("//{authority}(?:/{segment})*");
+    let absolute = format!("/(?:{pchar}+(?:/{segment})*)?");
+    let rootless = format!("{pchar}+(?:/{segment})*");
+    let tail = format!("(?:\\?(?:[{plain}:@/?{private}]|{percent})*)?(?:#(?:[{plain}:@/?]|{percent})*)?");
+    let full = format!("[A-Za-z][A-Za-z0-9+.\\-]*:(?:{with_authority}|{absolute}|{rootless})?{tail}");
+    if !is_reference {
+        return full;
+    }
+    let no_scheme = format!("(?:[{plain}@]|{percent})+(?:/{segment})*");
+    format!("(?:{full}|(?:{with_authority}|{absolute}|{no_scheme})?{tail})")
+}
+
+const UNICODE: &str = "\\u{A0}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFEF}\\u{10000}-\\u{1FFFD}\\u{20000}-\\u{2FFFD}\
+    \\u{30000}-\\u{3FFFD}\\u{40000}-\\u{4FFFD}\\u{50000}-\\u{5FFFD}\\u{60000}-\\u{6FFFD}\\u{70000}-\\u{7FFFD}\
+    \\u{80000}-\\u{8FFFD}\\u{90000}-\\u{9FFFD}\\u{A0000}-\\u{AFFFD}\\u{B0000}-\\u{BFFFD}\\u{C0000}-\\u{CFFFD}\
+    \\u{D0000}-\\u{DFFFD}\\u{E1000}-\\u{EFFFD}";
+const PRIVATE: &str = "\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}";
+
+/// The regexes that a text must match.
+fn source(format: Format) -> Vec<String> {
+    let pointer = "(?:/(?:[^~/]|~[01])*)*";
+    match format {
+        Format::Date => vec![DATE.to_owned()],
+        Format::Time => vec![TIME.to_owned()],
+        Format::DateTime => vec![format!("{DATE}[tT]{TIME}")],
+        Format::Duration => vec![format!(
+            "P(?:[0-9]+W|{DURATION_TIME}|(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)(?:{DURATION_TIME})?)"
+        )],
+        Format::Email => {
+            let atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+";
+            let quoted = "\"(?:[ !#-\\[\\]-~]|\\\\[ -~])*\"";
+            let domain = format!("{LABEL}(?:\\.{LABEL})*|\\[(?:{IPV4}|IPv6:{})\\]", ipv6());
+            vec![
+                format!("(?:{atom}(?:\\.{atom})*|{quoted})@(?:{domain})"),
+                "[^@]{1,64}@[^@]{1,253}|\".{0,62}\"@[^@]{1,253}".to_owned(),
+            ]
+        }
+        Format::Hostname => {
+            let (a, x) = ("[A-Za-z0-9]", "[A-Za-z0-9-]");
+            let label = format!("{a}(?:{x}?{a}|{x}-{a}|{x}(?:{a}{x}|-{a}){x}{{0,58}}{a})?");
+            vec![format!("{label}(?:\\.{label})*"), "[A-Za-z0-9.\\-]{1,253}".to_owned()]
+        }
+        Format::Ipv4 => vec![IPV4.to_owned()],
+        Format::Ipv6 => vec![ipv6()],
+        Format::Uuid => vec![format!("{HEX}{{8}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{12}}")],
+        Format::JsonPointer => vec![pointer.to_owned()],
+        Format::RelativeJsonPointer => vec![format!("(?:0|[1-9][0-9]*)(?:#|{pointer})")],
+        Format::Uri => vec![uri(false, "", "")],
+        Format::UriReference => vec![uri(true, "", "")],
+        Format::Iri => vec![uri(false, UNICODE, PRIVATE)],
+        Format::IriReference => vec![uri(true, UNICODE, PRIVATE)],
+        Format::Base64 => vec!["(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?".to_owned()],
+    }
+}
+
+/// The texts of a format.
+pub(crate) fn regex(set: &mut RegexSet, format: Format) -> RegexId {
+    let map = TextMap::verbatim(SourceId(0), 0);
+    let parse = |set: &mut RegexSet, text: &str| {
+        let options = RegexOptions::new(Dialect::Rust);
+        // Our own limits: a user's may be too small for these, which is no mistake of the schema's.
+        let limits = Limits { regex_nodes_max: set.len() + Limits::default().regex_nodes_max, ..Limits::default() };
+        parse_regex(text, &map, &options, &limits, set, &mut Vec::new()).expect("regexes of formats are well-formed")
+    };
+    let parts: Vec<RegexId> = source(format).iter().map(|text| parse(set, text)).collect();
+    set.and(&parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_a_regex() {
+        let names = [
+            "date",
+            "time",
+            "date-time",
+            "duration",
+            "email",
+            "hostname",
+            "ipv4",
+            "ipv6",
+            "uuid",
+            "json-pointer",
+            "relative-json-pointer",
+            "uri",
+            "uri-reference",
+            "iri",
+            "iri-reference",
+            "byte",
+        ];
+        for name in names {
+            let Meaning::Text(format) = meaning(name) else { panic!("{name}") };
+            let mut set = RegexSet::new();
+            regex(&mut set, format);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The normalised form of a schema: Boolean nodes over sub-schemas, and the shapes that they stand for.
+//!
+//! A [`Node`] says what is wanted, in terms of other nodes; a [`Shape`] says which values these are, one part for each
+//! JSON type. The parts of scalars are regular languages, which Boolean operations act on at once. Arrays and objects
+//! are lists of alternatives ([`ArraySpec`], [`ObjectSpec`]) that refer to nodes again, so that what is inside a value
+//! is looked at only when it is reached, and recursion through `$ref` needs no special case. All tables are
+//! hash-consed: equal sub-schemas and equal intersections are one entry.
+
+use larkspur_grammar::json::JsonId;
+use larkspur_grammar::{IndexVec, RegexId, define_id};
+use rustc_hash::FxHashMap;
+
+use crate::numbers::Numbers;
+
+define_id! {
+    /// A node of the Boolean form.
+    pub(crate) struct NodeId = "n";
+}
+define_id! {
+    /// A normal form.
+    pub(crate) struct ShapeId = "s";
+}
+define_id! {
+    /// A way for an array to be valid.
+    pub(crate) struct ArrayId = "a";
+}
+define_id! {
+    /// A way for an object to be valid.
+    pub(crate) struct ObjectId = "o";
+}
+define_id! {
+    /// A property's name.
+    pub(crate) struct KeyId = "k";
+}
+
+/// Values, by what they are made of.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Node {
+    /// Every value.
+    Any,
+    /// No value.
+    Never,
+    /// A schema with all its keywords.
+    Schema(JsonId),
+    /// What a schema's keywords without sub-schemas in place say.
+    Keywords(JsonId),
+    /// One of these values.
+    Values(Box<[JsonId]>),
+    /// A shape that was made.
+    Shape(ShapeId),
+    /// All of them; at least two.
+    All(Box<[NodeId]>),
+    /// Any of them; at least two.
+    Some(Box<[NodeId]>),
+    /// Exactly one of them; at least two.
+    One(Box<[NodeId]>),
+    /// Not that.
+    Not(NodeId),
+}
+
+/// A set of values, by type.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Shape {
+    pub null: bool,
+    /// `false`, `true`.
+    pub truth: [bool; 2],
+    pub numbers: Numbers,
+    /// The decoded texts.
+    pub strings: RegexId,
+    /// Any of these ways; none is no array.
+    pub arrays: Box<[ArrayId]>,
+    /// Any of these ways; none is no object.
+    pub objects: Box<[ObjectId]>,
+}
+
+/// Arrays of `min` to `max` elements; the first ones are of `prefix`, the others of `rest`.
+/// The prefix is not longer than `max`, none of its first `min` is [`Node::Never`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ArraySpec {
+    pub prefix: Box<[NodeId]>,
+    /// [`Node::Any`] where `max` leaves no room for it.
+    pub rest: NodeId,
+    pub min: u64,
+    pub max: Option<u64>,
+}
+
+/// A property that is named.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Named {
+    pub key: KeyId,
+    /// [`Node::Never`] if the property must not be there.
+    pub node: NodeId,
+    pub required: bool,
+}
+
+/// Objects of `min` to `max` properties.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ObjectSpec {
+    /// In the order in which they are written.
+    pub named: Box<[Named]>,
+    /// The other properties: disjoint languages of names, each with what its values are. A name in none of them is not
+    /// allowed. They may hold names of `named`, which do not count there.
+    pub cells: Box<[(RegexId, NodeId)]>,
+    pub min: u64,
+    pub max: Option<u64>,
+}
+
+/// A table of distinct entries.
+#[derive(Debug)]
+pub(crate) struct Interned<I: larkspur_grammar::index::Id, T> {
+    entries: IndexVec<I, T>,
+    ids: FxHashMap<T, I>,
+}
+
+impl<I: larkspur_grammar::index::Id, T: Clone + Eq + std::hash::Hash> Interned<I, T> {
+    pub fn new() -> Self {
+        Self { entries: IndexVec::new(), ids: FxHashMap::default() }
+    }
+    pub fn intern(&mut self, entry: T) -> I {
+        if let Some(&id) = self.ids.get(&entry) {
+            return id;
+        }
+        let id = self.entries.push(entry.clone());
+        self.ids.insert(entry, id);
+        id
+    }
+    pub fn get(&self, id: I) -> &T {
+        &self.entries[id]
+    }
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+/// All tables.
+#[derive(Debug)]
+pub(crate) struct Ir {
+    nodes: Interned<NodeId, Node>,
+    /// The schema or keyword for which a node was first made. Indexed as `nodes`.
+    origins: IndexVec<NodeId, JsonId>,
+    pub shapes: Interned<ShapeId, Shape>,
+    pub arrays: Interned<ArrayId, ArraySpec>,
+    pub objects: Interned<ObjectId, ObjectSpec>,
+    pub keys: Interned<KeyId, Box<str>>,
+}
+
+pub(crate) const ANY: NodeId = NodeId(0);
+pub(crate) const NEVER: NodeId = NodeId(1);
+
+impl Ir {
+    pub fn new(root: JsonId) -> Self {
+        let mut ir = Self {
+            nodes: Interned::new(),
+            origins: IndexVec::new(),
+            shapes: Interned::new(),
+            arrays: Interned::new(),
+            objects: Interned::new(),
+            keys: Interned::new(),
+        };
+        let any = ir.node(Node::Any, root);
+        let never = ir.node(Node::Never, root);
+        debug_assert_eq!((any, never), (ANY, NEVER));
+        ir
+    }
+    /// Entries of all tables.
+    pub fn len(&self) -> usize {
+        self.nodes.len() + self.shapes.len() + self.arrays.len() + self.objects.len() + self.keys.len()
+    }
+    pub fn get(&self, id: NodeId) -> &Node {
+        self.nodes.get(id)
+    }
+    /// The schema or keyword for which the node was first made.
+    pub fn origin(&self, id: NodeId) -> JsonId {
+        self.origins[id]
+    }
+    pub fn node(&mut self, node: Node, origin: JsonId) -> NodeId {
+        let id = self.nodes.intern(node);
+        if self.origins.len() < self.nodes.len() {
+            self.origins.push(origin);
+        }
+        id
+    }
+    /// All of them, in order, each once.
+    pub fn all(&mut self, parts: &[NodeId], origin: JsonId) -> NodeId {
+        let mut flat: Vec<NodeId> = Vec::with_capacity(parts.len());
+        let mut seen = rustc_hash::FxHashSet::default();
+        for &part in parts {
+            match self.get(part) {
+                Node::Never => return NEVER,
+                Node::Any => {}
+                Node::All(inner) => flat.extend(inner.iter().filter(|&&node| seen.insert(node))),
+                _ if seen.insert(part) => flat.push(part),
+                _ => {}
+            }
+        }
+        match flat.as_slice() {
+            [] => ANY,
+            &[only] => only,
+            _ => self.node(Node::All(flat.into()), origin),
+        }
+    }
+    /// Any of them.
+    pub fn some(&mut self, parts: &[NodeId], origin: JsonId) -> NodeId {
+        let mut flat: Vec<NodeId> = Vec::with_capacity(parts.len());
+        let mut seen = rustc_hash::FxHashSet::default();
+        for &part in parts {
+            match self.get(part) {
+                Node::Any => return ANY,
+                Node::Never => {}
+                _ if seen.insert(part) => flat.push(part),
+                _ => {}
+            }
+        }
+        match flat.as_slice() {
+            [] => NEVER,
+            &[only] => only,
+            _ => self.node(Node::Some(flat.into()), origin),
+        }
+    }
+    /// Exactly one of them.
+    pub fn one(&mut self, parts: &[NodeId], origin: JsonId) -> NodeId {
+        let parts: Vec<NodeId> = parts.iter().copied().filter(|&part| part != NEVER).collect();
+        match parts.as_slice() {
+            [] => NEVER,
+            &[only] => only,
+            _ => self.node(Node::One(parts.into()), origin),
+        }
+    }
+    /// Everything else.
+    pub fn not(&mut self, part: NodeId, origin: JsonId) -> NodeId {
+        match *self.get(part) {
+            Node::Any => NEVER,
+            Node::Never => ANY,
+            Node::Not(inner) => inner,
+            _ => self.node(Node::Not(part), origin),
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! Shapes to rules and terminals.
+//!
+//! A value is a rule of as many alternatives as its shape has ways; all its scalars are one terminal. An object's
+//! members are a chain of rules, "what may follow member i", so that commas are right and the grammar is linear in the
+//! properties; where properties are counted, "what may follow member i if there are c so far". Elements beyond an
+//! array's prefix are one counted repetition.
+
+use larkspur_grammar::json::JsonId;
+use larkspur_grammar::{
+    Alternative, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexId, Rule, RuleId, Span,
+    Terminal, TerminalId,
+};
+use rustc_hash::FxHashMap;
+
+use crate::error::Mistake;
+use crate::ir::{ANY, ArrayId, ArraySpec, NEVER, Named, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
+use crate::normal::{Mode, Normalizer};
+use crate::spelling::Separators;
+use crate::strings::{Quoting, quoted};
+
+/// Rules for one object whose properties are counted, at most.
+const COUNTED_STATES_MAX: usize = 20_000;
+
+/// Terminals of the brackets and separators, with the white space that may stand there.
+struct Marks {
+    open_brace: TerminalId,
+    close_brace: TerminalId,
+    close_empty_brace: TerminalId,
+    open_bracket: TerminalId,
+    close_bracket: TerminalId,
+    close_empty_bracket: TerminalId,
+    comma: TerminalId,
+    colon: TerminalId,
+}
+
+struct Lowerer<'n, 'a> {
+    normalizer: &'n mut Normalizer<'a>,
+    grammar: Grammar,
+    quoting: Quoting,
+    marks: Marks,
+    terminals: FxHashMap<RegexId, TerminalId>,
+    rules: FxHashMap<ShapeId, RuleId>,
+    /// Rules whose bodies are still to be made, each with the node that it was first made for.
+    queue: Vec<(ShapeId, RuleId, NodeId)>,
+    /// Where what is being made comes from.
+    place: JsonId,
+    span: Span,
+}
+
+/// What follows some place in an array or object: expressions, the last first. `None`: there is no way on.
+type Tail = Option<Vec<ExprId>>;
+
+/// The grammar of a node that is inhabited. Mistakes are reported to the normalizer's sink.
+pub(crate) fn lower(normalizer: &mut Normalizer, root: NodeId, name: &str, separators: &Separators) -> Grammar {
+    let place = normalizer.document.root();
+    let span = normalizer.document.span(place);
+    let mut grammar = Grammar::new(name);
+    grammar.options =
+        GrammarOptions { lexer: LexerMode::Exact, ignore_edges: IgnoreEdges::None, ..GrammarOptions::default() };
+    let mut terminals = FxHashMap::default();
+    let marks = marks(normalizer, &mut grammar, &mut terminals, separators, span);
+    let mut lowerer = Lowerer {
+        normalizer,
+        grammar,
+        quoting: Quoting::default(),
+        marks,
+        terminals,
+        rules: FxHashMap::default(),
+        queue: Vec::new(),
+        place,
+        span,
+    };
+    let start = lowerer.reserve("start".to_owned());
+    let body = lowerer.value(root);
+    lowerer.grammar.rules[start].body = body;
+    lowerer.grammar.start = start;
+    while let Some((shape, rule, node)) = lowerer.queue.pop() {
+        if !lowerer.normalizer.charge(1) {
+            break;
+        }
+        lowerer.place = lowerer.normalizer.ir.origin(node);
+        lowerer.span = lowerer.normalizer.document.span(lowerer.place);
+        let body = lowerer.alternatives(shape);
+        lowerer.grammar.rules[rule].body = body;
+    }
+    let mut grammar = lowerer.grammar;
+    grammar.regexes = std::mem::take(&mut normalizer.set);
+    grammar
+}
+
+fn push_terminal(
+    grammar: &mut Grammar,
+    terminals: &mut FxHashMap<RegexId, TerminalId>,
+    regex: RegexId,
+    name: String,
+    span: Span,
+) -> TerminalId {
+    *terminals.entry(regex).or_insert_with(|| {
+        grammar.terminals.push(Terminal { name, span, regex, priority: 0, is_literal: false, lazy: false, tail: None })
+    })
+}
+
+fn marks(
+    normalizer: &mut Normalizer,
+    grammar: &mut Grammar,
+    terminals: &mut FxHashMap<RegexId, TerminalId>,
+    separators: &Separators,
+    span: Span,
+) -> Marks {
+    let set = &mut normalizer.set;
+    let space = separators.space;
+    let mut push = |regex: RegexId, name: &str| push_terminal(grammar, terminals, regex, name.to_owned(), span);
+    let mut open = |set: &mut larkspur_grammar::RegexSet, mark: &str| {
+        let literal = set.literal(mark.as_bytes());
+        let regex = set.concat(&[literal, space]);
+        push(regex, &format!("\"{mark}\""))
+    };
+    let (open_brace, open_bracket) = (open(set, "{"), open(set, "["));
+    let mut close = |set: &mut larkspur_grammar::RegexSet, mark: &str| {
+        let literal = set.literal(mark.as_bytes());
+        let regex = set.concat(&[space, literal]);
+        (push(regex, &format!("\"{mark}\"")), push(literal, &format!("\"{mark}\"")))
+    };
+    let ((close_brace, close_empty_brace), (close_bracket, close_empty_bracket)) = (close(set, "}"), close(set, "]"));
+    let comma = set.concat(&[space, separators.item, space]);
+    let colon = set.concat(&[space, separators.key, space]);
+    let (comma, colon) = (push(comma, "\",\""), push(colon, "\":\""));
+    Marks { open_brace, close_brace, close_empty_brace, open_bracket, close_bracket, close_empty_bracket, comma, colon }
+}
+
+impl Lowerer<'_, '_> {
+    fn expr(&mut self, kind: ExprKind) -> ExprId {
+        self.grammar.expr(kind, self.span)
+    }
+    fn mark(&mut self, terminal: TerminalId) -> ExprId {
+        self.expr(ExprKind::Terminal(terminal))
+    }
+    fn terminal(&mut self, regex: RegexId, name: impl FnOnce() -> String) -> ExprId {
+        let terminal = match self.terminals.get(&regex) {
+            Some(&known) => known,
+            None => push_terminal(&mut self.grammar, &mut self.terminals, regex, name(), self.span),
+        };
+        self.mark(terminal)
+    }
+    fn choice(&mut self, ways: Vec<ExprId>) -> ExprId {
+        match ways.as_slice() {
+            &[only] => only,
+            _ => {
+                let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None }).collect();
+                self.expr(ExprKind::Choice(ways))
+            }
+        }
+    }
+    /// A rule whose body is set later.
+    fn reserve(&mut self, name: String) -> RuleId {
+        let body = self.expr(ExprKind::Choice(Vec::new()));
+        self.grammar.rules.push(Rule {
+            name,
+            span: self.span,
+            body,
+            parametric: false,
+            priority: 0,
+            capture: None,
+            max_tokens: None,
+            temperature: None,
+        })
+    }
+
+    /// A value of the node, which is inhabited.
+    fn value(&mut self, node: NodeId) -> ExprId {
+        let id = self.normalizer.shape(node, Mode::Exact);
+        let shape = self.normalizer.ir.shapes.get(id).clone();
+        if shape.arrays.is_empty()
+            && shape.objects.is_empty()
+            && let Some(scalars) = self.scalars(&shape)
+        {
+            return scalars;
+        }
+        let rule = match self.rules.get(&id) {
+            Some(&rule) => rule,
+            None => {
+                let place = self.normalizer.ir.origin(node);
+                let pointer = self.normalizer.document.pointer(place);
+                let name = if node == ANY { "any".to_owned() } else { format!("#{pointer}") };
+                let rule = self.reserve(name);
+                self.rules.insert(id, rule);
+                self.queue.push((id, rule, node));
+                rule
+            }
+        };
+        self.expr(ExprKind::Rule(rule, None))
+    }
+
+    /// The scalars of a shape as one terminal; `None` if there are none.
+    fn scalars(&mut self, shape: &Shape) -> Option<ExprId> {
+        let mut ways = Vec::new();
+        let mut names = Vec::new();
+        let set = &mut self.normalizer.set;
+        for (has, text) in [(shape.null, "null"), (shape.truth[0], "false"), (shape.truth[1], "true")] {
+            if has {
+                ways.push(set.literal(text.as_bytes()));
+                names.push(text);
+            }
+        }
+        if !self.normalizer.is_nothing(shape.numbers.closed) {
+            ways.push(shape.numbers.texts(&mut self.normalizer.set));
+            names.push("number");
+        }
+        if !self.normalizer.is_nothing(shape.strings) {
+            ways.push(self.quoting.string(&mut self.normalizer.set, shape.strings));
+            names.push("string");
+        }
+        if ways.is_empty() {
+            return None;
+        }
+        let regex = self.normalizer.set.or(&ways);
+        Some(self.terminal(regex, || names.join(" or ")))
+    }
+
+    /// The body of a shape's rule.
+    fn alternatives(&mut self, id: ShapeId) -> ExprId {
+        let shape = self.normalizer.ir.shapes.get(id).clone();
+        let mut ways: Vec<ExprId> = self.scalars(&shape).into_iter().collect();
+        for &array in &shape.arrays {
+            ways.extend(self.array(array));
+        }
+        for &object in &shape.objects {
+            ways.extend(self.object(object));
+        }
+        self.choice(ways)
+    }
+
+    /// A sequence of a tail, and itself as a rule where it is needed more than once.
+    fn sequence(&mut self, tail: Vec<ExprId>) -> ExprId {
+        match tail.as_slice() {
+            &[only] => only,
+            _ => self.expr(ExprKind::Sequence(tail.into_iter().rev().collect())),
+        }
+    }
+    fn shared(&mut self, tail: Vec<ExprId>, name: &str) -> ExprId {
+        if let &[only] = tail.as_slice() {
+            return only;
+        }
+        let body = self.sequence(tail);
+        let rule = self.reserve(name.to_owned());
+        self.grammar.rules[rule].body = body;
+        self.expr(ExprKind::Rule(rule, None))
+    }
+    /// `expr` `min` to `max` times.
+    fn repeat(&mut self, expr: ExprId, min: u64, max: Option<u64>) -> ExprId {
+        let narrow = |count: u64| u32::try_from(count).ok().filter(|&count| count < u32::MAX);
+        match (narrow(min), max.map(narrow)) {
+            (Some(min), None) => self.expr(ExprKind::Repeat(expr, min, None)),
+            (Some(min), Some(Some(max))) => self.expr(ExprKind::Repeat(expr, min, Some(max))),
+            _ => {
+                let mistake = Mistake::Limit { what: "a count", limit: "u32", value: u64::from(u32::MAX) };
+                self.normalizer.sink.report(self.place, mistake);
+                expr
+            }
+        }
+    }
+    fn is_inhabited(&mut self, node: NodeId) -> bool {
+        node != NEVER && self.normalizer.is_inhabited(node, Mode::Exact)
+    }
+
+    /// An array; `None` if there is none.
+    fn array(&mut self, id: ArrayId) -> Option<ExprId> {
+        let ArraySpec { prefix, mut rest, min, mut max } = self.normalizer.ir.arrays.get(id).clone();
+        let mut prefix = prefix.into_vec();
+        if let Some(cut) = (0..prefix.len()).find(|&index| !self.is_inhabited(prefix[index])) {
+            prefix.truncate(cut);
+            max = Some(cut as u64);
+        } else if max.is_none_or(|max| max > prefix.len() as u64) && !self.is_inhabited(rest) {
+            max = Some(prefix.len() as u64);
+        }
+        if max.is_some_and(|max| max < min) {
+            return None;
+        }
+        let len = prefix.len() as u64;
+        let Marks { close_bracket, close_empty_bracket, comma, .. } = self.marks;
+        let has_rest = max.is_none_or(|max| max > len);
+        if !has_rest {
+            rest = NEVER;
+        }
+        let mut tail = vec![self.mark(close_bracket)];
+        let mut ways = Vec::new();
+        if min == 0 {
+            ways.push(self.mark(close_empty_bracket));
+        }
+        if has_rest {
+            let element = self.value(rest);
+            let separator = self.mark(comma);
+            let more = self.expr(ExprKind::Sequence(vec![separator, element]));
+            // The first element has no comma before it.
+            let first = u64::from(len == 0);
+            let repeated =
+                self.repeat(more, min.saturating_sub(len).max(first) - first, max.map(|max| max - len - first));
+            tail.push(repeated);
+            if len == 0 {
+                tail.push(element);
+            }
+        }
+        for index in (0..prefix.len()).rev() {
+            // `tail` is what follows element `index`.
+            if (index as u64) + 1 >= min && index + 1 < prefix.len() {
+                let close = self.mark(close_bracket);
+                let on = self.sequence(std::mem::take(&mut tail));
+                let choice = self.choice(vec![on, close]);
+                tail = vec![self.shared_choice(choice)];
+            }
+            let element = self.value(prefix[index]);
+            tail.push(element);
+            if index > 0 {
+                tail.push(self.mark(comma));
+            }
+        }
+        if has_rest || !prefix.is_empty() {
+            ways.push(self.sequence(tail));
+        }
+        let inside = self.choice(ways);
+        let open = self.mark(self.marks.open_bracket);
+        Some(self.expr(ExprKind::Sequence(vec![open, inside])))
+    }
+
+    /// A choice as a rule, so that chains of them do not nest.
+    fn shared_choice(&mut self, choice: ExprId) -> ExprId {
+        let rule = self.reserve("elements".to_owned());
+        self.grammar.rules[rule].body = choice;
+        self.expr(ExprKind::Rule(rule, None))
+    }
+
+    /// An object; `None` if there is none.
+    fn object(&mut self, id: ObjectId) -> Option<ExprId> {
+        let spec = self.normalizer.ir.objects.get(id).clone();
+        let mut named: Vec<Named> = Vec::with_capacity(spec.named.len());
+        for &property in &spec.named {
+            if self.is_inhabited(property.node) {
+                named.push(property);
+            } else if property.required {
+                return None;
+            }
+        }
+        let extra = self.extra(&spec);
+        let required = named.iter().filter(|property| property.required).count() as u64;
+        let most = if extra.is_some() { None } else { Some(named.len() as u64) };
+        let min = if spec.min <= required { 0 } else { spec.min };
+        let max = spec.max.filter(|&max| most.is_none_or(|most| max < most));
+        if max.is_some_and(|max| max < required.max(min)) || most.is_some_and(|most| most < min) {
+            return None;
+        }
+        let states = Members::new(named, extra, min, max);
+        if states.is_counted && states.len() > COUNTED_STATES_MAX {
+            let keyword = if min > 0 { "minProperties" } else { "maxProperties" };
+            let reason = format!(
+                "counting {} properties up to {} takes more than {COUNTED_STATES_MAX} rules",
+                states.named.len(),
+                states.top
+            );
+            self.normalizer.sink.report(self.place, Mistake::Refused { keyword, reason });
+            return None;
+        }
+        // Names that are not listed may repeat, and then count once.
+        if extra.is_some() && min >= required + 2 {
+            let reason = "properties that are not listed may repeat, so that they cannot be counted yet".to_owned();
+            self.normalizer.sink.report(self.place, Mistake::Refused { keyword: "minProperties", reason });
+            return None;
+        }
+        let inside = self.members(&states)?;
+        let inside = self.sequence(inside);
+        let open = self.mark(self.marks.open_brace);
+        Some(self.expr(ExprKind::Sequence(vec![open, inside])))
+    }
+
+    /// A member with a name that is not listed.
+    fn extra(&mut self, spec: &ObjectSpec) -> Option<ExprId> {
+        if spec.cells.is_empty() {
+            return None;
+        }
+        let names: Vec<RegexId> = spec
+            .named
+            .iter()
+            .map(|property| {
+                let name = self.normalizer.ir.keys.get(property.key).clone();
+                self.normalizer.set.literal(name.as_bytes())
+            })
+            .collect();
+        let names = self.normalizer.set.or(&names);
+        let others = self.normalizer.not_text(names);
+        let mut ways = Vec::new();
+        for &(regex, node) in &spec.cells {
+            let regex = self.normalizer.and_text(regex, others);
+            if self.normalizer.is_nothing(regex) || !self.is_inhabited(node) {
+                continue;
+            }
+            let regex = self.quoting.string(&mut self.normalizer.set, regex);
+            let key = self.terminal(regex, || "name".to_owned());
+            let colon = self.mark(self.marks.colon);
+            let value = self.value(node);
+            ways.push(self.expr(ExprKind::Sequence(vec![key, colon, value])));
+        }
+        if ways.is_empty() { None } else { Some(self.choice(ways)) }
+    }
+
+    /// What stands between the braces, the closing one included.
+    fn members(&mut self, states: &Members) -> Tail {
+        let count = states.top + 1;
+        let mut tails: Vec<Tail> = Vec::with_capacity(count);
+        for so_far in 0..count {
+            let reachable = states.reachable(states.named.len(), so_far);
+            tails.push(if reachable { self.end(states, so_far) } else { None });
+        }
+        for index in (0..states.named.len()).rev() {
+            let property = states.named[index];
+            // How often each tail is needed: shared ones become rules.
+            let mut needed = vec![0u32; count];
+            for so_far in (0..count).filter(|&so_far| states.reachable(index, so_far)) {
+                if let Some(next) = states.after(so_far) {
+                    needed[next] += 1;
+                }
+                if !property.required {
+                    needed[so_far] += 1;
+                }
+            }
+            for so_far in 0..count {
+                if needed[so_far] > 1
+                    && let Some(tail) = tails[so_far].take()
+                {
+                    tails[so_far] = Some(vec![self.shared(tail, "members")]);
+                }
+            }
+            let mut before: Vec<Tail> = Vec::with_capacity(count);
+            for so_far in 0..count {
+                if !states.reachable(index, so_far) {
+                    before.push(None);
+                    continue;
+                }
+                let with = states.after(so_far).and_then(|next| {
+                    let mut tail = if needed[next] > 1 { tails[next].clone() } else { tails[next].take() }?;
+                    self.member(&mut tail, property, so_far > 0);
+                    Some(tail)
+                });
+                let without = match property.required {
+                    true => None,
+                    false if needed[so_far] > 1 => tails[so_far].clone(),
+                    false => tails[so_far].take(),
+                };
+                before.push(match (with, without) {
+                    (Some(with), Some(without)) => {
+                        let ways = vec![self.sequence(with), self.sequence(without)];
+                        Some(vec![self.choice(ways)])
+                    }
+                    (with, without) => with.or(without),
+                });
+            }
+            tails = before;
+        }
+        tails.swap_remove(0)
+    }
+
+    /// Puts a member before a tail.
+    fn member(&mut self, tail: &mut Vec<ExprId>, property: Named, has_comma: bool) {
+        let value = self.value(property.node);
+        let colon = self.mark(self.marks.colon);
+        let name = self.normalizer.ir.keys.get(property.key).clone();
+        let literal = self.normalizer.set.literal(name.as_bytes());
+        let regex = self.quoting.string(&mut self.normalizer.set, literal);
+        let key = self.terminal(regex, || quoted(&name));
+        tail.extend([value, colon, key]);
+        if has_comma {
+            tail.push(self.mark(self.marks.comma));
+        }
+    }
+
+    /// What follows the named properties, of which there were `so_far`.
+    fn end(&mut self, states: &Members, so_far: usize) -> Tail {
+        let min = states.min.saturating_sub(so_far as u64);
+        let max = states.max.map(|max| max.saturating_sub(so_far as u64));
+        let close = self.mark(self.marks.close_brace);
+        let Some(extra) = states.extra.filter(|_| max != Some(0)) else {
+            let empty = self.mark(self.marks.close_empty_brace);
+            return (min == 0).then(|| vec![if so_far == 0 { empty } else { close }]);
+        };
+        let comma = self.mark(self.marks.comma);
+        let more = self.expr(ExprKind::Sequence(vec![comma, extra]));
+        if so_far > 0 {
+            let more = self.repeat(more, min, max);
+            return Some(vec![close, more]);
+        }
+        let more = self.repeat(more, min.saturating_sub(1), max.map(|max| max - 1));
+        let some = self.expr(ExprKind::Sequence(vec![extra, more, close]));
+        let mut ways = vec![some];
+        if min == 0 {
+            ways.push(self.mark(self.marks.close_empty_brace));
+        }
+        Some(vec![self.choice(ways)])
+    }
+}
+
+/// The states of an object's members: how many properties there were before the one that comes next.
+struct Members {
+    named: Vec<Named>,
+    /// Required ones before each. Length: named + 1.
+    required_before: Vec<usize>,
+    extra: Option<ExprId>,
+    min: u64,
+    max: Option<u64>,
+    is_counted: bool,
+    /// The largest count told apart. Without counting 1: "at least one".
+    top: usize,
+}
+
+impl Members {
+    fn new(named: Vec<Named>, extra: Option<ExprId>, min: u64, max: Option<u64>) -> Self {
+        // More than one beyond the named ones need not be told apart before these end.
+        let most = named.len() as u64 + 1;
+        let is_counted = min > 1 || max.is_some();
+        let top = match (is_counted, max) {
+            (false, _) => 1,
+            (true, Some(max)) => max.min(most) as usize,
+            (true, None) => min.min(most) as usize,
+        };
+        let mut required_before = vec![0];
+        for property in &named {
+            required_before.push(required_before[required_before.len() - 1] + usize::from(property.required));
+        }
+        Self { named, required_before, extra, min, max, is_counted, top: top.max(usize::from(max != Some(0))) }
+    }
+    fn len(&self) -> usize {
+        (self.named.len() + 1).saturating_mul(self.top + 1)
+    }
+    /// Whether there can be `so_far` before property `index`; the last count stands for all above it, too, unless there
+    /// are none.
+    fn reachable(&self, index: usize, so_far: usize) -> bool {
+        so_far <= index && self.required_before[index].min(self.top) <= so_far
+    }
+    /// The count after one more; `None` if there may not be one more.
+    fn after(&self, so_far: usize) -> Option<usize> {
+        if self.max.is_some_and(|max| so_far as u64 >= max) {
+            return None;
+        }
+        Some((so_far + 1).min(self.top))
+    }
+}

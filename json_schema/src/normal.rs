@@ -1,0 +1,709 @@
+//! From schemas to shapes: each node's normal form, computed when it is asked for and remembered.
+//!
+//! Only what stands in place (`allOf`, `$ref`, `not`, …) is followed; properties and elements stay nodes. A node that
+//! needs itself in place is an error of the schema's. Nothing recurses: a node that lacks the shapes of others is put
+//! back until they are known.
+//!
+//! There are two meanings of a node. [`Mode::Exact`] is what is enforced. [`Mode::Wide`] takes `oneOf` for `anyOf`, and
+//! what it cannot negate for everything; it is used to prove that the branches of a `oneOf` exclude each other, which
+//! it does a fortiori, without asking again whether those inside do.
+
+use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
+use larkspur_grammar::number::{Decimal, NumberKind, NumberRange};
+use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, parse_regex};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ast::{Keywords, PatternProperty, Schema, Types};
+use crate::emptiness::Search;
+use crate::error::{Mistake, Sink};
+use crate::formats::{self, Format, Meaning};
+use crate::ir::{ANY, Ir, NEVER, Node, NodeId, Shape, ShapeId};
+use crate::numbers::{Numbers, RangeError, shortest_text};
+use crate::parser;
+use crate::refs::{Resources, Target};
+use crate::{arrays, objects};
+
+/// Which meaning of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Mode {
+    /// What is enforced.
+    Exact,
+    /// At least what is enforced.
+    Wide,
+}
+
+/// A shape, and whether it is exactly what the node means: always in [`Mode::Exact`].
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    shape: ShapeId,
+    exact: bool,
+}
+
+enum Step {
+    Done(Known),
+    Need(Vec<NodeId>),
+}
+
+/// Everything that one run knows.
+pub(crate) struct Normalizer<'a> {
+    pub document: &'a JsonDocument,
+    pub limits: &'a Limits,
+    pub sink: Sink<'a>,
+    resources: Resources,
+    pub set: RegexSet,
+    pub search: Search,
+    pub ir: Ir,
+    /// All texts.
+    pub any_text: RegexId,
+    keywords: FxHashMap<JsonId, std::rc::Rc<Keywords>>,
+    /// What each schema is made of.
+    expansions: FxHashMap<JsonId, NodeId>,
+    patterns: FxHashMap<(JsonId, usize), RegexId>,
+    formats: FxHashMap<Format, RegexId>,
+    known: FxHashMap<(NodeId, Mode), Known>,
+    /// `oneOf`, with what makes its branches exclude each other. The second is the list of branches to negate.
+    divided: FxHashMap<NodeId, NodeId>,
+    overlaps: FxHashMap<NodeId, std::rc::Rc<Vec<Vec<usize>>>>,
+    pub inhabited: FxHashMap<(NodeId, Mode), bool>,
+    /// Read `oneOf` as `anyOf`.
+    pub coerce_one_of: bool,
+    work: u64,
+    is_over: bool,
+}
+
+impl<'a> Normalizer<'a> {
+    pub fn new(document: &'a JsonDocument, resources: Resources, limits: &'a Limits, sink: Sink<'a>) -> Self {
+        let mut set = RegexSet::new();
+        let any_text = set.any_text();
+        Self {
+            document,
+            limits,
+            sink,
+            resources,
+            set,
+            search: Search::default(),
+            ir: Ir::new(document.root()),
+            any_text,
+            keywords: FxHashMap::default(),
+            expansions: FxHashMap::default(),
+            patterns: FxHashMap::default(),
+            formats: FxHashMap::default(),
+            known: FxHashMap::default(),
+            divided: FxHashMap::default(),
+            overlaps: FxHashMap::default(),
+            inhabited: FxHashMap::default(),
+            coerce_one_of: false,
+            work: 0,
+            is_over: false,
+        }
+    }
+
+    /// Counts work; false if there was too much of it, which is then reported.
+    pub fn charge(&mut self, work: u64) -> bool {
+        self.work += work;
+        let limits = self.limits;
+        let root = self.document.root();
+        if self.work > limits.schema_work_max {
+            self.over(root, "the work for the schema", "schema_work_max", limits.schema_work_max);
+        } else if self.ir.len() > limits.schema_nodes_max {
+            self.over(root, "the schema", "schema_nodes_max", limits.schema_nodes_max as u64);
+        } else if self.set.len() > limits.regex_nodes_max {
+            self.over(
+                root,
+                "the number of regex nodes of the schema",
+                "regex_nodes_max",
+                limits.regex_nodes_max as u64,
+            );
+        }
+        !self.is_over
+    }
+    /// Whether these are too many alternatives, which is then reported.
+    pub fn has_too_many(&mut self, alternatives: usize) -> bool {
+        let limit = self.limits.schema_alternatives_max;
+        if alternatives > limit {
+            let root = self.document.root();
+            self.over(root, "the number of alternatives", "schema_alternatives_max", limit as u64);
+        }
+        self.is_over
+    }
+    fn over(&mut self, place: JsonId, what: &'static str, limit: &'static str, value: u64) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.sink.report(place, Mistake::Limit { what, limit, value });
+        }
+    }
+    /// The node of a schema.
+    pub fn schema(&mut self, id: JsonId) -> NodeId {
+        match self.document.bool(id) {
+            Some(true) => ANY,
+            Some(false) => NEVER,
+            None => self.ir.node(Node::Schema(id), id),
+        }
+    }
+
+    /// The normal form of a node.
+    pub fn shape(&mut self, node: NodeId, mode: Mode) -> ShapeId {
+        self.evaluate(node, mode).shape
+    }
+
+    fn evaluate(&mut self, root: NodeId, mode: Mode) -> Known {
+        let mut stack = vec![root];
+        let mut open: FxHashSet<NodeId> = FxHashSet::default();
+        while let Some(&top) = stack.last() {
+            if self.known.contains_key(&(top, mode)) {
+                stack.pop();
+                continue;
+            }
+            let step = if self.charge(1) { self.step(top, mode) } else { Step::Done(self.nothing()) };
+            match step {
+                Step::Done(known) => {
+                    self.known.insert((top, mode), known);
+                    open.remove(&top);
+                    stack.pop();
+                }
+                Step::Need(nodes) => {
+                    open.insert(top);
+                    if let Some(&cyclic) = nodes.iter().find(|node| open.contains(node)) {
+                        let place = self.ir.origin(cyclic);
+                        self.sink.report(place, Mistake::RefToItself);
+                        let nothing = self.nothing();
+                        self.known.insert((cyclic, mode), nothing);
+                        self.known.insert((top, mode), nothing);
+                    }
+                    stack.extend(nodes);
+                }
+            }
+        }
+        self.known[&(root, mode)]
+    }
+
+    fn nothing(&mut self) -> Known {
+        let shape = self.no_shape();
+        Known { shape: self.ir.shapes.intern(shape), exact: true }
+    }
+    fn everything(&mut self, exact: bool) -> Known {
+        let shape = self.any_shape();
+        Known { shape: self.ir.shapes.intern(shape), exact }
+    }
+
+    /// The shapes of several nodes.
+    ///
+    /// Errors: those that are not known yet.
+    fn all_known(&self, nodes: &[NodeId], mode: Mode) -> Result<Vec<Known>, Vec<NodeId>> {
+        let missing: Vec<NodeId> = nodes.iter().copied().filter(|&n| !self.known.contains_key(&(n, mode))).collect();
+        if !missing.is_empty() {
+            return Err(missing);
+        }
+        Ok(nodes.iter().map(|&node| self.known[&(node, mode)]).collect())
+    }
+
+    fn step(&mut self, node: NodeId, mode: Mode) -> Step {
+        let origin = self.ir.origin(node);
+        let done = |shape| Step::Done(Known { shape, exact: true });
+        match self.ir.get(node).clone() {
+            Node::Any => Step::Done(self.everything(true)),
+            Node::Never => Step::Done(self.nothing()),
+            Node::Shape(shape) => done(shape),
+            Node::Values(values) => done(self.values(&values)),
+            Node::Schema(id) => {
+                let expansion = self.expand(id);
+                self.alias(expansion, mode)
+            }
+            Node::Keywords(id) => self.keywords(id, mode),
+            Node::All(parts) => match self.all_known(&parts, mode) {
+                Err(missing) => Step::Need(missing),
+                Ok(known) => {
+                    let exact = known.iter().all(|known| known.exact);
+                    let shapes: Vec<ShapeId> = known.iter().map(|known| known.shape).collect();
+                    let first = shapes[0];
+                    let shape = shapes[1..].iter().fold(first, |all, &shape| self.and_shapes(all, shape, origin));
+                    Step::Done(Known { shape, exact })
+                }
+            },
+            Node::Some(parts) => self.union(&parts, mode, true),
+            Node::One(parts) if mode == Mode::Wide => self.union(&parts, mode, false),
+            Node::One(parts) => self.one_of(node, &parts, origin),
+            Node::Not(inner) => match self.all_known(&[inner], mode) {
+                Err(missing) => Step::Need(missing),
+                Ok(known) if !known[0].exact => Step::Done(self.everything(false)),
+                Ok(known) => match self.not_shape(known[0].shape, origin) {
+                    Ok(shape) => done(shape),
+                    Err(_) if mode == Mode::Wide => Step::Done(self.everything(false)),
+                    Err(reason) => {
+                        let pointer = self.document.pointer(origin);
+                        let keyword = match pointer.rsplit('/').next() {
+                            Some("if") => "if",
+                            Some("not") => "not",
+                            _ => "oneOf",
+                        };
+                        self.sink.report(origin, Mistake::NotTooComplex { keyword, reason });
+                        Step::Done(self.everything(true))
+                    }
+                },
+            },
+        }
+    }
+
+    fn alias(&mut self, of: NodeId, mode: Mode) -> Step {
+        match self.known.get(&(of, mode)) {
+            Some(&known) => Step::Done(known),
+            None => Step::Need(vec![of]),
+        }
+    }
+
+    fn union(&mut self, parts: &[NodeId], mode: Mode, is_exact: bool) -> Step {
+        match self.all_known(parts, mode) {
+            Err(missing) => Step::Need(missing),
+            Ok(known) => {
+                let exact = is_exact && known.iter().all(|known| known.exact);
+                let shapes: Vec<ShapeId> = known.iter().map(|known| known.shape).collect();
+                Step::Done(Known { shape: self.or_shapes(&shapes), exact })
+            }
+        }
+    }
+
+    /// `oneOf`: where two branches may both be valid, each without the other.
+    fn one_of(&mut self, node: NodeId, parts: &[NodeId], origin: JsonId) -> Step {
+        if let Some(&divided) = self.divided.get(&node) {
+            return self.alias(divided, Mode::Exact);
+        }
+        // Each branch first: what refers to itself in place is found here, not in the proofs.
+        if let Err(missing) = self.all_known(parts, Mode::Exact) {
+            return Step::Need(missing);
+        }
+        let overlaps = match self.overlaps.get(&node) {
+            Some(overlaps) => overlaps.clone(),
+            None => {
+                let overlaps = std::rc::Rc::new(self.find_overlaps(parts, origin));
+                self.overlaps.insert(node, overlaps.clone());
+                overlaps
+            }
+        };
+        let mut ways = Vec::with_capacity(parts.len());
+        for (index, others) in overlaps.iter().enumerate() {
+            let mut way = vec![parts[index]];
+            for &other in others {
+                let shape = self.known[&(parts[other], Mode::Exact)].shape;
+                if let Err(reason) = self.not_shape(shape, origin) {
+                    let (first, second) = (index.min(other), index.max(other));
+                    self.sink.report(origin, Mistake::OneOfOverlap { first, second, reason });
+                    self.divided.insert(node, ANY);
+                    return self.alias(ANY, Mode::Exact);
+                }
+                way.push(self.ir.not(parts[other], origin));
+            }
+            ways.push(self.ir.all(&way, origin));
+        }
+        let divided = self.ir.some(&ways, origin);
+        self.divided.insert(node, divided);
+        self.alias(divided, Mode::Exact)
+    }
+
+    /// For each branch those that may be valid together with it.
+    fn find_overlaps(&mut self, parts: &[NodeId], origin: JsonId) -> Vec<Vec<usize>> {
+        let mut overlaps = vec![Vec::new(); parts.len()];
+        for i in 0..parts.len() {
+            for j in i + 1..parts.len() {
+                if !self.charge(1) {
+                    return overlaps;
+                }
+                let both = self.ir.all(&[parts[i], parts[j]], origin);
+                if self.is_inhabited(both, Mode::Wide) {
+                    overlaps[i].push(j);
+                    overlaps[j].push(i);
+                }
+            }
+        }
+        overlaps
+    }
+
+    /// The keywords of a schema, read when they are first needed.
+    fn read(&mut self, id: JsonId) -> Option<std::rc::Rc<Keywords>> {
+        if let Some(known) = self.keywords.get(&id) {
+            return Some(known.clone());
+        }
+        let draft = self.resources.draft(self.document, id);
+        match parser::parse(self.document, id, draft, id == self.document.root(), &mut self.sink) {
+            Schema::Bool => None,
+            Schema::Keywords(keywords) => {
+                let keywords: std::rc::Rc<Keywords> = (*keywords).into();
+                self.keywords.insert(id, keywords.clone());
+                Some(keywords)
+            }
+        }
+    }
+
+    /// A schema as the conjunction of its keywords.
+    fn expand(&mut self, id: JsonId) -> NodeId {
+        if let Some(&known) = self.expansions.get(&id) {
+            return known;
+        }
+        let Some(keywords) = self.read(id) else {
+            let node = if self.document.bool(id) == Some(true) { ANY } else { NEVER };
+            self.expansions.insert(id, node);
+            return node;
+        };
+        self.refuse(&keywords);
+        let mut parts = vec![self.ir.node(Node::Keywords(id), id)];
+        if let Some(reference) = keywords.reference {
+            parts.push(self.reference(id, reference));
+        }
+        if let Some((reference, keyword)) = keywords.dynamic {
+            if self.resources.has_dynamic_anchors {
+                let reason = "references that depend on the path to them are not supported yet".to_owned();
+                self.sink.report(reference, Mistake::Refused { keyword, reason });
+            } else {
+                parts.push(self.reference(id, reference));
+            }
+        }
+        for &schema in &keywords.all_of {
+            parts.push(self.schema(schema));
+        }
+        if let Some(list) = &keywords.any_of {
+            let list: Vec<NodeId> = list.iter().map(|&schema| self.schema(schema)).collect();
+            parts.push(self.ir.some(&list, id));
+        }
+        if let Some((place, list)) = &keywords.one_of {
+            let list: Vec<NodeId> = list.iter().map(|&schema| self.schema(schema)).collect();
+            let one = if self.coerce_one_of { self.ir.some(&list, *place) } else { self.ir.one(&list, *place) };
+            parts.push(one);
+        }
+        if let Some(schema) = keywords.not {
+            let node = self.schema(schema);
+            parts.push(self.ir.not(node, schema));
+        }
+        if let Some(condition) = keywords.condition {
+            parts.push(self.conditional(condition, keywords.then, keywords.otherwise));
+        }
+        for (name, names) in &keywords.dependent_required {
+            let mut all = vec![(name.clone(), ANY, true)];
+            all.extend(names.iter().map(|name| (name.clone(), ANY, true)));
+            all.dedup_by(|a, b| a.0 == b.0);
+            let required = self.object_node(all, id);
+            parts.push(self.unless(name, required, id));
+        }
+        for (name, schema) in &keywords.dependent_schemas {
+            let node = self.schema(*schema);
+            let has = self.object_node(vec![(name.clone(), ANY, true)], id);
+            let required = self.ir.all(&[has, node], *schema);
+            parts.push(self.unless(name, required, id));
+        }
+        let node = self.ir.all(&parts, id);
+        self.expansions.insert(id, node);
+        node
+    }
+
+    /// Objects without the property, and everything else that `then` allows.
+    fn unless(&mut self, name: &str, then: NodeId, origin: JsonId) -> NodeId {
+        let without = objects::with(self, vec![(name.into(), NEVER, false)]);
+        let shape = Shape { objects: without.into_iter().collect(), ..self.any_shape() };
+        let shape = self.ir.shapes.intern(shape);
+        let without = self.ir.node(Node::Shape(shape), origin);
+        self.ir.some(&[without, then], origin)
+    }
+
+    /// Objects with these properties, and no other values.
+    fn object_node(&mut self, mut named: Vec<(Box<str>, NodeId, bool)>, origin: JsonId) -> NodeId {
+        let mut seen = FxHashSet::default();
+        named.retain(|(name, ..)| seen.insert(name.clone()));
+        let object = objects::with(self, named);
+        let shape = Shape { objects: object.into_iter().collect(), ..self.no_shape() };
+        let shape = self.ir.shapes.intern(shape);
+        self.ir.node(Node::Shape(shape), origin)
+    }
+
+    fn conditional(&mut self, condition: JsonId, then: Option<JsonId>, otherwise: Option<JsonId>) -> NodeId {
+        if then.is_none() && otherwise.is_none() {
+            return ANY;
+        }
+        let mut branch = |schema: Option<JsonId>| schema.map_or(ANY, |schema| self.schema(schema));
+        let (then, otherwise) = (branch(then), branch(otherwise));
+        let holds = self.schema(condition);
+        let fails = self.ir.not(holds, condition);
+        let yes = self.ir.all(&[holds, then], condition);
+        let no = self.ir.all(&[fails, otherwise], condition);
+        self.ir.some(&[yes, no], condition)
+    }
+
+    fn reference(&mut self, schema: JsonId, reference: JsonId) -> NodeId {
+        let text = self.document.string(reference).unwrap_or_default();
+        match self.resources.resolve(self.document, schema, text) {
+            Target::Schema(target) => self.schema(target),
+            Target::Missing => {
+                self.sink.report(reference, Mistake::RefMissing { target: text.to_owned() });
+                ANY
+            }
+            Target::Remote(target) => {
+                self.sink.report(reference, Mistake::RefRemote { target });
+                ANY
+            }
+        }
+    }
+
+    /// Reports the keywords that cannot be enforced yet.
+    fn refuse(&mut self, keywords: &Keywords) {
+        let mut refuse = |place: JsonId, keyword: &'static str, reason: &str| {
+            self.sink.report(place, Mistake::Refused { keyword, reason: reason.to_owned() });
+        };
+        let types = keywords.types.unwrap_or(Types::ALL);
+        let arrays = types.has(Types::ARRAY);
+        if let Some(unique) = keywords.unique.filter(|_| arrays && keywords.max_items.is_none_or(|max| max > 1)) {
+            refuse(unique, "uniqueItems", "elements are not compared with each other yet, unless `maxItems` is 1");
+        }
+        if let Some(contains) = keywords.contains.filter(|_| arrays) {
+            refuse(contains, "contains", "elements are not counted by their schema yet");
+        }
+        let applies = keywords.reference.is_some()
+            || keywords.dynamic.is_some()
+            || !keywords.all_of.is_empty()
+            || keywords.any_of.is_some()
+            || keywords.one_of.is_some()
+            || keywords.condition.is_some()
+            || !keywords.dependent_schemas.is_empty();
+        for (place, keyword, objects) in [
+            (keywords.unevaluated_properties, "unevaluatedProperties", true),
+            (keywords.unevaluated_items, "unevaluatedItems", false),
+        ] {
+            let Some(place) = place else { continue };
+            let relevant = types.has(if objects { Types::OBJECT } else { Types::ARRAY });
+            if relevant && applies && self.document.bool(place) != Some(true) {
+                let reason =
+                    "beside `$ref`, `allOf` and the like it depends on which branches hold, which is not supported yet";
+                refuse(place, keyword, reason);
+            }
+        }
+    }
+
+    /// What a schema's keywords say, without those that hold sub-schemas in place.
+    fn keywords(&mut self, id: JsonId, mode: Mode) -> Step {
+        let Some(keywords) = self.read(id) else { return Step::Done(self.everything(true)) };
+        let mut exact = true;
+        let mut names = None;
+        if let Some(schema) = keywords.names {
+            let node = self.schema(schema);
+            match self.all_known(&[node], mode) {
+                Err(missing) => return Step::Need(missing),
+                Ok(known) => {
+                    exact = known[0].exact;
+                    names = Some(self.ir.shapes.get(known[0].shape).strings);
+                }
+            }
+        }
+        let values = keywords.enumeration.as_ref().map(|(place, list)| (*place, list.clone()));
+        let mut needed = Vec::new();
+        if let Some((place, list)) = values {
+            needed.push(self.ir.node(Node::Values(list.into()), place));
+        }
+        if let Some(value) = keywords.constant {
+            needed.push(self.ir.node(Node::Values([value].into()), value));
+        }
+        let values = match self.all_known(&needed, mode) {
+            Err(missing) => return Step::Need(missing),
+            Ok(values) => values,
+        };
+        let shape = self.own_shape(&keywords, names);
+        let mut shape = self.ir.shapes.intern(shape);
+        for value in values {
+            shape = self.and_shapes(value.shape, shape, id);
+        }
+        Step::Done(Known { shape, exact })
+    }
+
+    fn own_shape(&mut self, keywords: &Keywords, names: Option<RegexId>) -> Shape {
+        let types = keywords.types.unwrap_or(Types::ALL);
+        let mut shape = self.no_shape();
+        shape.null = types.has(Types::NULL);
+        shape.truth = [types.has(Types::BOOLEAN); 2];
+        if types.has(Types::INTEGER) {
+            shape.numbers = self.own_numbers(keywords, types.has(Types::NUMBER));
+        }
+        if types.has(Types::STRING) {
+            shape.strings = self.own_strings(keywords);
+        }
+        if types.has(Types::ARRAY) {
+            shape.arrays = arrays::from_keywords(self, keywords).into_iter().collect();
+        }
+        if types.has(Types::OBJECT) {
+            shape.objects = objects::from_keywords(self, keywords, names).into_iter().collect();
+        }
+        shape
+    }
+
+    fn own_numbers(&mut self, keywords: &Keywords, fractions: bool) -> Numbers {
+        let kind = if fractions { NumberKind::Number } else { NumberKind::Integer };
+        let mut range = NumberRange::all(kind);
+        for limit in &keywords.minimum {
+            range = range.at_least(limit.value.clone(), limit.exclusive);
+        }
+        for limit in &keywords.maximum {
+            range = range.at_most(limit.value.clone(), limit.exclusive);
+        }
+        if let Some((divisor, _)) = &keywords.multiple_of {
+            range = range.multiple_of(divisor.clone());
+        }
+        let numbers = match range == NumberRange::all(kind) {
+            true if fractions => Numbers::all(&mut self.set),
+            true => Numbers::integers(&mut self.set),
+            false => self.range(keywords, &range),
+        };
+        let Some(Meaning::Integers { low, high }) = self.format_name(keywords).map(formats::meaning) else {
+            return numbers;
+        };
+        let bound = |text: &str| Decimal::parse(text).expect("a number");
+        let range = NumberRange::all(NumberKind::Integer).at_least(bound(low), false).at_most(bound(high), false);
+        let bounded = self.range(keywords, &range);
+        Numbers::and(&mut self.set, numbers, bounded)
+    }
+
+    fn range(&mut self, keywords: &Keywords, range: &NumberRange) -> Numbers {
+        match Numbers::range(&mut self.set, range, self.limits) {
+            Ok(numbers) => numbers,
+            Err(error) => {
+                let bound = keywords.minimum.first().or(keywords.maximum.first());
+                let divisor = keywords.multiple_of.as_ref().map(|(_, place)| (*place, "multipleOf"));
+                let place = divisor.or(bound.map(|limit| (limit.place, limit.keyword)));
+                let (place, keyword) = place.unwrap_or((self.document.root(), "multipleOf"));
+                let mistake = match error {
+                    RangeError::NotPositive => Mistake::KeywordValue { keyword, expected: "a number above 0" },
+                    RangeError::DivisorTooLarge => Mistake::Refused {
+                        keyword,
+                        reason: "remainders are computed in 32 bits, and its digits are too many".to_owned(),
+                    },
+                    RangeError::TooLarge { limit } => {
+                        Mistake::Limit { what: "a number written out", limit: "regex_nodes_max", value: limit as u64 }
+                    }
+                };
+                self.sink.report(place, mistake);
+                Numbers::none(&mut self.set)
+            }
+        }
+    }
+
+    fn format_name(&self, keywords: &Keywords) -> Option<&'a str> {
+        keywords.format.and_then(|place| self.document.string(place))
+    }
+
+    /// The language of the schema's `format`, if it says something of texts.
+    fn format(&mut self, keywords: &Keywords) -> Option<RegexId> {
+        let place = keywords.format?;
+        let name = self.format_name(keywords).unwrap_or_default();
+        match formats::meaning(name) {
+            Meaning::Unknown => {
+                self.sink.report(place, Mistake::FormatUnknown { format: name.to_owned() });
+                None
+            }
+            Meaning::NotDone(reason) => {
+                self.sink.report(place, Mistake::FormatNotDone { format: name.to_owned(), reason });
+                None
+            }
+            Meaning::Text(format) => match self.formats.get(&format) {
+                Some(&known) => Some(known),
+                None => {
+                    let regex = formats::regex(&mut self.set, format);
+                    self.formats.insert(format, regex);
+                    Some(regex)
+                }
+            },
+            Meaning::Integers { .. } | Meaning::Nothing => None,
+        }
+    }
+
+    fn own_strings(&mut self, keywords: &Keywords) -> RegexId {
+        let mut strings = self.any_text;
+        if keywords.min_length.is_some() || keywords.max_length.is_some() {
+            let (min, max) = (keywords.min_length, keywords.max_length);
+            let bound = |count: Option<(u64, JsonId)>| count.map(|(count, place)| (u32::try_from(count).ok(), place));
+            match (bound(min), bound(max)) {
+                (Some((None, place)), _) | (_, Some((None, place))) => {
+                    let (what, value) = ("a length", u64::from(u32::MAX));
+                    self.sink.report(place, Mistake::Limit { what, limit: "u32", value });
+                }
+                (min, max) => {
+                    let min = min.and_then(|(count, _)| count).unwrap_or(0);
+                    let max = max.and_then(|(count, _)| count);
+                    let any = self.set.any_char();
+                    if max.is_some_and(|max| max < min) {
+                        return self.set.nothing();
+                    }
+                    strings = self.set.repeat(any, min, max);
+                }
+            }
+        }
+        if let Some(place) = keywords.pattern {
+            let text = self.document.string(place).unwrap_or_default();
+            let map = self.document.string_map(place);
+            let pattern = self.pattern(place, usize::MAX, text, &map);
+            strings = self.and_text(strings, pattern);
+        }
+        if let Some(format) = self.format(keywords) {
+            strings = self.and_text(strings, format);
+        }
+        strings
+    }
+
+    /// The language of a key of `patternProperties`.
+    pub fn pattern_of_key(&mut self, pattern: &PatternProperty) -> RegexId {
+        let Some(member) = self.document.object(pattern.object).and_then(|members| members.get(pattern.member)) else {
+            return self.any_text;
+        };
+        let map = self.document.key_map(member);
+        self.pattern(pattern.object, pattern.member, &member.key, &map)
+    }
+
+    fn pattern(&mut self, place: JsonId, index: usize, text: &str, map: &larkspur_grammar::TextMap) -> RegexId {
+        if let Some(&known) = self.patterns.get(&(place, index)) {
+            return known;
+        }
+        let options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+        let mut warnings = Vec::new();
+        let parsed = parse_regex(text, map, &options, self.limits, &mut self.set, &mut warnings);
+        warnings.into_iter().for_each(|warning| self.sink.push(warning));
+        let regex = parsed.unwrap_or_else(|errors| {
+            errors.into_iter().for_each(|error| self.sink.push(error));
+            self.any_text
+        });
+        self.patterns.insert((place, index), regex);
+        regex
+    }
+
+    /// One of these values.
+    fn values(&mut self, values: &[JsonId]) -> ShapeId {
+        let mut shape = self.no_shape();
+        let (mut numbers, mut strings) = (Vec::new(), Vec::new());
+        let (mut arrays, mut objects) = (Vec::new(), Vec::new());
+        let document = self.document;
+        for &value in values {
+            match document.value(value) {
+                JsonValue::Null => shape.null = true,
+                JsonValue::Bool(truth) => shape.truth[usize::from(*truth)] = true,
+                JsonValue::Number(text) => match shortest_text(text) {
+                    Some(text) => numbers.push(text),
+                    None => {
+                        let reason = "a constant of over 10,000 digits is not written out".to_owned();
+                        self.sink.report(value, Mistake::Refused { keyword: "const", reason });
+                    }
+                },
+                JsonValue::String(text) => strings.push(self.set.literal(text.as_bytes())),
+                JsonValue::Array(elements) => {
+                    let elements = elements.iter().map(|&element| self.value(element)).collect();
+                    arrays.extend(arrays::exactly(self, elements));
+                }
+                JsonValue::Object(members) => {
+                    let members = members.iter().map(|member| (member.key.clone(), self.value(member.value))).collect();
+                    objects.extend(objects::exactly(self, members));
+                }
+            }
+        }
+        shape.numbers = Numbers::values(&mut self.set, &numbers);
+        shape.strings = self.set.or(&strings);
+        let mut seen = FxHashSet::default();
+        shape.arrays = arrays.into_iter().filter(|&array| seen.insert(array)).collect();
+        let mut seen = FxHashSet::default();
+        shape.objects = objects.into_iter().filter(|&object| seen.insert(object)).collect();
+        self.has_too_many(shape.arrays.len().max(shape.objects.len()));
+        self.ir.shapes.intern(shape)
+    }
+
+    fn value(&mut self, value: JsonId) -> NodeId {
+        self.ir.node(Node::Values([value].into()), value)
+    }
+}

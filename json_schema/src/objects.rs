@@ -1,0 +1,225 @@
+//! Objects: specs, their intersections and complements.
+//!
+//! Named properties are compared by their decoded names. The names of all others are split into disjoint cells, by `&`
+//! and `~` of the patterns, so that each name has one schema for its value.
+
+use larkspur_grammar::json::JsonId;
+use larkspur_grammar::{RegexId, RegexNode};
+use rustc_hash::FxHashMap;
+
+use crate::ast::Keywords;
+use crate::ir::{ANY, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec};
+use crate::normal::Normalizer;
+
+/// An object in normal form; `None` if there is none.
+pub(crate) fn spec(normalizer: &mut Normalizer, spec: ObjectSpec) -> Option<ObjectId> {
+    let required = spec.named.iter().filter(|named| named.required).count() as u64;
+    let dead = spec.named.iter().any(|named| named.required && named.node == NEVER);
+    let possible = spec.named.iter().filter(|named| named.node != NEVER).count() as u64;
+    let most = if spec.cells.is_empty() { possible } else { u64::MAX };
+    if dead || spec.max.is_some_and(|max| max < spec.min.max(required)) || most < spec.min {
+        return None;
+    }
+    let spec = ObjectSpec {
+        min: if spec.min <= required { 0 } else { spec.min },
+        max: spec.max.filter(|&max| max < most),
+        ..spec
+    };
+    Some(normalizer.ir.objects.intern(spec))
+}
+
+/// What the keywords say of objects. `names` are the names that `propertyNames` allows.
+pub(crate) fn from_keywords(
+    normalizer: &mut Normalizer,
+    keywords: &Keywords,
+    names: Option<RegexId>,
+) -> Option<ObjectId> {
+    let patterns: Vec<(RegexId, NodeId)> = keywords
+        .patterns
+        .iter()
+        .map(|pattern| (normalizer.pattern_of_key(pattern), normalizer.schema(pattern.schema)))
+        .collect();
+    let additional =
+        keywords.additional.or(keywords.unevaluated_properties).map_or(ANY, |schema| normalizer.schema(schema));
+    let cells = cells(normalizer, &patterns, additional, names);
+    let mut named: Vec<Named> = Vec::with_capacity(keywords.properties.len());
+    let mut index_of: FxHashMap<KeyId, usize> = FxHashMap::default();
+    for (name, schema) in &keywords.properties {
+        let mut nodes = vec![normalizer.schema(*schema)];
+        for &(pattern, node) in &patterns {
+            if normalizer.search.matches(&mut normalizer.set, pattern, name) == Some(true) {
+                nodes.push(node);
+            }
+        }
+        if names.is_some_and(|names| normalizer.search.matches(&mut normalizer.set, names, name) == Some(false)) {
+            nodes.push(NEVER);
+        }
+        let node = normalizer.ir.all(&nodes, *schema);
+        let key = normalizer.ir.keys.intern(name.clone());
+        index_of.insert(key, named.len());
+        named.push(Named { key, node, required: false });
+    }
+    for name in &keywords.required {
+        let key = normalizer.ir.keys.intern(name.clone());
+        match index_of.get(&key) {
+            Some(&index) => named[index].required = true,
+            None => {
+                let node = normalizer.property(&cells, name);
+                index_of.insert(key, named.len());
+                named.push(Named { key, node, required: true });
+            }
+        }
+    }
+    let (min, max) = (keywords.min_properties.unwrap_or(0), keywords.max_properties);
+    spec(normalizer, ObjectSpec { named: named.into(), cells: cells.into(), min, max })
+}
+
+/// The names that are not listed, split by the patterns.
+fn cells(
+    normalizer: &mut Normalizer,
+    patterns: &[(RegexId, NodeId)],
+    additional: NodeId,
+    names: Option<RegexId>,
+) -> Vec<(RegexId, NodeId)> {
+    let all = names.unwrap_or(normalizer.any_text);
+    let mut cells: Vec<(RegexId, Option<NodeId>)> = vec![(all, None)];
+    for &(pattern, node) in patterns {
+        let mut split = Vec::with_capacity(cells.len() + 1);
+        for (regex, before) in cells {
+            let inside = normalizer.and_text(regex, pattern);
+            let not = normalizer.not_text(pattern);
+            let outside = normalizer.and_text(regex, not);
+            let origin = normalizer.ir.origin(node);
+            if !normalizer.is_nothing(inside) {
+                split.push((inside, Some(normalizer.ir.all(&[before.unwrap_or(ANY), node], origin))));
+            }
+            if !normalizer.is_nothing(outside) {
+                split.push((outside, before));
+            }
+        }
+        cells = split;
+        if normalizer.has_too_many(cells.len()) {
+            break;
+        }
+    }
+    // Names in no pattern share one schema, and so do equal ones.
+    let mut merged: Vec<(RegexId, NodeId)> = Vec::new();
+    for (regex, node) in cells {
+        let node = node.unwrap_or(additional);
+        if node != NEVER && *normalizer.set.node(regex) != RegexNode::Nothing {
+            merged.push((regex, node));
+        }
+    }
+    if merged.len() > 1
+        && merged.iter().all(|&(_, node)| node == merged[0].1)
+        && names.is_none()
+        && additional == merged[0].1
+    {
+        return vec![(normalizer.any_text, additional)];
+    }
+    merged
+}
+
+/// An object with exactly these members, in this order.
+pub(crate) fn exactly(normalizer: &mut Normalizer, members: Vec<(Box<str>, NodeId)>) -> Option<ObjectId> {
+    let named = members
+        .into_iter()
+        .map(|(name, node)| Named { key: normalizer.ir.keys.intern(name), node, required: true })
+        .collect();
+    spec(normalizer, ObjectSpec { named, cells: [].into(), min: 0, max: None })
+}
+
+/// Objects of which only some properties matter.
+pub(crate) fn with(normalizer: &mut Normalizer, named: Vec<(Box<str>, NodeId, bool)>) -> Option<ObjectId> {
+    let named = named
+        .into_iter()
+        .map(|(name, node, required)| Named { key: normalizer.ir.keys.intern(name), node, required })
+        .collect();
+    let cells = [(normalizer.any_text, ANY)].into();
+    spec(normalizer, ObjectSpec { named, cells, min: 0, max: None })
+}
+
+/// Objects of both.
+pub(crate) fn intersection(
+    normalizer: &mut Normalizer,
+    a: &ObjectSpec,
+    b: &ObjectSpec,
+    origin: JsonId,
+) -> Option<ObjectId> {
+    normalizer.charge((a.named.len() + b.named.len()) as u64);
+    let index =
+        |spec: &ObjectSpec| -> FxHashMap<KeyId, Named> { spec.named.iter().map(|named| (named.key, *named)).collect() };
+    let (in_a, in_b) = (index(a), index(b));
+    let mut named: Vec<Named> = Vec::with_capacity(a.named.len() + b.named.len());
+    let merge = |normalizer: &mut Normalizer, here: Named, other: Option<&Named>, cells: &[(RegexId, NodeId)]| {
+        let (node, required) = match other {
+            Some(other) => (other.node, other.required),
+            None => {
+                let name = normalizer.ir.keys.get(here.key).clone();
+                (normalizer.property(cells, &name), false)
+            }
+        };
+        Named {
+            key: here.key,
+            node: normalizer.ir.all(&[here.node, node], origin),
+            required: here.required || required,
+        }
+    };
+    for &here in &a.named {
+        named.push(merge(normalizer, here, in_b.get(&here.key), &b.cells));
+    }
+    for &here in b.named.iter().filter(|named| !in_a.contains_key(&named.key)) {
+        named.push(merge(normalizer, here, None, &a.cells));
+    }
+    let mut cells = Vec::new();
+    for &(regex_a, node_a) in &a.cells {
+        for &(regex_b, node_b) in &b.cells {
+            if !normalizer.charge(1) || normalizer.has_too_many(cells.len()) {
+                return None;
+            }
+            let node = normalizer.ir.all(&[node_a, node_b], origin);
+            let regex = if regex_a == regex_b { regex_a } else { normalizer.and_text(regex_a, regex_b) };
+            if node != NEVER && !normalizer.is_nothing(regex) {
+                cells.push((regex, node));
+            }
+        }
+    }
+    let max = a.max.into_iter().chain(b.max).min();
+    spec(normalizer, ObjectSpec { named: named.into(), cells: cells.into(), min: a.min.max(b.min), max })
+}
+
+/// All other objects, in any of several ways.
+///
+/// Errors: what cannot be said, as the end of a sentence.
+pub(crate) fn complement(
+    normalizer: &mut Normalizer,
+    object: ObjectId,
+    origin: JsonId,
+) -> Result<Vec<ObjectId>, String> {
+    let object = normalizer.ir.objects.get(object).clone();
+    let any = [(normalizer.any_text, ANY)];
+    if *object.cells != any {
+        return Err("that takes an object of which some property, whatever its name, is not valid".to_owned());
+    }
+    let mut ways = Vec::new();
+    let mut way = |normalizer: &mut Normalizer, named: &[Named], min: u64, max: Option<u64>| {
+        let made = ObjectSpec { named: named.into(), cells: any.into(), min, max };
+        ways.extend(spec(normalizer, made));
+    };
+    for &Named { key, node, required } in &object.named {
+        if required {
+            way(normalizer, &[Named { key, node: NEVER, required: false }], 0, None);
+        }
+        if node != ANY {
+            let node = normalizer.ir.not(node, origin);
+            way(normalizer, &[Named { key, node, required: true }], 0, None);
+        }
+    }
+    if let Some(below) = object.min.checked_sub(1) {
+        way(normalizer, &[], 0, Some(below));
+    }
+    if let Some(above) = object.max.and_then(|max| max.checked_add(1)) {
+        way(normalizer, &[], above, None);
+    }
+    Ok(ways)
+}

@@ -1,0 +1,260 @@
+//! Schema text to [`ast`](crate::ast): one schema at a time, when it is first reached.
+
+use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember, JsonValue};
+use larkspur_grammar::number::Decimal;
+
+use crate::ast::{Keywords, Limit, PatternProperty, Schema, Types};
+use crate::draft::{Draft, keyword};
+use crate::error::{Mistake, Sink};
+use crate::numbers::count;
+
+struct Parser<'a, 'b, 's> {
+    document: &'a JsonDocument,
+    draft: Draft,
+    sink: &'b mut Sink<'s>,
+    out: Keywords,
+}
+
+/// Reads the schema at `id`. What is wrong with it is reported, and the keyword then left out.
+pub(crate) fn parse(document: &JsonDocument, id: JsonId, draft: Draft, is_root: bool, sink: &mut Sink) -> Schema {
+    let members = match document.value(id) {
+        JsonValue::Bool(_) => return Schema::Bool,
+        JsonValue::Object(members) => members,
+        _ => {
+            sink.report(id, Mistake::NotSchema { found: found(document, id) });
+            return Schema::Bool;
+        }
+    };
+    let mut parser = Parser { document, draft, sink, out: Keywords::default() };
+    let reference = members.iter().find(|member| &*member.key == "$ref" && document.string(member.value).is_some());
+    match reference {
+        Some(reference) if !draft.ref_has_siblings() => parser.out.reference = Some(reference.value),
+        _ => {
+            for member in members {
+                parser.member(member, is_root);
+            }
+            parser.late(id);
+        }
+    }
+    Schema::Keywords(Box::new(parser.out))
+}
+
+/// A value's type, for a sentence.
+fn found(document: &JsonDocument, id: JsonId) -> &'static str {
+    match document.type_name(id) {
+        "array" => "an array",
+        "string" => "a string",
+        "number" => "a number",
+        other => other,
+    }
+}
+
+impl<'a> Parser<'a, '_, '_> {
+    fn member(&mut self, member: &JsonMember, is_root: bool) {
+        let (key, value) = (&*member.key, member.value);
+        let Some(row) = keyword(self.draft, key) else {
+            let guidance = is_root && key == "x-guidance";
+            if !guidance && !key.starts_with("x-") {
+                let mistake = Mistake::KeywordUnknown { keyword: key.to_owned() };
+                self.sink.report_at(value, member.key_span, mistake);
+            }
+            return;
+        };
+        let name = row.name;
+        if row.is_annotation {
+            return;
+        }
+        match name {
+            "$ref" => self.out.reference = self.string(name, value),
+            "$dynamicRef" | "$recursiveRef" => self.out.dynamic = self.string(name, value).map(|at| (at, name)),
+            "type" => self.types(value),
+            "enum" => self.out.enumeration = self.list(name, value).map(|list| (value, list)),
+            "const" => self.out.constant = Some(value),
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => self.bound(name, value),
+            "multipleOf" => self.out.multiple_of = self.decimal(name, value).map(|number| (number, value)),
+            "minLength" => self.out.min_length = self.count(name, value).map(|count| (count, value)),
+            "maxLength" => self.out.max_length = self.count(name, value).map(|count| (count, value)),
+            "pattern" => self.out.pattern = self.string(name, value),
+            "format" => self.out.format = self.string(name, value),
+            "prefixItems" => self.out.prefix = self.list(name, value).unwrap_or_default(),
+            "minItems" => self.out.min_items = self.count(name, value),
+            "maxItems" => self.out.max_items = self.count(name, value),
+            "uniqueItems" => match self.document.bool(value) {
+                Some(unique) => self.out.unique = unique.then_some(value),
+                None => self.wrong(name, value, "a boolean"),
+            },
+            "contains" => self.out.contains = Some(value),
+            "minContains" => self.out.min_contains = self.count(name, value),
+            "maxContains" => self.out.max_contains = self.count(name, value),
+            "unevaluatedItems" => self.out.unevaluated_items = Some(value),
+            "properties" => {
+                let members = self.object(name, value);
+                self.out.properties = members.iter().map(|member| (member.key.clone(), member.value)).collect();
+            }
+            "patternProperties" => {
+                let members = self.object(name, value).iter().enumerate();
+                let pattern = |(index, member): (usize, &JsonMember)| PatternProperty {
+                    member: index,
+                    object: value,
+                    schema: member.value,
+                };
+                self.out.patterns = members.map(pattern).collect();
+            }
+            "additionalProperties" => self.out.additional = Some(value),
+            "unevaluatedProperties" => self.out.unevaluated_properties = Some(value),
+            "propertyNames" => self.out.names = Some(value),
+            // In draft 3 and in careless schemas `required` is a boolean inside a property.
+            "required" => self.out.required = self.names(name, value),
+            "minProperties" => self.out.min_properties = self.count(name, value),
+            "maxProperties" => self.out.max_properties = self.count(name, value),
+            "dependentRequired" => {
+                for member in self.object(name, value) {
+                    let names = self.names(name, member.value);
+                    self.out.dependent_required.push((member.key.clone(), names));
+                }
+            }
+            "dependentSchemas" => {
+                for member in self.object(name, value) {
+                    self.out.dependent_schemas.push((member.key.clone(), member.value));
+                }
+            }
+            "dependencies" => {
+                for member in self.object(name, value) {
+                    if self.document.array(member.value).is_some() {
+                        let names = self.names(name, member.value);
+                        self.out.dependent_required.push((member.key.clone(), names));
+                    } else {
+                        self.out.dependent_schemas.push((member.key.clone(), member.value));
+                    }
+                }
+            }
+            "allOf" => self.out.all_of = self.schemas(name, value).unwrap_or_default(),
+            "anyOf" => self.out.any_of = self.schemas(name, value),
+            "oneOf" => self.out.one_of = self.schemas(name, value).map(|list| (value, list)),
+            "not" => self.out.not = Some(value),
+            "if" => self.out.condition = Some(value),
+            "then" => self.out.then = Some(value),
+            "else" => self.out.otherwise = Some(value),
+            _ => {}
+        }
+    }
+
+    /// Keywords whose meaning hangs on others.
+    fn late(&mut self, id: JsonId) {
+        let document = self.document;
+        if let Some(items) = document.get(id, "items") {
+            match document.array(items) {
+                Some(list) => {
+                    self.out.prefix = list.to_vec();
+                    self.out.rest = document.get(id, "additionalItems");
+                }
+                None => self.out.rest = Some(items),
+            }
+        }
+        if self.draft == Draft::Draft4 {
+            let is_true = |key: &str| document.get(id, key).and_then(|value| document.bool(value)) == Some(true);
+            if is_true("exclusiveMinimum") {
+                self.out.minimum.iter_mut().for_each(|limit| limit.exclusive = true);
+            }
+            if is_true("exclusiveMaximum") {
+                self.out.maximum.iter_mut().for_each(|limit| limit.exclusive = true);
+            }
+        }
+    }
+
+    fn wrong(&mut self, keyword: &'static str, value: JsonId, expected: &'static str) {
+        self.sink.report(value, Mistake::KeywordValue { keyword, expected });
+    }
+
+    fn string(&mut self, keyword: &'static str, value: JsonId) -> Option<JsonId> {
+        if self.document.string(value).is_none() {
+            self.wrong(keyword, value, "a string");
+            return None;
+        }
+        Some(value)
+    }
+
+    fn list(&mut self, keyword: &'static str, value: JsonId) -> Option<Vec<JsonId>> {
+        let list = self.document.array(value).map(<[JsonId]>::to_vec);
+        if list.is_none() {
+            self.wrong(keyword, value, "an array");
+        }
+        list
+    }
+
+    fn schemas(&mut self, keyword: &'static str, value: JsonId) -> Option<Vec<JsonId>> {
+        let list = self.document.array(value).filter(|list| !list.is_empty()).map(<[JsonId]>::to_vec);
+        if list.is_none() {
+            self.wrong(keyword, value, "an array of at least one schema");
+        }
+        list
+    }
+
+    fn object(&mut self, keyword: &'static str, value: JsonId) -> &'a [JsonMember] {
+        let document = self.document;
+        match document.object(value) {
+            Some(members) => members,
+            None => {
+                self.wrong(keyword, value, "an object");
+                &[]
+            }
+        }
+    }
+
+    fn names(&mut self, keyword: &'static str, value: JsonId) -> Vec<Box<str>> {
+        let document = self.document;
+        let names = document.array(value).map(|list| {
+            list.iter().map(|&name| document.string(name).map(Box::from)).collect::<Option<Vec<Box<str>>>>()
+        });
+        match names.flatten() {
+            Some(names) => names,
+            None => {
+                self.wrong(keyword, value, "an array of strings");
+                Vec::new()
+            }
+        }
+    }
+
+    fn decimal(&mut self, keyword: &'static str, value: JsonId) -> Option<Decimal> {
+        let number = self.document.number(value).and_then(Decimal::parse);
+        if number.is_none() {
+            self.wrong(keyword, value, "a number (with an exponent within 10^17)");
+        }
+        number
+    }
+
+    fn count(&mut self, keyword: &'static str, value: JsonId) -> Option<u64> {
+        let number = self.document.number(value).and_then(count);
+        if number.is_none() {
+            self.wrong(keyword, value, "a whole number from 0 up");
+        }
+        number
+    }
+
+    fn bound(&mut self, keyword: &'static str, value: JsonId) {
+        let exclusive = keyword.starts_with("exclusive");
+        // Draft 4: whether `minimum` itself is outside.
+        if exclusive && self.draft == Draft::Draft4 && self.document.bool(value).is_some() {
+            return;
+        }
+        if let Some(number) = self.decimal(keyword, value) {
+            let limit = Limit { value: number, exclusive, place: value, keyword };
+            if keyword.ends_with("inimum") { self.out.minimum.push(limit) } else { self.out.maximum.push(limit) }
+        }
+    }
+
+    fn types(&mut self, value: JsonId) {
+        let document = self.document;
+        let names: Vec<JsonId> = document.array(value).map_or(vec![value], <[JsonId]>::to_vec);
+        let mut types = Types(0);
+        for name in names {
+            match document.string(name).and_then(Types::named) {
+                Some(named) => types = types.with(named),
+                None => {
+                    self.wrong("type", name, "`null`, `boolean`, `object`, `array`, `number`, `integer` or `string`")
+                }
+            }
+        }
+        self.out.types = Some(types);
+    }
+}

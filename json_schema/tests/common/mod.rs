@@ -1,0 +1,68 @@
+//! Schemas through the front end and the engine, byte by byte.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+
+use larkspur_grammar::{Diagnostic, Limits, SourceMap, Span, link};
+use larkspur_json_schema::{Draft, SchemaOptions, compile};
+use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared};
+use larkspur_toktrie::Vocabulary;
+
+/// An engine over single bytes.
+pub fn shared() -> Shared {
+    let options = EngineOptions { slices: Vec::new(), ..EngineOptions::default() };
+    Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("no slices, no mistakes")
+}
+
+/// A schema as a compiled grammar, or what is wrong with it; and the warnings.
+pub fn compiled(shared: &Shared, schema: &str) -> (Result<CompiledGrammar, Vec<Diagnostic>>, Vec<Diagnostic>) {
+    compiled_with(shared, schema, Draft::Draft2020)
+}
+
+/// The same for a draft.
+pub fn compiled_with(
+    shared: &Shared,
+    schema: &str,
+    draft: Draft,
+) -> (Result<CompiledGrammar, Vec<Diagnostic>>, Vec<Diagnostic>) {
+    let mut sources = SourceMap::new();
+    let source = sources.add("schema.json", schema);
+    let limits = Limits::default();
+    let options = SchemaOptions { draft, ..SchemaOptions::new(&limits) };
+    let parsed = compile(&sources, Span::new(source, 0, schema.len()), &options);
+    let Some(grammar) = parsed.grammar else { return (Err(parsed.diagnostics.clone()), parsed.diagnostics) };
+    let linked = link(vec![grammar], |_| Err(Vec::new())).expect("a schema embeds nothing");
+    (CompiledGrammar::compile(shared, linked), parsed.diagnostics)
+}
+
+/// Whether the text is accepted.
+pub fn accepts(grammar: &CompiledGrammar, text: &str) -> Result<bool, MatcherError> {
+    let mut matcher = Matcher::new(grammar, MatcherOptions::default())?;
+    match matcher.consume_bytes(text.as_bytes()) {
+        Ok(()) => matcher.is_accepting(),
+        Err(MatcherError::TextRejected { .. } | MatcherError::Stopped) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Checks lists of texts against a schema.
+pub fn check(schema: &str, accepted: &[&str], rejected: &[&str]) {
+    let shared = shared();
+    let (grammar, _) = compiled(&shared, schema);
+    let grammar = grammar.unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"));
+    for text in accepted {
+        assert_eq!(accepts(&grammar, text), Ok(true), "{schema} accepts {text}");
+    }
+    for text in rejected {
+        assert_eq!(accepts(&grammar, text), Ok(false), "{schema} rejects {text}");
+    }
+}
+
+/// The codes of a schema that is refused.
+pub fn refused(schema: &str) -> Vec<&'static str> {
+    let shared = shared();
+    match compiled(&shared, schema) {
+        (Ok(_), _) => panic!("{schema} compiles"),
+        (Err(errors), _) => errors.iter().map(|error| error.code).collect(),
+    }
+}

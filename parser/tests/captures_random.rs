@@ -95,10 +95,10 @@ impl<'a> Naive<'a> {
         let mut naive = Naive { rules, text, spans: HashSet::new(), path: Vec::new(), found: Vec::new() };
         loop {
             let before = naive.spans.len();
-            for rule in 0..rules.len() {
+            for (rule, Rule { alternatives, .. }) in rules.iter().enumerate() {
                 for start in 0..=text.len() {
                     for end in start..=text.len() {
-                        if rules[rule].alternatives.iter().any(|terms| naive.sequence(terms, start, end)) {
+                        if alternatives.iter().any(|terms| naive.sequence(terms, start, end)) {
                             naive.spans.insert((rule, start, end));
                         }
                     }
@@ -121,9 +121,11 @@ impl<'a> Naive<'a> {
         match term.suffix {
             ' ' => self.atom(term.atom, start, end),
             '?' => start == end || self.atom(term.atom, start, end),
-            suffix => start == end && (suffix == '*' || self.atom(term.atom, start, end)) || {
-                start < end && !self.elements(term.atom, start, end).is_empty()
-            },
+            suffix => {
+                start == end && (suffix == '*' || self.atom(term.atom, start, end)) || {
+                    start < end && !self.elements(term.atom, start, end).is_empty()
+                }
+            }
         }
     }
 
@@ -170,7 +172,8 @@ impl<'a> Naive<'a> {
         };
         let mut alternatives: Vec<&Vec<Term>> = rules[rule].alternatives.iter().collect();
         alternatives.sort_by_key(|terms| -priority(terms));
-        let mut terms = &alternatives.into_iter().find(|terms| self.sequence(terms, start, end)).expect("it derives")[..];
+        let mut terms =
+            &alternatives.into_iter().find(|terms| self.sequence(terms, start, end)).expect("it derives")[..];
         let mut at = start;
         while let [first, rest @ ..] = terms {
             let next = (at..=end).rev().find(|&next| self.term(*first, at, next) && self.sequence(rest, next, end));

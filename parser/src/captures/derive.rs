@@ -393,13 +393,7 @@ impl Derivation<'_, '_> {
     }
 
     /// The goal in progress that an item waits for, if it stands at the same node and in the same circle as its own goal.
-    fn circle_child(
-        &mut self,
-        marks: &Marks,
-        goal: GoalId,
-        dot: DotId,
-        node: NodeId,
-    ) -> Result<Option<GoalId>, Fault> {
+    fn circle_child(&mut self, marks: &Marks, goal: GoalId, dot: DotId, node: NodeId) -> Result<Option<GoalId>, Fault> {
         self.chart.step(1)?;
         let (id, param) = (self.chart.goals[goal].id, self.chart.goals[goal].param);
         if node != self.chart.goals[goal].node {
@@ -514,11 +508,7 @@ impl Derivation<'_, '_> {
     }
 
     /// The rules that an alternative consists of if it is empty; `None` if it cannot be.
-    fn empty_children(
-        &mut self,
-        alternative: LoweredAlternative,
-        value: u64,
-    ) -> Result<Option<Vec<Empty>>, Fault> {
+    fn empty_children(&mut self, alternative: LoweredAlternative, value: u64) -> Result<Option<Vec<Empty>>, Fault> {
         if !self.cfg.holds(alternative, value) {
             return Ok(None);
         }

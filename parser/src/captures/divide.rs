@@ -244,14 +244,7 @@ pub(super) fn longest_first(chart: &Chart, start: NodeId, end: NodeId) -> impl O
 }
 
 /// Whether the nonterminal after `dot`, with the same text as `goal`, is in no circle with it or can do without it.
-fn is_grounded(
-    chart: &mut Chart,
-    plan: &Plan,
-    grounded: &Grounded,
-    goal: GoalId,
-    dot: DotId,
-    start: NodeId,
-) -> bool {
+fn is_grounded(chart: &mut Chart, plan: &Plan, grounded: &Grounded, goal: GoalId, dot: DotId, start: NodeId) -> bool {
     let (id, param) = (chart.goals[goal].id, chart.goals[goal].param);
     let Symbol::Nonterminal(child) = chart.cfg.dots[dot].symbol else { return true };
     plan.rule(child).circle != plan.rule(id).circle
@@ -283,7 +276,9 @@ pub(super) fn elements(
                 chart.step(1)?;
                 if start == from {
                     let is_whole = ends == [end];
-                    if is_whole && grounded.is_some_and(|grounded| !is_grounded(chart, plan, grounded, goal, dot, start)) {
+                    if is_whole
+                        && grounded.is_some_and(|grounded| !is_grounded(chart, plan, grounded, goal, dot, start))
+                    {
                         continue;
                     }
                 } else if !chart.has_fact(goal, before)? {

@@ -189,10 +189,7 @@ fn same_text(cfg: &Cfg, id: NonterminalId) -> Vec<NonterminalId> {
 
 /// Strongly connected components of a relation (R. Tarjan, SIAM J. Comput. 1(2), 1972, without recursion), numbered
 /// from 1; 0 for nonterminals that are in no circle.
-fn circles(
-    cfg: &Cfg,
-    related: impl Fn(&Cfg, NonterminalId) -> Vec<NonterminalId>,
-) -> IndexVec<NonterminalId, u32> {
+fn circles(cfg: &Cfg, related: impl Fn(&Cfg, NonterminalId) -> Vec<NonterminalId>) -> IndexVec<NonterminalId, u32> {
     const UNSEEN: u32 = u32::MAX;
     let count = cfg.nonterminals.len();
     let mut circles: IndexVec<NonterminalId, u32> = vec![0; count].into();

@@ -310,13 +310,11 @@ impl<'a> Replay<'a> {
         let mut merged: Vec<Group> = Vec::with_capacity(groups.len());
         for group in groups {
             let machine = &mut *self.chart.machine;
-            let unites_sets = machine.cfg.mode == LexerMode::Exact
-                && machine.lexer.state(group.lex).kind != StateKind::Fresh;
+            let unites_sets =
+                machine.cfg.mode == LexerMode::Exact && machine.lexer.state(group.lex).kind != StateKind::Fresh;
             let (cfg, sets) = (&machine.cfg, &machine.sets);
             let is_same_time = |set: SetId| !cfg.has_scopes || sets.time(set) == sets.time(group.set);
-            let is_one = |other: &&mut Group| {
-                other.set == group.set || unites_sets && is_same_time(other.set)
-            };
+            let is_one = |other: &&mut Group| other.set == group.set || unites_sets && is_same_time(other.set);
             match merged.iter_mut().rev().take_while(|other| other.lex == group.lex).find(is_one) {
                 Some(other) => {
                     other.set = machine.sets.union(other.set, group.set)?;
@@ -358,11 +356,8 @@ impl<'a> Replay<'a> {
             if set == NO_SET {
                 continue;
             }
-            let nodes = if reached.lexemes.is_empty() {
-                reached.nodes
-            } else {
-                vec![self.node(&[reached], began, began)?]
-            };
+            let nodes =
+                if reached.lexemes.is_empty() { reached.nodes } else { vec![self.node(&[reached], began, began)?] };
             match from.iter_mut().find(|(other, _)| *other == set) {
                 Some((_, others)) => others.extend(nodes),
                 None => from.push((set, nodes)),

@@ -102,22 +102,18 @@ fn cells(
             break;
         }
     }
-    // Names in no pattern share one schema, and so do equal ones.
-    let mut merged: Vec<(RegexId, NodeId)> = Vec::new();
-    for (regex, node) in cells {
-        let node = node.unwrap_or(additional);
-        if node != NEVER && *normalizer.set.node(regex) != RegexNode::Nothing {
-            merged.push((regex, node));
-        }
-    }
-    if merged.len() > 1
-        && merged.iter().all(|&(_, node)| node == merged[0].1)
-        && names.is_none()
-        && additional == merged[0].1
+    let cells: Vec<(RegexId, NodeId)> =
+        cells.into_iter().map(|(regex, node)| (regex, node.unwrap_or(additional))).collect();
+    // Patterns that change nothing need no cells. Together the cells hold every name that is allowed.
+    if let Some(&(_, first)) = cells.first()
+        && first != NEVER
+        && cells.iter().all(|&(_, node)| node == first)
     {
-        return vec![(normalizer.any_text, additional)];
+        return vec![(all, first)];
     }
-    merged
+    let is_possible =
+        |&(regex, node): &(RegexId, NodeId)| node != NEVER && *normalizer.set.node(regex) != RegexNode::Nothing;
+    cells.into_iter().filter(is_possible).collect()
 }
 
 /// An object with exactly these members, in this order.

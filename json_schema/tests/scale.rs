@@ -1,0 +1,122 @@
+//! Large and hostile schemas: compiled in linear time, or refused with the limit's name; never a panic.
+
+mod common;
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use common::{accepts, compiled, shared};
+use larkspur_grammar::{Limits, SourceMap, Span};
+use larkspur_json_schema::{SchemaOptions, compile};
+
+/// The codes of what the front end says, and that it took no longer than a (generous) bound.
+fn codes(schema: &str) -> Vec<&'static str> {
+    let mut sources = SourceMap::new();
+    let source = sources.add("schema.json", schema);
+    let limits = Limits::default();
+    let start = Instant::now();
+    let parsed = compile(&sources, Span::new(source, 0, schema.len()), &SchemaOptions::new(&limits));
+    let time = start.elapsed();
+    println!("front end: {time:?}");
+    assert!(time < Duration::from_secs(30), "{time:?}");
+    parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+}
+
+fn checked(schema: &str, accepted: &[&str], rejected: &[&str]) {
+    assert_eq!(codes(schema), [""; 0]);
+    let shared = shared();
+    let start = Instant::now();
+    let (grammar, _) = compiled(&shared, schema);
+    let grammar = grammar.unwrap_or_else(|errors| panic!("{errors:#?}"));
+    println!("with the engine: {:?}", start.elapsed());
+    let start = Instant::now();
+    for text in accepted {
+        assert_eq!(accepts(&grammar, text), Ok(true), "{text}");
+    }
+    for text in rejected {
+        assert_eq!(accepts(&grammar, text), Ok(false), "{text}");
+    }
+    println!("texts: {:?}", start.elapsed());
+}
+
+fn joined(count: usize, item: impl Fn(usize) -> String) -> String {
+    (0..count).map(item).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn many_optional_properties() {
+    let properties = joined(10_000, |i| format!(r#""property{i}":{{"type":"integer"}}"#));
+    let schema = format!(r#"{{"type":"object","properties":{{{properties}}},"additionalProperties":false}}"#);
+    checked(&schema, &["{}", r#"{"property3":1,"property9999":2}"#], &[r#"{"property5":1,"property3":1}"#]);
+}
+
+#[test]
+fn many_required_properties() {
+    let properties = joined(2_000, |i| format!(r#""p{i}":{{"type":"integer"}}"#));
+    let required = joined(2_000, |i| format!(r#""p{i}""#));
+    let schema = format!(r#"{{"type":"object","properties":{{{properties}}},"required":[{required}]}}"#);
+    let instance = format!("{{{}}}", joined(2_000, |i| format!(r#""p{i}":{i}"#)));
+    checked(&schema, &[&instance], &["{}", r#"{"p0":1,"p2":1}"#]);
+}
+
+#[test]
+fn large_enumeration() {
+    let values = joined(100_000, |i| format!(r#""value number {i}""#));
+    checked(&format!(r#"{{"enum":[{values}]}}"#), &[r#""value number 99999""#], &[r#""value number 100000""#]);
+}
+
+#[test]
+fn large_counts() {
+    checked(r#"{"type":"string","maxLength":1000000000}"#, &[r#""abc""#], &["1"]);
+    checked(r#"{"type":"array","items":{"type":"null"},"maxItems":1000000000,"minItems":1}"#, &["[null]"], &["[]"]);
+}
+
+#[test]
+fn chains_and_rings_of_references() {
+    let chain = |last: &str| {
+        let links = joined(5_000, |i| format!(r##""d{i}":{{"$ref":"#/$defs/d{}"}}"##, i + 1));
+        format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{links},"d5000":{last}}}}}"##)
+    };
+    checked(&chain(r#"{"type":"null"}"#), &["null"], &["1"]);
+    assert_eq!(codes(&chain(r##"{"$ref":"#/$defs/d0"}"##)), ["J006"]);
+    let nested = joined(5_000, |i| {
+        format!(r##""d{i}":{{"type":"object","properties":{{"a":{{"$ref":"#/$defs/d{}"}}}},"required":["a"]}}"##, i + 1)
+    });
+    let schema = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{nested},"d5000":{{"type":"null"}}}}}}"##);
+    checked(&schema, &[], &["{}"]);
+    let ring = schema.replace(r#""d5000":{"type":"null"}"#, r##""d5000":{"$ref":"#/$defs/d0"}"##);
+    assert_eq!(codes(&ring), ["J021"]);
+}
+
+#[test]
+fn wide_unions() {
+    let branches = joined(2_000, |i| {
+        format!(
+            r#"{{"type":"object","properties":{{"kind":{{"const":"k{i}"}},"v":{{"const":{i}}}}},"required":["kind","v"]}}"#
+        )
+    });
+    checked(&format!(r#"{{"anyOf":[{branches}]}}"#), &[r#"{"kind":"k7","v":7}"#], &[r#"{"kind":"k7","v":8}"#]);
+}
+
+#[test]
+fn products_meet_a_limit() {
+    let pair = |i: usize| format!(r#"{{"anyOf":[{{"required":["a{i}"]}},{{"required":["b{i}"]}}]}}"#);
+    assert_eq!(codes(&format!(r#"{{"type":"object","allOf":[{}]}}"#, joined(24, pair))), ["J040"]);
+}
+
+#[test]
+fn a_long_name() {
+    let name = "n".repeat(100_000);
+    checked(&format!(r#"{{"type":"object","properties":{{"{name}":true}},"required":["{name}"]}}"#), &[], &["{}"]);
+}
+
+#[test]
+fn nested_negations() {
+    let mut schema = String::from(r#"{"type":"string"}"#);
+    for _ in 0..190 {
+        let mut outer = String::new();
+        write!(outer, r#"{{"not":{schema}}}"#).expect("a string");
+        schema = outer;
+    }
+    checked(&schema, &["\"\""], &["1"]);
+}

@@ -51,17 +51,17 @@ pub fn is_trap(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|diagnostic| diagnostic.code == "P004")
 }
 
-/// Whether an accepting state is found within so many states.
-pub fn reaches_an_end(oracle: &Oracle, state: &State, states_max: usize) -> bool {
+/// Whether an accepting state can be reached; `None` if it takes more than so many states to know.
+pub fn reaches_an_end(oracle: &Oracle, state: &State, states_max: usize) -> Option<bool> {
     let mut queue = VecDeque::from([state.clone()]);
     for _ in 0..states_max {
-        let Some(state) = queue.pop_front() else { return false };
+        let Some(state) = queue.pop_front() else { return Some(false) };
         if oracle.is_accepting(&state) {
-            return true;
+            return Some(true);
         }
         queue.extend(oracle.next_letters(&state).into_iter().filter_map(|letter| oracle.feed(&state, letter)));
     }
-    false
+    None
 }
 
 /// A grammar compiled for a vocabulary, and what the oracle says of it.

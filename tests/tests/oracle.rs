@@ -115,6 +115,9 @@ impl Splits<'_> {
         let terminal = &grammar.terminals[terminal];
         let before = self.regexes.import(&grammar.regexes, terminal.regex);
         let Some(tail) = &terminal.tail else {
+            if terminal.lazy && self.regexes.nullable(before) {
+                return from == to;
+            }
             let shortest =
                 !terminal.lazy || self.shortest_match(|regexes, text| regexes.matches(before, text), from, to);
             return self.regexes.matches(before, &self.text[from..to]) && shortest;
@@ -173,7 +176,7 @@ proptest! {
         let mut state = oracle.start();
         let mut read = Vec::new();
         for choice in choices {
-            prop_assert!(reaches_an_end(&oracle, &state, 300), "after {:?}", read);
+            prop_assert!(reaches_an_end(&oracle, &state, 100) != Some(false), "after {:?}", read);
             let mask: Vec<u32> = oracle.mask(&state).into_iter().collect();
             if mask.is_empty() {
                 break;

@@ -4,12 +4,14 @@
 //! id) more often; over all tokens alike, most would be rare words of many scripts. From some length on, a search by
 //! single bytes looks for a short way to the end of the sentence, and the sentence follows it.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 use larkspur::grammar::RegexNode;
 use larkspur::{ByteSet, LinkedGrammar, Matcher, TokenId, TokenMask, Vocabulary};
 
 /// Attempts to find a way to the end, the first without chance.
-const ROLLOUTS: usize = 8;
+const ROLLOUTS: usize = 4;
 
 /// A way of this many steps is short enough.
 const WAY_LEN_SHORT: usize = 8;
@@ -74,8 +76,8 @@ const TIRED: f64 = 0.25;
 /// In free text a word after a blank is this much more frequent than one without.
 const BLANK_BEFORE: f64 = 8.0;
 
-/// Strings of the grammar that are tried as the end of free text.
-const ENDS_MAX: usize = 256;
+/// Strings of the grammar that are tried.
+const STRINGS_MAX: usize = 64;
 
 /// Draws tokens for one vocabulary.
 #[derive(Debug)]
@@ -83,8 +85,8 @@ pub(crate) struct Sampler<'a> {
     vocabulary: &'a Vocabulary,
     /// Class of each token. Indexed by token.
     classes: Vec<Class>,
-    /// Strings that the grammar holds, short ones first: one of them may end free text.
-    ends: Vec<Box<[u8]>>,
+    /// Strings that the grammar holds, short ones first: one of them may end free text, or the sentence.
+    strings: Vec<Box<[u8]>>,
     random: Random,
     /// Class of the token drawn last.
     last: Option<Class>,
@@ -100,17 +102,18 @@ pub(crate) enum Unit {
 impl<'a> Sampler<'a> {
     pub fn new(vocabulary: &'a Vocabulary, grammar: &LinkedGrammar, seed: u64) -> Self {
         let classes = (0..vocabulary.len() as TokenId).map(|id| class_of_token(vocabulary, id)).collect();
-        let mut ends: Vec<Box<[u8]>> = [b"\"".as_slice(), b"'", b"\n"].map(Box::from).into();
+        let mut strings: Vec<Box<[u8]>> = [b"\"".as_slice(), b"'", b"\n"].map(Box::from).into();
         for (_, node) in grammar.grammars.iter().flat_map(|grammar| grammar.regexes.iter()) {
             if let RegexNode::Literal(bytes) = node
                 && !bytes.is_empty()
             {
-                ends.push(bytes.clone());
+                strings.push(bytes.clone());
             }
         }
-        ends.sort_by_key(|end| end.len());
-        ends.truncate(ENDS_MAX);
-        Self { vocabulary, classes, ends, random: Random::new(seed), last: None }
+        strings.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+        strings.dedup();
+        strings.truncate(STRINGS_MAX);
+        Self { vocabulary, classes, strings, random: Random::new(seed), last: None }
     }
 
     /// Whether a token is nothing but white space.
@@ -162,7 +165,7 @@ impl<'a> Sampler<'a> {
 
     /// Text that ends the free text here, if one of the grammar's strings does.
     pub fn end_of_free(&self, matcher: &Matcher) -> Result<Option<&[u8]>> {
-        for end in &self.ends {
+        for end in &self.strings {
             let mut after = matcher.fork();
             if after.consume_bytes(end).is_ok() && !self.is_free(&after)? {
                 return Ok(Some(end));
@@ -196,7 +199,7 @@ impl<'a> Sampler<'a> {
         chance: f64,
     ) -> Result<Option<Vec<Unit>>> {
         let mut way = Vec::new();
-        let mut run = (Class::Other, 0);
+        let mut seen: HashMap<Look, u32> = HashMap::new();
         while !matcher.is_accepting()? {
             if way.len() >= len_max {
                 return Ok(None);
@@ -206,20 +209,51 @@ impl<'a> Sampler<'a> {
                 way.push(Unit::Token(token));
                 continue;
             }
-            if self.is_free(&matcher)?
-                && let Some(end) = self.end_of_free(&matcher)?
-            {
-                matcher.consume_bytes(end)?;
-                way.extend(end.iter().map(|&byte| Unit::Byte(byte)));
-                continue;
-            }
-            let Some(byte) = self.choose_byte(&matcher.allowed_bytes()?, run, chance) else { return Ok(None) };
-            let class = class_of_byte(byte);
-            run = if class == run.0 { (class, run.1 + 1) } else { (class, 1) };
-            matcher.consume_bytes(&[byte])?;
-            way.push(Unit::Byte(byte));
+            let Some((text, after, look)) = self.best_step(&matcher, &seen, chance)? else { return Ok(None) };
+            *seen.entry(look).or_default() += 1;
+            way.extend(text.iter().map(|&byte| Unit::Byte(byte)));
+            matcher = after;
         }
         Ok(Some(way))
+    }
+
+    /// The step that most likely leads to the end: one that closes something, is short, or leads to a place that looks
+    /// unlike those before.
+    fn best_step(&mut self, matcher: &Matcher, seen: &HashMap<Look, u32>, chance: f64) -> Result<Option<Step>> {
+        let mut best: Option<(f64, Step)> = None;
+        for text in self.steps(&matcher.allowed_bytes()?) {
+            let mut after = matcher.fork();
+            if after.consume_bytes(&text).is_err() {
+                continue;
+            }
+            let look = Look { allowed: after.allowed_bytes()?, expected: after.expected()? };
+            if after.is_accepting()? {
+                return Ok(Some((text, after, look)));
+            }
+            let times = f64::from(seen.get(&look).copied().unwrap_or_default());
+            let (rank, tired) = rank(&text);
+            let score = rank + tired * times + chance * self.random.unit();
+            if best.as_ref().is_none_or(|(least, _)| score < *least) {
+                best = Some((score, (text, after, look)));
+            }
+        }
+        Ok(best.map(|(_, step)| step))
+    }
+
+    /// What may be tried next: one letter, one digit and so on for all of their kind, and strings of the grammar.
+    fn steps(&mut self, allowed: &ByteSet) -> Vec<Box<[u8]>> {
+        let mut steps: Vec<Box<[u8]>> = Vec::new();
+        for is_kind in [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit] {
+            let kind: Vec<u8> = allowed.iter().filter(is_kind).collect();
+            if !kind.is_empty() {
+                steps.push([kind[(self.random.next() % kind.len() as u64) as usize]].into());
+            }
+        }
+        steps.extend(allowed.iter().find(|byte| !byte.is_ascii()).map(|byte| [byte].into()));
+        let others = allowed.iter().filter(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
+        steps.extend(others.map(|byte| Box::from([byte])));
+        steps.extend(self.strings.iter().filter(|string| string.len() > 1 && allowed.contains(string[0])).cloned());
+        steps
     }
 
     fn allowed_special(&self, matcher: &Matcher) -> Result<Option<TokenId>> {
@@ -230,30 +264,31 @@ impl<'a> Sampler<'a> {
         }
         Ok(None)
     }
+}
 
-    /// The byte that most likely leads to the end: what closes something, then what is short. A class that was just
-    /// chosen several times is tired.
-    fn choose_byte(&mut self, allowed: &ByteSet, run: (Class, u32), chance: f64) -> Option<u8> {
-        let mut best: Option<(f64, u8)> = None;
-        for byte in allowed.iter() {
-            let rank = match byte {
-                b'"' | b'\'' => 0.0,
-                b')' | b']' | b'}' | b'>' => 1.0,
-                b'0'..=b'9' => 2.0,
-                b'a'..=b'z' | b'A'..=b'Z' => 3.0,
-                b';' | b'.' | b'/' => 4.0,
-                b'\n' => 5.0,
-                b' ' => 6.0,
-                0x80.. => 9.0,
-                _ => 7.0,
-            };
-            let tired = if class_of_byte(byte) == run.0 { 2.0 * f64::from(run.1.saturating_sub(1)) } else { 0.0 };
-            let score = rank + tired + chance * self.random.unit();
-            if best.is_none_or(|(least, _)| score < least) {
-                best = Some((score, byte));
-            }
-        }
-        best.map(|(_, byte)| byte)
+/// A text, the matcher after it, and how the place looks.
+type Step = (Box<[u8]>, Matcher, Look);
+
+/// What can be seen of a place from outside.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Look {
+    allowed: ByteSet,
+    expected: Vec<String>,
+}
+
+/// How far from the end a step is likely to lead, and how much more so each time that it leads to the same look.
+fn rank(text: &[u8]) -> (f64, f64) {
+    match text {
+        [b')' | b']' | b'}' | b'>'] => (0.0, 0.5),
+        [b'"' | b'\''] => (1.0, 2.0),
+        [b'0'..=b'9'] => (2.0, 2.0),
+        [b'a'..=b'z' | b'A'..=b'Z'] => (3.0, 2.0),
+        [b';' | b'.' | b'/' | b'@' | b':' | b'='] => (4.0, 2.0),
+        [b'\n'] => (4.0, 1.0),
+        [b' ' | b'\t' | b'\r'] => (6.0, 3.0),
+        [0x80..=0xff] => (9.0, 3.0),
+        [_] => (5.0, 2.0),
+        _ => (3.5, 1.5),
     }
 }
 

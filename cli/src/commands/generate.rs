@@ -19,6 +19,9 @@ const LENGTH_SHARES: (f64, f64) = (0.05, 0.5);
 /// Chance that free text is led to its end, at each token.
 const CLOSE_CHANCE: f64 = 0.15;
 
+/// A search for a way to the end that found none is tried again after this part of the budget that is left.
+const SEARCHES: u32 = 6;
+
 /// Chance to end at the first place where that is possible.
 const END_CHANCE: f64 = 0.15;
 
@@ -55,6 +58,7 @@ fn sentence(
     let (low, high) = LENGTH_SHARES;
     let length = (low + (high - low) * sampler.random().unit()) * f64::from(budget);
     let mut way: VecDeque<Unit> = VecDeque::new();
+    let mut next_search = 0;
     let mut out = std::io::stdout();
     for used in 0..budget {
         let is_accepting = matcher.is_accepting()?;
@@ -69,10 +73,11 @@ fn sentence(
             let end = sampler.end_of_free(&matcher)?.unwrap_or_default();
             way.extend(end.iter().map(|&byte| Unit::Byte(byte)));
         }
-        if haste >= 1.0 && way.is_empty() {
+        if haste >= 1.0 && way.is_empty() && used >= next_search {
             // A step may be a token of its own.
             let len_max = (budget - used) as usize;
             way = sampler.way_out(&matcher, len_max, has_tokens)?.unwrap_or_default().into();
+            next_search = used + 1 + len_max as u32 / SEARCHES;
         }
         let token = match next_of(&mut way, &mask, vocabulary) {
             Some(token) => Some(token),

@@ -212,35 +212,33 @@ impl RegexSet {
     }
     /// One after the other. Flattens, joins adjacent literals.
     pub fn concat(&mut self, parts: &[RegexId]) -> RegexId {
-        let mut flat: Vec<RegexId> = Vec::with_capacity(parts.len());
+        let mut leaves: Vec<RegexId> = Vec::with_capacity(parts.len());
         for &part in parts {
             match &self.nodes[part] {
                 RegexNode::Nothing => return part,
-                RegexNode::Concat(inner) => {
-                    inner.to_vec().into_iter().for_each(|part| self.concat_push(&mut flat, part))
-                }
-                _ => self.concat_push(&mut flat, part),
+                RegexNode::Concat(inner) => leaves.extend(inner),
+                _ => leaves.push(part),
             }
+        }
+        let mut flat: Vec<RegexId> = Vec::with_capacity(leaves.len());
+        let mut run: Vec<u8> = Vec::new();
+        for leaf in leaves {
+            if let RegexNode::Literal(bytes) = &self.nodes[leaf] {
+                run.extend_from_slice(bytes);
+                continue;
+            }
+            if !run.is_empty() {
+                flat.push(self.literal(&std::mem::take(&mut run)));
+            }
+            flat.push(leaf);
+        }
+        if !run.is_empty() {
+            flat.push(self.literal(&run));
         }
         match flat.as_slice() {
             [] => self.epsilon(),
             &[only] => only,
             _ => self.intern(RegexNode::Concat(flat.into())),
-        }
-    }
-    fn concat_push(&mut self, flat: &mut Vec<RegexId>, part: RegexId) {
-        let RegexNode::Literal(bytes) = &self.nodes[part] else { return flat.push(part) };
-        if bytes.is_empty() {
-            return;
-        }
-        if let Some(&last) = flat.last()
-            && let RegexNode::Literal(before) = &self.nodes[last]
-        {
-            let joined = [&before[..], &bytes[..]].concat();
-            flat.pop();
-            flat.push(self.literal(&joined));
-        } else {
-            flat.push(part);
         }
     }
     /// Any of them. Flattens, sorts, drops repeats and [`RegexNode::Nothing`].

@@ -20,7 +20,7 @@ use crate::cfg::{Cfg, LexemeId, TokenLetterId};
 use crate::earley::sets::{NO_SET, SetId, Sets};
 use crate::error::Fault;
 use crate::lexer::arena::Arena;
-use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
+use crate::lexer::states::{ASK, DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
 
 /// A thread: where its lexemes are, and where they began.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -36,6 +36,21 @@ pub(crate) struct Cursor(Thread);
 /// In place of a lexer state: the cursor is a list, its number stands in place of the set.
 const LIST: LexStateId = LexStateId(u32::MAX);
 
+/// A step that may take no more than a look-up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Quick {
+    To(Cursor),
+    Refused,
+    /// It takes more: [`Machine::step_slow`].
+    Ask,
+}
+
+/// Lexeme ends that are remembered beside the memo of scans, so that a walk finds the same ones in a load.
+const RECENT_ENDS: usize = 16;
+
+/// A lexeme end: where the lexemes began and which ended, the set that it leads to and the lexer state that starts there.
+type RecentEnd = (SetId, LexemeSetId, SetId, LexStateId);
+
 /// How often the text of a `stop` may be read again within one byte.
 pub(crate) const REREAD_DEPTH_MAX: u32 = 16;
 
@@ -50,6 +65,7 @@ pub(crate) struct Machine {
     list_ids: FxHashMap<Arc<[Thread]>, u32>,
     lazy_ends: FxHashMap<Thread, Cursor>,
     ignored_can_end: FxHashMap<Thread, bool>,
+    recent_ends: [RecentEnd; RECENT_ENDS],
     reread_depth: u32,
     start: Option<Cursor>,
 }
@@ -66,6 +82,7 @@ impl Machine {
             list_ids: FxHashMap::default(),
             lazy_ends: FxHashMap::default(),
             ignored_can_end: FxHashMap::default(),
+            recent_ends: [(NO_SET, NO_LEXEMES, NO_SET, DEAD); RECENT_ENDS],
             reread_depth: 0,
             start: None,
         })
@@ -148,25 +165,27 @@ impl Machine {
     /// row is known.
     #[inline]
     pub fn step(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
-        if let Some(thread) = Self::single(cursor) {
-            let next = self.lexer.next(thread.lex, byte)?;
-            let ends = self.lexer.state(thread.lex).ends;
-            if next == DEAD && ends == NO_LEXEMES {
-                return Ok(None);
-            }
-            let state = self.lexer.state(next);
-            if next != DEAD
-                && state.kind == StateKind::Inside
-                && !state.only_ignored
-                && (ends == NO_LEXEMES || self.cfg.mode == LexerMode::Longest)
-            {
-                return Ok(Some(Cursor(Thread { lex: next, set: thread.set })));
-            }
+        match self.quick(cursor, byte) {
+            Quick::To(next) => Ok(Some(next)),
+            Quick::Refused => Ok(None),
+            Quick::Ask => self.step_slow(cursor, byte),
         }
-        self.step_slow(cursor, byte)
     }
 
-    fn step_slow(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
+    /// The step if it takes no more than a look-up.
+    #[inline]
+    pub fn quick(&self, cursor: Cursor, byte: u8) -> Quick {
+        // The place of a list is no lexer state, so that it has no row.
+        match self.lexer.quick(cursor.0.lex, byte) {
+            REFUSED => Quick::Refused,
+            ASK => Quick::Ask,
+            next => Quick::To(Cursor(Thread { lex: LexStateId(next), set: cursor.0.set })),
+        }
+    }
+
+    /// The step when it takes more than a look-up.
+    #[inline(never)]
+    pub fn step_slow(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
         match (self.cfg.mode, Self::single(cursor)) {
             (LexerMode::Longest, Some(thread)) => self.step_longest(thread, byte),
             (LexerMode::Longest, None) => {
@@ -193,10 +212,28 @@ impl Machine {
             return Ok(None);
         }
         // Lazy lexemes end at their first match, so these are not lazy and have no text to read again.
-        let set = self.sets.scan(thread.set, ends, &mut self.lexer)?;
-        let start = self.sets.start_state(set, &mut self.lexer)?;
-        let next = self.lexer.next(start, byte)?;
-        if next == DEAD { Ok(None) } else { self.enter(Thread { lex: next, set }).map(Some) }
+        let (set, start) = self.end_longest(thread.set, ends)?;
+        match self.lexer.quick(start, byte) {
+            REFUSED => Ok(None),
+            ASK => match self.lexer.next(start, byte)? {
+                DEAD => Ok(None),
+                lex => self.enter(Thread { lex, set }).map(Some),
+            },
+            next => Ok(Some(Cursor(Thread { lex: LexStateId(next), set }))),
+        }
+    }
+
+    /// The set after lexemes that are not lazy, and the lexer state that starts there.
+    fn end_longest(&mut self, set: SetId, ends: LexemeSetId) -> Result<(SetId, LexStateId), Fault> {
+        let slot = (set.0 ^ ends.0.wrapping_mul(5)) as usize % RECENT_ENDS;
+        let (from, ended, next, start) = self.recent_ends[slot];
+        if (from, ended) == (set, ends) && !self.cfg.has_scopes {
+            return Ok((next, start));
+        }
+        let next = self.sets.scan(set, ends, &mut self.lexer)?;
+        let start = self.sets.start_state(next, &mut self.lexer)?;
+        self.recent_ends[slot] = (set, ends, next, start);
+        Ok((next, start))
     }
 
     /// A thread after a byte in `longest` mode: lazy lexemes that match have ended.

@@ -1,19 +1,25 @@
 //! From a place in the text to the token mask: slices, the trie walk, token letters, EOS; and the memo of whole masks.
 
-use std::sync::Arc;
+use std::hash::Hasher;
 
+use hashbrown::HashTable;
 use larkspur_toktrie::{Recognizer, TokenMask, TokenTrie, Vocabulary};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::error::Fault;
 use crate::lexer::states::LexStateId;
-use crate::machine::{Cursor, Machine};
+use crate::machine::{Cursor, Machine, Quick};
 use crate::slicer::Slicer;
 
 /// Masks made so far, and which slices lexer states contain.
 #[derive(Debug)]
 pub(crate) struct MaskCache {
-    masks: FxHashMap<Cursor, Arc<[u32]>>,
+    /// Index into `masks` of the mask of a place.
+    mask_of: FxHashMap<Cursor, u32>,
+    /// Distinct masks: many places have the same.
+    masks: Vec<Box<[u32]>>,
+    /// Indices into `masks` by content.
+    ids: HashTable<u32>,
     bytes: usize,
     bytes_max: usize,
     contained: FxHashMap<(LexStateId, usize), bool>,
@@ -37,7 +43,9 @@ impl MaskCache {
     /// A memo of at most `bytes_max` bytes of masks; 0 switches it off.
     pub fn new(bytes_max: usize) -> Self {
         Self {
-            masks: FxHashMap::default(),
+            mask_of: FxHashMap::default(),
+            masks: Vec::new(),
+            ids: HashTable::new(),
             bytes: 0,
             bytes_max,
             contained: FxHashMap::default(),
@@ -60,9 +68,9 @@ impl MaskCache {
         cursor: Cursor,
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
-        if let Some(known) = self.masks.get(&cursor) {
+        if let Some(&known) = self.mask_of.get(&cursor) {
             self.hits += 1;
-            mask.copy_from(known);
+            mask.copy_from(&self.masks[known as usize]);
             return Ok(());
         }
         self.misses += 1;
@@ -80,16 +88,31 @@ impl MaskCache {
     }
 
     fn remember(&mut self, cursor: Cursor, mask: &TokenMask) {
-        let bytes = size_of_val(mask.words());
+        let words = mask.words();
+        let bytes = size_of_val(words);
         if bytes > self.bytes_max {
             return;
         }
-        if self.bytes + bytes > self.bytes_max {
+        if self.bytes > self.bytes_max - bytes {
+            self.mask_of.clear();
             self.masks.clear();
+            self.ids.clear();
             self.bytes = 0;
         }
-        self.bytes += bytes;
-        self.masks.insert(cursor, mask.words().into());
+        let masks = &mut self.masks;
+        let hash = hash_words(words);
+        let id = match self.ids.find(hash, |&id| *masks[id as usize] == *words) {
+            Some(&known) => known,
+            None => {
+                let id = masks.len() as u32;
+                masks.push(words.into());
+                self.ids.insert_unique(hash, id, |&id| hash_words(&masks[id as usize]));
+                self.bytes += bytes;
+                id
+            }
+        };
+        self.mask_of.insert(cursor, id);
+        self.bytes += size_of::<(Cursor, u32)>() * 2;
     }
 
     fn text_tokens(
@@ -106,7 +129,7 @@ impl MaskCache {
                 contained |= match self.contained.get(&(thread.lex, index)) {
                     Some(&known) => known,
                     None => {
-                        let answer = slice.is_contained(&mut machine.lexer, thread.lex)?;
+                        let answer = slice.is_contained(&mut machine.lexer, machine.cfg.mode, thread.lex)?;
                         self.contained.insert((thread.lex, index), answer);
                         answer
                     }
@@ -139,6 +162,13 @@ impl MaskCache {
     }
 }
 
+fn hash_words(words: &[u32]) -> u64 {
+    let mut hasher = FxHasher::default();
+    words.as_chunks::<2>().0.iter().for_each(|&[low, high]| hasher.write_u64(u64::from(high) << 32 | u64::from(low)));
+    words.as_chunks::<2>().1.iter().for_each(|&word| hasher.write_u32(word));
+    hasher.finish()
+}
+
 /// The machine as a recognizer of bytes. A fault makes it refuse everything, so that the walk ends soon.
 struct Walker<'a> {
     machine: &'a mut Machine,
@@ -152,6 +182,17 @@ impl Recognizer for Walker<'_> {
 
     #[inline]
     fn step(&mut self, state: Cursor, byte: u8) -> Option<Cursor> {
+        match self.machine.quick(state, byte) {
+            Quick::To(next) => Some(next),
+            Quick::Refused => None,
+            Quick::Ask => self.step_slow(state, byte),
+        }
+    }
+}
+
+impl Walker<'_> {
+    #[inline(never)]
+    fn step_slow(&mut self, state: Cursor, byte: u8) -> Option<Cursor> {
         self.work += 1;
         if self.work > self.work_max {
             self.fault = Some(Fault::exceeded("mask_work_max", self.work_max));
@@ -159,7 +200,7 @@ impl Recognizer for Walker<'_> {
         if self.fault.is_some() {
             return None;
         }
-        match self.machine.step(state, byte) {
+        match self.machine.step_slow(state, byte) {
             Ok(next) => next,
             Err(fault) => {
                 self.fault = Some(fault);

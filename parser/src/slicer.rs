@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use larkspur_grammar::regex_syntax::{Dialect, RegexOptions, parse_regex};
 use larkspur_grammar::text_map::TextMap;
-use larkspur_grammar::{Limits, RegexSet, SourceId};
+use larkspur_grammar::{LexerMode, Limits, RegexSet, SourceId};
 use larkspur_toktrie::{TokenId, TokenTrie, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,7 +24,7 @@ pub const DEFAULT_SLICES: [&str; 5] = [
     r#"[^"\\<\x00-\x1F\x7F]{1,30}"#,
     r#"[^"\\\x00-\x1F\x7F]{1,30}"#,
     r#"[ \t\r\n]{1,32}"#,
-    r"(?s:.){1,64}",
+    r"(?s:.){1,32}",
 ];
 
 /// States of a slice's automaton; a slice that needs more is refused.
@@ -32,6 +32,14 @@ const SLICE_STATES_MAX: usize = 4096;
 
 /// Pairs of states visited to prove containment; past it the trie is walked, which is always right.
 const PAIRS_MAX: usize = 4096;
+
+/// A slice's automaton.
+#[derive(Debug)]
+struct Automaton {
+    /// States after each byte, 0 being dead and 1 the start.
+    rows: Vec<[u16; 256]>,
+    accepting: Vec<bool>,
+}
 
 /// The slices of a vocabulary.
 #[derive(Debug)]
@@ -44,9 +52,9 @@ pub(crate) struct Slicer {
 /// A slice, its automaton, and the tokens that belong to it.
 #[derive(Debug)]
 pub(crate) struct Slice {
-    /// States after each byte, 0 being dead and 1 the start.
-    rows: Vec<[u16; 256]>,
-    accepting: Vec<bool>,
+    automaton: Automaton,
+    /// For a slice `X{1,n}` that of `X+`, which has a handful of states and nearly always decides.
+    unbounded: Option<Automaton>,
     pub mask: Vec<u32>,
     pub trie: TokenTrie,
 }
@@ -77,29 +85,34 @@ impl Slicer {
     pub fn new(vocabulary: &Vocabulary, slices: &[String], arena: &Arena, limits: &Limits) -> Result<Self, SliceError> {
         let mut automata = Vec::with_capacity(slices.len());
         for (index, slice) in slices.iter().enumerate() {
-            automata.push(automaton(index, slice, arena, limits)?);
+            let counted = slice.rsplit_once("{1,").filter(|(_, count)| count.ends_with('}'));
+            let unbounded =
+                counted.map(|(body, _)| automaton(index, &format!("{body}+"), arena, limits)).transpose()?;
+            automata.push((automaton(index, slice, arena, limits)?, unbounded));
         }
         let mut slice_of: Vec<u8> = vec![u8::MAX; vocabulary.len()];
         for id in 0..vocabulary.len() as TokenId {
             let Some(bytes) = vocabulary.token_bytes(id) else { continue };
-            if let Some(slice) = automata.iter().position(|automaton| automaton.matches(bytes)) {
+            if let Some(slice) = automata.iter().position(|(automaton, _)| automaton.matches(bytes)) {
                 slice_of[id as usize] = slice as u8;
             }
         }
         let trie = vocabulary.trie();
-        for (index, slice) in automata.iter_mut().enumerate() {
-            slice.trie = trie.subset(|id| usize::from(slice_of[id as usize]) == index);
-            slice.mask = vec![0; vocabulary.len().div_ceil(32)];
+        let mut slices = Vec::with_capacity(automata.len());
+        for (index, (automaton, unbounded)) in automata.into_iter().enumerate() {
+            let mut mask = vec![0; vocabulary.len().div_ceil(32)];
             for (id, _) in slice_of.iter().enumerate().filter(|(_, of)| usize::from(**of) == index) {
-                slice.mask[id / 32] |= 1 << (id % 32);
+                mask[id / 32] |= 1 << (id % 32);
             }
+            let trie = trie.subset(|id| usize::from(slice_of[id as usize]) == index);
+            slices.push(Slice { automaton, unbounded, mask, trie });
         }
         let rest = trie.subset(|id| slice_of[id as usize] == u8::MAX);
-        Ok(Self { slices: automata, rest })
+        Ok(Self { slices, rest })
     }
 }
 
-fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result<Slice, SliceError> {
+fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result<Automaton, SliceError> {
     let mut set = RegexSet::new();
     let options = RegexOptions::new(Dialect::Rust);
     let map = TextMap::verbatim(SourceId(0), 0);
@@ -108,12 +121,7 @@ fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result
         .map_err(|errors| refused(errors.first().map_or_else(String::new, |error| error.message.clone())))?;
     let fault = |fault: Fault| refused(format!("limit `{}` exceeded", fault.limit));
     let start = arena.lower(&set, &[regex]).map_err(fault)?[0];
-    let mut slice = Slice {
-        rows: vec![[0; 256]],
-        accepting: vec![false],
-        mask: Vec::new(),
-        trie: Vocabulary::single_bytes().trie().subset(|_| false),
-    };
+    let mut automaton = Automaton { rows: vec![[0; 256]], accepting: vec![false] };
     let mut ids: FxHashMap<Expr, u16> = FxHashMap::from_iter([(Expr::NOTHING, 0), (start, 1)]);
     let mut queue = VecDeque::from([start]);
     while let Some(expr) = queue.pop_front() {
@@ -130,13 +138,25 @@ fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result
         if ids.len() > SLICE_STATES_MAX {
             return Err(SliceError::TooLarge { index, limit: SLICE_STATES_MAX });
         }
-        slice.rows.push(next);
-        slice.accepting.push(arena.nullable(expr));
+        automaton.rows.push(next);
+        automaton.accepting.push(arena.nullable(expr));
     }
-    Ok(slice)
+    Ok(automaton)
 }
 
 impl Slice {
+    /// Whether every text of the slice keeps the lexemes of a lexer state live, without ending any.
+    pub fn is_contained(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<bool, Fault> {
+        if let Some(unbounded) = &self.unbounded
+            && unbounded.is_contained(lexer, mode, lex)?
+        {
+            return Ok(true);
+        }
+        self.automaton.is_contained(lexer, mode, lex)
+    }
+}
+
+impl Automaton {
     fn matches(&self, bytes: &[u8]) -> bool {
         let mut state = 1;
         for &byte in bytes {
@@ -148,8 +168,7 @@ impl Slice {
         self.accepting[state]
     }
 
-    /// Whether every text of the slice keeps the lexemes of a lexer state live, without ending any.
-    pub fn is_contained(&self, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
+    fn is_contained(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<bool, Fault> {
         let mut visited: FxHashSet<(u16, LexStateId)> = FxHashSet::default();
         let mut agenda = vec![(1u16, lex)];
         while let Some((state, lex)) = agenda.pop() {
@@ -159,20 +178,17 @@ impl Slice {
             if visited.len() > PAIRS_MAX {
                 return Ok(false);
             }
-            lexer.row(lex)?;
+            let targets = lexer.row(lex)?.next;
             let mut last = (0, DEAD);
-            for byte in 0..=255u8 {
-                let next = self.rows[state as usize][usize::from(byte)];
-                if next == 0 {
-                    continue;
-                }
-                let target = lexer.next(lex, byte)?;
-                if (next, target) == last {
+            for (&next, &target) in self.rows[state as usize].iter().zip(&targets) {
+                if next == 0 || (next, target) == last {
                     continue;
                 }
                 last = (next, target);
                 let entered = lexer.state(target);
-                if target == DEAD || entered.kind == StateKind::LazyEnd || entered.only_ignored {
+                // In `exact` mode ignored text must be able to end.
+                let may_be_stuck = mode == LexerMode::Exact && entered.only_ignored;
+                if target == DEAD || entered.kind == StateKind::LazyEnd || may_be_stuck {
                     return Ok(false);
                 }
                 agenda.push((next, target));

@@ -17,10 +17,10 @@ use crate::lexer::states::{DEAD, LexStateId, NO_LEXEMES, StateKind};
 use crate::machine::Machine;
 
 /// Earley sets searched; enough for the lexical structure of any grammar seen, few enough not to be felt.
-const SETS_MAX: usize = 64;
+const SETS_MAX: usize = 32;
 
 /// Lexer states searched from each set.
-const STATES_MAX: usize = 64;
+const STATES_MAX: usize = 32;
 
 struct Search<'a> {
     machine: &'a mut Machine,

@@ -515,7 +515,7 @@ impl<'a> Lowering<'a> {
             PatternKey::Regex(regex) => match self.regexes.node(*regex) {
                 RegexNode::Literal(bytes) => Pattern::Literal(bytes.clone()),
                 RegexNode::Or(parts) if !key.lazy && parts.iter().all(|&part| self.is_text(part)) => {
-                    self.literals(&parts.to_vec())
+                    self.literals(parts)
                 }
                 _ if key.lazy && mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(*regex)),
                 _ => Pattern::Regex(*regex),

@@ -130,7 +130,7 @@ impl Closure {
 }
 
 /// Whether ignored text may stand before what the item waits for.
-pub(super) fn sets_ignored(cfg: &Cfg, item: &Item) -> bool {
+pub(crate) fn sets_ignored(cfg: &Cfg, item: &Item) -> bool {
     item.mark == Mark::NONE && (item.dot == DOT_ACCEPT || cfg.reads[item.dot.0 as usize])
 }
 

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::index::Id;
 use larkspur_grammar::{ByteSet, IndexVec, LexerMode, Limits, define_id};
 use rustc_hash::FxHashMap;
 
@@ -25,6 +26,11 @@ define_id! {
 pub(crate) const DEAD: LexStateId = LexStateId(0);
 /// The empty set of lexemes.
 pub(crate) const NO_LEXEMES: LexemeSetId = LexemeSetId(0);
+
+/// In a quick row: no lexeme takes the byte and none can end before it.
+pub(crate) const REFUSED: u32 = u32::MAX;
+/// In a quick row: the byte is more than a step inside lexemes.
+pub(crate) const ASK: u32 = u32::MAX - 1;
 
 /// What is left of a lexeme: an [`Expr`], an offset or a trie node, by the lexeme's [`Pattern`].
 type Rest = u32;
@@ -56,8 +62,6 @@ pub(crate) struct LexState {
     pub ends: LexemeSetId,
     /// Whether all that is live is ignored text.
     pub only_ignored: bool,
-    /// Index into [`Lexer::rows`], or `u32::MAX`.
-    row: u32,
 }
 
 /// A row of the automaton.
@@ -81,7 +85,12 @@ pub(crate) struct Lexer {
     initial: IndexVec<LexemeId, Rest>,
     states: IndexVec<LexStateId, LexState>,
     state_ids: FxHashMap<Arc<StateKey>, LexStateId>,
-    rows: Vec<Box<Row>>,
+    rows: Vec<Row>,
+    /// For the trie walk, one load a byte: the state after it if the step stays inside lexemes, [`REFUSED`] or [`ASK`].
+    /// Parallel to `rows`. Asking the state for its kind and its ends took twice the time of a walk.
+    quick_rows: Vec<[u32; 256]>,
+    /// Index into `rows` of each state, or `u32::MAX`. Indexed by state.
+    row_of: Vec<u32>,
     expr_rows: FxHashMap<Expr, Arc<ExprRow>>,
     nullable: FxHashMap<Expr, bool>,
     lexeme_sets: IndexVec<LexemeSetId, Box<[LexemeId]>>,
@@ -116,6 +125,8 @@ impl Lexer {
             states: IndexVec::new(),
             state_ids: FxHashMap::default(),
             rows: Vec::new(),
+            quick_rows: Vec::new(),
+            row_of: Vec::new(),
             expr_rows: FxHashMap::default(),
             nullable: FxHashMap::default(),
             lexeme_sets: IndexVec::new(),
@@ -185,10 +196,17 @@ impl Lexer {
         if entries.is_empty() { Ok(DEAD) } else { self.intern(StateKey { entries, kind: key.kind }) }
     }
 
+    /// A step of the trie walk: the state after the byte, [`REFUSED`] or [`ASK`].
+    #[inline]
+    pub fn quick(&self, id: LexStateId, byte: u8) -> u32 {
+        let row = self.row_of.get(id.index()).and_then(|&row| self.quick_rows.get(row as usize));
+        row.map_or(ASK, |row| row[usize::from(byte)])
+    }
+
     /// State after a byte; builds the row if it is new.
     #[inline]
     pub fn next(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
-        let row = self.states[id].row;
+        let row = self.row_of[id.index()];
         if row != u32::MAX {
             return Ok(self.rows[row as usize].next[usize::from(byte)]);
         }
@@ -199,12 +217,30 @@ impl Lexer {
     ///
     /// Errors: `lexer_states_max`, `expressions_max`, `lexer_row_emptiness_fuel`.
     pub fn row(&mut self, id: LexStateId) -> Result<&Row, Fault> {
-        if self.states[id].row == u32::MAX {
+        if self.row_of[id.index()] == u32::MAX {
             let row = self.build_row(id)?;
-            self.states[id].row = self.rows.len() as u32;
-            self.rows.push(Box::new(row));
+            let quick = self.quick_row(id, &row);
+            self.row_of[id.index()] = self.rows.len() as u32;
+            self.quick_rows.push(quick);
+            self.rows.push(row);
         }
-        Ok(&self.rows[self.states[id].row as usize])
+        Ok(&self.rows[self.row_of[id.index()] as usize])
+    }
+
+    fn quick_row(&self, id: LexStateId, row: &Row) -> [u32; 256] {
+        let can_end = self.states[id].ends != NO_LEXEMES;
+        let is_longest = self.cfg.mode == LexerMode::Longest;
+        row.next.map(|next| {
+            let state = &self.states[next];
+            // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
+            let stays = state.kind == StateKind::Inside && (is_longest || !state.only_ignored && !can_end);
+            match next {
+                DEAD if can_end => ASK,
+                DEAD => REFUSED,
+                _ if stays => next.0,
+                _ => ASK,
+            }
+        })
     }
 
     /// Lexemes that end in the state before a byte.
@@ -279,10 +315,10 @@ impl Lexer {
             ends: self.lexeme_set(&ends),
             only_ignored,
             key: Arc::new(key),
-            row: u32::MAX,
         };
         let key = state.key.clone();
         let id = self.states.push(state);
+        self.row_of.push(u32::MAX);
         self.state_ids.insert(key, id);
         Ok(id)
     }
@@ -329,9 +365,9 @@ impl Lexer {
         let mut class_of = [0u16; 256];
         for (_, expr_row) in &regexes {
             let mut ids: FxHashMap<(u16, u8), u16> = FxHashMap::default();
-            for byte in 0..256 {
+            for (class, &expr_class) in class_of.iter_mut().zip(&expr_row.class_of) {
                 let count = ids.len() as u16;
-                class_of[byte] = *ids.entry((class_of[byte], expr_row.class_of[byte])).or_insert(count);
+                *class = *ids.entry((*class, expr_class)).or_insert(count);
             }
         }
         let mut by_class: FxHashMap<u16, LexStateId> = FxHashMap::default();
@@ -361,7 +397,8 @@ impl Lexer {
         }
         (0..=255u8).filter(|&byte| row.next[usize::from(byte)] != DEAD).for_each(|byte| row.live.insert(byte));
         if cfg.mode == LexerMode::Exact {
-            for lexeme in self.lexeme_sets[self.states[id].matched].to_vec() {
+            let matched = self.lexeme_sets[self.states[id].matched].clone();
+            for &lexeme in &matched {
                 if cfg.lexemes[lexeme].ignored_by.is_some() {
                     let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a match is live").1;
                     for byte in 0..=255u8 {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::{Cursor, Machine, Thread};
 use crate::cfg::{DOT_END, DotId, NonterminalId};
-use crate::earley::closure::Owner;
+use crate::earley::closure::{Owner, sets_ignored};
 use crate::earley::sets::{Item, Kernel, Mark, NO_SET, ParamId, SetId};
 use crate::error::Fault;
 use crate::lexer::states::{DEAD, StateKind};
@@ -133,7 +133,8 @@ impl Machine {
             agenda.extend(closure.scans_of(lexeme).iter().map(|scan| (scan.next, scan.owner, scan.param)));
             if let Some(grammar) = self.cfg.lexemes[lexeme].ignored_by {
                 let items = self.sets.items(thread.set).iter();
-                let of_grammar = items.filter(|item| self.cfg.dots[item.dot].grammar == Some(grammar));
+                let of_grammar = items
+                    .filter(|item| self.cfg.dots[item.dot].grammar == Some(grammar) && sets_ignored(&self.cfg, item));
                 let waits = of_grammar.map(|item| (self.cfg.dots[item.dot].next, item.continuation, item.param));
                 under_way.items.extend(waits);
             }

@@ -129,8 +129,18 @@ const UNICODE: &str = "\\u{A0}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFEF}\\
     \\u{D0000}-\\u{DFFFD}\\u{E1000}-\\u{EFFFD}";
 const PRIVATE: &str = "\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}";
 
-/// The regexes that a text must match.
-fn source(format: Format) -> Vec<String> {
+/// The length from which on a format's own bound on its length is looser than a `maxLength` of that much or less.
+pub(crate) fn short_length(format: Format) -> Option<u64> {
+    match format {
+        // One character, `@` and a domain of 253.
+        Format::Email => Some(255),
+        Format::Hostname => Some(253),
+        _ => None,
+    }
+}
+
+/// The regexes that a text must match; without the bound on its whole length if it is short anyhow.
+fn source(format: Format, is_short: bool) -> Vec<String> {
     let pointer = "(?:/(?:[^~/]|~[01])*)*";
     match format {
         Format::Date => vec![DATE.to_owned()],
@@ -143,15 +153,20 @@ fn source(format: Format) -> Vec<String> {
             let atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+";
             let quoted = "\"(?:[ !#-\\[\\]-~]|\\\\[ -~])*\"";
             let domain = format!("{LABEL}(?:\\.{LABEL})*|\\[(?:{IPV4}|IPv6:{})\\]", ipv6());
+            let rest = if is_short { "[ -?A-~]+" } else { "[ -?A-~]{1,253}" };
             vec![
                 format!("(?:{atom}(?:\\.{atom})*|{quoted})@(?:{domain})"),
-                "[^@]{1,64}@[^@]{1,253}|\".{0,62}\"@[^@]{1,253}".to_owned(),
+                format!("[ -?A-~]{{1,64}}@{rest}|\"[ -~]{{0,62}}\"@{rest}"),
             ]
         }
         Format::Hostname => {
             let (a, x) = ("[A-Za-z0-9]", "[A-Za-z0-9-]");
-            let label = format!("{a}(?:{x}?{a}|{x}-{a}|{x}(?:{a}{x}|-{a}){x}{{0,58}}{a})?");
-            vec![format!("{label}(?:\\.{label})*"), "[A-Za-z0-9.\\-]{1,253}".to_owned()]
+            let label = format!("{a}(?:{x}?{a}|{x}{x}{a}|{x}(?:{a}{x}|-{a}){x}{{0,58}}{a})?");
+            let mut all = vec![format!("{label}(?:\\.{label})*")];
+            if !is_short {
+                all.push("[A-Za-z0-9.\\-]{1,253}".to_owned());
+            }
+            all
         }
         Format::Ipv4 => vec![IPV4.to_owned()],
         Format::Ipv6 => vec![ipv6()],
@@ -166,8 +181,8 @@ fn source(format: Format) -> Vec<String> {
     }
 }
 
-/// The texts of a format.
-pub(crate) fn regex(set: &mut RegexSet, format: Format) -> RegexId {
+/// The texts of a format. `is_short`: they are bounded to [`short_length`] besides.
+pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> RegexId {
     let map = TextMap::verbatim(SourceId(0), 0);
     let parse = |set: &mut RegexSet, text: &str| {
         let options = RegexOptions::new(Dialect::Rust);
@@ -175,7 +190,7 @@ pub(crate) fn regex(set: &mut RegexSet, format: Format) -> RegexId {
         let limits = Limits { regex_nodes_max: set.len() + Limits::default().regex_nodes_max, ..Limits::default() };
         parse_regex(text, &map, &options, &limits, set, &mut Vec::new()).expect("regexes of formats are well-formed")
     };
-    let parts: Vec<RegexId> = source(format).iter().map(|text| parse(set, text)).collect();
+    let parts: Vec<RegexId> = source(format, is_short).iter().map(|text| parse(set, text)).collect();
     set.and(&parts)
 }
 
@@ -206,7 +221,8 @@ mod tests {
         for name in names {
             let Meaning::Text(format) = meaning(name) else { panic!("{name}") };
             let mut set = RegexSet::new();
-            regex(&mut set, format);
+            regex(&mut set, format, false);
+            regex(&mut set, format, true);
         }
     }
 }

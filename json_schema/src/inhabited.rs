@@ -78,11 +78,18 @@ impl Normalizer<'_> {
         }
         let mut ways = Vec::new();
         for &array in &shape.arrays {
-            let spec = self.ir.arrays.get(array);
+            let spec = self.ir.arrays.get(array).clone();
             let fixed = spec.prefix.iter().take(usize::try_from(spec.min).unwrap_or(usize::MAX));
             let mut needed: Vec<NodeId> = fixed.copied().collect();
             if spec.min > spec.prefix.len() as u64 {
                 needed.push(spec.rest);
+            }
+            // Behind a prefix the element may be any of several.
+            if spec.prefix.is_empty() {
+                let origin = self.ir.origin(node);
+                for &some in &spec.some {
+                    needed.push(self.ir.all(&[spec.rest, some], origin));
+                }
             }
             ways.push(needed);
         }

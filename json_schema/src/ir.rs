@@ -82,6 +82,8 @@ pub(crate) struct ArraySpec {
     pub rest: NodeId,
     pub min: u64,
     pub max: Option<u64>,
+    /// Each of them holds for at least one element.
+    pub some: Box<[NodeId]>,
 }
 
 /// A property that is named.

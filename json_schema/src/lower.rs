@@ -21,6 +21,9 @@ use crate::strings::{Quoting, quoted};
 /// Rules for one object whose properties are counted, at most.
 const COUNTED_STATES_MAX: usize = 20_000;
 
+/// Elements of an array with a special one that are counted, at most.
+const SPECIAL_PLACES_MAX: u64 = 64;
+
 /// Terminals of the brackets and separators, with the white space that may stand there.
 struct Marks {
     open_brace: TerminalId,
@@ -238,7 +241,9 @@ impl Lowerer<'_, '_> {
         }
     }
     fn shared(&mut self, tail: Vec<ExprId>, name: &str) -> ExprId {
-        if let &[only] = tail.as_slice() {
+        if let &[only] = tail.as_slice()
+            && matches!(self.grammar.exprs[only].kind, ExprKind::Rule(..) | ExprKind::Terminal(_))
+        {
             return only;
         }
         let body = self.sequence(tail);
@@ -265,7 +270,10 @@ impl Lowerer<'_, '_> {
 
     /// An array; `None` if there is none.
     fn array(&mut self, id: ArrayId) -> Option<ExprId> {
-        let ArraySpec { prefix, mut rest, min, mut max } = self.normalizer.ir.arrays.get(id).clone();
+        let ArraySpec { prefix, mut rest, min, mut max, some } = self.normalizer.ir.arrays.get(id).clone();
+        if !some.is_empty() {
+            return self.array_with(&prefix, rest, min, max, &some);
+        }
         let mut prefix = prefix.into_vec();
         if let Some(cut) = (0..prefix.len()).find(|&index| !self.is_inhabited(prefix[index])) {
             prefix.truncate(cut);
@@ -320,6 +328,47 @@ impl Lowerer<'_, '_> {
         let inside = self.choice(ways);
         let open = self.mark(self.marks.open_bracket);
         Some(self.expr(ExprKind::Sequence(vec![open, inside])))
+    }
+
+    /// An array of which some element is special: those before it, it, those behind it.
+    fn array_with(
+        &mut self,
+        prefix: &[NodeId],
+        rest: NodeId,
+        min: u64,
+        max: Option<u64>,
+        some: &[NodeId],
+    ) -> Option<ExprId> {
+        let most = max.unwrap_or(min);
+        if !prefix.is_empty() || some.len() > 1 || most > SPECIAL_PLACES_MAX {
+            let reason = "an element with a schema of its own at any place is not supported yet beside `prefixItems`, \
+                          beside another such element, or with more than 64 elements counted"
+                .to_owned();
+            self.normalizer.sink.report(self.place, Mistake::Refused { keyword: "contains", reason });
+            return None;
+        }
+        let special = self.normalizer.ir.all(&[rest, some[0]], self.place);
+        if !self.is_inhabited(special) {
+            return None;
+        }
+        let special = self.value(special);
+        let Marks { open_bracket, close_bracket, comma, .. } = self.marks;
+        let comma = self.mark(comma);
+        let any = self.value(rest);
+        let before = self.expr(ExprKind::Sequence(vec![any, comma]));
+        let after = self.expr(ExprKind::Sequence(vec![comma, any]));
+        let mut ways = Vec::new();
+        // Each count before the special one that makes a difference, the last without bound if there is no `max`.
+        let last = max.unwrap_or(min.max(1)).max(1) - 1;
+        for count in 0..=last {
+            let behind_min = min.saturating_sub(count + 1);
+            let left = self.repeat(before, count, if max.is_none() && count == last { None } else { Some(count) });
+            let right = self.repeat(after, behind_min, max.map(|max| max - count - 1));
+            ways.push(self.expr(ExprKind::Sequence(vec![left, special, right])));
+        }
+        let inside = self.choice(ways);
+        let (open, close) = (self.mark(open_bracket), self.mark(close_bracket));
+        Some(self.expr(ExprKind::Sequence(vec![open, inside, close])))
     }
 
     /// A choice as a rule, so that chains of them do not nest.

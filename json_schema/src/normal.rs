@@ -59,7 +59,7 @@ pub(crate) struct Normalizer<'a> {
     /// What each schema is made of.
     expansions: FxHashMap<JsonId, NodeId>,
     patterns: FxHashMap<(JsonId, usize), RegexId>,
-    formats: FxHashMap<Format, RegexId>,
+    formats: FxHashMap<(Format, bool), RegexId>,
     known: FxHashMap<(NodeId, Mode), Known>,
     /// `oneOf`, with what makes its branches exclude each other. The second is the list of branches to negate.
     divided: FxHashMap<NodeId, NodeId>,
@@ -449,8 +449,10 @@ impl<'a> Normalizer<'a> {
         if let Some(unique) = keywords.unique.filter(|_| arrays && keywords.max_items.is_none_or(|max| max > 1)) {
             refuse(unique, "uniqueItems", "elements are not compared with each other yet, unless `maxItems` is 1");
         }
-        if let Some(contains) = keywords.contains.filter(|_| arrays) {
-            refuse(contains, "contains", "elements are not counted by their schema yet");
+        let counts = keywords.max_contains.is_some() || keywords.min_contains.is_some_and(|min| min > 1);
+        if let Some(contains) = keywords.contains.filter(|_| arrays && counts) {
+            let keyword = if keywords.max_contains.is_some() { "maxContains" } else { "minContains" };
+            refuse(contains, keyword, "elements are not counted by their schema yet");
         }
         let applies = keywords.reference.is_some()
             || keywords.dynamic.is_some()
@@ -595,49 +597,58 @@ impl<'a> Normalizer<'a> {
                 self.sink.report(place, Mistake::FormatNotDone { format: name.to_owned(), reason });
                 None
             }
-            Meaning::Text(format) => match self.formats.get(&format) {
-                Some(&known) => Some(known),
-                None => {
-                    let regex = formats::regex(&mut self.set, format);
-                    self.formats.insert(format, regex);
-                    Some(regex)
+            Meaning::Text(format) => {
+                let bound = keywords.max_length.map(|(max, _)| max);
+                let is_short = bound.zip(formats::short_length(format)).is_some_and(|(max, short)| max <= short);
+                if let Some(&known) = self.formats.get(&(format, is_short)) {
+                    return Some(known);
                 }
-            },
+                let regex = formats::regex(&mut self.set, format, is_short);
+                self.formats.insert((format, is_short), regex);
+                Some(regex)
+            }
             Meaning::Integers { .. } | Meaning::Nothing => None,
         }
     }
 
     fn own_strings(&mut self, keywords: &Keywords) -> RegexId {
-        let mut strings = self.any_text;
-        if keywords.min_length.is_some() || keywords.max_length.is_some() {
-            let (min, max) = (keywords.min_length, keywords.max_length);
-            let bound = |count: Option<(u64, JsonId)>| count.map(|(count, place)| (u32::try_from(count).ok(), place));
-            match (bound(min), bound(max)) {
-                (Some((None, place)), _) | (_, Some((None, place))) => {
-                    let (what, value) = ("a length", u64::from(u32::MAX));
-                    self.sink.report(place, Mistake::Limit { what, limit: "u32", value });
-                }
-                (min, max) => {
-                    let min = min.and_then(|(count, _)| count).unwrap_or(0);
-                    let max = max.and_then(|(count, _)| count);
-                    let any = self.set.any_char();
-                    if max.is_some_and(|max| max < min) {
-                        return self.set.nothing();
-                    }
-                    strings = self.set.repeat(any, min, max);
-                }
-            }
-        }
-        if let Some(place) = keywords.pattern {
+        let format = self.format(keywords).unwrap_or(self.any_text);
+        let pattern = keywords.pattern.map_or(self.any_text, |place| {
             let text = self.document.string(place).unwrap_or_default();
             let map = self.document.string_map(place);
-            let pattern = self.pattern(place, usize::MAX, text, &map);
-            strings = self.and_text(strings, pattern);
+            self.pattern(place, usize::MAX, text, &map)
+        });
+        let strings = self.and_text(format, pattern);
+        let lengths = self.own_lengths(keywords, strings);
+        self.and_text(strings, lengths)
+    }
+
+    /// The texts that `minLength` and `maxLength` allow; a bound that holds for all of `strings` is left out.
+    fn own_lengths(&mut self, keywords: &Keywords, strings: RegexId) -> RegexId {
+        // Lengths in bytes, which are at least as many as the characters and at most four times as many.
+        let info = self.set.info(strings);
+        let min = keywords.min_length.filter(|&(min, _)| info.len_min.div_ceil(4) < min);
+        let max = keywords.max_length.filter(|&(max, _)| info.len_max.is_none_or(|len| len > max));
+        if min.is_none() && max.is_none() {
+            return self.any_text;
         }
-        if let Some(format) = self.format(keywords) {
-            strings = self.and_text(strings, format);
+        if let (Some((min, _)), Some((max, _))) = (min, max)
+            && max < min
+        {
+            return self.set.nothing();
         }
-        strings
+        let mut narrow = |bound: Option<(u64, JsonId)>| {
+            let (count, place) = bound?;
+            let count = u32::try_from(count).ok().filter(|&count| count < u32::MAX);
+            if count.is_none() {
+                let (what, value) = ("a length", u64::from(u32::MAX));
+                self.sink.report(place, Mistake::Limit { what, limit: "u32", value });
+            }
+            count
+        };
+        let (min, max) = (narrow(min).unwrap_or(0), narrow(max));
+        let any = self.set.any_char();
+        self.set.repeat(any, min, max)
     }
 
     /// The language of a key of `patternProperties`.

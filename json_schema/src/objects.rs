@@ -184,6 +184,37 @@ pub(crate) fn intersection(
     spec(normalizer, ObjectSpec { named: named.into(), cells: cells.into(), min: a.min.max(b.min), max })
 }
 
+/// Ways compared with each other at most; beyond it all stay.
+const ABSORBED_MAX: usize = 600;
+
+/// The ways that are not part of another one, so that products of `required` and `not` stay small.
+pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[ObjectId]) -> Box<[ObjectId]> {
+    if ways.len() < 3 || ways.len() > ABSORBED_MAX || !normalizer.charge((ways.len() * ways.len()) as u64) {
+        return ways.into();
+    }
+    let specs: Vec<&ObjectSpec> = ways.iter().map(|&way| normalizer.ir.objects.get(way)).collect();
+    let maps: Vec<FxHashMap<KeyId, Named>> =
+        specs.iter().map(|spec| spec.named.iter().map(|named| (named.key, *named)).collect()).collect();
+    // Whether every object of `small` is one of `large`, as far as that shows.
+    let is_part = |small: usize, large: usize| {
+        let (a, b) = (specs[small], specs[large]);
+        let open = a.cells == b.cells && b.cells.iter().all(|&(_, node)| node == ANY) && b.cells.len() == 1;
+        let bounds = b.min == 0 && b.max.is_none();
+        open && bounds
+            && b.named.len() <= a.named.len()
+            && b.named.iter().all(|wide| {
+                let narrow = maps[small].get(&wide.key);
+                narrow.is_some_and(|narrow| {
+                    (narrow.node == wide.node || wide.node == ANY) && (narrow.required || !wide.required)
+                })
+            })
+    };
+    let is_kept = |way: usize| {
+        (0..ways.len()).all(|other| other == way || !is_part(way, other) || (is_part(other, way) && way < other))
+    };
+    (0..ways.len()).filter(|&way| is_kept(way)).map(|way| ways[way]).collect()
+}
+
 /// All other objects, in any of several ways.
 ///
 /// Errors: what cannot be said, as the end of a sentence.

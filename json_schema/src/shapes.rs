@@ -35,7 +35,7 @@ impl Normalizer<'_> {
         }
     }
     pub fn any_array(&mut self) -> ArrayId {
-        self.ir.arrays.intern(ArraySpec { prefix: [].into(), rest: ANY, min: 0, max: None })
+        self.ir.arrays.intern(ArraySpec { prefix: [].into(), rest: ANY, min: 0, max: None, some: [].into() })
     }
     pub fn any_object(&mut self) -> ObjectId {
         let cells = [(self.any_text, ANY)].into();
@@ -60,6 +60,7 @@ impl Normalizer<'_> {
             (_, true) => Some(x),
             _ => this.and_objects(x, y, origin),
         });
+        let objects = objects::absorbed(self, &objects);
         let shape = Shape {
             null: a.null && b.null,
             truth: [a.truth[0] && b.truth[0], a.truth[1] && b.truth[1]],
@@ -117,6 +118,7 @@ impl Normalizer<'_> {
                 (_, true) => Some(x),
                 _ => this.and_objects(x, y, origin),
             });
+            objects = objects::absorbed(self, &objects);
         }
         let not = Shape {
             null: !shape.null,
@@ -171,7 +173,8 @@ impl Normalizer<'_> {
         let prefix: Vec<NodeId> = (0..len).map(|index| self.ir.all(&[at(&a, index), at(&b, index)], origin)).collect();
         let rest = self.ir.all(&[a.rest, b.rest], origin);
         let max = a.max.into_iter().chain(b.max).min();
-        arrays::spec(self, prefix, rest, a.min.max(b.min), max)
+        let some: Vec<NodeId> = a.some.iter().chain(&b.some).copied().collect();
+        arrays::spec(self, prefix, rest, a.min.max(b.min), max, some)
     }
 
     fn and_objects(&mut self, a: ObjectId, b: ObjectId, origin: JsonId) -> Option<ObjectId> {

@@ -72,7 +72,11 @@ fn formats() {
     format("date-time", &["2024-02-29T12:00:00Z"], &["2024-02-30T12:00:00Z", "2024-02-29"]);
     format("duration", &["P1D", "PT5M", "P1Y2M3DT4H5M6S", "P2W"], &["P", "1D", "P1YT", "P1D2H"]);
     format("email", &["a.b@c.de", "a@[127.0.0.1]"], &["a", "a..b@c", ".a@b", "a@-b"]);
-    format("hostname", &["example.com", "a"], &["-a", "a_b", "xn--a", ".a"]);
+    format(
+        "hostname",
+        &["example.com", "a", "ab", "abc", "test", "a--b", "a-b.c"],
+        &["ab--c", "abcd-", "-a", "a_b", "xn--a", ".a"],
+    );
     format("ipv4", &["127.0.0.1"], &["127.0.0.256", "01.0.0.0", "1.2.3"]);
     format(
         "ipv6",
@@ -89,6 +93,12 @@ fn formats() {
     );
     format("uri-reference", &["", "a", "//a/b", "#f", "http://a"], &["a b", "1:a", "%zz"]);
     format("iri", &["http://ä.b/ö"], &["ä"]);
+    check(r#"{"type": "string", "format": "email", "maxLength": 1024}"#, &[r#""a@b.c""#], &[r#""a""#]);
+    check(
+        r#"{"type": "string", "format": "email", "maxLength": 100, "minLength": 6}"#,
+        &[r#""aa@b.c""#],
+        &[r#""a@b.c""#],
+    );
     format("phone", &["anything"], &[]);
 }
 
@@ -142,7 +152,27 @@ fn arrays() {
     check(r#"{"not": {"type": "array", "minItems": 1}}"#, &["[]", "1"], &["[1]"]);
     check(r#"{"type": "array", "uniqueItems": true, "maxItems": 1}"#, &["[]", "[1]"], &["[1,1]"]);
     assert_eq!(refused(r#"{"type": "array", "uniqueItems": true}"#), ["J010"]);
-    assert_eq!(refused(r#"{"type": "array", "contains": {}}"#), ["J010"]);
+    let contains = |more: &str| format!(r#"{{"type": "array", "contains": {{"const": 1}}{more}}}"#);
+    check(&contains(""), &["[1]", "[0,1,0,1]", "[1,2]", "[2,1]"], &["[]", "[0]"]);
+    check(
+        &contains(r#", "minItems": 3"#),
+        &["[1,0,0]", "[0,0,1]", "[0,1,0]", "[0,0,0,1]", "[1,0,0,0]"],
+        &["[1]", "[0,1]", "[0,0,0]"],
+    );
+    check(&contains(r#", "maxItems": 2"#), &["[1]", "[1,0]", "[0,1]"], &["[]", "[0,0,1]", "[0]", "[1,0,0]"]);
+    check(&contains(r#", "minContains": 0"#), &["[]", "[0]"], &["1"]);
+    check(
+        r#"{"type": "array", "not": {"items": {"type": "string"}}}"#,
+        &["[1]", "[\"a\",1]", "[1,\"a\"]"],
+        &["[]", "[\"a\"]"],
+    );
+    check(
+        r#"{"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "array", "minItems": 1}]}"#,
+        &["[]", "[1]", "[\"a\",1]"],
+        &["[\"a\"]"],
+    );
+    assert_eq!(refused(r#"{"type": "array", "contains": {}, "maxContains": 2}"#), ["J010"]);
+    assert_eq!(refused(r#"{"type": "array", "contains": {"const": 1}, "minItems": 100}"#), ["J010"]);
 }
 
 #[test]

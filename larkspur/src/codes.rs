@@ -7,9 +7,9 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "F001",
         title: "kind of grammar not supported yet",
-        explanation: "This kind of source, or of a part of it such as `%json { … }`, has no front end in this version.",
-        bad: "start: %json { \"type\": \"integer\" }\n",
-        good: "start: /-?(0|[1-9][0-9]*)/\n",
+        explanation: "This kind of source has no front end in this version.",
+        bad: "",
+        good: "",
     },
     CodeInfo {
         code: "F002",
@@ -85,6 +85,7 @@ pub fn codes() -> Vec<&'static CodeInfo> {
     let tables = [
         CODES,
         larkspur_lark_frontend::CODES,
+        larkspur_json_schema::CODES,
         regex_syntax::CODES,
         json::CODES,
         link::CODES,

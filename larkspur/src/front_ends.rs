@@ -4,6 +4,7 @@ use larkspur_grammar::{
     Dialect, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexOptions, Rule, SourceId, Span, Terminal,
     TextMap, parse_regex,
 };
+use larkspur_json_schema::SchemaOptions;
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::Reading;
@@ -114,7 +115,13 @@ fn regex(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
 }
 
 fn json_schema(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
-    not_yet(reading, Span::new(source, 0, 0), SourceKind::JsonSchema)
+    let len = reading.sources.get(source).text.len();
+    let limit = reading.limits.source_bytes_max.min(u32::MAX as usize);
+    if len > limit {
+        reading.report(Span::new(source, 0, 0), Mistake::SourceTooLarge { limit, used: len });
+        return Vec::new();
+    }
+    embedded_schema(reading, Span::new(source, 0, len))
 }
 
 fn gbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
@@ -132,5 +139,7 @@ fn not_yet(reading: &mut Reading, span: Span, kind: SourceKind) -> Vec<Grammar> 
 
 /// A schema that stands inside another source: a `%json` body, or an element of a list.
 pub(crate) fn embedded_schema(reading: &mut Reading, span: Span) -> Vec<Grammar> {
-    not_yet(reading, span, SourceKind::JsonSchema)
+    let parsed = larkspur_json_schema::compile(&reading.sources, span, &SchemaOptions::new(reading.limits));
+    reading.diagnostics.extend(parsed.diagnostics);
+    parsed.grammar.into_iter().collect()
 }

@@ -102,7 +102,7 @@ pub(crate) enum Unit {
 impl<'a> Sampler<'a> {
     pub fn new(vocabulary: &'a Vocabulary, grammar: &LinkedGrammar, seed: u64) -> Self {
         let classes = (0..vocabulary.len() as TokenId).map(|id| class_of_token(vocabulary, id)).collect();
-        let mut strings: Vec<Box<[u8]>> = [b"\"".as_slice(), b"'", b"\n"].map(Box::from).into();
+        let mut strings: Vec<Box<[u8]>> = [b"\"".as_slice(), b"'", b"\n", b"*/", b"-->"].map(Box::from).into();
         for (_, node) in grammar.grammars.iter().flat_map(|grammar| grammar.regexes.iter()) {
             if let RegexNode::Literal(bytes) = node
                 && !bytes.is_empty()

@@ -1,5 +1,6 @@
 //! The engine and what it compiles.
 
+use std::fmt;
 use std::sync::Arc;
 
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, SourceMap};
@@ -11,7 +12,7 @@ use crate::error::CompileError;
 use crate::source::Source;
 
 /// What all grammars of one vocabulary share. Cheap to clone; one is enough for a process and a vocabulary.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Engine {
     shared: Shared,
 }
@@ -74,13 +75,19 @@ impl Engine {
     }
 }
 
+/// The vocabulary only: the tables in full fill books.
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("vocabulary", self.vocabulary()).finish_non_exhaustive()
+    }
+}
+
 /// A grammar, ready to match. `Send + Sync`, cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CompiledGrammar {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     compiled: larkspur_parser::CompiledGrammar,
     sources: SourceMap,
@@ -137,5 +144,17 @@ impl CompiledGrammar {
     /// The lowered rules as text, with ids that depend on nothing but the grammar.
     pub fn dump_cfg(&self) -> String {
         self.inner.compiled.dump_cfg()
+    }
+}
+
+/// Sizes and settings only.
+impl fmt::Debug for CompiledGrammar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompiledGrammar")
+            .field("lexer_mode", &self.lexer_mode())
+            .field("max_tokens", &self.inner.max_tokens)
+            .field("warnings", &self.inner.warnings.len())
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
     }
 }

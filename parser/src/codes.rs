@@ -37,10 +37,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "P003",
         title: "terminal swallows what must follow it",
-        explanation: "In the lexer mode `longest` a terminal goes on as long as it can. Here it can go on over the \
-                      beginning of what must follow, and then the text is stuck. The label has such a text.",
-        bad: "start: NAME \"s\" | NAME \".\"\nNAME: /[a-z]+/\n",
-        good: "%larkspur { \"lexer\": \"exact\" }\nstart: NAME \"s\" | NAME \".\"\nNAME: /[a-z]+/\n",
+        explanation: "In the lexer mode `longest` a terminal goes on as long as it can. Here there is a text after which \
+                      it takes every byte with which anything else could follow, so that nothing can. The label has \
+                      such a text.",
+        bad: "start: \"<\" /.*/ \">\"\n",
+        good: "start: \"<\" /[^>]*/ \">\"\n",
     },
     CodeInfo {
         code: "P004",

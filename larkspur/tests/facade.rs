@@ -1,0 +1,194 @@
+//! The facade through its public door.
+
+use std::sync::Arc;
+
+use larkspur::grammar::{Embed, EmbedKind, ExprKind, Rule};
+use larkspur::{
+    CompileOptions, Engine, EngineOptions, Grammar, LexerMode, MatcherError, MatcherOptions, Source, SourceBody,
+    SourceId, SourceKind, SourceMap, Span, StopReason, Vocabulary, VocabularyBuilder,
+};
+
+fn engine() -> Engine {
+    Engine::new(Arc::new(Vocabulary::single_bytes()))
+}
+
+/// Whether a text is accepted, or where it is rejected.
+fn run(engine: &Engine, source: &Source, options: &CompileOptions, text: &str) -> Result<bool, usize> {
+    let grammar = engine.compile_with(source, options).expect("the grammar compiles");
+    let mut matcher = grammar.matcher().expect("within limits");
+    match matcher.consume_bytes(text.as_bytes()) {
+        Ok(()) => Ok(matcher.is_accepting().expect("within limits")),
+        Err(MatcherError::TextRejected { at_byte }) => Err(at_byte),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn accepts(source: &Source, text: &str) -> Result<bool, usize> {
+    run(&engine(), source, &CompileOptions::default(), text)
+}
+
+#[test]
+fn kinds_by_name() {
+    let kind = |name: &str, text: &str| Source::from_path_name(name, text).map(|source| source.kind());
+    assert_eq!(kind("a.lark", ""), Ok(Some(SourceKind::Lark)));
+    assert_eq!(kind("A.LARK", ""), Ok(Some(SourceKind::Lark)));
+    assert_eq!(kind("a.gbnf", ""), Ok(Some(SourceKind::Gbnf)));
+    assert_eq!(kind("a.kbnf", ""), Ok(Some(SourceKind::Kbnf)));
+    assert_eq!(kind("a.regex", ""), Ok(Some(SourceKind::Regex)));
+    assert_eq!(kind("a.json", "{}"), Ok(Some(SourceKind::JsonSchema)));
+    assert_eq!(kind("a.json", "{\"properties\": {\"grammars\": {}}}"), Ok(Some(SourceKind::JsonSchema)));
+    assert_eq!(kind("a.json", "{\"grammars\": []}"), Ok(Some(SourceKind::List)));
+    let error = kind("a.txt", "").expect_err("nobody knows what it is");
+    assert_eq!(
+        error.to_string(),
+        "what `a.txt` holds does not show in its name: it ends in none of .lark, .regex, .json, .gbnf, .kbnf"
+    );
+}
+
+#[test]
+fn regexes_are_whole_texts_in_exact_mode() {
+    let source = Source::regex("(ab)*|x+y");
+    assert_eq!(accepts(&source, ""), Ok(true));
+    assert_eq!(accepts(&source, "abab"), Ok(true));
+    assert_eq!(accepts(&source, "aba"), Ok(false));
+    assert_eq!(accepts(&source, "abx"), Err(2));
+    let grammar = engine().compile(&Source::regex("a")).expect("it compiles");
+    assert_eq!(grammar.lexer_mode(), LexerMode::Exact);
+    assert_eq!(accepts(&Source::from_path_name("r.regex", "a+\r\n").expect("known"), "aa"), Ok(true));
+    assert_eq!(accepts(&Source::regex("a\n"), "a"), Ok(false));
+}
+
+#[test]
+fn options_choose_start_lexer_and_face() {
+    let source = Source::lark("start: /a+/ \"ab\" | \"c\"\nother: \" \" \"b\"\n%ignore \" \"\n");
+    let options = CompileOptions { lexer: Some(LexerMode::Exact), ..CompileOptions::default() };
+    assert_eq!(run(&engine(), &source, &options, "aaab"), Ok(true));
+    let options = CompileOptions { start: Some("other".into()), ..options };
+    assert_eq!(run(&engine(), &source, &options, " b"), Ok(true));
+    let source = Source::lark("start: \"b\"\n%ignore \" \"\n");
+    let options = CompileOptions { llguidance_face: true, ..CompileOptions::default() };
+    assert_eq!(run(&engine(), &source, &options, " b"), Err(0));
+    assert_eq!(run(&engine(), &source, &CompileOptions::default(), " b"), Ok(true));
+}
+
+const LIST: &str = r#"{
+    "grammars": [
+        { "lark_grammar": "start: \"<\" @inner \">\"" },
+        { "name": "inner", "lark_grammar": "start: /[0-9]+/" }
+    ],
+    "max_tokens": 3
+}"#;
+
+#[test]
+fn lists_link_by_name_and_have_a_budget() {
+    let grammar = engine().compile(&Source::list(LIST)).expect("it compiles");
+    assert_eq!(grammar.max_tokens(), Some(3));
+    let mut matcher = grammar.matcher().expect("within limits");
+    for byte in *b"<1" {
+        assert!(!matcher.consume_token(byte.into()).expect("allowed").stopped);
+    }
+    assert!(matcher.consume_token(b'2'.into()).expect("allowed").stopped);
+    assert_eq!(matcher.stop_reason(), Some(StopReason::MaxTokens));
+    let options = MatcherOptions { max_tokens: Some(1), ..MatcherOptions::default() };
+    let mut matcher = grammar.matcher_with(options).expect("within limits");
+    assert!(matcher.consume_token(b'<'.into()).expect("allowed").stopped);
+}
+
+#[test]
+fn errors_say_where() {
+    let text = LIST.replace("@inner", "@innner");
+    let error = engine().compile(&Source::list(text).named("list.json")).expect_err("there is no such grammar");
+    assert_eq!(error.to_string(), "list.json:grammars[0]:1:12: error[G001]: there is no grammar named `innner`");
+    let error = engine().compile(&Source::lark("start: x\n  | y z\n").named("g.lark")).expect_err("not defined");
+    assert_eq!(
+        error.to_string(),
+        "g.lark:1:8: error[L040]: rule `x` is used but never defined\n\
+         g.lark:2:5: error[L040]: rule `y` is used but never defined\n\
+         g.lark:2:7: error[L040]: rule `z` is used but never defined"
+    );
+    let error = engine().compile(&Source::kbnf("start ::= 'a';")).expect_err("no front end");
+    assert_eq!(error.to_string(), "<kbnf>:1:1: error[F001]: KBNF is not supported yet");
+}
+
+#[test]
+fn warnings_come_with_the_grammar() {
+    let grammar = engine().compile(&Source::lark("start: \"a\"\nb: \"b\"\n")).expect("it compiles");
+    let lines: Vec<String> =
+        grammar.warnings().iter().map(|warning| larkspur::summary_line(warning, grammar.sources())).collect();
+    assert_eq!(lines, ["<lark>:2:1: warning[G101]: rule `b` is never used"]);
+}
+
+/// `start: %json …` as a program builds it; its spans point into a source that the facade may not know.
+fn built(body: Option<Span>) -> Grammar {
+    let span = Span::new(SourceId(7), 3, 9);
+    let mut grammar = Grammar::new("built");
+    let kind = match body {
+        Some(body) => {
+            let embed = Embed { kind: EmbedKind::Json { body }, span: body, target: None };
+            ExprKind::Embed(grammar.embeds.push(embed))
+        }
+        None => ExprKind::Sequence(Vec::new()),
+    };
+    let body = grammar.expr(kind, span);
+    grammar.start = grammar.rules.push(Rule {
+        name: "start".into(),
+        span,
+        body,
+        parametric: false,
+        priority: 0,
+        capture: None,
+        max_tokens: None,
+        temperature: None,
+    });
+    grammar
+}
+
+#[test]
+fn grammars_built_by_programs() {
+    assert_eq!(accepts(&Source::grammar(built(None)), ""), Ok(true));
+    let body = Span::new(SourceId(7), 0, 2);
+    let error = engine().compile(&Source::grammar(built(Some(body)))).expect_err("the schema has no text");
+    assert_eq!(error.to_string(), "error[F002]: the text of this schema is not known");
+    let mut sources = SourceMap::new();
+    let id = sources.add("schema", "{}");
+    let grammar = Box::new(built(Some(Span::new(id, 0, 2))));
+    let source = Source { name: "built".into(), body: SourceBody::Grammar { grammar, sources: Some(sources) } };
+    assert_eq!(accepts(&source, "[1]"), Ok(true));
+}
+
+#[test]
+fn limits_are_those_of_the_engine() {
+    let mut options = EngineOptions { slices: Vec::new(), ..EngineOptions::default() };
+    options.limits.source_bytes_max = 8;
+    let vocabulary = Arc::new(Vocabulary::single_bytes());
+    let engine = Engine::with_options(vocabulary.clone(), &options).expect("the slices are fine");
+    for source in [Source::lark("start: \"a\"\n"), Source::regex("aaaaaaaaa"), Source::list(LIST)] {
+        let error = engine.compile(&source).expect_err("too long");
+        assert!(error.diagnostics[0].message.contains("8"), "{error}");
+    }
+    let options = EngineOptions { slices: vec!["(".into()], ..EngineOptions::default() };
+    assert!(Engine::with_options(vocabulary, &options).is_err());
+}
+
+#[test]
+fn a_token_may_be_named_in_the_grammar() {
+    let mut builder = VocabularyBuilder::default();
+    builder.token(0, b"a").special(1, "<|call|>").special(2, "<eos>").eos(2);
+    let engine = Engine::new(Arc::new(builder.build().expect("a vocabulary")));
+    let grammar = engine.compile(&Source::lark("start: <|call|> \"a\"")).expect("it compiles");
+    let mut matcher = grammar.matcher().expect("within limits");
+    matcher.consume_tokens(&[1, 0]).expect("allowed");
+    assert!(matcher.is_accepting().expect("within limits"));
+    let error = engine.compile(&Source::lark("start: <|cal|> \"a\"")).expect_err("no such token");
+    assert_eq!(error.diagnostics[0].code, "V001");
+    assert_eq!(error.diagnostics[0].help.as_deref(), Some("did you mean `<|call|>`?"));
+}
+
+fn is_send_and_sync<T: Send + Sync + Clone>() {}
+
+#[test]
+fn grammars_are_shared_between_threads() {
+    is_send_and_sync::<Engine>();
+    is_send_and_sync::<larkspur::CompiledGrammar>();
+    is_send_and_sync::<larkspur::Matcher>();
+}

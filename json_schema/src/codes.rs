@@ -71,14 +71,14 @@ pub const CODES: &[CodeInfo] = &[
         "J011",
         "`oneOf` whose branches overlap",
         "Two branches may be valid for one value, and what is valid for the one and not for the other cannot be said.",
-        r#"{"oneOf": [{"additionalProperties": {"type": "string"}}, {"required": ["a"]}]}"#,
+        r#"{"oneOf": [{"prefixItems": [{"const": 1}], "items": {"type": "string"}}, {"minItems": 1}]}"#,
         r#"{"oneOf": [{"properties": {"t": {"const": 1}}, "required": ["t"]}, {"properties": {"t": {"const": 2}}, "required": ["t"]}]}"#,
     ),
     code(
         "J012",
         "`not` that cannot be enforced",
         "The opposite of the schema (of `not`, or of `if` with `else`) cannot be said.",
-        r#"{"not": {"additionalProperties": {"type": "string"}}}"#,
+        r#"{"not": {"prefixItems": [{"const": 1}], "items": {"type": "string"}}}"#,
         r#"{"not": {"required": ["a"]}}"#,
     ),
     code(

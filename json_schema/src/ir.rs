@@ -29,6 +29,10 @@ define_id! {
     pub(crate) struct ObjectId = "o";
 }
 define_id! {
+    /// A demand for a property that is not valid.
+    pub(crate) struct ViolationId = "v";
+}
+define_id! {
     /// A property's name.
     pub(crate) struct KeyId = "k";
 }
@@ -105,6 +109,17 @@ pub(crate) struct ObjectSpec {
     pub cells: Box<[(RegexId, NodeId)]>,
     pub min: u64,
     pub max: Option<u64>,
+    /// For each of them there is a property.
+    pub some: Box<[ViolationId]>,
+}
+
+/// Some property, of whatever name, is not as an object spec has it: the opposite of its cells.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Violation {
+    /// Names that do not count.
+    pub excluded: Box<[KeyId]>,
+    /// What the other properties are not: the name is in none of these, or the value is not of the cell's node.
+    pub cells: Box<[(RegexId, NodeId)]>,
 }
 
 /// A table of distinct entries.
@@ -143,6 +158,7 @@ pub(crate) struct Ir {
     pub shapes: Interned<ShapeId, Shape>,
     pub arrays: Interned<ArrayId, ArraySpec>,
     pub objects: Interned<ObjectId, ObjectSpec>,
+    pub violations: Interned<ViolationId, Violation>,
     pub keys: Interned<KeyId, Box<str>>,
 }
 
@@ -157,6 +173,7 @@ impl Ir {
             shapes: Interned::new(),
             arrays: Interned::new(),
             objects: Interned::new(),
+            violations: Interned::new(),
             keys: Interned::new(),
         };
         let any = ir.node(Node::Any, root);

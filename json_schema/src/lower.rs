@@ -13,8 +13,11 @@ use larkspur_grammar::{
 use rustc_hash::FxHashMap;
 
 use crate::error::Mistake;
-use crate::ir::{ANY, ArrayId, ArraySpec, NEVER, Named, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
+use crate::ir::{
+    ANY, ArrayId, ArraySpec, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Shape, ShapeId, Violation, ViolationId,
+};
 use crate::normal::{Mode, Normalizer};
+use crate::objects;
 use crate::spelling::Separators;
 use crate::strings::{Quoting, quoted};
 
@@ -381,6 +384,79 @@ impl Lowerer<'_, '_> {
     /// An object; `None` if there is none.
     fn object(&mut self, id: ObjectId) -> Option<ExprId> {
         let spec = self.normalizer.ir.objects.get(id).clone();
+        match *spec.some {
+            [] => self.object_ending(&spec, None),
+            [violation] => self.object_with(&spec, violation),
+            _ => {
+                let reason = "that takes two properties that are not valid, whatever their names".to_owned();
+                self.refuse_not(reason);
+                None
+            }
+        }
+    }
+
+    fn refuse_not(&mut self, reason: String) {
+        self.normalizer.sink.report(self.place, Mistake::NotTooComplex { keyword: "not", reason });
+    }
+
+    /// An object of which some property is not valid: a named one, or the last of the others. Since other names may
+    /// repeat, and the last of equal ones counts, it must be the last.
+    fn object_with(&mut self, spec: &ObjectSpec, violation: ViolationId) -> Option<ExprId> {
+        let Violation { excluded, cells } = self.normalizer.ir.violations.get(violation).clone();
+        let plain = ObjectSpec { some: [].into(), ..spec.clone() };
+        let mut ways = Vec::new();
+        for (index, property) in spec.named.iter().enumerate() {
+            if excluded.binary_search(&property.key).is_ok() || !self.normalizer.charge(spec.named.len() as u64) {
+                continue;
+            }
+            let name = self.normalizer.ir.keys.get(property.key).clone();
+            let node = self.normalizer.property(&cells, &name);
+            let wrong = self.normalizer.ir.not(node, self.place);
+            let node = self.normalizer.ir.all(&[property.node, wrong], self.place);
+            let mut named = plain.named.clone();
+            named[index] = Named { key: property.key, node, required: true };
+            if let Some(id) = objects::spec(self.normalizer, ObjectSpec { named, ..plain.clone() }) {
+                let made = self.normalizer.ir.objects.get(id).clone();
+                ways.extend(self.object_ending(&made, None));
+            }
+        }
+        if let Some(last) = self.violating(spec, &excluded, &cells) {
+            let required = spec.named.iter().filter(|property| property.required).count() as u64;
+            if spec.max.is_some() || spec.min > required + 1 {
+                self.refuse_not("that takes properties that are counted and one that is not valid".to_owned());
+                return None;
+            }
+            ways.extend(self.object_ending(&ObjectSpec { min: 0, ..plain }, Some(last)));
+        }
+        if ways.is_empty() { None } else { Some(self.choice(ways)) }
+    }
+
+    /// A member with a name that is not listed, and not valid.
+    fn violating(&mut self, spec: &ObjectSpec, excluded: &[KeyId], cells: &[(RegexId, NodeId)]) -> Option<ExprId> {
+        let mut wrong: Vec<(RegexId, NodeId)> = Vec::new();
+        for &(regex, node) in cells {
+            wrong.push((regex, self.normalizer.ir.not(node, self.place)));
+        }
+        let covered: Vec<RegexId> = cells.iter().map(|&(regex, _)| regex).collect();
+        let covered = match covered.contains(&self.normalizer.any_text) {
+            true => self.normalizer.any_text,
+            false => self.normalizer.set.or(&covered),
+        };
+        wrong.push((self.normalizer.not_text(covered), ANY));
+        let mut made: Vec<(RegexId, NodeId)> = Vec::new();
+        for &(regex, node) in &spec.cells {
+            for &(other, wrong) in &wrong {
+                let node = self.normalizer.ir.all(&[node, wrong], self.place);
+                made.push((self.normalizer.and_text(regex, other), node));
+            }
+        }
+        let named = excluded.iter().map(|&key| Named { key, node: NEVER, required: false });
+        let named = spec.named.iter().copied().chain(named).collect();
+        self.extra(&ObjectSpec { named, cells: made.into(), ..spec.clone() })
+    }
+
+    /// An object whose last member is `last`, if that is given; it is not one of the named ones.
+    fn object_ending(&mut self, spec: &ObjectSpec, last: Option<ExprId>) -> Option<ExprId> {
         let mut named: Vec<Named> = Vec::with_capacity(spec.named.len());
         for &property in &spec.named {
             if self.is_inhabited(property.node) {
@@ -389,7 +465,7 @@ impl Lowerer<'_, '_> {
                 return None;
             }
         }
-        let extra = self.extra(&spec);
+        let extra = self.extra(spec);
         let required = named.iter().filter(|property| property.required).count() as u64;
         let most = if extra.is_some() { None } else { Some(named.len() as u64) };
         let min = if spec.min <= required { 0 } else { spec.min };
@@ -397,7 +473,7 @@ impl Lowerer<'_, '_> {
         if max.is_some_and(|max| max < required.max(min)) || most.is_some_and(|most| most < min) {
             return None;
         }
-        let states = Members::new(named, extra, min, max);
+        let states = Members { last, ..Members::new(named, extra, min, max) };
         if states.is_counted && states.len() > COUNTED_STATES_MAX {
             let keyword = if min > 0 { "minProperties" } else { "maxProperties" };
             let reason = format!(
@@ -525,6 +601,20 @@ impl Lowerer<'_, '_> {
         let min = states.min.saturating_sub(so_far as u64);
         let max = states.max.map(|max| max.saturating_sub(so_far as u64));
         let close = self.mark(self.marks.close_brace);
+        if let Some(last) = states.last {
+            let comma = self.mark(self.marks.comma);
+            let mut tail = vec![close, last];
+            if so_far > 0 {
+                tail.push(comma);
+            }
+            if let Some(extra) = states.extra {
+                let parts = if so_far > 0 { vec![comma, extra] } else { vec![extra, comma] };
+                let member = self.expr(ExprKind::Sequence(parts));
+                let members = self.repeat(member, 0, None);
+                tail.push(members);
+            }
+            return Some(tail);
+        }
         let Some(extra) = states.extra.filter(|_| max != Some(0)) else {
             let empty = self.mark(self.marks.close_empty_brace);
             return (min == 0).then(|| vec![if so_far == 0 { empty } else { close }]);
@@ -551,6 +641,8 @@ struct Members {
     /// Required ones before each. Length: named + 1.
     required_before: Vec<usize>,
     extra: Option<ExprId>,
+    /// What the last member is, not counted among the others.
+    last: Option<ExprId>,
     min: u64,
     max: Option<u64>,
     is_counted: bool,
@@ -572,7 +664,16 @@ impl Members {
         for property in &named {
             required_before.push(required_before[required_before.len() - 1] + usize::from(property.required));
         }
-        Self { named, required_before, extra, min, max, is_counted, top: top.max(usize::from(max != Some(0))) }
+        Self {
+            named,
+            required_before,
+            extra,
+            last: None,
+            min,
+            max,
+            is_counted,
+            top: top.max(usize::from(max != Some(0))),
+        }
     }
     fn len(&self) -> usize {
         (self.named.len() + 1).saturating_mul(self.top + 1)

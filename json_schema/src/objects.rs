@@ -8,7 +8,7 @@ use larkspur_grammar::{RegexId, RegexNode};
 use rustc_hash::FxHashMap;
 
 use crate::ast::Keywords;
-use crate::ir::{ANY, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec};
+use crate::ir::{ANY, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Violation, ViolationId};
 use crate::normal::Normalizer;
 
 /// An object in normal form; `None` if there is none.
@@ -71,7 +71,7 @@ pub(crate) fn from_keywords(
         }
     }
     let (min, max) = (keywords.min_properties.unwrap_or(0), keywords.max_properties);
-    spec(normalizer, ObjectSpec { named: named.into(), cells: cells.into(), min, max })
+    spec(normalizer, ObjectSpec { named: named.into(), cells: cells.into(), min, max, some: [].into() })
 }
 
 /// The names that are not listed, split by the patterns.
@@ -122,7 +122,7 @@ pub(crate) fn exactly(normalizer: &mut Normalizer, members: Vec<(Box<str>, NodeI
         .into_iter()
         .map(|(name, node)| Named { key: normalizer.ir.keys.intern(name), node, required: true })
         .collect();
-    spec(normalizer, ObjectSpec { named, cells: [].into(), min: 0, max: None })
+    spec(normalizer, ObjectSpec { named, cells: [].into(), min: 0, max: None, some: [].into() })
 }
 
 /// Objects of which only some properties matter.
@@ -132,7 +132,7 @@ pub(crate) fn with(normalizer: &mut Normalizer, named: Vec<(Box<str>, NodeId, bo
         .map(|(name, node, required)| Named { key: normalizer.ir.keys.intern(name), node, required })
         .collect();
     let cells = [(normalizer.any_text, ANY)].into();
-    spec(normalizer, ObjectSpec { named, cells, min: 0, max: None })
+    spec(normalizer, ObjectSpec { named, cells, min: 0, max: None, some: [].into() })
 }
 
 /// Objects of both.
@@ -181,7 +181,11 @@ pub(crate) fn intersection(
         }
     }
     let max = a.max.into_iter().chain(b.max).min();
-    spec(normalizer, ObjectSpec { named: named.into(), cells: cells.into(), min: a.min.max(b.min), max })
+    let mut some: Vec<ViolationId> = a.some.iter().chain(&b.some).copied().collect();
+    some.sort_unstable();
+    some.dedup();
+    let both = ObjectSpec { named: named.into(), cells: cells.into(), min: a.min.max(b.min), max, some: some.into() };
+    spec(normalizer, both)
 }
 
 /// Ways compared with each other at most; beyond it all stay.
@@ -199,7 +203,7 @@ pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[ObjectId]) -> Box<[O
     let is_part = |small: usize, large: usize| {
         let (a, b) = (specs[small], specs[large]);
         let open = a.cells == b.cells && b.cells.iter().all(|&(_, node)| node == ANY) && b.cells.len() == 1;
-        let bounds = b.min == 0 && b.max.is_none();
+        let bounds = b.min == 0 && b.max.is_none() && b.some.is_empty();
         open && bounds
             && b.named.len() <= a.named.len()
             && b.named.iter().all(|wide| {
@@ -216,37 +220,40 @@ pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[ObjectId]) -> Box<[O
 }
 
 /// All other objects, in any of several ways.
-///
-/// Errors: what cannot be said, as the end of a sentence.
-pub(crate) fn complement(
-    normalizer: &mut Normalizer,
-    object: ObjectId,
-    origin: JsonId,
-) -> Result<Vec<ObjectId>, String> {
+pub(crate) fn complement(normalizer: &mut Normalizer, object: ObjectId, origin: JsonId) -> Vec<ObjectId> {
     let object = normalizer.ir.objects.get(object).clone();
     let any = [(normalizer.any_text, ANY)];
-    if *object.cells != any {
-        return Err("that takes an object of which some property, whatever its name, is not valid".to_owned());
-    }
+    let base = ObjectSpec { named: [].into(), cells: any.into(), min: 0, max: None, some: [].into() };
     let mut ways = Vec::new();
-    let mut way = |normalizer: &mut Normalizer, named: &[Named], min: u64, max: Option<u64>| {
-        let made = ObjectSpec { named: named.into(), cells: any.into(), min, max };
-        ways.extend(spec(normalizer, made));
-    };
+    let mut way = |normalizer: &mut Normalizer, way: ObjectSpec| ways.extend(spec(normalizer, way));
+    if *object.cells != any {
+        let mut excluded: Vec<KeyId> = object.named.iter().map(|named| named.key).collect();
+        excluded.sort_unstable();
+        let violation = Violation { excluded: excluded.into(), cells: object.cells.clone() };
+        let violation = normalizer.ir.violations.intern(violation);
+        way(normalizer, ObjectSpec { some: [violation].into(), ..base.clone() });
+    }
+    for &some in &object.some {
+        let Violation { excluded, cells } = normalizer.ir.violations.get(some).clone();
+        let named = excluded.iter().map(|&key| Named { key, node: ANY, required: false }).collect();
+        way(normalizer, ObjectSpec { named, cells, ..base.clone() });
+    }
     for &Named { key, node, required } in &object.named {
         if required {
-            way(normalizer, &[Named { key, node: NEVER, required: false }], 0, None);
+            let absent = Named { key, node: NEVER, required: false };
+            way(normalizer, ObjectSpec { named: [absent].into(), ..base.clone() });
         }
         if node != ANY {
             let node = normalizer.ir.not(node, origin);
-            way(normalizer, &[Named { key, node, required: true }], 0, None);
+            let wrong = Named { key, node, required: true };
+            way(normalizer, ObjectSpec { named: [wrong].into(), ..base.clone() });
         }
     }
     if let Some(below) = object.min.checked_sub(1) {
-        way(normalizer, &[], 0, Some(below));
+        way(normalizer, ObjectSpec { max: Some(below), ..base.clone() });
     }
     if let Some(above) = object.max.and_then(|max| max.checked_add(1)) {
-        way(normalizer, &[], above, None);
+        way(normalizer, ObjectSpec { min: above, ..base });
     }
-    Ok(ways)
+    ways
 }

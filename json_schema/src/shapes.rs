@@ -39,7 +39,7 @@ impl Normalizer<'_> {
     }
     pub fn any_object(&mut self) -> ObjectId {
         let cells = [(self.any_text, ANY)].into();
-        self.ir.objects.intern(ObjectSpec { named: [].into(), cells, min: 0, max: None })
+        self.ir.objects.intern(ObjectSpec { named: [].into(), cells, min: 0, max: None, some: [].into() })
     }
 
     /// Values of both.
@@ -112,7 +112,7 @@ impl Normalizer<'_> {
         let any_object = self.any_object();
         let mut objects: Box<[ObjectId]> = [any_object].into();
         for &object in &shape.objects {
-            let others = objects::complement(self, object, origin)?;
+            let others = objects::complement(self, object, origin);
             objects = self.product(&objects, &others, |this, x, y| match (x == any_object, y == any_object) {
                 (true, _) => Some(y),
                 (_, true) => Some(x),

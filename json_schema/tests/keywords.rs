@@ -293,8 +293,28 @@ fn combinations() {
         &[r#"{"k":"a","y":1}"#, r#"{"k":"b"}"#, "{}"],
     );
     assert_eq!(refused(r#"{"not": {}}"#), ["J020"]);
-    assert_eq!(refused(r#"{"not": {"additionalProperties": {"type": "string"}}}"#), ["J012"]);
-    assert_eq!(refused(r#"{"oneOf": [{"additionalProperties": {"type": "string"}}, {"required": ["a"]}]}"#), ["J011"]);
+    // The property that is not valid is named, or written last: other names may repeat, and the last of them counts.
+    check(
+        r#"{"type": "object", "not": {"additionalProperties": {"type": "string"}}}"#,
+        &[r#"{"a":1}"#, r#"{"a":"","b":1}"#, r#"{"a":"","a":1}"#],
+        &["{}", r#"{"a":""}"#, r#"{"a":1,"a":""}"#],
+    );
+    check(
+        r#"{"type": "object", "properties": {"n": true, "k": true}, "not": {"properties": {"k": {"const": 1}}, "additionalProperties": false}}"#,
+        &[r#"{"n":1}"#, r#"{"n":1,"k":1}"#, r#"{"k":2}"#, r#"{"x":1}"#, r#"{"k":1,"x":1}"#],
+        &["{}", r#"{"k":1}"#],
+    );
+    check(
+        r#"{"oneOf": [{"additionalProperties": {"type": "string"}}, {"required": ["a"]}], "type": "object", "properties": {"a": true, "b": true}}"#,
+        &["{}", r#"{"b":""}"#, r#"{"a":1}"#, r#"{"a":"","b":1}"#, r#"{"a":"","x":1}"#],
+        &[r#"{"a":""}"#, r#"{"b":1}"#, r#"{"x":1}"#],
+    );
+    let any = |n: usize| format!(r#"{{"not": {{"additionalProperties": {{"maximum": {n}}}}}}}"#);
+    assert_eq!(refused(&format!(r#"{{"type": "object", "allOf": [{}, {}]}}"#, any(1), any(2))), ["J012"]);
+    assert_eq!(
+        refused(r#"{"oneOf": [{"prefixItems": [{"const": 1}], "items": {"type": "string"}}, {"minItems": 1}]}"#),
+        ["J011"]
+    );
 }
 
 #[test]

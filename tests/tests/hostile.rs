@@ -519,7 +519,7 @@ fn random_tokens() {
                     }
                 }
             }
-            if matcher.is_stopped() && random.next() % 2 == 0 {
+            if matcher.is_stopped() && random.next().is_multiple_of(2) {
                 matcher.reset().expect("it starts");
             }
         }

@@ -49,6 +49,8 @@ struct Table {
     wrong_rejects: BTreeMap<String, Vec<String>>,
     refused: BTreeMap<String, Vec<String>>,
     labels: usize,
+    /// Valid instances changed at one place.
+    mutations: usize,
     compile_time: Vec<(Duration, String)>,
     match_time: Vec<(Duration, String)>,
 }
@@ -58,7 +60,7 @@ impl Table {
         let percent = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
         println!(
             "{name}: {} schemas, {} compiled ({:.1} %), {} all right ({:.1} %); {} tests, {} right ({:.1} %), {} lost; \
-             wrong accepts {}, wrong rejects {}, labels that the validator contradicts {}",
+             {} mutations; wrong accepts {}, wrong rejects {}, labels that the validator contradicts {}",
             self.schemas,
             self.compiled,
             percent(self.compiled, self.schemas),
@@ -68,6 +70,7 @@ impl Table {
             self.right,
             percent(self.right, self.tests),
             self.lost,
+            self.mutations,
             self.wrong_accepts.len(),
             self.wrong_rejects.values().map(Vec::len).sum::<usize>(),
             self.labels,
@@ -173,6 +176,51 @@ fn reordered(root: &Value, schemas: &[&Value], instance: &Value, depth: usize) -
     }
 }
 
+/// The value changed at one place each: another value there, a member or element less or more.
+fn mutations(value: &Value) -> Vec<Value> {
+    let mut pointers = vec![String::new()];
+    let mut next = 0;
+    while next < pointers.len() && pointers.len() < 40 {
+        let at = pointers[next].clone();
+        match value.pointer(&at) {
+            Some(Value::Object(members)) => {
+                pointers
+                    .extend(members.keys().map(|key| format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))));
+            }
+            Some(Value::Array(elements)) => pointers.extend((0..elements.len()).map(|index| format!("{at}/{index}"))),
+            _ => {}
+        }
+        next += 1;
+    }
+    let scalars =
+        [Value::Null, Value::from(-1), Value::from(0.5), Value::from("x"), Value::from(true), Value::from("")];
+    let mut out = Vec::new();
+    for (index, pointer) in pointers.iter().take(40).enumerate() {
+        let mut change = |change: &dyn Fn(&mut Value)| {
+            let mut changed = value.clone();
+            if let Some(place) = changed.pointer_mut(pointer) {
+                change(place);
+                out.push(changed);
+            }
+        };
+        change(&|place| *place = scalars[index % scalars.len()].clone());
+        change(&|place| *place = scalars[(index + 3) % scalars.len()].clone());
+        change(&|place| match place {
+            Value::Object(members) => drop(members.shift_remove(&members.keys().next().cloned().unwrap_or_default())),
+            Value::Array(elements) => drop(elements.pop()),
+            Value::Number(number) => *number = (-number.as_i64().unwrap_or(7) * 1000).into(),
+            Value::String(text) => text.push_str("!x"),
+            other => *other = Value::Array(Vec::new()),
+        });
+        change(&|place| match place {
+            Value::Object(members) => drop(members.insert("zz_other".to_owned(), Value::from(1))),
+            Value::Array(elements) => elements.push(elements.first().cloned().unwrap_or_default()),
+            other => *other = Value::Object(serde_json::Map::new()),
+        });
+    }
+    out
+}
+
 struct Case<'a> {
     name: String,
     schema: &'a Value,
@@ -239,6 +287,18 @@ fn run(engine: &Shared, case: &Case, draft: jsonschema::Draft, table: &mut Table
         }
     }
     table.match_time.push((start.elapsed(), case.name.clone()));
+    if let Some(validator) = validator.filter(|_| !case.trust_labels) {
+        for &(instance, _) in case.tests.iter().filter(|(_, valid)| *valid).take(4) {
+            for changed in mutations(instance) {
+                let text = serde_json::to_string(&changed).expect("JSON");
+                table.mutations += 1;
+                if accepts(&grammar, &text) == Ok(true) && !validator.is_valid(&changed) {
+                    all_right = false;
+                    table.wrong_accepts.push(format!("{}: changed: {}", case.name, text));
+                }
+            }
+        }
+    }
     table.all_right += usize::from(all_right);
 }
 

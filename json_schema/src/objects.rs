@@ -47,11 +47,11 @@ pub(crate) fn from_keywords(
     for (name, schema) in &keywords.properties {
         let mut nodes = vec![normalizer.schema(*schema)];
         for &(pattern, node) in &patterns {
-            if normalizer.search.matches(&mut normalizer.set, pattern, name) == Some(true) {
+            if normalizer.matches(pattern, name) {
                 nodes.push(node);
             }
         }
-        if names.is_some_and(|names| normalizer.search.matches(&mut normalizer.set, names, name) == Some(false)) {
+        if names.is_some_and(|names| names != normalizer.any_text && !normalizer.matches(names, name)) {
             nodes.push(NEVER);
         }
         let node = normalizer.ir.all(&nodes, *schema);

@@ -4,6 +4,7 @@ use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{RegexId, RegexNode};
 
 use crate::arrays;
+use crate::error::Mistake;
 use crate::ir::{ANY, ArrayId, ArraySpec, NEVER, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
 use crate::normal::Normalizer;
 use crate::numbers::Numbers;
@@ -207,10 +208,21 @@ impl Normalizer<'_> {
     pub fn is_nothing(&mut self, regex: RegexId) -> bool {
         self.search.is_empty(&mut self.set, regex) == Some(true)
     }
+    /// Whether the language has the text. Where that cannot be found out, it is reported.
+    pub fn matches(&mut self, regex: RegexId, text: &str) -> bool {
+        self.charge(text.len() as u64);
+        self.search.matches(&mut self.set, regex, text).unwrap_or_else(|| {
+            let place = self.document.root();
+            let reason =
+                format!("whether a pattern has the name {} could not be found out", crate::strings::quoted(text));
+            self.sink.report(place, Mistake::Refused { keyword: "patternProperties", reason });
+            false
+        })
+    }
     /// What an object says of the property; [`NEVER`] if it must not be there.
     pub fn property(&mut self, cells: &[(RegexId, NodeId)], name: &str) -> NodeId {
         for &(regex, node) in cells {
-            if regex == self.any_text || self.search.matches(&mut self.set, regex, name) == Some(true) {
+            if regex == self.any_text || self.matches(regex, name) {
                 return node;
             }
         }

@@ -64,9 +64,11 @@ impl Quoting {
             RegexNode::Repeat(_, min, max) => set.repeat(children[0], *min, *max),
             RegexNode::Shortest(_) => set.shortest(children[0]),
             RegexNode::Nothing => id,
-            RegexNode::Bytes(_) | RegexNode::MultipleOf { .. } => {
-                unreachable!("languages of strings are made of characters")
+            RegexNode::Bytes(bytes) => {
+                let ascii = bytes.iter().filter(u8::is_ascii).map(|byte| (u32::from(byte), u32::from(byte)));
+                spelled_class(set, &CharClass::from_ranges(ascii))
             }
+            RegexNode::MultipleOf { .. } => unreachable!("languages of strings are made of characters"),
         }
     }
 }

@@ -460,7 +460,7 @@ impl Machine {
         let mut lexemes: Vec<LexemeId> = Vec::new();
         let mut names: Vec<String> = Vec::new();
         for state in self.lexer_states(cursor)? {
-            lexemes.extend(self.lexer.live_lexemes(state));
+            lexemes.extend(self.lexer.growing_lexemes(state)?);
         }
         lexemes.sort_unstable();
         lexemes.dedup();

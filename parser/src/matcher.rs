@@ -205,6 +205,15 @@ impl Matcher {
         let reading = self.read_token(token)?;
         let hidden = reading.hidden;
         self.commit(reading);
+        let settled = self.settle(hidden);
+        if settled.is_err() {
+            self.rollback(1)?;
+        }
+        settled
+    }
+
+    /// What a token that was committed has done besides.
+    fn settle(&mut self, hidden: Option<Hidden>) -> Result<Consumed, MatcherError> {
         let backtrack_tokens = match hidden {
             Some(hidden) if self.options.backtracking => {
                 let len = match hidden {
@@ -215,7 +224,7 @@ impl Matcher {
             }
             _ => 0,
         };
-        if self.now.stop.is_none() {
+        if self.now.stop.is_none() && backtrack_tokens == 0 {
             self.now.stop = self.stop_after_token()?;
         }
         Ok(Consumed { stopped: self.now.stop.is_some(), backtrack_tokens })
@@ -316,7 +325,7 @@ impl Matcher {
 
     /// Whether the text may end here.
     pub fn is_accepting(&self) -> Result<bool, MatcherError> {
-        if self.now.stop.is_some() {
+        if self.now.stop.is_some_and(|stop| stop != StopReason::MaxTokens) {
             return Ok(true);
         }
         Ok(self.now.pending.is_empty() && self.epoch.lock().machine.accepts(self.now.cursor)?)

@@ -117,7 +117,7 @@ fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result
     let options = RegexOptions::new(Dialect::Rust);
     let map = TextMap::verbatim(SourceId(0), 0);
     let refused = |message: String| SliceError::Regex { index, message };
-    let regex = parse_regex(text, &map, &options, limits, &mut set, &mut Vec::new())
+    let regex = parse_regex(text, &map, &options, &Limits::default(), &mut set, &mut Vec::new())
         .map_err(|errors| refused(errors.first().map_or_else(String::new, |error| error.message.clone())))?;
     let fault = |fault: Fault| refused(format!("limit `{}` exceeded", fault.limit));
     let start = arena.lower(&set, &[regex]).map_err(fault)?[0];

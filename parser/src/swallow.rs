@@ -22,6 +22,9 @@ const SETS_MAX: usize = 32;
 /// Lexer states searched from each set.
 const STATES_MAX: usize = 32;
 
+/// Lexemes that may follow, looked at one by one.
+const LEXEMES_MAX: usize = 64;
+
 struct Search<'a> {
     machine: &'a mut Machine,
     queue: VecDeque<SetId>,
@@ -114,12 +117,17 @@ impl Search<'_> {
             } else if self.seen.insert(after) {
                 self.queue.push_back(after);
             }
-            return Ok(());
         }
         let ended = self.machine.lexer.lexemes(ends).to_vec();
         let cfg = self.machine.cfg.clone();
-        let Some(&lexeme) = ended.iter().find(|&&lexeme| cfg.lexemes[lexeme].ignored_by.is_none()) else {
-            return Ok(());
+        let is_text = |lexeme: &&LexemeId| cfg.lexemes[**lexeme].ignored_by.is_none();
+        let text = ended.iter().find(is_text);
+        let Some(&lexeme) = text.or(ended.first()) else { return Ok(()) };
+        let swallowed = match self.swallowed_one(after, lexeme, &goes_on)? {
+            _ if !is_open => follow,
+            // After ignored text something else may well come first.
+            Some(swallowed) if text.is_some() => swallowed,
+            _ => return Ok(()),
         };
         if self.reported.contains_key(&lexeme) {
             return Ok(());
@@ -131,10 +139,17 @@ impl Search<'_> {
             step = reached[step].from;
         }
         witness.reverse();
-        witness.extend(follow.iter().next());
+        witness.extend(swallowed.iter().next());
         let start = self.machine.sets.start_state(after, &mut self.machine.lexer)?;
-        let expected: Vec<&str> =
-            self.machine.lexer.live_lexemes(start).take(3).map(|id| cfg.lexemes[id].name.as_str()).collect();
+        let mut expected: Vec<&str> = Vec::new();
+        for id in self.machine.lexer.live_lexemes(start).collect::<Vec<_>>() {
+            let alone = self.machine.lexer.start(&[id])?;
+            if expected.len() < 3
+                && self.machine.lexer.row(alone)?.live.intersect(&swallowed) == self.machine.lexer.row(alone)?.live
+            {
+                expected.push(&cfg.lexemes[id].name);
+            }
+        }
         let lexeme_info = &cfg.lexemes[lexeme];
         let text = String::from_utf8_lossy(&witness).escape_debug().to_string();
         let message = format!("{} swallows what must follow it ({})", lexeme_info.name, expected.join(", "));
@@ -143,5 +158,30 @@ impl Search<'_> {
             .help("make the terminal stop before it, put something between them, or use `%larkspur { \"lexer\": \"exact\" }`");
         self.reported.insert(lexeme, diagnostic);
         Ok(())
+    }
+
+    /// The first bytes of something else that may follow and that is swallowed whole, with no ignored text that could
+    /// stand before it.
+    fn swallowed_one(&mut self, after: SetId, ended: LexemeId, goes_on: &ByteSet) -> Result<Option<ByteSet>, Fault> {
+        let start = self.machine.sets.start_state(after, &mut self.machine.lexer)?;
+        if goes_on.is_empty() || self.machine.lexer.live_lexemes(start).count() > LEXEMES_MAX {
+            return Ok(None);
+        }
+        let closure = self.machine.sets.closure(after, &mut self.machine.lexer)?;
+        let cfg = self.machine.cfg.clone();
+        let mut swallowed = None;
+        for id in self.machine.lexer.live_lexemes(closure.start).collect::<Vec<_>>() {
+            let alone = self.machine.lexer.start(&[id])?;
+            let first = self.machine.lexer.row(alone)?.live;
+            let is_swallowed = first.intersect(goes_on) == first;
+            if cfg.lexemes[id].ignored_by.is_some() {
+                if !is_swallowed {
+                    return Ok(None);
+                }
+            } else if is_swallowed && swallowed.is_none() && id != ended {
+                swallowed = Some(first);
+            }
+        }
+        Ok(swallowed)
     }
 }

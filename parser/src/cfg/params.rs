@@ -127,7 +127,23 @@ impl Search {
         if !self.visited.insert(node) {
             return;
         }
-        let alternatives = cfg.nonterminals[node.0].alternatives.iter().rev();
-        self.agenda.extend(alternatives.filter(|alternative| cfg.holds(**alternative, node.1)).map(|a| (node, a.dot)));
+        // The newest is tried first: alternatives without nonterminals prove at once, whatever stands before them.
+        let alternatives = || {
+            let all = cfg.nonterminals[node.0].alternatives.iter().rev();
+            all.filter(|alternative| cfg.holds(**alternative, node.1)).map(|alternative| alternative.dot)
+        };
+        self.agenda.extend(alternatives().filter(|&dot| calls(cfg, dot)).map(|dot| (node, dot)));
+        self.agenda.extend(alternatives().filter(|&dot| !calls(cfg, dot)).map(|dot| (node, dot)));
     }
+}
+
+/// Whether a right-hand side has a nonterminal.
+fn calls(cfg: &Cfg, mut dot: DotId) -> bool {
+    while dot != DOT_END {
+        if matches!(cfg.dots[dot].symbol, Symbol::Nonterminal(_)) {
+            return true;
+        }
+        dot = cfg.dots[dot].next;
+    }
+    false
 }

@@ -68,6 +68,9 @@ struct Inner {
     expressions_max: usize,
 }
 
+/// In a [`Fault`]: a divisor beyond what the algebra's 32-bit remainders hold. Not a limit that can be raised.
+pub(crate) const MULTIPLE_OF_MAX: &str = "multiple_of_max";
+
 /// Entries of the derivative cache, after which it is dropped: kept for ever it is several times the expressions, and
 /// one growth of its table stops everything for 100 ms.
 const DERIVATIVES_KEPT: usize = 8192;
@@ -266,7 +269,7 @@ impl Inner {
             10u64.checked_pow(scale).and_then(|power| power.checked_mul(divisor.max(9))).is_some_and(|x| x < most)
                 && divisor.checked_mul(20).is_some_and(|x| x < most);
         if !fits {
-            return Err(Fault::exceeded("multiple_of_max", most));
+            return Err(Fault::exceeded(MULTIPLE_OF_MAX, most));
         }
         let digit = self.byte_set(&ByteSet::range(b'0', b'9'));
         let positive = self.byte_set(&ByteSet::range(b'1', b'9'));

@@ -178,6 +178,26 @@ impl Lexer {
         self.states[id].key.entries.iter().map(|&(lexeme, _)| lexeme)
     }
 
+    /// Lexemes of the state that take some byte.
+    pub fn growing_lexemes(&mut self, id: LexStateId) -> Result<Vec<LexemeId>, Fault> {
+        let key = self.states[id].key.clone();
+        let cfg = self.cfg.clone();
+        let mut growing = Vec::new();
+        for &(lexeme, rest) in &key.entries {
+            let grows = match &cfg.lexemes[lexeme].pattern {
+                Pattern::Literal(bytes) => (rest as usize) < bytes.len(),
+                Pattern::Literals(trie) => trie.children(rest).next().is_some(),
+                Pattern::Regex(_) => {
+                    self.expr_row(Expr::from_raw(rest))?.next.iter().any(|&next| next != Expr::NOTHING)
+                }
+            };
+            if grows {
+                growing.push(lexeme);
+            }
+        }
+        Ok(growing)
+    }
+
     /// The regex algebra that the lexemes are in.
     pub fn arena(&self) -> &Arena {
         &self.arena

@@ -13,7 +13,7 @@
 //! let mut matcher = grammar.matcher()?;
 //! let mut mask = TokenMask::new(engine.vocabulary().len());
 //! matcher.compute_mask(&mut mask)?;
-//! assert_eq!(mask.iter().collect::<Vec<_>>(), [b'n'.into(), b'y'.into()]);
+//! assert_eq!(mask.iter().collect::<Vec<_>>(), [u32::from(b'n'), u32::from(b'y')]);
 //! matcher.consume_token(b'n'.into())?;
 //! assert_eq!(matcher.forced_bytes()?, b"o");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -22,6 +22,9 @@ pub struct Limits {
     pub regex_emptiness_fuel: u64,
     /// The same for one row of the lexer's automaton while masks are computed. 500,000 = 10 ms.
     pub lexer_row_emptiness_fuel: u64,
+    /// Work of the regex algebra for one row of the lexer's automaton (20 ns a unit). 2,000,000 = 40 ms; nested counts
+    /// such as `(a{1,1000}){1,1000}` make every row dearer than the one before.
+    pub lexer_row_work_max: u64,
     /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
     pub expressions_max: usize,
     /// Lexer states of one grammar and epoch. 100,000 = about 100 MB at worst.
@@ -35,7 +38,8 @@ pub struct Limits {
     pub earley_set_work_max: usize,
     /// Threads of one matcher (ways to split the text into lexemes that are still open). 10,000.
     pub threads_max: usize,
-    /// Work of one mask: trie nodes visited plus 16 for each Earley item touched. 200,000,000, about a second.
+    /// Work of one mask: trie nodes visited, and 16 for each at which a lexeme ends or threads part. 200,000,000, about a
+    /// second.
     pub mask_work_max: u64,
     /// Steps to decide whether a parametric rule can be finished. 100,000.
     pub param_fuel: usize,
@@ -68,6 +72,7 @@ impl Default for Limits {
             repeat_max: 1_000_000,
             regex_emptiness_fuel: 2_000_000,
             lexer_row_emptiness_fuel: 500_000,
+            lexer_row_work_max: 2_000_000,
             expressions_max: 2_000_000,
             lexer_states_max: 100_000,
             earley_sets_max: 1_000_000,

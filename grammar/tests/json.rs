@@ -73,10 +73,10 @@ proptest! {
         "'a'", "a", "\"\t\"", "\u{0}", "\u{a0}",
     ]), 0..9)) {
         let text = pieces.concat();
-        // Beyond what a float holds, `serde_json` refuses numbers.
-        prop_assume!(!text.contains("e30") && !text.contains("e31"));
         let ours = read(&text);
         let theirs: Result<serde_json::Value, _> = serde_json::from_str(&text);
+        // Beyond what a float holds, `serde_json` refuses numbers.
+        prop_assume!(!theirs.as_ref().is_err_and(|error| error.to_string().contains("out of range")));
         prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{:?}: {:?}", text, ours.err());
         if let (Ok(document), Ok(value)) = (read(&text), theirs) {
             prop_assert_eq!(converted(&document, document.root()), value, "{:?}", text);

@@ -22,6 +22,8 @@ pub(crate) struct MaskCache {
     ids: HashTable<u32>,
     bytes: usize,
     bytes_max: usize,
+    /// Work of the mask that is being made, as `Limits::mask_work_max` counts it.
+    work: u64,
     contained: FxHashMap<(LexStateId, usize), bool>,
     hits: u64,
     misses: u64,
@@ -48,6 +50,7 @@ impl MaskCache {
             ids: HashTable::new(),
             bytes: 0,
             bytes_max,
+            work: 0,
             contained: FxHashMap::default(),
             hits: 0,
             misses: 0,
@@ -74,6 +77,7 @@ impl MaskCache {
             return Ok(());
         }
         self.misses += 1;
+        self.work = 0;
         mask.clear();
         self.text_tokens(machine, slicer, cursor, mask)?;
         vocabulary.trie().finish_mask(mask);
@@ -93,7 +97,8 @@ impl MaskCache {
         if bytes > self.bytes_max {
             return;
         }
-        if self.bytes > self.bytes_max - bytes {
+        let places_max = self.bytes_max / size_of::<(Cursor, u64, u64)>();
+        if self.bytes > self.bytes_max - bytes || self.mask_of.len() >= places_max.max(1) {
             self.mask_of.clear();
             self.masks.clear();
             self.ids.clear();
@@ -112,7 +117,6 @@ impl MaskCache {
             }
         };
         self.mask_of.insert(cursor, id);
-        self.bytes += size_of::<(Cursor, u32)>() * 2;
     }
 
     fn text_tokens(
@@ -154,11 +158,16 @@ impl MaskCache {
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
         let work_max = machine.limits.mask_work_max;
-        let mut walker = Walker { machine, fault: None, work: 0, work_max };
+        let mut walker = Walker { machine, fault: None, work: self.work, work_max };
         let visited = trie.walk_from(node, &mut walker, cursor, mask);
         let fault = walker.fault;
         self.nodes_visited += visited;
-        fault.map_or(Ok(()), Err)
+        self.work = walker.work + visited;
+        match fault {
+            Some(fault) => Err(fault),
+            None if self.work > work_max => Err(Fault::exceeded("mask_work_max", work_max)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -193,7 +202,7 @@ impl Recognizer for Walker<'_> {
 impl Walker<'_> {
     #[inline(never)]
     fn step_slow(&mut self, state: Cursor, byte: u8) -> Option<Cursor> {
-        self.work += 1;
+        self.work += 16;
         if self.work > self.work_max {
             self.fault = Some(Fault::exceeded("mask_work_max", self.work_max));
         }

@@ -8,7 +8,7 @@ use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, Mat
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 /// The fields met by the tests of this file, which are named after them.
-const MET: [&str; 20] = [
+const MET: [&str; 21] = [
     "source_bytes_max",
     "diagnostics_max",
     "grammar_depth_max",
@@ -17,6 +17,7 @@ const MET: [&str; 20] = [
     "repeat_max",
     "regex_emptiness_fuel",
     "lexer_row_emptiness_fuel",
+    "lexer_row_work_max",
     "expressions_max",
     "lexer_states_max",
     "earley_sets_max",
@@ -210,6 +211,14 @@ fn lexer_row_emptiness_fuel() {
     let error = exceeded("lexer_row_emptiness_fuel", 20);
     assert_eq!(mask(&mut matcher), Err(error.clone()));
     consume_until(&mut matcher, b"ab".iter().copied().cycle().take(100), &error);
+}
+
+#[test]
+fn lexer_row_work_max() {
+    let text = "start: X\nX: /(a{1,1000}){1,1000}/\n";
+    let limits = Limits { lexer_row_work_max: 2_000, ..Limits::default() };
+    let mut matcher = matcher(text, LexerMode::Exact, limits);
+    consume_until(&mut matcher, std::iter::repeat_n(b'a', 300), &exceeded("lexer_row_work_max", 2_000));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use derivre::raw::{DerivCache, ExprSet, RelevanceCache};
 use derivre::{AlphabetInfo, ExprRef};
 use larkspur_grammar::{ByteSet, CharClass, Limits, RegexId, RegexNode, RegexSet};
 use regex_syntax::utf8::{Utf8Range, Utf8Sequences};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Fault;
 
@@ -65,6 +65,8 @@ struct Inner {
     classes: FxHashMap<CharClass, ExprRef>,
     /// Expressions whose emptiness search ran out of fuel, with the fuel it had.
     undecided: FxHashMap<ExprRef, u64>,
+    /// Expressions whose row took more work than allowed. Remembered, since a second attempt finds derivatives cached.
+    too_dear: FxHashSet<Expr>,
     expressions_max: usize,
 }
 
@@ -97,6 +99,7 @@ impl Arena {
                 rows: FxHashMap::default(),
                 classes: FxHashMap::default(),
                 undecided: FxHashMap::default(),
+                too_dear: FxHashSet::default(),
                 expressions_max: limits.expressions_max,
             }),
             expressions_max: limits.expressions_max,
@@ -139,9 +142,9 @@ impl Arena {
 
     /// All derivatives of the expression. Cost: 2 to 3 us the first time.
     ///
-    /// Errors: `expressions_max`, `lexer_row_emptiness_fuel`.
+    /// Errors: `expressions_max`, `lexer_row_emptiness_fuel`, `lexer_row_work_max`.
     pub fn row(&self, expr: Expr, limits: &Limits) -> Result<Arc<ExprRow>, Fault> {
-        self.lock().row(expr, limits.lexer_row_emptiness_fuel)
+        self.lock().row(expr, limits)
     }
 }
 
@@ -308,20 +311,29 @@ impl Inner {
         }
     }
 
-    fn row(&mut self, expr: Expr, fuel: u64) -> Result<Arc<ExprRow>, Fault> {
+    fn row(&mut self, expr: Expr, limits: &Limits) -> Result<Arc<ExprRow>, Fault> {
         if let Some(row) = self.rows.get(&expr) {
             return Ok(row.clone());
         }
         self.check_size()?;
+        if self.too_dear.contains(&expr) {
+            return Err(Fault::exceeded("lexer_row_work_max", limits.lexer_row_work_max));
+        }
         let classes = self.first_classes(expr.get());
         let mut class_of = [0; 256];
         let mut next = Vec::with_capacity(classes.len());
+        let (fuel, work_max) = (limits.lexer_row_emptiness_fuel, limits.lexer_row_work_max);
+        let work_before = self.exprs.cost();
         for (index, class) in classes.iter().enumerate() {
             class.iter().for_each(|byte| class_of[usize::from(byte)] = index as u8);
             let byte = class.iter().next().expect("classes are not empty");
             let derivative = self.deriv.derivative(&mut self.exprs, expr.get(), byte);
             let alive = self.is_non_empty(derivative, fuel, "lexer_row_emptiness_fuel")?;
             next.push(if alive { Expr(derivative.as_u32()) } else { Expr::NOTHING });
+            if self.exprs.cost() - work_before > work_max {
+                self.too_dear.insert(expr);
+                return Err(Fault::exceeded("lexer_row_work_max", work_max));
+            }
         }
         if self.deriv.num_deriv > DERIVATIVES_KEPT {
             self.deriv = DerivCache::new();
@@ -335,7 +347,7 @@ impl Inner {
     /// first position.
     fn first_classes(&self, expr: ExprRef) -> Vec<ByteSet> {
         let mut classes = vec![ByteSet::ALL];
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let mut stack = vec![expr];
         while let Some(expr) = stack.pop() {
             if !seen.insert(expr) {

@@ -18,7 +18,8 @@ pub struct Limits {
     pub regex_nodes_max: usize,
     /// Largest count in a repetition (`{m,n}`, `~m..n`), of regexes and of rules. 1,000,000.
     pub repeat_max: u32,
-    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each). 2,000,000 = 40 ms.
+    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each). 2,000,000 = 40 ms;
+    /// one step of an intersection of a dozen regexes can take seconds, which this does not bound.
     pub regex_emptiness_fuel: u64,
     /// The same for one row of the lexer's automaton while masks are computed. 500,000 = 10 ms.
     pub lexer_row_emptiness_fuel: u64,

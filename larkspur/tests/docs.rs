@@ -56,7 +56,8 @@ fn limits() {
     let (fields, rest) = fields.split_once("\n}").expect("the struct ends");
     let mut text = String::from(
         "# Limits\n\nFields of `Limits`. Past one there is a typed error that names it: a diagnostic for grammars, \
-         `MatcherError::LimitExceeded` for texts,\nafter which the matcher is where it was.\n\n| limit | default | unit and reason |\n|---|---|---|\n",
+         `MatcherError::LimitExceeded` for texts,\nafter which the matcher is where it was.\nTwo cut instead: past `mask_cache_bytes_max` masks are forgotten and made again, and \
+         `forced_bytes` ends at `forced_bytes_max`.\n\n| limit | default | unit and reason |\n|---|---|---|\n",
     );
     let mut doc = String::new();
     for line in fields.lines().map(str::trim) {

@@ -30,6 +30,17 @@ pub struct Ast {
     pub begins_with_llguidance: bool,
 }
 
+impl Ast {
+    /// The bodies of `%json` that are JSON.
+    pub fn schemas(&self) -> Vec<Span> {
+        let blocks = self.nodes.iter().filter_map(|node| match node.kind {
+            NodeKind::Json(json) => Some(&self.json[json]),
+            _ => None,
+        });
+        blocks.filter(|block| block.document.is_some()).map(|block| block.span).collect()
+    }
+}
+
 /// The statements of one grammar.
 #[derive(Clone, Debug, Default)]
 pub struct AstGrammar {

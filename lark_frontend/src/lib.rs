@@ -70,6 +70,8 @@ impl<'a> LarkOptions<'a> {
 pub struct Parsed {
     /// The grammar; `None` iff an error is in `diagnostics`.
     pub grammar: Option<Grammar>,
+    /// The bodies of `%json` that are JSON, also of a text with errors.
+    pub schemas: Vec<Span>,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -78,7 +80,7 @@ pub struct Parsed {
 pub fn parse(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> Parsed {
     let mut sink = Sink::new(options.limits);
     let Some(ast) = read(sources, source, options, &mut sink) else {
-        return Parsed { grammar: None, diagnostics: sink.finish() };
+        return Parsed { grammar: None, schemas: Vec::new(), diagnostics: sink.finish() };
     };
     let rust = options.llguidance_face || ast.begins_with_llguidance;
     let ignore_edges = if rust { IgnoreEdges::None } else { IgnoreEdges::Both };
@@ -93,7 +95,7 @@ pub fn parse(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> Pa
     };
     let whole = Span::new(source, 0, 0);
     let grammar = lower::lower(&setting, ast.root(), options.name, options.start, whole, &mut sink);
-    Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish() }
+    Parsed { grammar: (!sink.has_errors()).then_some(grammar), schemas: ast.schemas(), diagnostics: sink.finish() }
 }
 
 /// Reads a Lark text as far as its syntax tree, which prints as text with [`Ast::dump`]. The tree of a text with

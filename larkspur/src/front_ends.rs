@@ -68,6 +68,10 @@ pub(crate) fn lark_grammar(
     };
     let parsed = larkspur_lark_frontend::parse(&reading.sources, source, &options);
     reading.diagnostics.extend(parsed.diagnostics);
+    if parsed.grammar.is_none() {
+        // It is not going to be linked, which is when schemas are read: what is wrong with them shows in the same run.
+        parsed.schemas.into_iter().for_each(|schema| _ = embedded_schema(reading, schema));
+    }
     parsed.grammar
 }
 

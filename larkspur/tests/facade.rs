@@ -111,6 +111,14 @@ fn errors_say_where() {
 }
 
 #[test]
+fn schemas_are_read_beside_other_mistakes() {
+    let source = Source::lark("start: missing %json {\"type\": \"strng\"}\n");
+    let error = engine().compile(&source).expect_err("two mistakes");
+    let codes: Vec<&str> = error.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    assert_eq!(codes, ["L040", "J002"], "{error}");
+}
+
+#[test]
 fn warnings_come_with_the_grammar() {
     let grammar = engine().compile(&Source::lark("start: \"a\"\nb: \"b\"\n")).expect("it compiles");
     let lines: Vec<String> =

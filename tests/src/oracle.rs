@@ -446,13 +446,17 @@ impl Oracle {
         let mut begins: BTreeSet<usize> = going_on.live.iter().map(|live| live.began).collect();
         begins.extend(going_on.set_here().map(|_| position));
         let mut advanced = Vec::new();
+        // What waits is found before anything is removed, since a scope may wait in a set that loses items, too.
         for &began in &begins {
-            let set = going_on.chart[began].clone().expect("lexemes begin where a set is");
+            let set = going_on.chart[began].as_deref().expect("lexemes begin where a set is");
             for item in &set.items {
                 if self.is_due(item, going_on.tokens) && self.is_under_way(item, began, &going_on) {
                     self.ends_of_scope(item, &going_on.chart, going_on.tokens, &mut advanced);
                 }
             }
+        }
+        for &began in &begins {
+            let set = going_on.chart[began].as_deref().expect("lexemes begin where a set is");
             let items = set.items.iter().filter(|item| !self.is_due(item, going_on.tokens)).cloned().collect();
             going_on.chart[began] = Some(Rc::new(Set { items, tokens: set.tokens }));
         }

@@ -44,6 +44,10 @@ pub(crate) struct ReadArgs {
     /// Read Lark with llguidance's defaults, as if it began with `%llguidance {}`.
     #[arg(long)]
     pub llguidance: bool,
+    /// A document that JSON Schemas may refer to: by its `$id`, or by the file's name as it is given here. May be
+    /// repeated. Nothing else is loaded.
+    #[arg(long = "ref", value_name = "FILE")]
+    pub refs: Vec<String>,
     /// The vocabulary: tokenizer.json, *.tiktoken or a sentencepiece .model, a folder with one of them, or `o200k`,
     /// `o200k_harmony`, `cl100k`, `bytes`.
     #[arg(long, value_name = "PATH|NAME")]

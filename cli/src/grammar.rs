@@ -1,21 +1,24 @@
 //! From a grammar's file to a compiled grammar.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use larkspur::{CompileOptions, CompiledGrammar, Engine, Limits, Linked, Source, SourceKind, Vocabulary};
+use larkspur::{CompileOptions, CompiledGrammar, Engine, Limits, Linked, Retriever, Source, SourceKind, Vocabulary};
 
 use crate::args::ReadArgs;
 use crate::render;
 
 impl ReadArgs {
-    pub fn options(&self) -> CompileOptions {
-        CompileOptions {
+    /// Fails if a file of `--ref` cannot be read.
+    pub fn options(&self) -> Result<CompileOptions> {
+        Ok(CompileOptions {
             start: self.start.clone(),
             lexer: self.lexer.map(Into::into),
             llguidance_face: self.llguidance,
-        }
+            retriever: documents(&self.refs)?,
+        })
     }
 
     /// Reads a grammar's file.
@@ -34,7 +37,7 @@ impl ReadArgs {
 
     /// Reads and links a grammar. `None` if it has mistakes, which are then shown.
     pub fn linked(&self, path: &str) -> Result<Option<Linked>> {
-        match larkspur::link(&self.source(path)?, &self.options(), &Limits::default()) {
+        match larkspur::link(&self.source(path)?, &self.options()?, &Limits::default()) {
             Ok(linked) => Ok(Some(linked)),
             Err(error) => {
                 render::diagnostics(&mut anstream::stderr().lock(), &error.diagnostics, &error.sources)?;
@@ -42,6 +45,24 @@ impl ReadArgs {
             }
         }
     }
+}
+
+/// A retriever of these files, by their names and by the `$id`s in them.
+fn documents(files: &[String]) -> Result<Option<Retriever>> {
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let mut texts: HashMap<String, String> = HashMap::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
+        let document: serde_json::Value = serde_json::from_str(&text).with_context(|| file.to_owned())?;
+        let uri = document.get("$id").or(document.get("id")).and_then(serde_json::Value::as_str);
+        if let Some(uri) = uri.map(|uri| uri.split('#').next().unwrap_or_default()) {
+            texts.insert(uri.to_owned(), text.clone());
+        }
+        texts.insert(file.clone(), text);
+    }
+    Ok(Some(Retriever::new(move |uri| Ok(texts.get(uri).cloned()))))
 }
 
 /// Compiles what [`ReadArgs::linked`] returned. `None` if it has mistakes, which are then shown; of warnings only the

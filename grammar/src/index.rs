@@ -93,6 +93,10 @@ impl<I: Id, T> IndexVec<I, T> {
     pub fn iter_enumerated(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
         self.raw.iter().enumerate().map(|(index, value)| (I::from_index(index), value))
     }
+    /// The entries in order.
+    pub fn into_vec(self) -> Vec<T> {
+        self.raw
+    }
     /// The entries as a slice.
     pub fn as_slice(&self) -> &[T] {
         &self.raw

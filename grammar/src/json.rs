@@ -53,18 +53,19 @@ pub struct JsonMember {
     pub value: JsonId,
 }
 
-/// A JSON text.
+/// A JSON text, or several of them in one table.
 #[derive(Clone, Debug)]
 pub struct JsonDocument {
-    source: SourceId,
     /// Values, children before parents.
     values: IndexVec<JsonId, JsonValue>,
     /// Where each value stands. Indexed as `values`.
     spans: IndexVec<JsonId, Span>,
-    /// The array or object that holds each value; the root's is the root. Indexed as `values`.
+    /// The array or object that holds each value; a text's outermost value holds itself. Indexed as `values`.
     parents: IndexVec<JsonId, JsonId>,
-    /// Maps of the strings and keys that have escapes, by the byte where they start. Others are verbatim.
-    escaped: FxHashMap<u32, TextMap>,
+    /// Maps of the strings and keys that have escapes, by the text and the byte where they start. Others are verbatim.
+    escaped: FxHashMap<(SourceId, u32), TextMap>,
+    /// What the values that [`copy`](JsonDocument::copy) made are copies of.
+    originals: FxHashMap<JsonId, JsonId>,
     root: JsonId,
     warnings: Vec<Diagnostic>,
 }
@@ -152,9 +153,92 @@ impl JsonDocument {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
-    /// The array or object that holds the value; `None` for the root.
+    /// The array or object that holds the value; `None` for the outermost value of a text.
     pub fn parent(&self, id: JsonId) -> Option<JsonId> {
-        (id != self.root).then(|| self.parents[id])
+        Some(self.parents[id]).filter(|&parent| parent != id)
+    }
+    /// Adds the values of another text and returns its outermost value. The root stays what it is.
+    pub fn append(&mut self, other: JsonDocument) -> JsonId {
+        let offset = self.values.len() as u32;
+        let moved = |id: JsonId| JsonId(id.0 + offset);
+        for mut value in other.values.into_vec() {
+            match &mut value {
+                JsonValue::Array(elements) => elements.iter_mut().for_each(|element| *element = moved(*element)),
+                JsonValue::Object(members) => members.iter_mut().for_each(|member| member.value = moved(member.value)),
+                _ => {}
+            }
+            self.values.push(value);
+        }
+        for (span, parent) in other.spans.into_vec().into_iter().zip(other.parents.into_vec()) {
+            self.spans.push(span);
+            self.parents.push(moved(parent));
+        }
+        self.escaped.extend(other.escaped);
+        self.originals.extend(other.originals.into_iter().map(|(copy, original)| (moved(copy), moved(original))));
+        self.warnings.extend(other.warnings);
+        moved(other.root)
+    }
+    /// What the value is a copy of; itself if it is none.
+    pub fn original(&self, id: JsonId) -> JsonId {
+        if self.originals.is_empty() {
+            return id;
+        }
+        self.originals.get(&id).copied().unwrap_or(id)
+    }
+    /// Makes the array or object hold `copy` in the place of what it is a copy of. Cost: linear in what it holds.
+    pub fn replace(&mut self, holder: JsonId, copy: JsonId) {
+        let original = self.original(copy);
+        let mut value = std::mem::replace(&mut self.values[holder], JsonValue::Null);
+        let replace = |id: &mut JsonId| {
+            if self.original(*id) == original {
+                *id = copy;
+            }
+        };
+        match &mut value {
+            JsonValue::Array(elements) => elements.iter_mut().for_each(replace),
+            JsonValue::Object(members) => members.iter_mut().map(|member| &mut member.value).for_each(replace),
+            _ => {}
+        }
+        self.values[holder] = value;
+        self.parents[copy] = holder;
+    }
+    /// Copies a value with all that is inside it and returns what each value became, by its original. The copies stand
+    /// where the originals do, in spans and pointers alike; what holds the value still holds the original.
+    pub fn copy(&mut self, id: JsonId) -> FxHashMap<JsonId, JsonId> {
+        let mut inside = vec![id];
+        let mut next = 0;
+        while let Some(&at) = inside.get(next) {
+            inside.extend(self.children(at));
+            next += 1;
+        }
+        let (mut copies, mut by_original) = (FxHashMap::default(), FxHashMap::default());
+        // Children before parents.
+        for &at in inside.iter().rev() {
+            let mut value = self.values[at].clone();
+            match &mut value {
+                JsonValue::Array(elements) => elements.iter_mut().for_each(|element| *element = copies[element]),
+                JsonValue::Object(members) => {
+                    members.iter_mut().for_each(|member| member.value = copies[&member.value])
+                }
+                _ => {}
+            }
+            let copy = self.values.push(value);
+            self.children(copy).into_iter().for_each(|child| self.parents[child] = copy);
+            self.spans.push(self.spans[at]);
+            self.parents.push(self.parents[at]);
+            let original = self.original(at);
+            self.originals.insert(copy, original);
+            copies.insert(at, copy);
+            by_original.insert(original, copy);
+        }
+        by_original
+    }
+    fn children(&self, id: JsonId) -> Vec<JsonId> {
+        match &self.values[id] {
+            JsonValue::Array(elements) => elements.clone(),
+            JsonValue::Object(members) => members.iter().map(|member| member.value).collect(),
+            _ => Vec::new(),
+        }
     }
     /// What is probably not meant: repeated keys.
     pub fn warnings(&self) -> &[Diagnostic] {
@@ -226,8 +310,8 @@ impl JsonDocument {
         self.text_map(member.key_span)
     }
     fn text_map(&self, span: Span) -> TextMap {
-        let verbatim = || TextMap::verbatim(self.source, span.start as usize + 1);
-        self.escaped.get(&span.start).cloned().unwrap_or_else(verbatim)
+        let verbatim = || TextMap::verbatim(span.source, span.start as usize + 1);
+        self.escaped.get(&(span.source, span.start)).cloned().unwrap_or_else(verbatim)
     }
     /// The value that a JSON pointer (RFC 6901: `/properties/a~1b/0`, not a URI fragment) leads to from the root.
     pub fn resolve(&self, pointer: &str) -> Option<JsonId> {
@@ -235,23 +319,26 @@ impl JsonDocument {
             return Some(self.root);
         }
         pointer.strip_prefix('/')?.split('/').try_fold(self.root, |at, step| match &self.values[at] {
-            JsonValue::Object(_) => self.get(at, &step.replace("~1", "/").replace("~0", "~")),
-            JsonValue::Array(elements) => {
-                let plain = step == "0" || (!step.starts_with('0') && step.bytes().all(|b| b.is_ascii_digit()));
-                elements.get(step.parse::<usize>().ok().filter(|_| plain)?).copied()
-            }
-            _ => None,
+            JsonValue::Object(_) => self.get(at, &pointer_key(step)),
+            _ => self.element(at, step),
         })
     }
-    /// The JSON pointer that leads to the value; empty for the root. Cost: linear in the arrays and objects around it.
+    /// The element of an array that a step of a JSON pointer names; `None` also if `id` is no array.
+    pub fn element(&self, id: JsonId, step: &str) -> Option<JsonId> {
+        let plain = step == "0" || (!step.starts_with('0') && step.bytes().all(|b| b.is_ascii_digit()));
+        self.array(id)?.get(step.parse::<usize>().ok().filter(|_| plain)?).copied()
+    }
+    /// The JSON pointer that leads to the value from its text's outermost value, for which it is empty. Cost: linear in
+    /// the arrays and objects around it.
     pub fn pointer(&self, id: JsonId) -> String {
         let mut steps: Vec<String> = Vec::new();
-        let mut at = id;
-        while let Some(parent) = self.parent(at) {
+        let mut at = self.original(id);
+        while let Some(parent) = self.parent(at).map(|parent| self.original(parent)) {
+            let is_it = |id: JsonId| self.original(id) == at;
             steps.push(match &self.values[parent] {
-                JsonValue::Array(elements) => elements.iter().position(|&e| e == at).unwrap_or_default().to_string(),
+                JsonValue::Array(elements) => elements.iter().position(|&e| is_it(e)).unwrap_or_default().to_string(),
                 JsonValue::Object(members) => {
-                    let member = members.iter().find(|member| member.value == at);
+                    let member = members.iter().find(|member| is_it(member.value));
                     member.map(|member| pointer_step(&member.key)).unwrap_or_default()
                 }
                 _ => String::new(),
@@ -260,6 +347,11 @@ impl JsonDocument {
         }
         steps.iter().rev().fold(String::new(), |pointer, step| pointer + "/" + step)
     }
+}
+
+/// The key that a step of a JSON pointer names.
+pub fn pointer_key(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
 }
 
 /// A key as a step of a JSON pointer: `~` and `/` escaped.

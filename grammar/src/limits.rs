@@ -58,6 +58,10 @@ pub struct Limits {
     pub schema_nodes_max: usize,
     /// Ways in which an array or object may be valid, after `allOf`, `anyOf` and the like are multiplied out. 4,096.
     pub schema_alternatives_max: usize,
+    /// Documents that a JSON Schema's references may have loaded. 1,000: FHIR's 650 in one document each.
+    pub schema_documents_max: usize,
+    /// Bytes of all these documents. 64 MB.
+    pub schema_documents_bytes_max: usize,
     /// Steps to multiply out JSON Schemas and to decide whether they are disjoint. 5,000,000 = about a second.
     pub schema_work_max: u64,
 }
@@ -88,6 +92,8 @@ impl Default for Limits {
             capture_work_max: 50_000_000,
             schema_nodes_max: 500_000,
             schema_alternatives_max: 4_096,
+            schema_documents_max: 1_000,
+            schema_documents_bytes_max: 64 << 20,
             schema_work_max: 5_000_000,
         }
     }

@@ -32,8 +32,9 @@ pub const CODES: &[CodeInfo] = &[
     code(
         "J003",
         "unknown draft",
-        "`$schema` names a meta-schema of one's own, or a draft before 4. The former is read as draft 2020-12, with a \
-         warning; the latter is an error, since its keywords mean something else.",
+        "`$schema` names a meta-schema of one's own that no retriever gives, or a draft before 4. The former is read as \
+         draft 2020-12, with a warning; the latter is an error, since its keywords mean something else. So is a \
+         meta-schema that asks for a vocabulary that is not known.",
         r#"{"$schema": "http://json-schema.org/draft-03/schema#", "type": "string"}"#,
         r#"{"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}"#,
     ),
@@ -47,7 +48,8 @@ pub const CODES: &[CodeInfo] = &[
     code(
         "J005",
         "reference to another document",
-        "Nothing is loaded from outside. Put the schema into `$defs`; with its `$id` it is found by its own URI.",
+        "Nothing is loaded from outside but what the caller's retriever gives; the meta-schemas are built in. Put the \
+         schema into `$defs`, where it is found by its `$id`, or give a retriever that has the document.",
         r#"{"$ref": "https://example.com/a"}"#,
         r#"{"$ref": "https://example.com/a", "$defs": {"a": {"$id": "https://example.com/a", "type": "string"}}}"#,
     ),

@@ -1,4 +1,9 @@
-//! The drafts of JSON Schema, and which keywords each knows.
+//! The drafts of JSON Schema, which keywords each knows, and the dialects that `$vocabulary` makes of them.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
 
 /// A version of the specification.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -37,6 +42,94 @@ impl Draft {
     /// The keyword that names a schema resource.
     pub fn id_keyword(self) -> &'static str {
         if self == Draft4 { "id" } else { "$id" }
+    }
+}
+
+impl fmt::Display for Draft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Draft4 => "draft 4",
+            Draft6 => "draft 6",
+            Draft7 => "draft 7",
+            Draft2019 => "2019-09",
+            Draft2020 => "2020-12",
+        })
+    }
+}
+
+/// A draft, or a part of it: the vocabularies that a meta-schema of 2019-09 or 2020-12 lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Dialect {
+    pub draft: Draft,
+    /// One bit for each [`Vocabulary`].
+    vocabularies: u8,
+}
+
+/// A group of keywords that a meta-schema may leave out. Annotations are of no group: they have no effect either way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Vocabulary {
+    Core = 1,
+    Applicator = 2,
+    Unevaluated = 4,
+    Validation = 8,
+    Format = 16,
+}
+
+impl Dialect {
+    /// All keywords of a draft.
+    pub fn of(draft: Draft) -> Self {
+        Self { draft, vocabularies: u8::MAX }
+    }
+    /// The keywords of the core; others are added by [`with`](Self::with).
+    pub fn core(draft: Draft) -> Self {
+        Self { draft, vocabularies: Vocabulary::Core as u8 }
+    }
+    /// With the vocabulary that has this URI, if it is one of the draft's.
+    pub fn with(self, uri: &str) -> Option<Self> {
+        let year = if self.draft == Draft2019 { "2019-09" } else { "2020-12" };
+        let name = uri.strip_prefix("https://json-schema.org/draft/")?.strip_prefix(year)?.strip_prefix("/vocab/")?;
+        let bits = match name {
+            "core" | "meta-data" | "content" => 0,
+            // Of one vocabulary in 2019-09.
+            "applicator" if self.draft == Draft2019 => Vocabulary::Applicator as u8 | Vocabulary::Unevaluated as u8,
+            "applicator" => Vocabulary::Applicator as u8,
+            "unevaluated" => Vocabulary::Unevaluated as u8,
+            "validation" => Vocabulary::Validation as u8,
+            "format" | "format-annotation" | "format-assertion" => Vocabulary::Format as u8,
+            _ => return None,
+        };
+        Some(Self { vocabularies: self.vocabularies | bits, ..self })
+    }
+    /// The row of a keyword that the dialect knows.
+    pub fn keyword(self, name: &str) -> Option<&'static Row> {
+        keyword(self.draft, name).filter(|row| row.is_annotation || self.vocabularies & vocabulary(row.name) as u8 != 0)
+    }
+}
+
+/// The vocabulary of a keyword that is no annotation.
+fn vocabulary(keyword: &str) -> Vocabulary {
+    match keyword {
+        "$ref" | "$dynamicRef" | "$recursiveRef" | "$defs" | "definitions" => Vocabulary::Core,
+        "unevaluatedItems" | "unevaluatedProperties" => Vocabulary::Unevaluated,
+        "prefixItems"
+        | "items"
+        | "additionalItems"
+        | "contains"
+        | "properties"
+        | "patternProperties"
+        | "additionalProperties"
+        | "propertyNames"
+        | "dependencies"
+        | "dependentSchemas"
+        | "allOf"
+        | "anyOf"
+        | "oneOf"
+        | "not"
+        | "if"
+        | "then"
+        | "else" => Vocabulary::Applicator,
+        "format" => Vocabulary::Format,
+        _ => Vocabulary::Validation,
     }
 }
 
@@ -145,6 +238,8 @@ pub(crate) const KEYWORDS: &[Row] = &[
 ];
 
 /// The row of a keyword that the draft knows.
-pub(crate) fn keyword(draft: Draft, name: &str) -> Option<&'static Row> {
-    KEYWORDS.iter().find(|row| row.name == name).filter(|row| row.first <= draft && draft <= row.last)
+fn keyword(draft: Draft, name: &str) -> Option<&'static Row> {
+    static INDEX: OnceLock<FxHashMap<&'static str, &'static Row>> = OnceLock::new();
+    let index = INDEX.get_or_init(|| KEYWORDS.iter().map(|row| (row.name, row)).collect());
+    index.get(name).copied().filter(|row| row.first <= draft && draft <= row.last)
 }

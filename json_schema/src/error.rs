@@ -5,7 +5,7 @@ use larkspur_grammar::json::{JsonDocument, JsonId};
 use larkspur_grammar::{Diagnostic, Limits, Severity, Span};
 
 use crate::codes::CODES;
-use crate::draft::KEYWORDS;
+use crate::draft::{Draft, KEYWORDS};
 
 /// A mistake of the schema's author, something that cannot be enforced, or something that has no effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,12 +20,21 @@ pub(crate) enum Mistake {
     DraftUnknown {
         uri: String,
         is_old: bool,
+        read_as: Draft,
+    },
+    /// A meta-schema says that it must be known.
+    VocabularyUnknown {
+        uri: String,
     },
     RefMissing {
+        keyword: &'static str,
         target: String,
     },
     RefRemote {
-        target: String,
+        keyword: &'static str,
+        uri: String,
+        /// `None`: nobody gives documents.
+        reason: Option<String>,
     },
     RefToItself,
     /// The keyword is known and cannot be enforced.
@@ -110,7 +119,8 @@ impl<'a> Sink<'a> {
         let failed = self.has_errors();
         let mut all = self.errors;
         all.append(&mut self.warnings);
-        all.sort_by_key(|diagnostic| diagnostic.labels.first().map_or((0, 0), |l| (l.span.start, l.span.end)));
+        let place = |span: Span| (span.source, span.start, span.end);
+        all.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| place(label.span)));
         if self.suppressed > 0 {
             let severity = if failed { Severity::Error } else { Severity::Warning };
             let message = format!("{} more problems are not shown", self.suppressed);
@@ -128,7 +138,7 @@ impl Mistake {
         match self {
             Mistake::NotSchema { .. } => "J001",
             Mistake::KeywordValue { .. } => "J002",
-            Mistake::DraftUnknown { .. } => "J003",
+            Mistake::DraftUnknown { .. } | Mistake::VocabularyUnknown { .. } => "J003",
             Mistake::RefMissing { .. } => "J004",
             Mistake::RefRemote { .. } => "J005",
             Mistake::RefToItself => "J006",
@@ -157,17 +167,25 @@ impl Mistake {
                 error(format!("a schema is an object or a boolean; at {at} stands {found}"))
             }
             Mistake::KeywordValue { keyword, expected } => error(format!("`{keyword}` at {at} takes {expected}")),
-            Mistake::DraftUnknown { uri, is_old: true } => {
+            Mistake::DraftUnknown { uri, is_old: true, .. } => {
                 error(format!("`$schema` at {at} names a draft that is not supported: `{uri}`"))
                     .help("the drafts are 4, 6, 7, 2019-09 and 2020-12")
             }
-            Mistake::DraftUnknown { uri, .. } => {
-                warning(format!("`$schema` at {at} names no known draft; the schema is read as 2020-12: `{uri}`"))
+            Mistake::DraftUnknown { uri, read_as, .. } => {
+                warning(format!("`$schema` at {at} names no known draft; the schema is read as {read_as}: `{uri}`"))
             }
-            Mistake::RefMissing { target } => error(format!("`$ref` at {at} leads nowhere: there is no `{target}`")),
-            Mistake::RefRemote { target } => {
-                error(format!("`$ref` at {at} leads to another document, which is not loaded: `{target}`"))
-                    .help("put the schema into `$defs` with its `$id`")
+            Mistake::VocabularyUnknown { uri } => {
+                error(format!("the meta-schema that {at} names asks for a vocabulary that is not known: `{uri}`"))
+            }
+            Mistake::RefMissing { keyword, target } => {
+                error(format!("`{keyword}` at {at} leads nowhere: there is no `{target}`"))
+            }
+            Mistake::RefRemote { keyword, uri, reason: None } => error(format!(
+                "`{keyword}` at {at} leads to another document, which is not loaded: `{uri}`"
+            ))
+            .help("put the schema into `$defs` with its `$id`, or give the document: a `Retriever`, or `--ref FILE`"),
+            Mistake::RefRemote { keyword, uri, reason: Some(reason) } => {
+                error(format!("`{keyword}` at {at} leads to `{uri}`, which cannot be loaded: {reason}"))
             }
             Mistake::RefToItself => error(format!("the schema at {at} refers to itself before anything is read"))
                 .help("a recursive schema goes through `properties` or `items`"),

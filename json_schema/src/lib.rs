@@ -6,7 +6,7 @@
 //! could be a mistake. How values are written is fixed by the [`Spelling`]; `docs/json_schema.md` has the details.
 //! Knows nothing of other front ends, of vocabularies and of parsing with the grammar.
 //!
-//! Stages: `refs` (names in the document), `parser` (one schema's keywords to `ast`), `normal` (Boolean nodes to shapes,
+//! Stages: `loader` (documents and the names in them), `reach` (where references lead), `parser` (one schema's keywords to `ast`), `normal` (Boolean nodes to shapes,
 //! `ir`), `inhabited` (is there a value at all), `lower` (shapes to rules and terminals).
 //!
 //! ```
@@ -17,7 +17,7 @@
 //! let mut sources = SourceMap::new();
 //! let source = sources.add("a.json", text);
 //! let limits = Limits::default();
-//! let parsed = compile(&sources, Span::new(source, 0, text.len()), &SchemaOptions::new(&limits));
+//! let parsed = compile(&mut sources, Span::new(source, 0, text.len()), &SchemaOptions::new(&limits));
 //! assert!(parsed.diagnostics.is_empty());
 //! assert!(parsed.grammar.is_some());
 //! ```
@@ -26,6 +26,7 @@
 mod arrays;
 mod ast;
 mod codes;
+mod documents;
 mod draft;
 mod emptiness;
 mod error;
@@ -33,26 +34,30 @@ mod formats;
 mod guidance;
 mod inhabited;
 mod ir;
+mod loader;
 mod lower;
 mod normal;
 mod numbers;
 mod objects;
 mod parser;
+mod reach;
 mod refs;
 mod shapes;
 mod spelling;
 mod strings;
+mod uri;
 
 use larkspur_grammar::json::{JsonDocument, parse_json, parse_json_prefix};
 use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceMap, Span};
 
 pub use codes::CODES;
+pub use documents::Retriever;
 pub use draft::Draft;
 pub use spelling::{Spelling, Whitespace};
 
 use error::{Mistake, Sink};
+use loader::Loader;
 use normal::{Mode, Normalizer};
-use refs::Resources;
 
 /// How to read a schema.
 #[derive(Clone, Debug)]
@@ -65,12 +70,17 @@ pub struct SchemaOptions<'a> {
     pub draft: Draft,
     /// How values are written; `x-guidance` in the schema beats it.
     pub spelling: Spelling,
+    /// The URI of the schema, against which its references are resolved; `$id` in the schema beats it.
+    pub uri: &'a str,
+    /// Gives the documents that the schema refers to. Without one there are only the meta-schemas, which are built in.
+    pub retriever: Option<&'a Retriever>,
 }
 
 impl<'a> SchemaOptions<'a> {
     /// A grammar without name, of draft 2020-12, in the generator's spelling.
     pub fn new(limits: &'a Limits) -> Self {
-        Self { limits, name: "", draft: Draft::Draft2020, spelling: Spelling::default() }
+        let spelling = Spelling::default();
+        Self { limits, name: "", draft: Draft::Draft2020, spelling, uri: "", retriever: None }
     }
 }
 
@@ -83,17 +93,25 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads the schema whose text stands at `body` and turns it into a grammar.
-pub fn compile(sources: &SourceMap, body: Span, options: &SchemaOptions) -> Parsed {
+/// Reads the schema whose text stands at `body` and turns it into a grammar. The texts of other documents that it refers
+/// to are added to `sources`.
+pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> Parsed {
     let document = match read(sources, body, options.limits) {
         Ok(document) => document,
         Err(diagnostics) => return Parsed { grammar: None, diagnostics },
     };
-    let mut sink = Sink::new(&document, options.limits);
-    document.warnings().iter().for_each(|warning| sink.push(warning.clone()));
-    check_draft(&document, &mut sink);
+    let SchemaOptions { limits, retriever, draft, uri, .. } = *options;
+    let mut loader = Loader::new(document, sources, limits, retriever, draft, uri);
+    let resolved = reach::resolve(&mut loader);
+    let Loader { document, resources, mistakes, diagnostics, .. } = loader;
+    let mut sink = Sink::new(&document, limits);
+    document.warnings().iter().chain(&diagnostics).for_each(|diagnostic| sink.push(diagnostic.clone()));
+    mistakes.into_iter().for_each(|(place, mistake)| sink.report(place, mistake));
+    check_schema_keyword(&document, &mut sink);
+    if resolved.is_err() {
+        return Parsed { grammar: None, diagnostics: sink.finish() };
+    }
     let guidance = guidance::read(&document, &options.spelling, &mut sink);
-    let resources = Resources::find(&document, options.draft);
     let mut normalizer = Normalizer::new(&document, resources, options.limits, sink);
     normalizer.coerce_one_of = guidance.coerce_one_of;
     let separators = match guidance.spelling.separators(&mut normalizer.set, options.limits) {
@@ -132,14 +150,9 @@ fn read(sources: &SourceMap, body: Span, limits: &Limits) -> Result<JsonDocument
     parse_json_prefix(body.source, text, body.start as usize, limits).map(|(document, _)| document)
 }
 
-fn check_draft(document: &JsonDocument, sink: &mut Sink) {
-    let Some(place) = document.get(document.root(), "$schema") else { return };
-    match document.string(place) {
-        None => sink.report(place, Mistake::KeywordValue { keyword: "$schema", expected: "a string" }),
-        Some(uri) if Draft::from_uri(uri).is_none() => {
-            let is_old = ["draft-00", "draft-01", "draft-02", "draft-03"].iter().any(|draft| uri.contains(draft));
-            sink.report(place, Mistake::DraftUnknown { uri: uri.to_owned(), is_old });
-        }
-        Some(_) => {}
+fn check_schema_keyword(document: &JsonDocument, sink: &mut Sink) {
+    let place = document.get(document.root(), "$schema");
+    if let Some(place) = place.filter(|&place| document.string(place).is_none()) {
+        sink.report(place, Mistake::KeywordValue { keyword: "$schema", expected: "a string" });
     }
 }

@@ -321,8 +321,8 @@ impl<'a> Normalizer<'a> {
         if let Some(known) = self.keywords.get(&id) {
             return Some(known.clone());
         }
-        let draft = self.resources.draft(self.document, id);
-        match parser::parse(self.document, id, draft, id == self.document.root(), &mut self.sink) {
+        let dialect = self.resources.dialect(self.document, id);
+        match parser::parse(self.document, id, dialect, id == self.document.root(), &mut self.sink) {
             Schema::Bool => None,
             Schema::Keywords(keywords) => {
                 let keywords: std::rc::Rc<Keywords> = (*keywords).into();
@@ -345,15 +345,10 @@ impl<'a> Normalizer<'a> {
         self.refuse(&keywords);
         let mut parts = vec![self.ir.node(Node::Keywords(id), id)];
         if let Some(reference) = keywords.reference {
-            parts.push(self.reference(id, reference));
+            parts.push(self.reference(reference, "$ref"));
         }
         if let Some((reference, keyword)) = keywords.dynamic {
-            if self.resources.has_dynamic_anchors {
-                let reason = "references that depend on the path to them are not supported yet".to_owned();
-                self.sink.report(reference, Mistake::Refused { keyword, reason });
-            } else {
-                parts.push(self.reference(id, reference));
-            }
+            parts.push(self.reference(reference, keyword));
         }
         for &schema in &keywords.all_of {
             parts.push(self.schema(schema));
@@ -424,16 +419,16 @@ impl<'a> Normalizer<'a> {
         self.ir.some(&[yes, no], condition)
     }
 
-    fn reference(&mut self, schema: JsonId, reference: JsonId) -> NodeId {
+    fn reference(&mut self, reference: JsonId, keyword: &'static str) -> NodeId {
         let text = self.document.string(reference).unwrap_or_default();
-        match self.resources.resolve(self.document, schema, text) {
+        match self.resources.target(reference) {
             Target::Schema(target) => self.schema(target),
             Target::Missing => {
-                self.sink.report(reference, Mistake::RefMissing { target: text.to_owned() });
+                self.sink.report(reference, Mistake::RefMissing { keyword, target: text.to_owned() });
                 ANY
             }
-            Target::Remote(target) => {
-                self.sink.report(reference, Mistake::RefRemote { target });
+            Target::Remote { uri, reason } => {
+                self.sink.report(reference, Mistake::RefRemote { keyword, uri, reason });
                 ANY
             }
         }

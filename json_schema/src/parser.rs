@@ -4,19 +4,19 @@ use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember, JsonValue};
 use larkspur_grammar::number::Decimal;
 
 use crate::ast::{Keywords, Limit, PatternProperty, Schema, Types};
-use crate::draft::{Draft, keyword};
+use crate::draft::{Dialect, Draft};
 use crate::error::{Mistake, Sink};
 use crate::numbers::count;
 
 struct Parser<'a, 'b, 's> {
     document: &'a JsonDocument,
-    draft: Draft,
+    dialect: Dialect,
     sink: &'b mut Sink<'s>,
     out: Keywords,
 }
 
 /// Reads the schema at `id`. What is wrong with it is reported, and the keyword then left out.
-pub(crate) fn parse(document: &JsonDocument, id: JsonId, draft: Draft, is_root: bool, sink: &mut Sink) -> Schema {
+pub(crate) fn parse(document: &JsonDocument, id: JsonId, dialect: Dialect, is_root: bool, sink: &mut Sink) -> Schema {
     let members = match document.value(id) {
         JsonValue::Bool(_) => return Schema::Bool,
         JsonValue::Object(members) => members,
@@ -25,10 +25,10 @@ pub(crate) fn parse(document: &JsonDocument, id: JsonId, draft: Draft, is_root: 
             return Schema::Bool;
         }
     };
-    let mut parser = Parser { document, draft, sink, out: Keywords::default() };
+    let mut parser = Parser { document, dialect, sink, out: Keywords::default() };
     let reference = members.iter().find(|member| &*member.key == "$ref" && document.string(member.value).is_some());
     match reference {
-        Some(reference) if !draft.ref_has_siblings() => parser.out.reference = Some(reference.value),
+        Some(reference) if !dialect.draft.ref_has_siblings() => parser.out.reference = Some(reference.value),
         _ => {
             for member in members {
                 parser.member(member, is_root);
@@ -52,7 +52,7 @@ fn found(document: &JsonDocument, id: JsonId) -> &'static str {
 impl<'a> Parser<'a, '_, '_> {
     fn member(&mut self, member: &JsonMember, is_root: bool) {
         let (key, value) = (&*member.key, member.value);
-        let Some(row) = keyword(self.draft, key) else {
+        let Some(row) = self.dialect.keyword(key) else {
             let guidance = is_root && key == "x-guidance";
             if !guidance && !key.starts_with("x-") {
                 let mistake = Mistake::KeywordUnknown { keyword: key.to_owned() };
@@ -142,7 +142,7 @@ impl<'a> Parser<'a, '_, '_> {
     /// Keywords whose meaning hangs on others.
     fn late(&mut self, id: JsonId) {
         let document = self.document;
-        if let Some(items) = document.get(id, "items") {
+        if let Some(items) = document.get(id, "items").filter(|_| self.dialect.keyword("items").is_some()) {
             match document.array(items) {
                 Some(list) => {
                     self.out.prefix = list.to_vec();
@@ -151,7 +151,7 @@ impl<'a> Parser<'a, '_, '_> {
                 None => self.out.rest = Some(items),
             }
         }
-        if self.draft == Draft::Draft4 {
+        if self.dialect.draft == Draft::Draft4 {
             let is_true = |key: &str| document.get(id, key).and_then(|value| document.bool(value)) == Some(true);
             if is_true("exclusiveMinimum") {
                 self.out.minimum.iter_mut().for_each(|limit| limit.exclusive = true);
@@ -234,7 +234,7 @@ impl<'a> Parser<'a, '_, '_> {
     fn bound(&mut self, keyword: &'static str, value: JsonId) {
         let exclusive = keyword.starts_with("exclusive");
         // Draft 4: whether `minimum` itself is outside.
-        if exclusive && self.draft == Draft::Draft4 && self.document.bool(value).is_some() {
+        if exclusive && self.dialect.draft == Draft::Draft4 && self.document.bool(value).is_some() {
             return;
         }
         if let Some(number) = self.decimal(keyword, value) {

@@ -9,7 +9,7 @@ fn diagnostics(text: &str) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     let source = sources.add("schema.json", text);
     let limits = Limits::default();
-    let parsed = compile(&sources, Span::new(source, 0, text.len()), &SchemaOptions::new(&limits));
+    let parsed = compile(&mut sources, Span::new(source, 0, text.len()), &SchemaOptions::new(&limits));
     assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
     parsed.diagnostics
 }

@@ -3,6 +3,8 @@
 use larkspur_grammar::lints::lint;
 use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
 
+use larkspur_json_schema::Retriever;
+
 use crate::error::{CompileError, Mistake};
 use crate::front_ends::embedded_schema;
 use crate::source::{Source, SourceBody};
@@ -16,6 +18,8 @@ pub struct CompileOptions {
     pub lexer: Option<LexerMode>,
     /// Read Lark as if it began with `%llguidance {}`: Rust's regexes, JSON's strings, no ignored text at the edges.
     pub llguidance_face: bool,
+    /// Gives the documents that JSON Schemas refer to. Without one there are only the meta-schemas, which are built in.
+    pub retriever: Option<Retriever>,
 }
 
 /// A source whose grammars are read and linked, not yet compiled for a vocabulary.

@@ -143,7 +143,9 @@ fn not_yet(reading: &mut Reading, span: Span, kind: SourceKind) -> Vec<Grammar> 
 
 /// A schema that stands inside another source: a `%json` body, or an element of a list.
 pub(crate) fn embedded_schema(reading: &mut Reading, span: Span) -> Vec<Grammar> {
-    let parsed = larkspur_json_schema::compile(&reading.sources, span, &SchemaOptions::new(reading.limits));
+    let retriever = reading.options.retriever.as_ref();
+    let options = SchemaOptions { retriever, ..SchemaOptions::new(reading.limits) };
+    let parsed = larkspur_json_schema::compile(&mut reading.sources, span, &options);
     reading.diagnostics.extend(parsed.diagnostics);
     parsed.grammar.into_iter().collect()
 }

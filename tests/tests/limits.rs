@@ -33,7 +33,13 @@ const MET: [&str; 21] = [
 ];
 
 /// Fields that only the front end for JSON Schema looks at, which this package does not know.
-const OF_JSON_SCHEMA: [&str; 3] = ["schema_nodes_max", "schema_alternatives_max", "schema_work_max"];
+const OF_JSON_SCHEMA: [&str; 5] = [
+    "schema_nodes_max",
+    "schema_alternatives_max",
+    "schema_documents_max",
+    "schema_documents_bytes_max",
+    "schema_work_max",
+];
 
 /// A terminal whose automaton has 2^13 states: the thirteenth letter from the end is `a`.
 const WIDE: &str = "/[ab]*a[ab]{12}/";

@@ -34,6 +34,7 @@ enum Expect {
 }
 
 struct Reader<'a> {
+    source: SourceId,
     text: &'a str,
     at: usize,
     limits: &'a Limits,
@@ -57,16 +58,17 @@ pub(super) fn read(
         return Err(vec![error.at(Span::new(source, 0, 0))]);
     }
     let document = JsonDocument {
-        source,
         values: IndexVec::new(),
         spans: IndexVec::new(),
         parents: IndexVec::new(),
         escaped: FxHashMap::default(),
+        originals: FxHashMap::default(),
         root: JsonId(0),
         warnings: Vec::new(),
     };
     let at = start.min(text.len());
-    let mut reader = Reader { text, at, limits, document, open: Vec::new(), errors: Vec::new(), stopped: false };
+    let mut reader =
+        Reader { source, text, at, limits, document, open: Vec::new(), errors: Vec::new(), stopped: false };
     reader.document_value();
     let end = reader.at;
     if whole && !reader.stopped {
@@ -352,12 +354,12 @@ impl Reader<'_> {
             match stop {
                 Some(b'\\') => {
                     let map = map.get_or_insert_with(|| {
-                        let mut map = TextMap::new(self.document.source);
+                        let mut map = TextMap::new(self.source);
                         map.push(self.at - run, run, self.at);
                         map
                     });
                     let (escape, before) = (self.at, decoded.len());
-                    let mut moved = std::mem::replace(map, TextMap::new(self.document.source));
+                    let mut moved = std::mem::replace(map, TextMap::new(self.source));
                     self.escape(&mut decoded);
                     moved.push(decoded.len() - before, escape, self.at);
                     *map = moved;
@@ -374,7 +376,7 @@ impl Reader<'_> {
             }
         }
         if let Some(map) = map {
-            self.document.escaped.insert(start as u32, map);
+            self.document.escaped.insert((self.source, start as u32), map);
         }
         decoded.into()
     }
@@ -511,7 +513,7 @@ impl Reader<'_> {
         }
     }
     fn span(&self, start: usize, end: usize) -> Span {
-        Span::new(self.document.source, start, end)
+        Span::new(self.source, start, end)
     }
     fn peek(&self) -> Option<char> {
         self.text[self.at..].chars().next()

@@ -25,11 +25,19 @@ pub fn compiled_with(
     schema: &str,
     draft: Draft,
 ) -> (Result<CompiledGrammar, Vec<Diagnostic>>, Vec<Diagnostic>) {
+    let limits = Limits::default();
+    compiled_as(shared, schema, &SchemaOptions { draft, ..SchemaOptions::new(&limits) })
+}
+
+/// The same with all options.
+pub fn compiled_as(
+    shared: &Shared,
+    schema: &str,
+    options: &SchemaOptions,
+) -> (Result<CompiledGrammar, Vec<Diagnostic>>, Vec<Diagnostic>) {
     let mut sources = SourceMap::new();
     let source = sources.add("schema.json", schema);
-    let limits = Limits::default();
-    let options = SchemaOptions { draft, ..SchemaOptions::new(&limits) };
-    let parsed = compile(&sources, Span::new(source, 0, schema.len()), &options);
+    let parsed = compile(&mut sources, Span::new(source, 0, schema.len()), options);
     let Some(grammar) = parsed.grammar else { return (Err(parsed.diagnostics.clone()), parsed.diagnostics) };
     let linked = link(vec![grammar], |_| Err(Vec::new())).expect("a schema embeds nothing");
     (CompiledGrammar::compile(shared, linked), parsed.diagnostics)

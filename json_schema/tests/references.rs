@@ -1,0 +1,252 @@
+//! References: other documents, what is built in, dynamic anchors, vocabularies, and the limits on them.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{accepts, compiled_as, shared};
+use larkspur_grammar::{Diagnostic, Limits};
+use larkspur_json_schema::{Retriever, SchemaOptions};
+
+/// A retriever of these documents.
+fn documents(documents: &[(&str, &str)]) -> Retriever {
+    let documents: Vec<(String, String)> = documents.iter().map(|&(uri, text)| (uri.into(), text.into())).collect();
+    Retriever::new(move |uri| Ok(documents.iter().find(|(name, _)| name == uri).map(|(_, text)| text.clone())))
+}
+
+#[track_caller]
+fn check(schema: &str, retriever: Option<&Retriever>, accepted: &[&str], rejected: &[&str]) {
+    let limits = Limits::default();
+    let (grammar, _) = compiled_as(&shared(), schema, &SchemaOptions { retriever, ..SchemaOptions::new(&limits) });
+    let grammar = grammar.unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"));
+    for text in accepted {
+        assert_eq!(accepts(&grammar, text), Ok(true), "{schema} accepts {text}");
+    }
+    for text in rejected {
+        assert_eq!(accepts(&grammar, text), Ok(false), "{schema} rejects {text}");
+    }
+}
+
+#[track_caller]
+fn errors(schema: &str, retriever: Option<&Retriever>, limits: &Limits) -> Vec<Diagnostic> {
+    let (grammar, _) = compiled_as(&shared(), schema, &SchemaOptions { retriever, ..SchemaOptions::new(limits) });
+    let all = grammar.err().unwrap_or_else(|| panic!("{schema} compiles"));
+    all.into_iter().filter(Diagnostic::is_error).collect()
+}
+
+#[test]
+fn other_documents() {
+    let retriever = documents(&[
+        ("http://a.b/c/d", r##"{"type": "array", "items": {"$ref": "e#x"}}"##),
+        ("http://a.b/c/e", r##"{"$defs": {"x": {"$anchor": "x", "$ref": "#/$defs/y"}, "y": {"type": "integer"}}}"##),
+    ]);
+    check(r#"{"$id": "http://a.b/c/", "$ref": "d"}"#, Some(&retriever), &["[1]", "[]"], &["1", "[\"\"]"]);
+    check(r##"{"$ref": "http://a.b/c/e#/$defs/x"}"##, Some(&retriever), &["1"], &["[]"]);
+    // What is in the schema beats what could be loaded.
+    check(
+        r#"{"$ref": "http://a.b/c/d", "$defs": {"d": {"$id": "http://a.b/c/d", "type": "null"}}}"#,
+        Some(&retriever),
+        &["null"],
+        &["[]"],
+    );
+    // Without an `$id` of its own, the schema's URI is the caller's.
+    let limits = Limits::default();
+    let options = SchemaOptions { uri: "http://a.b/c/x", retriever: Some(&retriever), ..SchemaOptions::new(&limits) };
+    let (grammar, _) = compiled_as(&shared(), r#"{"$ref": "d"}"#, &options);
+    assert_eq!(accepts(&grammar.expect("a grammar"), "[1]"), Ok(true));
+}
+
+#[test]
+fn documents_are_asked_for_once_and_only_when_they_are_reached() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = calls.clone();
+    let retriever = Retriever::new(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(r#"{"type": "integer"}"#.to_owned()))
+    });
+    let schema = r#"{"properties": {"a": {"$ref": "http://a.b/c"}, "b": {"$ref": "http://a.b/c"}}, "type": "object",
+                     "$defs": {"unused": {"$ref": "http://a.b/d"}}}"#;
+    check(schema, Some(&retriever), &[r#"{"a":1,"b":2}"#], &[r#"{"a":""}"#]);
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn documents_that_are_not_there() {
+    let limits = Limits::default();
+    let schema = r#"{"properties": {"a": {"$ref": "http://a.b/c"}}}"#;
+    let found = errors(schema, None, &limits);
+    assert_eq!((found.len(), found[0].code), (1, "J005"));
+    assert!(found[0].message.contains("`/properties/a/$ref`") && found[0].message.contains("`http://a.b/c`"));
+    assert_eq!(found[0].labels[0].span.start as usize, schema.find(r#""http"#).expect("it is there"));
+    assert!(found[0].help.is_some());
+    let none = Retriever::new(|_| Ok(None));
+    assert!(errors(schema, Some(&none), &limits)[0].message.contains("there is no such document"));
+    let broken = Retriever::new(|_| Err("the line is dead".to_owned()));
+    assert!(errors(schema, Some(&broken), &limits)[0].message.contains("the line is dead"));
+    // What is wrong in a document is shown in its own text.
+    let codes = |text: &str| -> Vec<(&'static str, u32)> {
+        let retriever = documents(&[("http://a.b/c", text)]);
+        errors(schema, Some(&retriever), &limits).iter().map(|e| (e.code, e.labels[0].span.source.0)).collect()
+    };
+    assert_eq!(codes(r#"{"minLength": -1}"#), [("J002", 1)]);
+    assert_eq!(codes(r##"{"$ref": "#/$defs/x"}"##), [("J004", 1)]);
+    assert!(codes("{").iter().any(|&(code, source)| code == "J005" && source == 0));
+    assert!(codes("{").iter().any(|&(code, source)| code != "J005" && source == 1));
+}
+
+#[test]
+fn schema_documents_max() {
+    // A chain of documents without end.
+    let retriever = Retriever::new(|uri| Ok(Some(format!(r#"{{"$ref": "{uri}x"}}"#))));
+    let limits = Limits { schema_documents_max: 20, ..Limits::default() };
+    let found = errors(r#"{"$ref": "http://a.b/"}"#, Some(&retriever), &limits);
+    assert!(found.iter().any(|e| e.code == "J005" && e.message.contains("`schema_documents_max` of 20")), "{found:?}");
+    // So do meta-schemas.
+    let retriever = Retriever::new(|uri| Ok(Some(format!(r#"{{"$schema": "{uri}x"}}"#))));
+    check(r#"{"$schema": "http://a.b/", "type": "null"}"#, Some(&retriever), &["null"], &["1"]);
+}
+
+#[test]
+fn schema_documents_bytes_max() {
+    let retriever = Retriever::new(|_| Ok(Some(" ".repeat(1000) + "{}")));
+    let limits = Limits { schema_documents_bytes_max: 1_500, ..Limits::default() };
+    let found = errors(r#"{"allOf": [{"$ref": "http://a.b/c"}, {"$ref": "http://a.b/d"}]}"#, Some(&retriever), &limits);
+    assert!(found[0].message.contains("`schema_documents_bytes_max` of 1500"), "{found:?}");
+}
+
+#[test]
+fn meta_schemas_are_built_in() {
+    for (uri, wrong) in [
+        ("http://json-schema.org/draft-06/schema#", r#"{"required":[1]}"#),
+        ("http://json-schema.org/draft-07/schema#", r#"{"type":1}"#),
+        ("https://json-schema.org/draft/2019-09/schema", r#"{"minLength":-1}"#),
+        ("https://json-schema.org/draft/2020-12/schema", r#"{"properties":{"a":{"$defs":{"b":{"minLength":-1}}}}}"#),
+        ("https://json-schema.org/draft/2020-12/meta/core", r#"{"$anchor":"1"}"#),
+    ] {
+        // The format `regex` is not what this is about.
+        let schema = format!(r#"{{"$ref": "{uri}"}}"#);
+        let (grammar, _) = common::compiled(&shared(), &schema);
+        match grammar {
+            Ok(grammar) => {
+                assert_eq!(accepts(&grammar, r#"{"type":"string"}"#), Ok(true), "{uri}");
+                assert_eq!(accepts(&grammar, wrong), Ok(false), "{uri} {wrong}");
+            }
+            Err(errors) => assert!(errors.iter().filter(|e| e.is_error()).all(|e| e.code != "J005"), "{errors:#?}"),
+        }
+    }
+}
+
+const LIST: &str = r##""list": {"$id": "list", "type": "array", "items": {"$dynamicRef": "#item"},
+    "$defs": {"any": {"$dynamicAnchor": "item"}}}"##;
+
+#[test]
+fn dynamic_anchors() {
+    let of = |kind: &str| {
+        format!(
+            r#"{{"$id": "{kind}s", "$ref": "list", "$defs": {{"i": {{"$dynamicAnchor": "item", "type": "{kind}"}}}}}}"#
+        )
+    };
+    // The same list in two scopes.
+    let schema = format!(
+        r#"{{"$id": "http://a.b/", "type": "object", "properties": {{"a": {{"$ref": "integers"}}, "b": {{"$ref": "strings"}}, "c": {{"$ref": "list"}}}},
+            "$defs": {{"integers": {}, "strings": {}, {LIST}}}}}"#,
+        of("integer"),
+        of("string")
+    );
+    check(&schema, None, &[r#"{"a":[1],"b":["x"],"c":[null]}"#], &[r#"{"a":["x"]}"#, r#"{"b":[1]}"#, r#"{"c":1}"#]);
+    // A reference that is not resolved names its pointer, also in a copy.
+    let found = errors(
+        &schema.replace(r##""type": "array","##, r##""type": "array", "minItems": -1,"##),
+        None,
+        &Limits::default(),
+    );
+    assert_eq!(found.len(), 1);
+    assert!(found[0].message.contains("`/$defs/list/minItems`"), "{found:?}");
+}
+
+#[test]
+fn resources_inside_resources_have_their_scope() {
+    // `inner` stands in `outer`, which is met with and without the anchor of `wide`.
+    let schema = r##"{"$id": "http://a.b/", "type": "object",
+        "properties": {"p": {"$ref": "wide"}, "q": {"$ref": "outer"}},
+        "$defs": {
+            "wide": {"$id": "wide", "$ref": "outer", "$defs": {"x": {"$dynamicAnchor": "v", "type": "string"}}},
+            "outer": {"$id": "outer", "type": "object", "properties": {
+                "in": {"$id": "inner", "type": "array", "items": {"$dynamicRef": "#v"}, "$defs": {"v": {"$dynamicAnchor": "v", "type": "null"}}}}}
+        }}"##;
+    check(
+        schema,
+        None,
+        &[r#"{"p":{"in":["x"]},"q":{"in":[null]}}"#],
+        &[r#"{"p":{"in":[null]}}"#, r#"{"q":{"in":["x"]}}"#],
+    );
+}
+
+#[test]
+fn recursive_anchors() {
+    let schema = |anchor: bool| {
+        format!(
+            r##"{{"$schema": "https://json-schema.org/draft/2019-09/schema", "$id": "http://a.b/strict", "$recursiveAnchor": {anchor},
+            "$ref": "tree", "properties": {{"n": {{"type": "integer"}}}},
+            "$defs": {{"tree": {{"$id": "tree", "$recursiveAnchor": true, "type": "object", "properties": {{"c": {{"$recursiveRef": "#"}}}}}}}}}}"##
+        )
+    };
+    check(&schema(true), None, &[r#"{"n":1,"c":{"n":1}}"#], &[r#"{"n":"","c":{}}"#, r#"{"n":1,"c":{"n":""}}"#]);
+    check(&schema(false), None, &[r#"{"n":1,"c":{"n":""}}"#], &[r#"{"n":""}"#, r#"{"c":1}"#]);
+}
+
+#[test]
+fn scopes_meet_a_limit() {
+    // Each resource adds its anchor or does not: 2^n scopes.
+    let links: String = (0..24)
+        .map(|i| {
+            let next = i + 1;
+            format!(
+                r##""s{i}": {{"$id": "s{i}", "anyOf": [{{"$ref": "a{i}"}}, {{"items": {{"$ref": "s{next}"}}}}]}},
+                    "a{i}": {{"$id": "a{i}", "items": {{"$ref": "s{next}"}}, "$defs": {{"x": {{"$dynamicAnchor": "x{i}"}}}}}},"##
+            )
+        })
+        .collect();
+    let schema = format!(r##"{{"$id": "http://a.b/", "$ref": "s0", "$defs": {{{links} "end": {{"$id": "s24"}}}}}}"##);
+    let found = errors(&schema, None, &Limits { schema_nodes_max: 20_000, ..Limits::default() });
+    assert!(found.iter().any(|e| e.code == "J040" && e.message.contains("`schema_nodes_max`")), "{found:?}");
+}
+
+#[test]
+fn vocabularies() {
+    let meta = |vocabularies: &str| {
+        format!(
+            r##"{{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "http://a.b/meta", "$vocabulary": {{{vocabularies}}}}}"##
+        )
+    };
+    let vocabulary = |name: &str| format!(r#""https://json-schema.org/draft/2020-12/vocab/{name}": true"#);
+    let applicator = format!("{}, {}", vocabulary("core"), vocabulary("applicator"));
+    let schema = r#"{"$schema": "http://a.b/meta", "type": "object", "properties": {"a": false, "b": {"minimum": 3}}}"#;
+    let retriever = documents(&[("http://a.b/meta", &meta(&applicator))]);
+    check(schema, Some(&retriever), &[r#"{"b":1}"#, "1"], &[r#"{"a":1}"#]);
+    let all = format!(r#"{applicator}, {}, "http://a.b/own": false"#, vocabulary("validation"));
+    let retriever = documents(&[("http://a.b/meta", &meta(&all))]);
+    check(schema, Some(&retriever), &[r#"{"b":4}"#], &[r#"{"b":1}"#, "1", r#"{"a":1}"#]);
+    let unknown = meta(&format!(r#"{all}, "http://a.b/must": true"#));
+    let found = errors(schema, Some(&documents(&[("http://a.b/meta", &unknown)])), &Limits::default());
+    assert_eq!(found[0].code, "J003");
+    assert!(found[0].message.contains("`http://a.b/must`"));
+    // Without the meta-schema, the schema is read as 2020-12, with a warning.
+    let (grammar, warnings) = common::compiled(&shared(), schema);
+    assert_eq!(accepts(&grammar.expect("a grammar"), "1"), Ok(false));
+    assert_eq!(warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), ["J003"]);
+}
+
+#[test]
+fn drafts_by_document() {
+    let retriever = documents(&[
+        (
+            "http://a.b/7",
+            r#"{"$schema": "http://json-schema.org/draft-07/schema#", "prefixItems": [{"type": "string"}]}"#,
+        ),
+        ("http://a.b/none", r#"{"prefixItems": [{"type": "string"}]}"#),
+    ]);
+    check(r#"{"type": "array", "$ref": "http://a.b/7"}"#, Some(&retriever), &["[1]"], &["1"]);
+    check(r#"{"type": "array", "$ref": "http://a.b/none"}"#, Some(&retriever), &["[\"\"]"], &["[1]"]);
+}

@@ -275,6 +275,19 @@ pub enum EmbedKind {
     Inline(Box<Grammar>),
 }
 
+/// Grammars that stand inside each other are dropped one by one, so that dropping does not recurse.
+impl Drop for Embed {
+    fn drop(&mut self) {
+        let nothing = || EmbedKind::Named(String::new());
+        let mut inline = vec![std::mem::replace(&mut self.kind, nothing())];
+        while let Some(kind) = inline.pop() {
+            if let EmbedKind::Inline(mut grammar) = kind {
+                inline.extend(grammar.embeds.iter_mut().map(|embed| std::mem::replace(&mut embed.kind, nothing())));
+            }
+        }
+    }
+}
+
 impl Grammar {
     /// A grammar without rules; `start` must be set before it is used.
     pub fn new(name: impl Into<String>) -> Self {

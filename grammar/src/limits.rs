@@ -10,7 +10,7 @@ pub struct Limits {
     /// Diagnostics reported for one source. 100: more help nobody.
     pub diagnostics_max: usize,
     /// Nesting of parentheses, brackets and embedded grammars in a source. 200: deeper is not written by hand, and
-    /// the front ends' parsers recurse this deep.
+    /// the reader of regexes recurses this deep.
     pub grammar_depth_max: usize,
     /// Symbols of all rules after lowering. 4,000,000 (32 MB).
     pub grammar_symbols_max: usize,

@@ -1,5 +1,7 @@
 //! Linking: all grammars of a source in one table, every embed pointing at its target.
 
+use rustc_hash::FxHashMap;
+
 use crate::diagnostic::{CodeInfo, Diagnostic, did_you_mean};
 use crate::index::IndexVec;
 use crate::ir::{EmbedKind, Grammar, GrammarId};
@@ -33,6 +35,12 @@ pub struct LinkedGrammar {
     pub root: GrammarId,
 }
 
+/// Unknown names for which a like one is looked for; more help nobody.
+const NAMES_EXPLAINED_MAX: usize = 20;
+
+/// Names that an unknown one is compared with.
+const NAMES_COMPARED_MAX: usize = 10_000;
+
 /// Links `grammars`, of which the first is the root and all can be named as `@name`.
 /// `compile_json` turns the text of a `%json` body into a grammar.
 ///
@@ -42,10 +50,14 @@ pub fn link(
     mut compile_json: impl FnMut(Span) -> Result<Grammar, Vec<Diagnostic>>,
 ) -> Result<LinkedGrammar, Vec<Diagnostic>> {
     assert!(!grammars.is_empty(), "there is a root grammar");
-    let named: Vec<String> = grammars.iter().map(|grammar| grammar.name.clone()).collect();
+    let mut named: FxHashMap<String, GrammarId> = FxHashMap::default();
     let mut diagnostics = Vec::new();
-    for (index, name) in named.iter().enumerate() {
-        if !name.is_empty() && named[..index].contains(name) {
+    for (index, grammar) in grammars.iter().enumerate() {
+        let name = &grammar.name;
+        let is_new = !named.contains_key(name);
+        if is_new {
+            named.insert(name.clone(), GrammarId(index as u32));
+        } else if !name.is_empty() {
             diagnostics.push(Diagnostic::new(
                 "G002",
                 crate::Severity::Error,
@@ -64,17 +76,18 @@ pub fn link(
             let span = embed.span;
             let target = match std::mem::replace(&mut embed.kind, EmbedKind::Named(String::new())) {
                 EmbedKind::Named(name) => {
-                    let found = named.iter().position(|other| *other == name);
+                    let found = named.get(&name).copied();
                     if found.is_none() {
                         let mut diagnostic =
                             Diagnostic::error("G001", span, format!("there is no grammar named `{name}`"));
-                        if let Some(near) = did_you_mean(&name, named.iter().map(String::as_str)) {
+                        let compared = if diagnostics.len() < NAMES_EXPLAINED_MAX { NAMES_COMPARED_MAX } else { 0 };
+                        if let Some(near) = did_you_mean(&name, named.keys().map(String::as_str).take(compared)) {
                             diagnostic = diagnostic.help(format!("did you mean `@{near}`?"));
                         }
                         diagnostics.push(diagnostic);
                     }
                     table[id].embeds[embed_id].kind = EmbedKind::Named(name);
-                    found.map(|at| GrammarId(at as u32))
+                    found
                 }
                 EmbedKind::Json { body } => {
                     table[id].embeds[embed_id].kind = EmbedKind::Json { body };

@@ -132,6 +132,16 @@ fn all_mistakes_at_their_places() {
     assert_eq!(errors("[\"\\ud83dx\", \"\\u12\"]"), [("N009", "\\ud83d"), ("N008", "\\u12")]);
 }
 
+/// A broken document is an error even where none may be shown.
+#[test]
+fn no_diagnostics_allowed() {
+    let limits = Limits { diagnostics_max: 0, ..Limits::default() };
+    for text in ["{\"a\" 1}", "[1 2]", "{", "nul", ""] {
+        let errors = parse_json(SourceId(0), text, &limits).expect_err("it is broken");
+        assert_eq!(errors.len(), 1, "{text}");
+    }
+}
+
 #[test]
 fn every_code_has_its_examples() {
     for info in CODES {

@@ -2,7 +2,7 @@
 //!
 //! Nodes are entries of one table; children are older than their parents, so that dropping it does not recurse.
 
-use larkspur_grammar::{Condition, ConditionId, IndexVec, ParamExpr, Span, define_id, index::Id};
+use larkspur_grammar::{Condition, ConditionId, IndexVec, ParamExpr, Span, define_id};
 
 use crate::lexer::JsonBlock;
 
@@ -18,7 +18,7 @@ define_id! {
 /// A Lark text.
 #[derive(Clone, Debug)]
 pub struct Ast {
-    /// The text's own grammar is the last one; nested ones are older than what they stand in.
+    /// The text's own grammar is the first one; nested ones are younger than what they stand in.
     pub grammars: IndexVec<AstGrammarId, AstGrammar>,
     /// Bodies' nodes.
     pub nodes: IndexVec<NodeId, Node>,
@@ -179,6 +179,9 @@ pub enum NodeKind {
     Token,
     /// Something that was already reported.
     Error,
+    /// What could be read of a body that was given up: nodes of rules and terminals, whose names are still looked up,
+    /// and of nested grammars.
+    Broken(Vec<NodeId>),
 }
 
 /// One alternative.
@@ -195,7 +198,7 @@ pub struct AstAlternative {
 impl Ast {
     /// The text's own grammar.
     pub fn root(&self) -> &AstGrammar {
-        &self.grammars[AstGrammarId::from_index(self.grammars.len() - 1)]
+        &self.grammars[AstGrammarId(0)]
     }
     /// Nodes directly below `id`, in order.
     pub fn children(&self, id: NodeId) -> Vec<NodeId> {
@@ -205,6 +208,16 @@ impl Ast {
             NodeKind::Repeat(child, ..) | NodeKind::Complement(child) | NodeKind::Group(child) => vec![*child],
             NodeKind::Range(low, high) => vec![*low, *high],
             _ => Vec::new(),
+        }
+    }
+    /// How many nodes are directly below `id`.
+    pub fn child_count(&self, id: NodeId) -> usize {
+        match &self.nodes[id].kind {
+            NodeKind::Choice(alternatives) => alternatives.len(),
+            NodeKind::Sequence(parts) | NodeKind::And(parts) => parts.len(),
+            NodeKind::Repeat(..) | NodeKind::Complement(_) | NodeKind::Group(_) => 1,
+            NodeKind::Range(..) => 2,
+            _ => 0,
         }
     }
 }

@@ -84,7 +84,7 @@ impl Ast {
                 NodeKind::Complement(_) => writeln!(out, "complement"),
                 NodeKind::Group(_) => writeln!(out, "group"),
                 NodeKind::Lark(grammar) => writeln!(out, "grammar {}", grammar as &AstGrammarId),
-                NodeKind::Error => writeln!(out, "error"),
+                NodeKind::Error | NodeKind::Broken(_) => writeln!(out, "error"),
                 NodeKind::Range(..) => writeln!(out, "range"),
                 NodeKind::Rule(..) => writeln!(out, "rule {written}"),
                 NodeKind::Terminal(_) => writeln!(out, "terminal {written}"),

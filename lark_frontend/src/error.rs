@@ -150,6 +150,12 @@ impl Sink {
     pub fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }
+    /// Whether an error is shown somewhere inside of `span`.
+    pub fn has_error_in(&self, span: Span) -> bool {
+        let mut places = self.errors.iter().filter_map(|error| error.labels.first());
+        places
+            .any(|label| label.span.source == span.source && label.span.start < span.end && span.start < label.span.end)
+    }
     /// The diagnostics in the order of the text; errors go before warnings where not all are shown.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         let room = self.limit - self.errors.len();

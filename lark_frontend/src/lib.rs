@@ -18,6 +18,7 @@
 
 pub mod ast;
 mod attributes;
+mod bodies;
 mod codes;
 mod common;
 mod dump;
@@ -94,7 +95,7 @@ pub fn parse(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> Pa
         nested: false,
     };
     let whole = Span::new(source, 0, 0);
-    let grammar = lower::lower(&setting, ast.root(), options.name, options.start, whole, &mut sink);
+    let grammar = lower::lower(setting, options.name, options.start, whole, &mut sink);
     Parsed { grammar: (!sink.has_errors()).then_some(grammar), schemas: ast.schemas(), diagnostics: sink.finish() }
 }
 

@@ -1,12 +1,16 @@
 //! [`Ast`] to [`Grammar`]: names are resolved, terminals become regexes, attributes become tails and captures.
 //!
 //! Every definition is lowered, used or not, and lowering goes on after a mistake.
-//! Recursion follows the brackets of the text, which the parser has bounded.
+//! Nodes are lowered children first from a list of what is left to do, and nested grammars behind what they stand in, so
+//! that nothing recurses.
 
 use larkspur_grammar::{
-    Alternative, Condition, ConditionId, Embed, EmbedKind, Expr, ExprId, ExprKind, Grammar, GrammarOptions, IndexVec,
-    Limits, ParamExpr, RegexId, Rule, RuleId, Span, Terminal, TerminalId, TokenItem, TokenSet, TokenSetId, index::Id,
+    Alternative, Condition, ConditionId, Embed, EmbedId, EmbedKind, Expr, ExprId, ExprKind, Grammar, GrammarOptions,
+    IndexVec, Limits, ParamExpr, RegexId, Rule, RuleId, Span, Terminal, TerminalId, TokenItem, TokenSet, TokenSetId,
+    index::Id,
 };
+use std::collections::VecDeque;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, NodeId, NodeKind};
@@ -30,15 +34,48 @@ pub(crate) struct Setting<'a> {
     pub nested: bool,
 }
 
-/// Lowers one grammar. `whole` is where a mistake without a place of its own is shown.
-pub(crate) fn lower(
-    setting: &Setting,
-    grammar: &AstGrammar,
+/// A nested grammar that is still to be lowered.
+pub(crate) struct Nested<'a> {
+    grammar: AstGrammarId,
+    setting: Setting<'a>,
+    name: String,
+    span: Span,
+    /// The embed that it belongs to, in the grammar that it stands in.
+    embed: EmbedId,
+}
+
+/// Lowers the text's own grammar and those nested in it. `whole` is where a mistake without a place of its own is shown.
+pub(crate) fn lower(setting: Setting, name: &str, start: Option<&str>, whole: Span, sink: &mut Sink) -> Grammar {
+    let (root, mut agenda) = lower_one(&setting, AstGrammarId(0), name, start, whole, sink);
+    let mut grammars = vec![root];
+    // Where each of `grammars` but the first belongs, and the nested grammars of each.
+    let mut places: Vec<(usize, EmbedId)> = Vec::new();
+    let mut pending: VecDeque<(usize, Nested)> = agenda.drain(..).map(|nested| (0, nested)).collect();
+    while let Some((outer, nested)) = pending.pop_front() {
+        let Nested { grammar, setting, name, span, embed } = nested;
+        let (inner, more) = lower_one(&setting, grammar, &name, None, span, sink);
+        places.push((outer, embed));
+        pending.extend(more.into_iter().map(|nested| (grammars.len(), nested)));
+        grammars.push(inner);
+    }
+    // Each stands behind the one that it belongs in.
+    while let Some((outer, embed)) = places.pop() {
+        let inner = grammars.pop().expect("one for each place");
+        grammars[outer].embeds[embed].kind = EmbedKind::Inline(Box::new(inner));
+    }
+    grammars.pop().expect("the text's own grammar is left")
+}
+
+/// Lowers one grammar; those nested in it are returned.
+fn lower_one<'a>(
+    setting: &Setting<'a>,
+    id: AstGrammarId,
     name: &str,
     start: Option<&str>,
     whole: Span,
     sink: &mut Sink,
-) -> Grammar {
+) -> (Grammar, Vec<Nested<'a>>) {
+    let grammar = &setting.ast.grammars[id];
     let mut options = options::read(setting.ast, grammar, setting.defaults.clone(), setting.nested, sink);
     if let Some(lexer) = setting.lexer {
         options.lexer = lexer;
@@ -47,6 +84,7 @@ pub(crate) fn lower(
         setting,
         sink,
         grammar: Grammar { options, ..Grammar::new(name) },
+        nested: Vec::new(),
         names: FxHashMap::default(),
         rules: Vec::new(),
         inner_rules: Vec::new(),
@@ -63,7 +101,8 @@ pub(crate) fn lower(
     lowerer.ignored(grammar);
     lowerer.rule_bodies();
     lowerer.start(start, whole);
-    lowerer.finish()
+    let nested = std::mem::take(&mut lowerer.nested);
+    (lowerer.finish(), nested)
 }
 
 /// What a name stands for.
@@ -90,9 +129,11 @@ struct RuleContext {
 }
 
 pub(crate) struct Lowerer<'a, 's> {
-    pub setting: &'a Setting<'a>,
+    pub setting: &'s Setting<'a>,
     pub sink: &'s mut Sink,
     pub grammar: Grammar,
+    /// Nested grammars met so far.
+    nested: Vec<Nested<'a>>,
     /// Symbols by name.
     pub names: Names<'a>,
     /// Definitions of the rules; a rule's id is its index.
@@ -319,18 +360,46 @@ impl<'a> Lowerer<'a, '_> {
     }
 }
 
+/// What is left to do with a node.
+pub(crate) enum Task {
+    Enter(NodeId),
+    /// Its children are done.
+    Leave(NodeId),
+}
+
 // Right-hand sides.
 impl Lowerer<'_, '_> {
     /// A node of a rule's body.
-    pub fn expr(&mut self, node: NodeId) -> ExprId {
+    pub fn expr(&mut self, root: NodeId) -> ExprId {
         let ast = self.setting.ast;
-        let span = ast.nodes[node].span;
+        let mut agenda = vec![Task::Enter(root)];
+        let mut done: Vec<ExprId> = Vec::new();
+        while let Some(visit) = agenda.pop() {
+            match visit {
+                Task::Enter(node) => match &ast.nodes[node].kind {
+                    NodeKind::Choice(_) | NodeKind::Sequence(_) | NodeKind::Group(_) | NodeKind::Repeat(..) => {
+                        agenda.push(Task::Leave(node));
+                        agenda.extend(ast.children(node).into_iter().rev().map(Task::Enter));
+                    }
+                    _ => done.push(self.leaf(node)),
+                },
+                Task::Leave(node) => {
+                    let parts = done.split_off(done.len() - ast.child_count(node));
+                    done.push(self.joined(node, parts));
+                }
+            }
+        }
+        done.pop().expect("the root is done")
+    }
+
+    /// A node whose children are lowered.
+    fn joined(&mut self, node: NodeId, parts: Vec<ExprId>) -> ExprId {
+        let ast = self.setting.ast;
         let kind = match &ast.nodes[node].kind {
             NodeKind::Choice(alternatives) => {
-                let alternatives = alternatives
-                    .iter()
-                    .map(|alternative| Alternative {
-                        expr: self.expr(alternative.body),
+                let alternatives = (alternatives.iter().zip(parts))
+                    .map(|(alternative, expr)| Alternative {
+                        expr,
                         condition: alternative.condition.map(|(id, span)| self.condition(id, span)),
                     })
                     .collect::<Vec<_>>();
@@ -339,9 +408,18 @@ impl Lowerer<'_, '_> {
                     _ => ExprKind::Choice(alternatives),
                 }
             }
-            NodeKind::Sequence(parts) => ExprKind::Sequence(parts.iter().map(|&part| self.expr(part)).collect()),
-            NodeKind::Group(inner) => return self.expr(*inner),
-            NodeKind::Repeat(child, min, max) => ExprKind::Repeat(self.expr(*child), *min, *max),
+            NodeKind::Repeat(_, min, max) => ExprKind::Repeat(parts[0], *min, *max),
+            NodeKind::Group(_) => return parts[0],
+            _ => ExprKind::Sequence(parts),
+        };
+        self.grammar.expr(kind, ast.nodes[node].span)
+    }
+
+    /// A node that has no children or is one terminal.
+    fn leaf(&mut self, node: NodeId) -> ExprId {
+        let ast = self.setting.ast;
+        let span = ast.nodes[node].span;
+        let kind = match &ast.nodes[node].kind {
             NodeKind::Complement(inner) => match self.complemented_tokens(*inner) {
                 Some(set) => ExprKind::Tokens(set),
                 None => self.operator(node),
@@ -360,9 +438,33 @@ impl Lowerer<'_, '_> {
             NodeKind::Lark(grammar) => self.nested(*grammar, span),
             NodeKind::GrammarRef => self.embed(EmbedKind::Named(self.text(span)[1..].to_string()), span),
             NodeKind::Token => ExprKind::Tokens(self.tokens(span, false)),
+            NodeKind::Broken(names) => {
+                self.broken(names);
+                ExprKind::Sequence(Vec::new())
+            }
+            NodeKind::Choice(_) | NodeKind::Sequence(_) | NodeKind::Repeat(..) | NodeKind::Group(_) => {
+                unreachable!("has children")
+            }
             NodeKind::Error => ExprKind::Sequence(Vec::new()),
         };
         self.grammar.expr(kind, span)
+    }
+
+    /// The names in a body that was given up are reported if nothing defines them and they are not what is wrong with
+    /// it; nested grammars are lowered for the sake of their mistakes.
+    pub fn broken(&mut self, parts: &[NodeId]) {
+        for &id in parts {
+            let node = &self.setting.ast.nodes[id];
+            match &node.kind {
+                NodeKind::Rule(name, _) | NodeKind::Terminal(name)
+                    if !self.names.contains_key(name.as_str()) && !self.sink.has_error_in(node.span) =>
+                {
+                    self.undefined(name, node.span);
+                }
+                NodeKind::Lark(grammar) => _ = self.nested(*grammar, node.span),
+                _ => {}
+            }
+        }
     }
 
     /// `&` and `~` in a rule.
@@ -430,14 +532,31 @@ impl Lowerer<'_, '_> {
         self.copy_condition(id)
     }
 
-    fn copy_condition(&mut self, id: ConditionId) -> ConditionId {
-        let copied = match self.setting.ast.conditions[id].clone() {
-            Condition::And(a, b) => Condition::And(self.copy_condition(a), self.copy_condition(b)),
-            Condition::Or(a, b) => Condition::Or(self.copy_condition(a), self.copy_condition(b)),
-            Condition::Not(a) => Condition::Not(self.copy_condition(a)),
-            leaf => leaf,
-        };
-        self.grammar.conditions.push(copied)
+    /// Conditions are younger than those in them, and so are their copies.
+    fn copy_condition(&mut self, root: ConditionId) -> ConditionId {
+        let conditions = &self.setting.ast.conditions;
+        let mut used = vec![root];
+        let mut next = 0;
+        while let Some(&id) = used.get(next) {
+            next += 1;
+            match conditions[id] {
+                Condition::And(a, b) | Condition::Or(a, b) => used.extend([a, b]),
+                Condition::Not(a) => used.push(a),
+                _ => {}
+            }
+        }
+        used.sort_unstable();
+        let mut copies: FxHashMap<ConditionId, ConditionId> = FxHashMap::default();
+        for id in used {
+            let copied = match conditions[id].clone() {
+                Condition::And(a, b) => Condition::And(copies[&a], copies[&b]),
+                Condition::Or(a, b) => Condition::Or(copies[&a], copies[&b]),
+                Condition::Not(a) => Condition::Not(copies[&a]),
+                leaf => leaf,
+            };
+            copies.insert(id, self.grammar.conditions.push(copied));
+        }
+        copies[&root]
     }
 
     fn tokens(&mut self, span: Span, complement: bool) -> TokenSetId {
@@ -486,8 +605,10 @@ impl Lowerer<'_, '_> {
         };
         let setting = Setting { defaults, nested: true, lexer: None, ..self.setting.clone() };
         let name = format!("{}/%lark", self.grammar.name);
-        let inner = lower(&setting, &setting.ast.grammars[grammar], &name, None, span, self.sink);
-        self.embed(EmbedKind::Inline(Box::new(inner)), span)
+        let kind = EmbedKind::Named(String::new());
+        let embed = self.grammar.embeds.push(Embed { kind, span, target: None });
+        self.nested.push(Nested { grammar, setting, name, span, embed });
+        ExprKind::Embed(embed)
     }
 
     /// The expression of a terminal.

@@ -4,7 +4,7 @@ use larkspur_grammar::param::Comparison;
 use larkspur_grammar::{Condition, ConditionId, ParamExpr, ParamRange};
 
 use crate::error::Mistake;
-use crate::lexer::SyntaxKind;
+use crate::lexer::{Lexeme, SyntaxKind};
 use crate::parser::{Parse, Parser};
 
 /// Names of parameter functions.
@@ -46,6 +46,14 @@ fn comparison(name: &str) -> Option<Comparison> {
     })
 }
 
+/// `not(…)`, `and(…)` or `or(…)` whose end has not come yet.
+struct OpenCondition {
+    name: &'static str,
+    opened: Lexeme,
+    /// The first of two.
+    left: Option<ConditionId>,
+}
+
 impl Parser<'_, '_> {
     /// What follows `rule::`.
     pub(crate) fn param_expr(&mut self) -> Parse<ParamExpr> {
@@ -76,28 +84,57 @@ impl Parser<'_, '_> {
         Ok(expr)
     }
 
-    /// What follows `%if`.
+    /// What follows `%if`. Conditions that are open stand in a list, so that reading does not recurse.
     pub(crate) fn condition(&mut self) -> Parse<ConditionId> {
+        let mut open: Vec<OpenCondition> = Vec::new();
+        loop {
+            let name = self.condition_name()?;
+            let mut condition = Condition::True;
+            if name != "true" {
+                self.enter()?;
+                let opened = self.expect(SyntaxKind::LParen)?;
+                if ["not", "and", "or"].contains(&name) {
+                    open.push(OpenCondition { name, opened, left: None });
+                    continue;
+                }
+                condition = self.comparison(name)?;
+                self.close(SyntaxKind::RParen, opened)?;
+                self.leave();
+            }
+            let mut done = self.conditions.push(condition);
+            loop {
+                let Some(outer) = open.pop() else { return Ok(done) };
+                let condition = match (outer.name, outer.left) {
+                    ("not", _) => Condition::Not(done),
+                    (_, None) => {
+                        self.expect(SyntaxKind::Comma)?;
+                        open.push(OpenCondition { left: Some(done), ..outer });
+                        break;
+                    }
+                    ("and", Some(left)) => Condition::And(left, done),
+                    (_, Some(left)) => Condition::Or(left, done),
+                };
+                self.close(SyntaxKind::RParen, outer.opened)?;
+                self.leave();
+                done = self.conditions.push(condition);
+            }
+        }
+    }
+
+    fn condition_name(&mut self) -> Parse<&'static str> {
         if !self.is(SyntaxKind::RuleName) {
             return self.fail_expected("a condition");
         }
-        let name = self.str(self.peek());
-        if !CONDITIONS.contains(&name) {
-            return self.fail(Mistake::ParameterFunction { name: name.to_string(), condition: true });
-        }
+        let written = self.str(self.peek());
+        let Some(&name) = CONDITIONS.iter().find(|&&name| name == written) else {
+            return self.fail(Mistake::ParameterFunction { name: written.to_string(), condition: true });
+        };
         self.next();
-        if name == "true" {
-            return Ok(self.conditions.push(Condition::True));
-        }
-        self.enter()?;
-        let opened = self.expect(SyntaxKind::LParen)?;
-        let condition = self.condition_arguments(name)?;
-        self.close(SyntaxKind::RParen, opened)?;
-        self.leave();
-        Ok(self.conditions.push(condition))
+        Ok(name)
     }
 
-    fn condition_arguments(&mut self, name: &str) -> Parse<Condition> {
+    /// The arguments of a condition that has no others in it.
+    fn comparison(&mut self, name: &str) -> Parse<Condition> {
         let whole = |range: ParamRange| range.mask() >> range.start;
         Ok(match name {
             "bit_set" | "bit_clear" => {
@@ -110,13 +147,6 @@ impl Parser<'_, '_> {
                 Condition::Compare(range, Comparison::Eq, whole(range))
             }
             "is_zeros" => Condition::Compare(self.bits()?, Comparison::Eq, 0),
-            "not" => Condition::Not(self.condition()?),
-            "and" | "or" => {
-                let left = self.condition()?;
-                self.expect(SyntaxKind::Comma)?;
-                let right = self.condition()?;
-                if name == "and" { Condition::And(left, right) } else { Condition::Or(left, right) }
-            }
             _ => {
                 let range = self.bits()?;
                 self.expect(SyntaxKind::Comma)?;

@@ -1,13 +1,13 @@
-//! Lexemes to [`Ast`]: recursive descent, one function for each construct.
+//! Lexemes to [`Ast`]: statements, one function for each. Their right-hand sides are read in `bodies.rs`.
 //!
 //! After a mistake the statement is given up and reading goes on with the next one; the name of a broken definition
-//! still counts as defined. Recursion is bounded by `Limits::grammar_depth_max`.
+//! still counts as defined, and the names in it are still looked up.
+//! A nested grammar is stepped over and read when its surroundings are done, so that nothing here recurses.
 
-use larkspur_grammar::{Condition, ConditionId, IndexVec, Limits, SourceId, Span};
+use larkspur_grammar::{Condition, ConditionId, IndexVec, Limits, SourceId, Span, index::Id};
+use rustc_hash::FxHashMap;
 
-use crate::ast::{
-    Ast, AstAlternative, AstGrammar, AstGrammarId, Definition, Import, Item, Name, Node, NodeId, NodeKind,
-};
+use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Import, Item, Name, Node, NodeId, NodeKind};
 use crate::error::{Mistake, Sink};
 use crate::lexer::{JsonBlock, Lexed, Lexeme, SyntaxKind};
 
@@ -31,10 +31,12 @@ pub(crate) fn parse(text: &str, source: SourceId, lexed: Lexed, limits: &Limits,
         limits,
         sink,
         grammars: IndexVec::new(),
+        nested: Vec::new(),
+        nested_ends: nested_ends(&lexed.lexemes),
         nodes: IndexVec::new(),
         conditions: IndexVec::new(),
     };
-    parser.statements(None);
+    parser.grammars();
     let (grammars, nodes, conditions) = (parser.grammars, parser.nodes, parser.conditions);
     Ast { grammars, nodes, conditions, json: lexed.json, begins_with_llguidance: lexed.begins_with_llguidance }
 }
@@ -42,25 +44,53 @@ pub(crate) fn parse(text: &str, source: SourceId, lexed: Lexed, limits: &Limits,
 pub(crate) struct Parser<'a, 's> {
     text: &'a str,
     source: SourceId,
-    lexemes: &'a [Lexeme],
+    pub(crate) lexemes: &'a [Lexeme],
     json: &'a [JsonBlock],
     /// Index of the next lexeme.
-    at: usize,
+    pub(crate) at: usize,
     /// Brackets and nested grammars that are open.
-    depth: usize,
+    pub(crate) depth: usize,
     /// Whether the last statement was a definition: for the message when the next line is none.
     in_rule_body: bool,
     /// Nodes, alternatives and statements so far.
-    symbols: usize,
+    pub(crate) symbols: usize,
     pub(crate) limits: &'a Limits,
     pub(crate) sink: &'s mut Sink,
     grammars: IndexVec<AstGrammarId, AstGrammar>,
-    nodes: IndexVec<NodeId, Node>,
+    /// Nested grammars that are still to be read: the lexeme behind the brace, and the depth there.
+    nested: Vec<(AstGrammarId, usize, usize)>,
+    /// Of each `{` of a nested grammar that is closed, its `}`. Indices of lexemes.
+    nested_ends: FxHashMap<usize, usize>,
+    pub(crate) nodes: IndexVec<NodeId, Node>,
     pub(crate) conditions: IndexVec<ConditionId, Condition>,
 }
 
+/// Of each `{` behind `%lark`, the `}` that closes it. A repetition's `{` that is left open ends with its line.
+fn nested_ends(lexemes: &[Lexeme]) -> FxHashMap<usize, usize> {
+    let mut ends = FxHashMap::default();
+    // Braces that are open, and whether they are a nested grammar's.
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    for (at, lexeme) in lexemes.iter().enumerate() {
+        match lexeme.kind {
+            SyntaxKind::LBrace => open.push((at, at > 0 && lexemes[at - 1].kind == SyntaxKind::KwLark)),
+            SyntaxKind::Newline => {
+                while let Some((_, false)) = open.last() {
+                    open.pop();
+                }
+            }
+            SyntaxKind::RBrace => {
+                if let Some((from, true)) = open.pop() {
+                    ends.insert(from, at);
+                }
+            }
+            _ => {}
+        }
+    }
+    ends
+}
+
 /// Lexemes that end a sequence.
-const SEQUENCE_ENDS: &[SyntaxKind] = &[
+pub(crate) const SEQUENCE_ENDS: &[SyntaxKind] = &[
     SyntaxKind::Newline,
     SyntaxKind::VBar,
     SyntaxKind::Arrow,
@@ -77,7 +107,7 @@ impl<'a> Parser<'a, '_> {
     pub(crate) fn peek(&self) -> Lexeme {
         self.lexemes[self.at.min(self.lexemes.len() - 1)]
     }
-    fn peek_after(&self) -> SyntaxKind {
+    pub(crate) fn peek_after(&self) -> SyntaxKind {
         self.lexemes.get(self.at + 1).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind)
     }
     pub(crate) fn is(&self, kind: SyntaxKind) -> bool {
@@ -171,33 +201,45 @@ impl<'a> Parser<'a, '_> {
 
 // Statements.
 impl Parser<'_, '_> {
-    /// Statements up to the end of the text, or to the `}` that closes what `opened` opened.
-    fn statements(&mut self, opened: Option<Lexeme>) -> AstGrammarId {
+    /// The text's own grammar, and those nested in it, each behind what it stands in.
+    fn grammars(&mut self) {
+        let root = self.grammars.push(AstGrammar::default());
+        self.grammars[root].items = self.statements(false);
+        let mut next = 0;
+        while let Some(&(id, at, depth)) = self.nested.get(next)
+            && self.symbols <= self.limits.grammar_symbols_max
+        {
+            next += 1;
+            (self.at, self.depth) = (at, depth);
+            self.grammars[id].items = self.statements(true);
+        }
+    }
+
+    /// Statements up to the end of the text, or of a nested grammar.
+    fn statements(&mut self, nested: bool) -> Vec<Item> {
         let mut items = Vec::new();
         self.in_rule_body = false;
         loop {
             while self.accept(SyntaxKind::Newline).is_some() {}
-            if self.is(SyntaxKind::Eof) || self.sink.is_full() || (opened.is_some() && self.is(SyntaxKind::RBrace)) {
-                break;
+            if self.is(SyntaxKind::Eof) || self.sink.is_full() || (nested && self.is(SyntaxKind::RBrace)) {
+                return items;
             }
             if self.symbols > self.limits.grammar_symbols_max {
                 let span = self.here();
                 self.sink.report(span, Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
-                self.at = self.lexemes.len() - 1;
-                break;
+                return items;
             }
             let depth = self.depth;
             let before = self.at;
-            let result = self.statement(&mut items).and_then(|()| self.statement_end(opened.is_some()));
+            let result = self.statement(&mut items).and_then(|()| self.statement_end(nested));
             if result.is_err() {
                 self.depth = depth;
-                self.recover(opened.is_some());
+                self.recover(nested);
                 if self.at == before {
                     self.next();
                 }
             }
         }
-        self.grammars.push(AstGrammar { items })
     }
 
     /// Skips to the end of the statement. In a nested grammar its closing brace ends it too.
@@ -207,7 +249,10 @@ impl Parser<'_, '_> {
             match self.peek().kind {
                 SyntaxKind::Eof => return,
                 SyntaxKind::Newline if self.peek_after() != SyntaxKind::VBar => return,
-                SyntaxKind::LBrace => braces += 1,
+                SyntaxKind::LBrace => match self.nested_ends.get(&self.at) {
+                    Some(&end) => self.at = end,
+                    None => braces += 1,
+                },
                 SyntaxKind::RBrace if braces > 0 => braces -= 1,
                 SyntaxKind::RBrace if nested => return,
                 _ => {}
@@ -249,7 +294,7 @@ impl Parser<'_, '_> {
             }
             SyntaxKind::KwIgnore => {
                 self.next();
-                let body = self.choice(Place::Top)?;
+                let body = self.body()?;
                 items.push(Item::Ignore(body));
                 Ok(())
             }
@@ -272,7 +317,7 @@ impl Parser<'_, '_> {
     }
 
     /// The JSON lexeme that always follows a directive with JSON: its index.
-    fn json(&mut self) -> Parse<usize> {
+    pub(crate) fn json(&mut self) -> Parse<usize> {
         let lexeme = self.expect(SyntaxKind::Json)?;
         // A value that is missing is empty, and may share its place with none.
         let index = self.json.partition_point(|block| block.span.start < lexeme.start);
@@ -304,7 +349,8 @@ impl Parser<'_, '_> {
             let span = self.since(first);
             self.sink.report(span, Mistake::InlineUnderscoreRule { rule: name.text.clone() });
         }
-        let error = self.node(NodeKind::Error, name.span);
+        let (first_node, name_span) = (self.nodes.len(), name.span);
+        let error = self.node(NodeKind::Error, name_span);
         let mut definition = Definition {
             name,
             is_terminal,
@@ -316,6 +362,9 @@ impl Parser<'_, '_> {
             body: error,
         };
         let result = self.definition_rest(&mut definition);
+        if result.is_err() {
+            definition.body = self.broken(first_node, name_span);
+        }
         items.push(Item::Definition(definition));
         result
     }
@@ -341,7 +390,7 @@ impl Parser<'_, '_> {
         }
         self.check_attributes(definition);
         self.next();
-        let body = self.choice(Place::Top)?;
+        let body = self.body()?;
         definition.body = body;
         if definition.name.text.starts_with('_')
             && !definition.is_terminal
@@ -436,338 +485,36 @@ impl Parser<'_, '_> {
         }));
     }
 
-    fn any_name(&mut self, expected: &'static str) -> Parse<Name> {
+    pub(crate) fn any_name(&mut self, expected: &'static str) -> Parse<Name> {
         if !self.is(SyntaxKind::RuleName) && !self.is(SyntaxKind::TerminalName) {
             return self.fail_expected(expected);
         }
         let lexeme = self.next();
         Ok(Name { text: self.str(lexeme).to_string(), span: self.span(lexeme) })
     }
-}
 
-/// Where a choice stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// A definition's body.
-    Top,
-    /// In parentheses or brackets.
-    Group,
-}
-
-// Bodies.
-impl Parser<'_, '_> {
-    /// Alternatives; the next line goes on if it begins with `|`.
-    fn choice(&mut self, place: Place) -> Parse<NodeId> {
-        let first = self.peek();
-        let depth = self.depth;
-        let mut alternatives = Vec::new();
-        loop {
-            match self.alternative(place) {
-                Ok(alternative) => alternatives.push(alternative),
-                Err(Reported) if place == Place::Top && self.skip_alternative(depth) => {
-                    let body = self.node(NodeKind::Error, self.span(first));
-                    alternatives.push(AstAlternative { body, alias: None, condition: None });
-                }
-                Err(Reported) => return Err(Reported),
-            }
-            if self.symbols > self.limits.grammar_symbols_max {
-                return self.fail(Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
-            }
-            if self.is(SyntaxKind::Newline) && self.peek_after() == SyntaxKind::VBar {
-                self.next();
-            }
-            if self.accept(SyntaxKind::VBar).is_none() {
-                break;
-            }
-        }
-        let span = self.since(first);
-        match alternatives.as_slice() {
-            [AstAlternative { body, alias: None, condition: None }] => Ok(*body),
-            _ => Ok(self.node(NodeKind::Choice(alternatives), span)),
-        }
-    }
-
-    /// After a mistake, skips to the `|` that begins the next alternative of a body. False if there is none: then
-    /// nothing is skipped, and the statement is given up.
-    fn skip_alternative(&mut self, depth: usize) -> bool {
-        let mut open = self.depth - depth;
-        self.depth = depth;
-        let mut at = self.at;
-        loop {
-            let after = self.lexemes.get(at + 1).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind);
-            match self.lexemes.get(at).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind) {
-                SyntaxKind::Eof => return false,
-                SyntaxKind::Newline if after != SyntaxKind::VBar => return false,
-                SyntaxKind::VBar if open == 0 => {
-                    self.at = at;
-                    return true;
-                }
-                SyntaxKind::LParen | SyntaxKind::LBracket | SyntaxKind::LBrace => open += 1,
-                SyntaxKind::RParen | SyntaxKind::RBracket | SyntaxKind::RBrace => match open.checked_sub(1) {
-                    Some(left) => open = left,
-                    None => return false,
-                },
-                _ => {}
-            }
-            at += 1;
-        }
-    }
-
-    fn alternative(&mut self, place: Place) -> Parse<AstAlternative> {
-        self.symbols += 1;
-        let first = self.peek();
-        let mut parts = vec![self.sequence()?];
-        while self.accept(SyntaxKind::And).is_some() {
-            parts.push(self.sequence()?);
-        }
-        let body = if parts.len() == 1 {
-            parts[0]
-        } else {
-            let span = self.since(first);
-            self.node(NodeKind::And(parts), span)
-        };
-        let mut alias = None;
-        if let Some(arrow) = self.accept(SyntaxKind::Arrow) {
-            let name = self.any_name("the alias")?;
-            if place == Place::Group {
-                let span = self.span(arrow).to(name.span);
-                self.sink.report(span, Mistake::AliasInGroup);
-            }
-            alias = Some(name);
-        }
-        let mut condition = None;
-        if let Some(keyword) = self.accept(SyntaxKind::KwIf) {
-            let id = self.condition()?;
-            condition = Some((id, self.since(keyword)));
-        }
-        Ok(AstAlternative { body, alias, condition })
-    }
-
-    fn sequence(&mut self) -> Parse<NodeId> {
-        let first = self.peek();
-        let mut parts = Vec::new();
-        while !SEQUENCE_ENDS.contains(&self.peek().kind) {
-            parts.push(self.item()?);
-            if self.symbols > self.limits.grammar_symbols_max {
-                return self.fail(Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
-            }
-        }
-        if let [only] = parts.as_slice() {
-            return Ok(*only);
-        }
-        let span = if parts.is_empty() { Span { end: first.start, ..self.span(first) } } else { self.since(first) };
-        Ok(self.node(NodeKind::Sequence(parts), span))
-    }
-
-    /// An atom and its repetition.
-    fn item(&mut self) -> Parse<NodeId> {
-        let first = self.peek();
-        let atom = self.atom()?;
-        let Some((min, max)) = self.repetition()? else { return Ok(atom) };
-        let span = self.since(first);
-        let repeat = self.node(NodeKind::Repeat(atom, min, max), span);
-        let second = self.peek();
-        while self.repetition()?.is_some() {
-            let span = self.since(second);
-            self.sink.report(span, Mistake::RepeatTwice);
-        }
-        Ok(repeat)
-    }
-
-    /// `?`, `*`, `+`, `~n`, `~n..m`, `{n}`, `{n,}`, `{,m}`, `{n,m}`, or nothing.
-    fn repetition(&mut self) -> Parse<Option<(u32, Option<u32>)>> {
-        let first = self.peek();
-        let bounds = match first.kind {
-            SyntaxKind::Question => {
-                self.next();
-                (0, Some(1))
-            }
-            SyntaxKind::Star => {
-                self.next();
-                (0, None)
-            }
-            SyntaxKind::Plus => {
-                self.next();
-                (1, None)
-            }
-            SyntaxKind::Tilde if self.peek_after() == SyntaxKind::Number => {
-                self.next();
-                let min = self.count()?;
-                let max = if self.accept(SyntaxKind::DotDot).is_some() { self.count()? } else { min };
-                (min, Some(max))
-            }
-            SyntaxKind::LBrace => {
-                self.next();
-                // Open, for recovery; it does not nest.
-                self.depth += 1;
-                let min = if self.is(SyntaxKind::Comma) { 0 } else { self.count()? };
-                let mut max = Some(min);
-                if self.accept(SyntaxKind::Comma).is_some() {
-                    max = if self.is(SyntaxKind::RBrace) { None } else { Some(self.count()?) };
-                }
-                self.close(SyntaxKind::RBrace, first)?;
-                self.depth -= 1;
-                (min, max)
-            }
-            _ => return Ok(None),
-        };
-        if let (min, Some(max)) = bounds
-            && min > max
-        {
-            let span = self.since(first);
-            self.sink.report(span, Mistake::RepeatOrder { min: min.into(), max: max.into() });
-            return Ok(Some((min, None)));
-        }
-        Ok(Some(bounds))
-    }
-
-    fn count(&mut self) -> Parse<u32> {
-        let lexeme = self.peek();
-        let text = self.str(lexeme);
-        if lexeme.kind != SyntaxKind::Number || !text.bytes().all(|b| b.is_ascii_digit()) {
-            let found = self.found();
-            return self.fail(Mistake::NumberExpected { expected: "a count", found });
-        }
-        let count = text.parse::<u32>().ok().filter(|&count| count <= self.limits.repeat_max);
-        let Some(count) = count else {
-            let count = if text.len() > 20 { format!("{}…", &text[..20]) } else { text.to_string() };
-            let span = self.span(lexeme);
-            self.sink.report(span, Mistake::RepeatTooLarge { count, limit: self.limits.repeat_max });
-            self.next();
-            return Ok(0);
-        };
-        self.next();
-        Ok(count)
-    }
-
-    /// `~` binds tighter than repetition; two of them cancel.
-    fn atom(&mut self) -> Parse<NodeId> {
-        let first = self.peek();
-        let mut complemented = false;
-        let mut tildes = 0;
-        while self.accept(SyntaxKind::Tilde).is_some() {
-            complemented = !complemented;
-            tildes += 1;
-        }
-        if tildes > 0 && self.is(SyntaxKind::Number) {
-            return self.fail_expected("something to repeat before `~`");
-        }
-        let inner = match self.peek().kind {
-            SyntaxKind::LParen => self.group(SyntaxKind::RParen)?,
-            SyntaxKind::LBracket => self.group(SyntaxKind::RBracket)?,
-            _ => self.value()?,
-        };
-        if tildes == 0 {
-            return Ok(inner);
-        }
-        let span = self.since(first);
-        let negated = self.node(NodeKind::Complement(inner), span);
-        // `~~X` still has to be a terminal; it stays two complements.
-        Ok(if complemented { negated } else { self.node(NodeKind::Complement(negated), span) })
-    }
-
-    fn group(&mut self, closing: SyntaxKind) -> Parse<NodeId> {
-        self.enter()?;
-        let opened = self.next();
-        let body = self.choice(Place::Group)?;
-        if self.is(SyntaxKind::Newline) && self.peek_after() == closing {
-            self.next();
-        }
-        self.close(closing, opened)?;
-        self.leave();
-        let span = self.since(opened);
-        Ok(match closing {
-            SyntaxKind::RBracket => self.node(NodeKind::Repeat(body, 0, Some(1)), span),
-            _ => self.node(NodeKind::Group(body), span),
-        })
-    }
-
-    /// What stands without brackets.
-    fn value(&mut self) -> Parse<NodeId> {
-        let lexeme = self.peek();
-        let span = self.span(lexeme);
-        let kind = match lexeme.kind {
-            SyntaxKind::String => {
-                let low = self.string()?;
-                if self.accept(SyntaxKind::DotDot).is_none() {
-                    return Ok(low);
-                }
-                let high = self.string()?;
-                let span = self.since(lexeme);
-                return Ok(self.node(NodeKind::Range(low, high), span));
-            }
-            SyntaxKind::RuleName | SyntaxKind::TerminalName => return self.reference(),
-            SyntaxKind::KwRegex | SyntaxKind::KwJson => {
-                self.next();
-                let json = self.json()?;
-                let kind =
-                    if lexeme.kind == SyntaxKind::KwRegex { NodeKind::RegexJson(json) } else { NodeKind::Json(json) };
-                let span = self.since(lexeme);
-                return Ok(self.node(kind, span));
-            }
-            SyntaxKind::KwLark => return self.nested(),
-            SyntaxKind::Regex => NodeKind::Regex,
-            SyntaxKind::GrammarRef => NodeKind::GrammarRef,
-            SyntaxKind::SpecialToken => NodeKind::Token,
-            SyntaxKind::Error => NodeKind::Error,
-            _ => return self.fail_expected("a symbol, a literal or a group"),
-        };
-        self.next();
-        Ok(self.node(kind, span))
-    }
-
-    /// A string's node.
-    pub(crate) fn string(&mut self) -> Parse<NodeId> {
-        let lexeme = self.expect(SyntaxKind::String)?;
-        let span = self.span(lexeme);
-        Ok(self.node(NodeKind::String, span))
-    }
-
-    fn reference(&mut self) -> Parse<NodeId> {
-        let lexeme = self.next();
-        let name = self.str(lexeme).to_string();
-        if self.is(SyntaxKind::LBrace) && ![SyntaxKind::Number, SyntaxKind::Comma].contains(&self.peek_after()) {
-            return self.fail(Mistake::Template);
-        }
-        if self.is(SyntaxKind::Colon) || (self.is(SyntaxKind::DoubleColon) && self.peek_after() == SyntaxKind::Colon) {
-            return self.fail_expected("a symbol, a literal, `|` or the end of the line");
-        }
-        let mut param = None;
-        if let Some(colons) = self.accept(SyntaxKind::DoubleColon) {
-            if lexeme.kind == SyntaxKind::TerminalName {
-                let span = self.span(colons);
-                return self
-                    .fail_at(span, Mistake::Expected { expected: "a rule before `::`", found: format!("`{name}`") });
-            }
-            param = Some(self.param_expr()?);
-        }
-        let span = self.since(lexeme);
-        let kind = match lexeme.kind {
-            SyntaxKind::TerminalName => NodeKind::Terminal(name),
-            _ => NodeKind::Rule(name, param),
-        };
-        Ok(self.node(kind, span))
-    }
-
-    /// A stop or suffix: a string, a regex, a range or a terminal.
-    pub(crate) fn terminal_value(&mut self) -> Parse<NodeId> {
-        match self.peek().kind {
-            SyntaxKind::String | SyntaxKind::Regex | SyntaxKind::TerminalName | SyntaxKind::KwRegex => self.value(),
-            _ => self.fail_expected("a string, a regex or a terminal"),
-        }
-    }
-
-    /// `%lark { … }`.
-    fn nested(&mut self) -> Parse<NodeId> {
+    /// `%lark { … }`, which is stepped over for now.
+    pub(crate) fn nested(&mut self) -> Parse<NodeId> {
         self.enter()?;
         let keyword = self.next();
+        let opened_at = self.at;
         let opened = self.expect(SyntaxKind::LBrace)?;
-        let in_rule_body = self.in_rule_body;
-        let grammar = self.statements(Some(opened));
-        self.in_rule_body = in_rule_body;
+        let grammar = self.grammars.push(AstGrammar::default());
+        self.nested.push((grammar, self.at, self.depth));
+        let span = self.span(keyword).to(self.span(opened));
+        let node = self.node(NodeKind::Lark(grammar), span);
+        self.at = self.nested_ends.get(&opened_at).copied().unwrap_or(self.lexemes.len() - 1);
         self.close(SyntaxKind::RBrace, opened)?;
         self.leave();
-        let span = self.since(keyword);
-        Ok(self.node(NodeKind::Lark(grammar), span))
+        self.nodes[node].span = self.since(keyword);
+        Ok(node)
+    }
+
+    /// What is left of a body that was given up: names and nested grammars among the nodes from `first_node` on.
+    pub(crate) fn broken(&mut self, first_node: usize, span: Span) -> NodeId {
+        let is_kept = |kind: &NodeKind| matches!(kind, NodeKind::Rule(..) | NodeKind::Terminal(_) | NodeKind::Lark(_));
+        let parts = (first_node..self.nodes.len()).map(NodeId::from_index);
+        let kind = NodeKind::Broken(parts.filter(|&id| is_kept(&self.nodes[id].kind)).collect());
+        self.node(kind, span)
     }
 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::ast::{Definition, NodeId, NodeKind};
 use crate::common::Common;
 use crate::error::Mistake;
-use crate::lower::{Lowerer, Symbol, TerminalScope};
+use crate::lower::{Lowerer, Symbol, Task, TerminalScope};
 use crate::strings::{self, Written};
 
 /// Symbols by name, and where they are defined.
@@ -188,17 +188,41 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// The regex of a node that is or has to be part of a terminal.
-    pub(crate) fn terminal(&mut self, node: NodeId) -> RegexId {
+    pub(crate) fn terminal(&mut self, root: NodeId) -> RegexId {
+        let ast = self.setting.ast;
+        let mut agenda = vec![Task::Enter(root)];
+        let mut done: Vec<RegexId> = Vec::new();
+        while let Some(visit) = agenda.pop() {
+            match visit {
+                Task::Enter(node) if self.too_many_nodes(ast.nodes[node].span) => {
+                    done.push(self.grammar.regexes.nothing());
+                }
+                Task::Enter(node) => match &ast.nodes[node].kind {
+                    NodeKind::Choice(_) | NodeKind::Sequence(_) | NodeKind::And(_) => {
+                        agenda.push(Task::Leave(node));
+                        agenda.extend(ast.children(node).into_iter().rev().map(Task::Enter));
+                    }
+                    NodeKind::Repeat(inner, ..) | NodeKind::Complement(inner) | NodeKind::Group(inner) => {
+                        agenda.extend([Task::Leave(node), Task::Enter(*inner)]);
+                    }
+                    _ => done.push(self.terminal_leaf(node)),
+                },
+                Task::Leave(node) => {
+                    let parts = done.split_off(done.len() - ast.child_count(node));
+                    done.push(self.terminal_joined(node, &parts));
+                }
+            }
+        }
+        done.pop().expect("the root is done")
+    }
+
+    /// A node whose children are lowered.
+    fn terminal_joined(&mut self, node: NodeId, parts: &[RegexId]) -> RegexId {
         let ast = self.setting.ast;
         let span = ast.nodes[node].span;
-        if self.too_many_nodes(span) {
-            return self.grammar.regexes.nothing();
-        }
         match &ast.nodes[node].kind {
             NodeKind::Choice(alternatives) => {
-                let mut parts = Vec::with_capacity(alternatives.len());
                 for alternative in alternatives {
-                    parts.push(self.terminal(alternative.body));
                     if let (Some(alias), TerminalScope::Definition) = (&alternative.alias, &self.scope) {
                         self.sink.report(alias.span, Mistake::AliasInTerminal);
                     }
@@ -206,37 +230,24 @@ impl<'a> Lowerer<'a, '_> {
                         self.sink.report(span, Mistake::ConditionInTerminal);
                     }
                 }
-                if self.may_join(&parts, span) {
-                    self.grammar.regexes.or(&parts)
-                } else {
-                    self.grammar.regexes.nothing()
-                }
+                if self.may_join(parts, span) { self.grammar.regexes.or(parts) } else { self.grammar.regexes.nothing() }
             }
-            NodeKind::Sequence(parts) => self.terminal_sequence(parts, span),
-            NodeKind::And(parts) => {
-                let parts: Vec<RegexId> = parts.iter().map(|&part| self.terminal(part)).collect();
-                if self.may_join(&parts, span) {
-                    self.grammar.regexes.and(&parts)
-                } else {
-                    self.grammar.regexes.nothing()
-                }
-            }
-            NodeKind::Repeat(child, min, max) => {
-                let child = self.terminal(*child);
-                match (min, max) {
-                    (0, Some(1)) => self.grammar.regexes.optional(child),
-                    _ => self.grammar.regexes.repeat(child, *min, *max),
-                }
-            }
-            NodeKind::Complement(inner) => {
-                let inner = self.terminal(*inner);
-                if self.grammar.options.allow_invalid_utf8 {
-                    self.grammar.regexes.not(inner)
-                } else {
-                    self.grammar.regexes.complement(inner)
-                }
-            }
-            NodeKind::Group(inner) => self.terminal(*inner),
+            NodeKind::And(_) if self.may_join(parts, span) => self.grammar.regexes.and(parts),
+            NodeKind::And(_) => self.grammar.regexes.nothing(),
+            NodeKind::Repeat(_, 0, Some(1)) => self.grammar.regexes.optional(parts[0]),
+            NodeKind::Repeat(_, min, max) => self.grammar.regexes.repeat(parts[0], *min, *max),
+            NodeKind::Complement(_) if self.grammar.options.allow_invalid_utf8 => self.grammar.regexes.not(parts[0]),
+            NodeKind::Complement(_) => self.grammar.regexes.complement(parts[0]),
+            NodeKind::Group(_) => parts[0],
+            NodeKind::Sequence(nodes) => self.terminal_sequence(nodes, parts.to_vec(), span),
+            _ => unreachable!("has no children to lower"),
+        }
+    }
+
+    fn terminal_leaf(&mut self, node: NodeId) -> RegexId {
+        let ast = self.setting.ast;
+        let span = ast.nodes[node].span;
+        match &ast.nodes[node].kind {
             NodeKind::Rule(name, _) | NodeKind::Terminal(name) => self.terminal_reference(name, span),
             NodeKind::String => self.string_regex(span),
             NodeKind::Regex => self.regex_literal(span),
@@ -246,13 +257,16 @@ impl<'a> Lowerer<'a, '_> {
             NodeKind::Lark(_) => self.not_in_terminal("`%lark`", span),
             NodeKind::GrammarRef => self.not_in_terminal("a grammar reference", span),
             NodeKind::Token => self.not_in_terminal("a special token", span),
-            NodeKind::Error => self.grammar.regexes.nothing(),
+            NodeKind::Broken(names) => {
+                self.broken(names);
+                self.grammar.regexes.nothing()
+            }
+            _ => self.grammar.regexes.nothing(),
         }
     }
 
     /// What follows a lazy terminal ends it: `min(inner rest)`.
-    fn terminal_sequence(&mut self, parts: &[NodeId], span: Span) -> RegexId {
-        let mut regexes = Vec::with_capacity(parts.len());
+    fn terminal_sequence(&mut self, parts: &[NodeId], mut regexes: Vec<RegexId>, span: Span) -> RegexId {
         let mut lazy_starts = Vec::new();
         for (at, &part) in parts.iter().enumerate() {
             if let Some(index) = self.only_terminal(part).filter(|&index| self.terminals[index].lazy) {
@@ -262,7 +276,6 @@ impl<'a> Lowerer<'a, '_> {
                     self.warn_of_lazy(index, self.setting.ast.nodes[part].span);
                 }
             }
-            regexes.push(self.terminal(part));
         }
         if !self.may_join(&regexes, span) {
             return self.grammar.regexes.nothing();

@@ -65,27 +65,39 @@ fn errors_go_before_warnings_at_the_limit() {
     assert_eq!(codes("start: \"\\d\" \"\\e\" \"\\g\" nope\n", &limits), ["L061", "L040", "L099"]);
 }
 
-/// The parser and lowering recurse as deep as the brackets: the default limit fits a thread's stack.
+/// Runs a test in a thread with a stack of 64 kB: nothing may recurse as deep as the text is nested.
+fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(64 << 10).spawn(test).expect("a thread starts");
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
 #[test]
 fn deep_nesting() {
-    let limits = Limits::default();
+    on_a_small_stack(|| nest_deeply(&Limits::default(), 200));
+    on_a_small_stack(|| nest_deeply(&Limits { grammar_depth_max: 3_000, ..Limits::default() }, 3_000));
+}
+
+/// Texts that are nested as deep as `depth_max`, and deeper.
+fn nest_deeply(limits: &Limits, depth_max: usize) {
     let deep = |open: &str, close: &str, depth: usize| format!("{}\"a\"{}", open.repeat(depth), close.repeat(depth));
-    for depth in [199, 200, 201, 5_000] {
-        let expected: &[&str] = if depth <= 200 { &[] } else { &["L093"] };
+    for depth in [depth_max - 1, depth_max, depth_max + 1, 5_000] {
+        let expected: &[&str] = if depth <= depth_max { &[] } else { &["L093"] };
         for (open, close) in [("(", ")"), ("[", "]"), ("~(", ")"), ("(\"b\" & \"c\" | \"d\" ", "){2}")] {
             let text = format!("start: A\nA: {}\n", deep(open, close, depth));
-            assert_eq!(codes(&text, &limits), expected, "{open} {depth}");
+            assert_eq!(codes(&text, limits), expected, "{open} {depth}");
         }
         for (open, close) in [("(", ")"), ("[\"x\" ", "]"), ("(\"b\" | \"c\" ", ")+")] {
-            assert_eq!(codes(&format!("start: {}\n", deep(open, close, depth)), &limits), expected, "{open} {depth}");
+            assert_eq!(codes(&format!("start: {}\n", deep(open, close, depth)), limits), expected, "{open} {depth}");
         }
         let nested = format!("start: {}\n", deep("(%lark { start: ", "})", depth / 2));
-        assert_eq!(codes(&nested, &limits), if depth <= 201 { &[][..] } else { &["L093"] }, "{depth}");
+        assert_eq!(codes(&nested, limits), if depth <= depth_max + 1 { &[][..] } else { &["L093"] }, "{depth}");
         let conditions = format!("start: a::0\na::_: \"x\" %if {}true{}\n", "not(".repeat(depth), ")".repeat(depth));
-        assert_eq!(codes(&conditions, &limits), expected, "{depth}");
+        assert_eq!(codes(&conditions, limits), expected, "{depth}");
     }
     let tildes = format!("start: {}\"a\"\n", "~".repeat(100_001));
-    assert!(codes(&tildes, &limits).is_empty());
+    assert!(codes(&tildes, limits).is_empty());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The pipeline up to the engine's door: source -> grammars -> lints -> linked.
 
+use std::collections::HashSet;
+
 use larkspur_grammar::lints::lint;
 use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
 
@@ -39,10 +41,11 @@ impl Linked {
     /// The names of tokens that the grammars speak of, such as `<|eom_id|>`, in order of first use.
     pub fn token_names(&self) -> Vec<&str> {
         let sets = self.grammar.grammars.iter().flat_map(|grammar| grammar.token_sets.iter());
+        let mut seen = HashSet::new();
         let mut names = Vec::new();
         for item in sets.flat_map(|set| &set.items) {
             if let TokenItem::Name(name) = item
-                && !names.contains(&name.as_str())
+                && seen.insert(name.as_str())
             {
                 names.push(name.as_str());
             }

@@ -505,7 +505,8 @@ impl Reader<'_> {
         None
     }
     fn error(&mut self, error: JsonError, start: usize, end: usize) {
-        if self.errors.len() < self.limits.diagnostics_max {
+        // A document with a mistake is an error, whatever the limit.
+        if self.errors.len() < self.limits.diagnostics_max.max(1) {
             let span = self.span(start, end);
             self.errors.push(error.at(span));
         } else {

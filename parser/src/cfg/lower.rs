@@ -648,6 +648,7 @@ fn unknown_token(vocabulary: &Vocabulary, name: &str, span: Span) -> Diagnostic 
     match did_you_mean(name, names.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None if names.is_empty() => diagnostic.help("it has no special tokens at all; write a string for text"),
+        None if names.len() <= 8 => diagnostic.help(format!("its special tokens are {}", names.join(" "))),
         None => {
             let shown = names.iter().take(8).copied().collect::<Vec<_>>().join(" ");
             diagnostic.help(format!("it has {} special tokens, among them {shown}", names.len()))

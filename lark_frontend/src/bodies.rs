@@ -1,0 +1,404 @@
+//! Right-hand sides: alternatives, sequences, repetition and groups.
+//!
+//! Groups that are open stand in a list, so that reading does not recurse. After a mistake the alternative of the
+//! outermost body is given up and reading goes on with the next one.
+
+use larkspur_grammar::Span;
+
+use crate::ast::{AstAlternative, NodeId, NodeKind};
+use crate::error::Mistake;
+use crate::lexer::{Lexeme, SyntaxKind};
+use crate::parser::{Parse, Parser, Reported, SEQUENCE_ENDS};
+
+/// A choice that is being read: a definition's body or a group's, and how far it is.
+struct OpenChoice {
+    /// What it stands in; nothing for a definition's body.
+    group: Option<OpenGroup>,
+    first: Lexeme,
+    alternatives: Vec<AstAlternative>,
+    /// Where the alternative begins.
+    alternative: Lexeme,
+    /// The sequences of the alternative that stand before `&`.
+    operands: Vec<NodeId>,
+    /// Where the sequence begins.
+    sequence: Lexeme,
+    parts: Vec<NodeId>,
+}
+
+/// A group whose end has not come yet.
+struct OpenGroup {
+    opened: Lexeme,
+    closing: SyntaxKind,
+    atom: Atom,
+}
+
+/// Where an atom begins and the `~` before it.
+#[derive(Clone, Copy)]
+struct Atom {
+    first: Lexeme,
+    tildes: usize,
+}
+
+impl OpenChoice {
+    fn new(first: Lexeme, group: Option<OpenGroup>) -> Self {
+        Self {
+            group,
+            first,
+            alternatives: Vec::new(),
+            alternative: first,
+            operands: Vec::new(),
+            sequence: first,
+            parts: Vec::new(),
+        }
+    }
+    fn begin_alternative(&mut self, first: Lexeme) {
+        self.alternative = first;
+        self.operands.clear();
+        self.begin_sequence(first);
+    }
+    fn begin_sequence(&mut self, first: Lexeme) {
+        self.sequence = first;
+        self.parts.clear();
+    }
+}
+
+impl Parser<'_, '_> {
+    /// A definition's body: alternatives; the next line goes on if it begins with `|`.
+    pub(crate) fn body(&mut self) -> Parse<NodeId> {
+        let depth = self.depth;
+        let mut first_node = self.nodes.len();
+        self.symbols += 1;
+        let mut open = vec![OpenChoice::new(self.peek(), None)];
+        loop {
+            let alternatives = open[0].alternatives.len();
+            match self.advance(&mut open) {
+                Ok(Some(body)) => return Ok(body),
+                Ok(None) if open[0].alternatives.len() > alternatives => first_node = self.nodes.len(),
+                Ok(None) => {}
+                Err(Reported) => {
+                    open.truncate(1);
+                    let is_over = self.symbols > self.limits.grammar_symbols_max;
+                    if is_over || !self.skip_alternative(depth) {
+                        return Err(Reported);
+                    }
+                    let span = self.span(open[0].first);
+                    let body = self.broken(first_node, span);
+                    open[0].alternatives.push(AstAlternative { body, alias: None, condition: None });
+                    self.next();
+                    self.symbols += 1;
+                    open[0].begin_alternative(self.peek());
+                    first_node = self.nodes.len();
+                }
+            }
+        }
+    }
+
+    /// Reads an item, or the end of a sequence and what it ends. Returns the body when it is whole.
+    fn advance(&mut self, open: &mut Vec<OpenChoice>) -> Parse<Option<NodeId>> {
+        let top = open.last_mut().expect("the body is open");
+        if self.symbols > self.limits.grammar_symbols_max {
+            return self.fail(Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
+        }
+        if !SEQUENCE_ENDS.contains(&self.peek().kind) {
+            if let Some(group) = self.item(&mut top.parts)? {
+                self.symbols += 1;
+                open.push(OpenChoice::new(self.peek(), Some(group)));
+            }
+            return Ok(None);
+        }
+        let sequence = self.sequence(top);
+        top.operands.push(sequence);
+        if self.accept(SyntaxKind::And).is_some() {
+            top.begin_sequence(self.peek());
+            return Ok(None);
+        }
+        let alternative = self.alternative(top)?;
+        top.alternatives.push(alternative);
+        if self.is(SyntaxKind::Newline) && self.peek_after() == SyntaxKind::VBar {
+            self.next();
+        }
+        if self.accept(SyntaxKind::VBar).is_some() {
+            self.symbols += 1;
+            top.begin_alternative(self.peek());
+            return Ok(None);
+        }
+        let top = open.pop().expect("the body is open");
+        let span = self.since(top.first);
+        let choice = match top.alternatives.as_slice() {
+            &[AstAlternative { body, alias: None, condition: None }] => body,
+            _ => self.node(NodeKind::Choice(top.alternatives), span),
+        };
+        match (top.group, open.last_mut()) {
+            (Some(group), Some(outer)) => {
+                let group_node = self.group_end(&group, choice)?;
+                let item = self.item_end(group.atom, group_node)?;
+                outer.parts.push(item);
+                Ok(None)
+            }
+            _ => Ok(Some(choice)),
+        }
+    }
+
+    /// The sequence that ends here.
+    fn sequence(&mut self, choice: &mut OpenChoice) -> NodeId {
+        let first = choice.sequence;
+        let parts = std::mem::take(&mut choice.parts);
+        if let [only] = parts.as_slice() {
+            return *only;
+        }
+        let span = if parts.is_empty() { Span { end: first.start, ..self.span(first) } } else { self.since(first) };
+        self.node(NodeKind::Sequence(parts), span)
+    }
+
+    /// The alternative whose last sequence has ended: joined by `&`, with its alias and condition.
+    fn alternative(&mut self, choice: &mut OpenChoice) -> Parse<AstAlternative> {
+        let operands = std::mem::take(&mut choice.operands);
+        let body = match operands.as_slice() {
+            [only] => *only,
+            _ => {
+                let span = self.since(choice.alternative);
+                self.node(NodeKind::And(operands), span)
+            }
+        };
+        let mut alias = None;
+        if let Some(arrow) = self.accept(SyntaxKind::Arrow) {
+            let name = self.any_name("the alias")?;
+            if choice.group.is_some() {
+                let span = self.span(arrow).to(name.span);
+                self.sink.report(span, Mistake::AliasInGroup);
+            }
+            alias = Some(name);
+        }
+        let mut condition = None;
+        if let Some(keyword) = self.accept(SyntaxKind::KwIf) {
+            let id = self.condition()?;
+            condition = Some((id, self.since(keyword)));
+        }
+        Ok(AstAlternative { body, alias, condition })
+    }
+
+    /// After a mistake, skips to the `|` that begins the next alternative of a body. False if there is none: then
+    /// nothing is skipped, and the statement is given up.
+    fn skip_alternative(&mut self, depth: usize) -> bool {
+        let mut open = self.depth - depth;
+        self.depth = depth;
+        let mut at = self.at;
+        loop {
+            let after = self.lexemes.get(at + 1).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind);
+            match self.lexemes.get(at).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind) {
+                SyntaxKind::Eof => return false,
+                SyntaxKind::Newline if after != SyntaxKind::VBar => return false,
+                SyntaxKind::VBar if open == 0 => {
+                    self.at = at;
+                    return true;
+                }
+                SyntaxKind::LParen | SyntaxKind::LBracket | SyntaxKind::LBrace => open += 1,
+                SyntaxKind::RParen | SyntaxKind::RBracket | SyntaxKind::RBrace => match open.checked_sub(1) {
+                    Some(left) => open = left,
+                    None => return false,
+                },
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// Reads an atom and its repetition into `parts`, or the start of a group, which is returned.
+    fn item(&mut self, parts: &mut Vec<NodeId>) -> Parse<Option<OpenGroup>> {
+        let first = self.peek();
+        let mut tildes = 0;
+        while self.accept(SyntaxKind::Tilde).is_some() {
+            tildes += 1;
+        }
+        if tildes > 0 && self.is(SyntaxKind::Number) {
+            return self.fail_expected("something to repeat before `~`");
+        }
+        let atom = Atom { first, tildes };
+        let closing = match self.peek().kind {
+            SyntaxKind::LParen => SyntaxKind::RParen,
+            SyntaxKind::LBracket => SyntaxKind::RBracket,
+            _ => {
+                let value = self.value()?;
+                parts.push(self.item_end(atom, value)?);
+                return Ok(None);
+            }
+        };
+        self.enter()?;
+        Ok(Some(OpenGroup { opened: self.next(), closing, atom }))
+    }
+
+    /// The group that ends here, with its bracket.
+    fn group_end(&mut self, group: &OpenGroup, body: NodeId) -> Parse<NodeId> {
+        if self.is(SyntaxKind::Newline) && self.peek_after() == group.closing {
+            self.next();
+        }
+        self.close(group.closing, group.opened)?;
+        self.leave();
+        let span = self.since(group.opened);
+        Ok(match group.closing {
+            SyntaxKind::RBracket => self.node(NodeKind::Repeat(body, 0, Some(1)), span),
+            _ => self.node(NodeKind::Group(body), span),
+        })
+    }
+
+    /// What stands around a value or group: `~` before it, which binds tighter, and a repetition behind it.
+    fn item_end(&mut self, atom: Atom, inner: NodeId) -> Parse<NodeId> {
+        let mut node = inner;
+        // Two `~` cancel, but what they stand before still has to be a terminal: an even number stays two.
+        let complements = if atom.tildes == 0 { 0 } else { 2 - atom.tildes % 2 };
+        for _ in 0..complements {
+            let span = self.since(atom.first);
+            node = self.node(NodeKind::Complement(node), span);
+        }
+        let Some((min, max)) = self.repetition()? else { return Ok(node) };
+        let span = self.since(atom.first);
+        let repeat = self.node(NodeKind::Repeat(node, min, max), span);
+        let second = self.peek();
+        while self.repetition()?.is_some() {
+            let span = self.since(second);
+            self.sink.report(span, Mistake::RepeatTwice);
+        }
+        Ok(repeat)
+    }
+
+    /// `?`, `*`, `+`, `~n`, `~n..m`, `{n}`, `{n,}`, `{,m}`, `{n,m}`, or nothing.
+    fn repetition(&mut self) -> Parse<Option<(u32, Option<u32>)>> {
+        let first = self.peek();
+        let bounds = match first.kind {
+            SyntaxKind::Question => {
+                self.next();
+                (0, Some(1))
+            }
+            SyntaxKind::Star => {
+                self.next();
+                (0, None)
+            }
+            SyntaxKind::Plus => {
+                self.next();
+                (1, None)
+            }
+            SyntaxKind::Tilde if self.peek_after() == SyntaxKind::Number => {
+                self.next();
+                let min = self.count()?;
+                let max = if self.accept(SyntaxKind::DotDot).is_some() { self.count()? } else { min };
+                (min, Some(max))
+            }
+            SyntaxKind::LBrace => {
+                self.next();
+                // Open, for recovery; it does not nest.
+                self.depth += 1;
+                let min = if self.is(SyntaxKind::Comma) { 0 } else { self.count()? };
+                let mut max = Some(min);
+                if self.accept(SyntaxKind::Comma).is_some() {
+                    max = if self.is(SyntaxKind::RBrace) { None } else { Some(self.count()?) };
+                }
+                self.close(SyntaxKind::RBrace, first)?;
+                self.depth -= 1;
+                (min, max)
+            }
+            _ => return Ok(None),
+        };
+        if let (min, Some(max)) = bounds
+            && min > max
+        {
+            let span = self.since(first);
+            self.sink.report(span, Mistake::RepeatOrder { min: min.into(), max: max.into() });
+            return Ok(Some((min, None)));
+        }
+        Ok(Some(bounds))
+    }
+
+    fn count(&mut self) -> Parse<u32> {
+        let lexeme = self.peek();
+        let text = self.str(lexeme);
+        if lexeme.kind != SyntaxKind::Number || !text.bytes().all(|b| b.is_ascii_digit()) {
+            let found = self.found();
+            return self.fail(Mistake::NumberExpected { expected: "a count", found });
+        }
+        let count = text.parse::<u32>().ok().filter(|&count| count <= self.limits.repeat_max);
+        let Some(count) = count else {
+            let count = if text.len() > 20 { format!("{}…", &text[..20]) } else { text.to_string() };
+            let span = self.span(lexeme);
+            self.sink.report(span, Mistake::RepeatTooLarge { count, limit: self.limits.repeat_max });
+            self.next();
+            return Ok(0);
+        };
+        self.next();
+        Ok(count)
+    }
+
+    /// What stands without brackets.
+    fn value(&mut self) -> Parse<NodeId> {
+        let lexeme = self.peek();
+        let span = self.span(lexeme);
+        let kind = match lexeme.kind {
+            SyntaxKind::String => {
+                let low = self.string()?;
+                if self.accept(SyntaxKind::DotDot).is_none() {
+                    return Ok(low);
+                }
+                let high = self.string()?;
+                let span = self.since(lexeme);
+                return Ok(self.node(NodeKind::Range(low, high), span));
+            }
+            SyntaxKind::RuleName | SyntaxKind::TerminalName => return self.reference(),
+            SyntaxKind::KwRegex | SyntaxKind::KwJson => {
+                self.next();
+                let json = self.json()?;
+                let kind =
+                    if lexeme.kind == SyntaxKind::KwRegex { NodeKind::RegexJson(json) } else { NodeKind::Json(json) };
+                let span = self.since(lexeme);
+                return Ok(self.node(kind, span));
+            }
+            SyntaxKind::KwLark => return self.nested(),
+            SyntaxKind::Regex => NodeKind::Regex,
+            SyntaxKind::GrammarRef => NodeKind::GrammarRef,
+            SyntaxKind::SpecialToken => NodeKind::Token,
+            SyntaxKind::Error => NodeKind::Error,
+            _ => return self.fail_expected("a symbol, a literal or a group"),
+        };
+        self.next();
+        Ok(self.node(kind, span))
+    }
+
+    /// A string's node.
+    pub(crate) fn string(&mut self) -> Parse<NodeId> {
+        let lexeme = self.expect(SyntaxKind::String)?;
+        let span = self.span(lexeme);
+        Ok(self.node(NodeKind::String, span))
+    }
+
+    fn reference(&mut self) -> Parse<NodeId> {
+        let lexeme = self.next();
+        let name = self.str(lexeme).to_string();
+        if self.is(SyntaxKind::LBrace) && ![SyntaxKind::Number, SyntaxKind::Comma].contains(&self.peek_after()) {
+            return self.fail(Mistake::Template);
+        }
+        if self.is(SyntaxKind::Colon) || (self.is(SyntaxKind::DoubleColon) && self.peek_after() == SyntaxKind::Colon) {
+            return self.fail_expected("a symbol, a literal, `|` or the end of the line");
+        }
+        let mut param = None;
+        if let Some(colons) = self.accept(SyntaxKind::DoubleColon) {
+            if lexeme.kind == SyntaxKind::TerminalName {
+                let span = self.span(colons);
+                return self
+                    .fail_at(span, Mistake::Expected { expected: "a rule before `::`", found: format!("`{name}`") });
+            }
+            param = Some(self.param_expr()?);
+        }
+        let span = self.since(lexeme);
+        let kind = match lexeme.kind {
+            SyntaxKind::TerminalName => NodeKind::Terminal(name),
+            _ => NodeKind::Rule(name, param),
+        };
+        Ok(self.node(kind, span))
+    }
+
+    /// A stop or suffix: a string, a regex, a range or a terminal.
+    pub(crate) fn terminal_value(&mut self) -> Parse<NodeId> {
+        match self.peek().kind {
+            SyntaxKind::String | SyntaxKind::Regex | SyntaxKind::TerminalName | SyntaxKind::KwRegex => self.value(),
+            _ => self.fail_expected("a string, a regex or a terminal"),
+        }
+    }
+}

@@ -405,16 +405,31 @@ fn deep_captures() {
 
 #[test]
 fn dangling_else() {
-    for (mode, depth) in [(LexerMode::Longest, 1_000), (LexerMode::Exact, 300)] {
+    const DEPTH: usize = 1_000;
+    for mode in MODES {
         let mut matcher = matcher("start: s\ns: \"i\" s | \"i\" s \"e\" s | \"x\"\n", mode);
-        consume(&mut matcher, vec![b'i'; depth]);
+        consume(&mut matcher, [b'i'; DEPTH]);
         assert_eq!(mask(&mut matcher), "ix");
         consume(&mut matcher, "x");
-        for _ in 0..depth {
+        for _ in 0..DEPTH {
             assert_eq!(mask(&mut matcher), "e$");
             consume(&mut matcher, "ex");
         }
         assert_eq!(matcher.stop_reason(), Some(StopReason::NoExtension));
+    }
+}
+
+/// Everything can be empty and every nesting can end everywhere.
+#[test]
+fn nested_repetition_of_optional_rules() {
+    for mode in MODES {
+        let mut matcher = matcher("start: (b* c?)+\nb: c*\nc: (\"a\" b)*\n", mode);
+        for len in 1..=1_000 {
+            consume(&mut matcher, "a");
+            if len % 250 == 0 {
+                assert_eq!(mask(&mut matcher), "a$");
+            }
+        }
     }
 }
 

@@ -18,6 +18,9 @@ use crate::error::Fault;
 /// A reference to a member of the family that is being made: this bit and the member's number.
 const FAMILY: u32 = 1 << 31;
 
+/// The contents of a family's members, and of each, sets whose contents are among them.
+type FamilyContents = (Vec<Vec<Item>>, Vec<Vec<SetId>>);
+
 /// How many older continuations are tried for tying the knot.
 const KNOT_CANDIDATES: usize = 8;
 
@@ -108,13 +111,14 @@ impl Sets {
     }
 
     fn goto_family(&mut self, set: SetId, closure: &Closure, members: &[u32]) -> Result<Vec<SetId>, Fault> {
-        let mut contents = self.family_contents(set, closure, members)?;
+        let (mut contents, mut included) = self.family_contents(set, closure, members)?;
         let mut ids: Vec<Option<SetId>> = vec![None; members.len()];
         // Members that refer to no other are ordinary sets.
         while let Some(member) = (0..members.len())
             .find(|&m| ids[m].is_none() && contents[m].iter().all(|item| item.continuation.0 & FAMILY == 0))
         {
-            let id = self.intern(Kernel { items: contents[member].clone() })?;
+            let id = self.intern(Kernel::of(contents[member].clone()))?;
+            self.note_included(id, std::mem::take(&mut included[member]));
             ids[member] = Some(id);
             let reference = SetId(FAMILY | member as u32);
             for content in &mut contents {
@@ -140,15 +144,19 @@ impl Sets {
             }
             let family: Vec<Vec<Item>> = rest.iter().map(|&member| std::mem::take(&mut contents[member])).collect();
             let family_ids = self.intern_family(family)?;
-            rest.iter().zip(family_ids).for_each(|(&member, id)| ids[member] = Some(id));
+            for (&member, id) in rest.iter().zip(family_ids) {
+                self.note_included(id, std::mem::take(&mut included[member]));
+                ids[member] = Some(id);
+            }
         }
         Ok(ids.into_iter().map(|id| id.expect("every member has an id")).collect())
     }
 
-    /// The contents of each member, with relative references, sorted.
-    fn family_contents(&mut self, set: SetId, closure: &Closure, members: &[u32]) -> Result<Vec<Vec<Item>>, Fault> {
+    /// The contents of each member, with relative references, sorted; and sets whose contents are among them.
+    fn family_contents(&mut self, set: SetId, closure: &Closure, members: &[u32]) -> Result<FamilyContents, Fault> {
         let numbers: FxHashMap<u32, u32> = members.iter().enumerate().map(|(n, &node)| (node, n as u32)).collect();
         let mut contents: Vec<Vec<Item>> = Vec::with_capacity(members.len());
+        let mut included: Vec<Vec<SetId>> = Vec::with_capacity(members.len());
         let mut includes: Vec<(usize, usize)> = Vec::new();
         for (number, &node) in members.iter().enumerate() {
             let mut kernel = Kernel::default();
@@ -170,26 +178,25 @@ impl Sets {
                     },
                 }
             }
+            self.include(&mut kernel)?;
             kernel.items.sort_unstable();
             kernel.items.dedup();
             contents.push(kernel.items);
+            included.push(kernel.included);
         }
         // A member whose item finishes at once has the contents of that item's continuation.
+        includes.sort_unstable();
+        includes.dedup();
         let mut changed = true;
         while changed {
             changed = false;
             for &(number, member) in &includes {
-                let before = contents[number].len();
-                let included = contents[member].clone();
-                let content = &mut contents[number];
-                content.extend(included);
-                content.sort_unstable();
-                content.dedup();
-                changed |= content.len() != before;
-                self.check_work(content.len())?;
+                changed |= merge(&mut contents, number, member);
+                merge(&mut included, number, member);
+                self.check_work(contents[number].len())?;
             }
         }
-        Ok(contents)
+        Ok((contents, included))
     }
 
     /// [`Sets::add`] with a relative continuation. True if the item can be finished at once.
@@ -256,6 +263,16 @@ impl Sets {
         }
         None
     }
+}
+
+/// Adds what stands in `lists[from]` to `lists[to]`; true if it was not all there.
+fn merge<T: Ord + Copy>(lists: &mut [Vec<T>], to: usize, from: usize) -> bool {
+    let before = lists[to].len();
+    let added = lists[from].clone();
+    lists[to].extend(added);
+    lists[to].sort_unstable();
+    lists[to].dedup();
+    lists[to].len() != before
 }
 
 /// A member's contents with ids in place of relative references, sorted.

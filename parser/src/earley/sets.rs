@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 use larkspur_grammar::{GrammarId, IndexVec, Limits, define_id};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 
 use super::closure::{Closure, Owner, sets_ignored};
@@ -104,6 +104,8 @@ pub(crate) struct Sets {
     /// Start of each set in `items`, plus one past the end. Length: sets + 1; indexed by [`SetId`].
     starts: Vec<u32>,
     ids: HashTable<SetId>,
+    /// Sets whose contents a set was made of: it holds all that they hold. Sparse.
+    included: FxHashMap<SetId, Box<[SetId]>>,
     closures: IndexVec<SetId, Option<Arc<Closure>>>,
     /// The lexer state that each set starts, or [`UNKNOWN`]. Parallel to `closures`.
     start_states: IndexVec<SetId, LexStateId>,
@@ -132,6 +134,21 @@ pub(crate) struct Sets {
 #[derive(Default, Debug)]
 pub(crate) struct Kernel {
     pub items: Vec<Item>,
+    /// Continuations of finished items, whose contents are not yet among `items`.
+    finished: Vec<SetId>,
+    /// Sets whose contents are among `items`.
+    pub(super) included: Vec<SetId>,
+}
+
+impl Kernel {
+    pub fn of(items: Vec<Item>) -> Self {
+        Self { items, ..Self::default() }
+    }
+    pub fn append(&mut self, other: Kernel) {
+        self.items.extend(other.items);
+        self.finished.extend(other.finished);
+        self.included.extend(other.included);
+    }
 }
 
 impl Sets {
@@ -142,6 +159,7 @@ impl Sets {
             items: Vec::new(),
             starts: vec![0],
             ids: HashTable::new(),
+            included: FxHashMap::default(),
             closures: IndexVec::new(),
             start_states: IndexVec::new(),
             families: FxHashMap::default(),
@@ -182,7 +200,10 @@ impl Sets {
 
     /// Bytes of sets, closures and memos, roughly.
     pub fn bytes(&self) -> usize {
-        self.closure_bytes + self.items.len() * size_of::<Item>() + (self.scans.len() + self.gotos.len()) * 16
+        self.closure_bytes
+            + self.items.len() * size_of::<Item>()
+            + (self.scans.len() + self.gotos.len()) * 16
+            + self.included.len() * 32
     }
 
     /// Hits and misses of the memo of scans.
@@ -244,8 +265,8 @@ impl Sets {
         self.items(id).iter().any(|item| item.dot == DOT_ACCEPT && item.mark.is_item())
     }
 
-    /// Adds an item to a kernel: finished ones are replaced by what they continue with, symbols that can be empty are
-    /// stepped over.
+    /// Adds an item to a kernel: finished ones are replaced by what they continue with (see [`Sets::include`]), symbols
+    /// that can be empty are stepped over.
     pub fn add(
         &mut self,
         kernel: &mut Kernel,
@@ -256,10 +277,8 @@ impl Sets {
     ) -> Result<(), Fault> {
         loop {
             if dot == DOT_END {
-                let range =
-                    self.starts[continuation.0 as usize] as usize..self.starts[continuation.0 as usize + 1] as usize;
-                kernel.items.extend_from_slice(&self.items[range]);
-                return self.check_work(kernel.items.len());
+                kernel.finished.push(continuation);
+                return self.check_work(kernel.finished.len());
             }
             if !self.is_dead(dot) {
                 kernel.items.push(Item { dot, continuation, param, mark });
@@ -268,6 +287,38 @@ impl Sets {
                 return self.check_work(kernel.items.len());
             }
             dot = self.cfg.dots[dot].next;
+        }
+    }
+
+    /// Copies the contents of the continuations of a kernel's finished items.
+    ///
+    /// Of nested rules that end together the continuations hold each other's contents (a dangling `else`, a thousand
+    /// deep): those that a newer one was made of are not copied once more.
+    pub fn include(&mut self, kernel: &mut Kernel) -> Result<(), Fault> {
+        let mut finished = std::mem::take(&mut kernel.finished);
+        finished.sort_unstable_by(|a, b| b.cmp(a));
+        finished.dedup();
+        let mut copied: FxHashSet<SetId> = FxHashSet::default();
+        for &id in &finished {
+            if copied.contains(&id) {
+                continue;
+            }
+            kernel.items.extend_from_slice(self.items(id));
+            kernel.included.push(id);
+            self.check_work(kernel.items.len())?;
+            let mut agenda = if finished.len() == 1 { vec![] } else { vec![id] };
+            while let Some(id) = agenda.pop() {
+                let inner = self.included.get(&id).into_iter().flatten();
+                agenda.extend(inner.copied().filter(|&inner| copied.insert(inner)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers that a set holds all that some others hold.
+    pub(super) fn note_included(&mut self, id: SetId, included: Vec<SetId>) {
+        if !included.is_empty() {
+            self.included.entry(id).or_insert_with(|| included.into());
         }
     }
 
@@ -310,7 +361,7 @@ impl Sets {
             return Ok(known);
         }
         let items = [self.items(a), self.items(b)].concat();
-        let union = self.intern(Kernel { items })?;
+        let union = self.intern(Kernel::of(items))?;
         self.unions.insert(key, union);
         Ok(union)
     }
@@ -401,6 +452,7 @@ impl Sets {
 
     /// Interns a kernel that scanning has filled, with the time where scopes may begin here.
     pub fn close_kernel(&mut self, mut kernel: Kernel) -> Result<SetId, Fault> {
+        self.include(&mut kernel)?;
         kernel.items.retain(|item| item.mark.is_item());
         if self.cfg.has_scopes && !kernel.items.is_empty() {
             let mark = Mark::time(self.token_now);
@@ -410,6 +462,7 @@ impl Sets {
     }
 
     pub fn intern(&mut self, mut kernel: Kernel) -> Result<SetId, Fault> {
+        self.include(&mut kernel)?;
         kernel.items.sort_unstable();
         kernel.items.dedup();
         let hash = hash_items(&kernel.items);
@@ -417,7 +470,9 @@ impl Sets {
             return Ok(known);
         }
         self.check_size()?;
-        Ok(self.push_hashed(hash, &kernel.items))
+        let id = self.push_hashed(hash, &kernel.items);
+        self.note_included(id, kernel.included);
+        Ok(id)
     }
 
     pub(super) fn find(&self, hash: u64, items: &[Item]) -> Option<SetId> {

@@ -55,7 +55,7 @@ impl Machine {
         let under_way = if is_fresh { None } else { Some(self.under_way(thread)?) };
         let Cut { mut kept, advanced, expired, is_cut } = self.cut(thread.set, token, under_way)?;
         if is_fresh {
-            kept.items.extend(advanced.items);
+            kept.append(advanced);
             let set = self.sets.close_kernel(kept)?;
             threads.push(self.fresh(set)?);
             return Ok(());

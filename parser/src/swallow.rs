@@ -123,6 +123,10 @@ impl Search<'_> {
         let is_text = |lexeme: &&LexemeId| cfg.lexemes[**lexeme].ignored_by.is_none();
         let text = ended.iter().find(is_text);
         let Some(&lexeme) = text.or(ended.first()) else { return Ok(()) };
+        // Where ignored text is also the beginning of something that is not, the text goes on as that.
+        if text.is_none() && self.machine.lexer.live_lexemes(lex).any(|live| cfg.lexemes[live].ignored_by.is_none()) {
+            return Ok(());
+        }
         let swallowed = match self.swallowed_one(after, lexeme, &goes_on)? {
             _ if !is_open => follow,
             // After ignored text something else may well come first.

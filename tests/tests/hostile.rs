@@ -275,6 +275,22 @@ fn empty_intersections() {
     }
 }
 
+/// Ignored text is reported where it swallows what must follow, not where the text can go on as something else.
+#[test]
+fn ignored_text_that_swallows() {
+    let warnings = |text: &str| -> Vec<&'static str> {
+        let linked = read(text, LexerMode::Longest).expect("it can be read");
+        let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &EngineOptions::default()).expect("it is sound");
+        let grammar = CompiledGrammar::compile(&shared, linked).expect("it compiles");
+        grammar.warnings().iter().map(|warning| warning.code).collect()
+    };
+    let tag =
+        |attribute: &str| format!("start: \"<a\" ATTRIBUTE+ \">\"\nATTRIBUTE: /{attribute}/\n%ignore /[ \\n]+/\n");
+    assert_eq!(warnings(&tag(" id=[a-z]")), ["P003"]);
+    assert_eq!(warnings(&tag("[ \\n]+id=[a-z]")), [""; 0]);
+    assert_eq!(warnings("start: \"<\" thought\nthought[suffix=\">\"]: /(.|\\n)*/\n%ignore /[ \\n]+/\n"), [""; 0]);
+}
+
 #[test]
 fn lexemes_that_swallow() {
     assert_eq!(codes("start: /a+/ \"ab\"\n", LexerMode::Longest), ["P004"]);

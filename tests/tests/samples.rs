@@ -32,6 +32,7 @@ fn verdicts() {
         let vocab = sample.byte_vocab();
         let grammar = compile(&sample.link()?, &vocab, &EngineOptions::default())
             .map_err(|errors| anyhow::anyhow!("does not compile: {errors:?}"))?;
+        ensure!(grammar.warnings().is_empty(), "has warnings: {:?}", grammar.warnings());
         for text in &sample.accepts {
             let (at, matcher) = run(sample, &grammar, &vocab, text)?;
             ensure!(at.is_none(), "{text:?} is rejected at {}", at.unwrap_or_default());

@@ -187,13 +187,15 @@ impl Sets {
         // A member whose item finishes at once has the contents of that item's continuation.
         includes.sort_unstable();
         includes.dedup();
+        let mut work = 0;
         let mut changed = true;
         while changed {
             changed = false;
             for &(number, member) in &includes {
                 changed |= merge(&mut contents, number, member);
                 merge(&mut included, number, member);
-                self.check_work(contents[number].len())?;
+                work += contents[number].len();
+                self.check_work(work)?;
             }
         }
         Ok((contents, included))

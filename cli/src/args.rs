@@ -1,7 +1,7 @@
 //! Arguments, as `--help` shows them.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use larkspur::{LexerMode, SourceKind};
+use larkspur::{LexerMode, SourceKind, Spelling};
 
 /// Grammars for language models: which tokens keep a text inside the language.
 #[derive(Debug, Parser)]
@@ -41,6 +41,10 @@ pub(crate) struct ReadArgs {
     /// What the grammar is written in [default: as the file name says; lark for standard input].
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
+    /// How JSON values are written: as a generator writes them, or in any way that JSON has [default: validate for
+    /// `match` with a schema, else generate].
+    #[arg(long, value_enum)]
+    pub profile: Option<Profile>,
     /// Read Lark with llguidance's defaults, as if it began with `%llguidance {}`.
     #[arg(long)]
     pub llguidance: bool,
@@ -186,6 +190,23 @@ impl From<Lexer> for LexerMode {
         match lexer {
             Lexer::Longest => LexerMode::Longest,
             Lexer::Exact => LexerMode::Exact,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Profile {
+    /// In the schema's order, numbers and strings in their plain spelling, little white space.
+    Generate,
+    /// Numbers, strings and white space in every spelling.
+    Validate,
+}
+
+impl From<Profile> for Spelling {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Generate => Spelling::generator(),
+            Profile::Validate => Spelling::validator(),
         }
     }
 }

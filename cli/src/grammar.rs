@@ -7,13 +7,14 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use larkspur::{CompileOptions, CompiledGrammar, Engine, Limits, Linked, Retriever, Source, SourceKind, Vocabulary};
 
-use crate::args::ReadArgs;
+use crate::args::{Profile, ReadArgs};
 use crate::render;
 
 impl ReadArgs {
-    /// Fails if a file of `--ref` cannot be read.
-    pub fn options(&self) -> Result<CompileOptions> {
+    /// `profile` is that of the command. Fails if a file of `--ref` cannot be read.
+    pub fn options(&self, profile: Profile) -> Result<CompileOptions> {
         Ok(CompileOptions {
+            spelling: self.profile.unwrap_or(profile).into(),
             start: self.start.clone(),
             lexer: self.lexer.map(Into::into),
             llguidance_face: self.llguidance,
@@ -35,9 +36,13 @@ impl ReadArgs {
         }
     }
 
-    /// Reads and links a grammar. `None` if it has mistakes, which are then shown.
-    pub fn linked(&self, path: &str) -> Result<Option<Linked>> {
-        match larkspur::link(&self.source(path)?, &self.options()?, &Limits::default()) {
+    /// Reads and links a grammar. `None` if it has mistakes, which are then shown. `profile` is that of the command for
+    /// JSON Schemas.
+    pub fn linked(&self, path: &str, profile: Profile) -> Result<Option<Linked>> {
+        let source = self.source(path)?;
+        let is_schema = source.kind() == Some(SourceKind::JsonSchema);
+        let options = self.options(if is_schema { profile } else { Profile::Generate })?;
+        match larkspur::link(&source, &options, &Limits::default()) {
             Ok(linked) => Ok(Some(linked)),
             Err(error) => {
                 render::diagnostics(&mut anstream::stderr().lock(), &error.diagnostics, &error.sources)?;

@@ -3,8 +3,10 @@
 //! All arithmetic is on digit strings of any length; nothing is rounded. A language is built digit by digit from the
 //! right, as in any comparison of equally long numerals: "equal so far and then less", and so on.
 
+mod algebra;
 mod digits;
 mod language;
+mod multiples;
 
 use std::cmp::Ordering;
 
@@ -117,7 +119,7 @@ impl PartialOrd for Decimal {
 }
 
 /// Which texts count as numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NumberKind {
     /// `-?(0|[1-9][0-9]*)`.
     Integer,
@@ -126,7 +128,7 @@ pub enum NumberKind {
 }
 
 /// One end of a range.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Bound {
     /// The value.
     pub value: Decimal,
@@ -135,7 +137,7 @@ pub struct Bound {
 }
 
 /// Which numbers: JSON Schema's numeric keywords.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct NumberRange {
     /// Which texts.
     pub kind: NumberKind,
@@ -182,7 +184,7 @@ pub enum NumberError {
     Empty,
     /// The divisor is 0 or negative.
     DivisorNotPositive,
-    /// The divisor has more significant digits than 64 bits hold.
+    /// The divisor has more significant digits than 64 bits hold, or an exponent beyond 32 bits.
     DivisorTooLong,
     /// Writing a bound out takes too many regex nodes.
     TooLarge {
@@ -204,16 +206,20 @@ pub fn number_regex(range: &NumberRange, limits: &Limits, set: &mut RegexSet) ->
         None => None,
     };
     check_size(range, limits, set)?;
+    let multiples = match &multiple {
+        Some(multiple) => Some(multiples::multiples(multiple, set).ok_or(NumberError::DivisorTooLong)?),
+        None => None,
+    };
     let minus = set.literal(b"-");
     let mut regex_of = |interval: Option<Interval>| {
         let interval = interval.filter(|interval| !interval.is_empty(range.kind, multiple.as_ref()))?;
-        let numbers = language::numbers(&interval, range.kind, set);
-        Some(match &multiple {
-            Some(multiple) => {
-                let multiples = language::multiples(multiple, set);
-                set.and(&[numbers, multiples])
+        let is_free = interval.high.is_none() && interval.low.value.is_zero() && !interval.low.exclusive;
+        Some(match multiples {
+            Some(multiples) if is_free && range.kind == NumberKind::Number => multiples,
+            _ => {
+                let numbers = language::numbers(&interval, range.kind, set);
+                multiples.map_or(numbers, |multiples| set.and(&[numbers, multiples]))
             }
-            None => numbers,
         })
     };
     let positive = regex_of(range.positive());
@@ -237,6 +243,29 @@ pub fn number_regex(range: &NumberRange, limits: &Limits, set: &mut RegexSet) ->
         return Ok(set.concat(&[regex, exponent]));
     }
     Ok(regex)
+}
+
+impl NumberRange {
+    /// Whether no number is in the range; `false` where the divisor has too many digits to tell.
+    pub fn is_empty(&self) -> bool {
+        let multiple = match self.multiple_of.as_ref().map(|divisor| Multiple::new(divisor, self.kind)) {
+            Some(Err(_)) => return false,
+            Some(Ok(multiple)) => Some(multiple),
+            None => None,
+        };
+        let is_empty = |interval: Option<Interval>| {
+            interval.is_none_or(|interval| interval.is_empty(self.kind, multiple.as_ref()))
+        };
+        is_empty(self.positive()) && is_empty(self.negative())
+    }
+    /// Whether the engine can compute the remainders that `multiple_of` takes.
+    pub fn can_be_written(&self) -> bool {
+        match self.multiple_of.as_ref().map(|divisor| Multiple::new(divisor, self.kind)) {
+            Some(Ok(multiple)) => multiples::can_be_written(&multiple),
+            Some(Err(_)) => false,
+            None => true,
+        }
+    }
 }
 
 /// Numbers from 0 up, between two bounds.
@@ -284,12 +313,8 @@ impl Multiple {
     fn new(divisor: &Decimal, kind: NumberKind) -> Result<Self, NumberError> {
         let digits =
             divisor.digits.iter().try_fold(0u64, |value, &digit| value.checked_mul(10)?.checked_add(u64::from(digit)));
-        let mut digits = digits.ok_or(NumberError::DivisorTooLong)?;
-        let mut exponent = divisor.point - divisor.digits.len() as i64;
-        while exponent > 0 && digits <= u64::MAX / 10 {
-            digits *= 10;
-            exponent -= 1;
-        }
+        let digits = digits.ok_or(NumberError::DivisorTooLong)?;
+        let exponent = divisor.point - divisor.digits.len() as i64;
         if kind == NumberKind::Number && exponent < -i64::from(u32::MAX) {
             return Err(NumberError::DivisorTooLong);
         }

@@ -121,8 +121,8 @@ pub const CODES: &[CodeInfo] = &[
     code(
         "J032",
         "field of `x-guidance`",
-        "The field has no effect.",
-        r#"{"type": "string", "x-guidance": {"lenient": true}}"#,
+        "The field has no effect: `x-guidance` has none of this name, or it takes a value of another kind.",
+        r#"{"type": "string", "x-guidance": {"whitespace": "flexible"}}"#,
         r#"{"type": "string", "x-guidance": {"whitespace_flexible": false}}"#,
     ),
     code(

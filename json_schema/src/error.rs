@@ -62,6 +62,7 @@ pub(crate) enum Mistake {
     },
     FormatUnknown {
         format: String,
+        is_error: bool,
     },
     GuidanceField {
         field: String,
@@ -77,6 +78,8 @@ pub(crate) enum Mistake {
 /// The diagnostics of one run. Past `limits.diagnostics_max` they are only counted.
 pub(crate) struct Sink<'a> {
     document: &'a JsonDocument,
+    /// What we cannot enforce is a warning.
+    pub lenient: bool,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     limit: usize,
@@ -86,7 +89,7 @@ pub(crate) struct Sink<'a> {
 impl<'a> Sink<'a> {
     pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
         let limit = limits.diagnostics_max.max(1);
-        Self { document, errors: Vec::new(), warnings: Vec::new(), limit, suppressed: 0 }
+        Self { document, lenient: false, errors: Vec::new(), warnings: Vec::new(), limit, suppressed: 0 }
     }
     /// Reports a mistake at the value of a keyword, or of a schema.
     pub fn report(&mut self, place: JsonId, mistake: Mistake) {
@@ -95,7 +98,13 @@ impl<'a> Sink<'a> {
     /// The same with another span: that of a key.
     pub fn report_at(&mut self, place: JsonId, span: Span, mistake: Mistake) {
         let pointer = self.document.pointer(place);
-        self.push(mistake.diagnostic(span, &pointer));
+        let is_forgiven = self.lenient && mistake.is_ours();
+        let mut diagnostic = mistake.diagnostic(span, &pointer);
+        if is_forgiven {
+            diagnostic.severity = Severity::Warning;
+            diagnostic.message.push_str("; it is not enforced");
+        }
+        self.push(diagnostic);
     }
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let list = if diagnostic.is_error() { &mut self.errors } else { &mut self.warnings };
@@ -153,6 +162,17 @@ impl Mistake {
             Mistake::GuidanceField { .. } => "J032",
             Mistake::Limit { .. } => "J040",
         }
+    }
+
+    /// Whether the schema is right, and only we cannot enforce it.
+    pub fn is_ours(&self) -> bool {
+        matches!(
+            self,
+            Mistake::Refused { .. }
+                | Mistake::OneOfOverlap { .. }
+                | Mistake::NotTooComplex { .. }
+                | Mistake::FormatNotDone { .. }
+        )
     }
 
     /// The sentence, with its code, place and JSON pointer.
@@ -217,8 +237,11 @@ impl Mistake {
                     None => diagnostic,
                 }
             }
-            Mistake::FormatUnknown { format } => {
+            Mistake::FormatUnknown { format, is_error: false } => {
                 warning(format!("the unknown format `{format}` at {at} has no effect"))
+            }
+            Mistake::FormatUnknown { format, .. } => {
+                error(format!("the format `{format}` at {at} is unknown, which the options refuse"))
             }
             Mistake::GuidanceField { field, reason } => warning(format!("`x-guidance` at {at}: `{field}` {reason}")),
             Mistake::Limit { what, limit, value } => {

@@ -71,7 +71,7 @@ impl Normalizer<'_> {
         let shape = self.ir.shapes.get(shape).clone();
         let scalar = shape.null
             || shape.truth != [false; 2]
-            || !self.is_nothing(shape.numbers.closed)
+            || !self.is_no_number(shape.numbers)
             || !self.is_nothing(shape.strings);
         if scalar {
             return None;

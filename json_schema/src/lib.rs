@@ -37,6 +37,7 @@ mod ir;
 mod loader;
 mod lower;
 mod normal;
+mod number_texts;
 mod numbers;
 mod objects;
 mod parser;
@@ -46,6 +47,9 @@ mod shapes;
 mod spelling;
 mod strings;
 mod uri;
+// Read by what compares values while they are written.
+#[allow(dead_code)]
+mod writing;
 
 use larkspur_grammar::json::{JsonDocument, parse_json, parse_json_prefix};
 use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceMap, Span};
@@ -53,11 +57,12 @@ use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceMap, Span};
 pub use codes::CODES;
 pub use documents::Retriever;
 pub use draft::Draft;
-pub use spelling::{Spelling, Whitespace};
+pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFormat, Whitespace};
 
 use error::{Mistake, Sink};
 use loader::Loader;
 use normal::{Mode, Normalizer};
+use writing::Writing;
 
 /// How to read a schema.
 #[derive(Clone, Debug)]
@@ -117,14 +122,20 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
     let separators = match guidance.spelling.separators(&mut normalizer.set, options.limits) {
         Ok(separators) => separators,
         Err((field, errors)) => {
-            let place = guidance::place(&document, field);
+            let (keyword, place) = guidance::place(&document, field);
             for error in errors {
                 let reason = format!("the regex of `{field}` is wrong: {}", error.message);
-                normalizer.sink.report(place, Mistake::Refused { keyword: "x-guidance", reason });
+                normalizer.sink.report(place, Mistake::Refused { keyword, reason });
             }
             return Parsed { grammar: None, diagnostics: normalizer.sink.finish() };
         }
     };
+    if guidance.spelling.key_order == KeyOrder::Any {
+        let reason = "names are written in the schema's order only".to_owned();
+        normalizer.sink.report(document.root(), Mistake::Refused { keyword: "key_order", reason });
+    }
+    normalizer.unknown_format = guidance.spelling.unknown_format;
+    normalizer.sink.lenient = guidance.spelling.lenient;
     let root = normalizer.schema(document.root());
     let inhabited = normalizer.is_inhabited(root, Mode::Exact);
     if !inhabited && !normalizer.sink.has_errors() {
@@ -134,7 +145,8 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
         normalizer.sink.report(place, mistake);
     }
     // Lowering reaches every sub-schema, so that all mistakes are found in one run.
-    let grammar = inhabited.then(|| lower::lower(&mut normalizer, root, options.name, &separators));
+    let writing = Writing::new(&guidance.spelling);
+    let grammar = inhabited.then(|| lower::lower(&mut normalizer, root, options.name, &separators, writing));
     let failed = normalizer.sink.has_errors();
     Parsed { grammar: grammar.filter(|_| !failed), diagnostics: normalizer.sink.finish() }
 }

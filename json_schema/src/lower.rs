@@ -17,9 +17,11 @@ use crate::ir::{
     ANY, ArrayId, ArraySpec, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Shape, ShapeId, Violation, ViolationId,
 };
 use crate::normal::{Mode, Normalizer};
+use crate::number_texts::Extent;
 use crate::objects;
 use crate::spelling::Separators;
 use crate::strings::{Quoting, quoted};
+use crate::writing::Writing;
 
 /// Rules for one object whose properties are counted, at most.
 const COUNTED_STATES_MAX: usize = 20_000;
@@ -43,6 +45,7 @@ struct Lowerer<'n, 'a> {
     normalizer: &'n mut Normalizer<'a>,
     grammar: Grammar,
     quoting: Quoting,
+    writing: Writing,
     marks: Marks,
     terminals: FxHashMap<RegexId, TerminalId>,
     rules: FxHashMap<ShapeId, RuleId>,
@@ -57,7 +60,13 @@ struct Lowerer<'n, 'a> {
 type Tail = Option<Vec<ExprId>>;
 
 /// The grammar of a node that is inhabited. Mistakes are reported to the normalizer's sink.
-pub(crate) fn lower(normalizer: &mut Normalizer, root: NodeId, name: &str, separators: &Separators) -> Grammar {
+pub(crate) fn lower(
+    normalizer: &mut Normalizer,
+    root: NodeId,
+    name: &str,
+    separators: &Separators,
+    writing: Writing,
+) -> Grammar {
     let place = normalizer.document.root();
     let span = normalizer.document.span(place);
     let mut grammar = Grammar::new(name);
@@ -68,7 +77,8 @@ pub(crate) fn lower(normalizer: &mut Normalizer, root: NodeId, name: &str, separ
     let mut lowerer = Lowerer {
         normalizer,
         grammar,
-        quoting: Quoting::default(),
+        quoting: Quoting::new(writing.escapes),
+        writing,
         marks,
         terminals,
         rules: FxHashMap::default(),
@@ -77,7 +87,8 @@ pub(crate) fn lower(normalizer: &mut Normalizer, root: NodeId, name: &str, separ
         span,
     };
     let start = lowerer.reserve("start".to_owned());
-    let body = lowerer.value(root);
+    let value = lowerer.value(root);
+    let body = lowerer.outside(value, separators.outside);
     lowerer.grammar.rules[start].body = body;
     lowerer.grammar.start = start;
     while let Some((shape, rule, node)) = lowerer.queue.pop() {
@@ -172,6 +183,14 @@ impl Lowerer<'_, '_> {
         })
     }
 
+    /// The whole text: the value with what may stand around it.
+    fn outside(&mut self, value: ExprId, space: Option<RegexId>) -> ExprId {
+        let Some(space) = space else { return value };
+        let space = self.terminal(space, || "white space".to_owned());
+        let space = self.expr(ExprKind::Repeat(space, 0, Some(1)));
+        self.expr(ExprKind::Sequence(vec![space, value, space]))
+    }
+
     /// A value of the node, which is inhabited.
     fn value(&mut self, node: NodeId) -> ExprId {
         let id = self.normalizer.shape(node, Mode::Exact);
@@ -208,8 +227,10 @@ impl Lowerer<'_, '_> {
                 names.push(text);
             }
         }
-        if !self.normalizer.is_nothing(shape.numbers.closed) {
-            ways.push(shape.numbers.texts(&mut self.normalizer.set));
+        if !self.normalizer.is_no_number(shape.numbers) {
+            let spelling = self.writing.numbers;
+            let Normalizer { numbers, set, .. } = &mut *self.normalizer;
+            ways.push(numbers.texts(shape.numbers, spelling, Extent::All, set));
             names.push("number");
         }
         if !self.normalizer.is_nothing(shape.strings) {

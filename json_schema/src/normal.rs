@@ -18,9 +18,10 @@ use crate::emptiness::Search;
 use crate::error::{Mistake, Sink};
 use crate::formats::{self, Format, Meaning};
 use crate::ir::{ANY, Ir, NEVER, Node, NodeId, Shape, ShapeId};
-use crate::numbers::{Numbers, RangeError, shortest_text};
+use crate::numbers::{NumberTable, Numbers, RangeError, shortest_text};
 use crate::parser;
 use crate::refs::{Resources, Target};
+use crate::spelling::UnknownFormat;
 use crate::{arrays, objects};
 
 /// Which meaning of a node.
@@ -52,6 +53,7 @@ pub(crate) struct Normalizer<'a> {
     resources: Resources,
     pub set: RegexSet,
     pub search: Search,
+    pub numbers: NumberTable,
     pub ir: Ir,
     /// All texts.
     pub any_text: RegexId,
@@ -67,6 +69,8 @@ pub(crate) struct Normalizer<'a> {
     pub inhabited: FxHashMap<(NodeId, Mode), bool>,
     /// Read `oneOf` as `anyOf`.
     pub coerce_one_of: bool,
+    /// What a `format` of unknown name is.
+    pub unknown_format: UnknownFormat,
     work: u64,
     is_over: bool,
 }
@@ -82,6 +86,7 @@ impl<'a> Normalizer<'a> {
             resources,
             set,
             search: Search::default(),
+            numbers: NumberTable::new(),
             ir: Ir::new(document.root()),
             any_text,
             keywords: FxHashMap::default(),
@@ -93,6 +98,7 @@ impl<'a> Normalizer<'a> {
             overlaps: FxHashMap::default(),
             inhabited: FxHashMap::default(),
             coerce_one_of: false,
+            unknown_format: UnknownFormat::default(),
             work: 0,
             is_over: false,
         }
@@ -286,8 +292,9 @@ impl<'a> Normalizer<'a> {
                 if let Err(reason) = self.not_shape(shape, origin) {
                     let (first, second) = (index.min(other), index.max(other));
                     self.sink.report(origin, Mistake::OneOfOverlap { first, second, reason });
-                    self.divided.insert(node, ANY);
-                    return self.alias(ANY, Mode::Exact);
+                    let any_of = if self.sink.lenient { self.ir.some(parts, origin) } else { ANY };
+                    self.divided.insert(node, any_of);
+                    return self.alias(any_of, Mode::Exact);
                 }
                 way.push(self.ir.not(parts[other], origin));
             }
@@ -538,21 +545,22 @@ impl<'a> Normalizer<'a> {
             range = range.multiple_of(divisor.clone());
         }
         let numbers = match range == NumberRange::all(kind) {
-            true if fractions => Numbers::all(&mut self.set),
-            true => Numbers::integers(&mut self.set),
-            false => self.range(keywords, &range),
+            true if fractions => Numbers::ALL,
+            true => Numbers::INTEGERS,
+            false => self.range(keywords, range),
         };
         let Some(Meaning::Integers { low, high }) = self.format_name(keywords).map(formats::meaning) else {
             return numbers;
         };
         let bound = |text: &str| Decimal::parse(text).expect("a number");
         let range = NumberRange::all(NumberKind::Integer).at_least(bound(low), false).at_most(bound(high), false);
-        let bounded = self.range(keywords, &range);
-        Numbers::and(&mut self.set, numbers, bounded)
+        let bounded = self.range(keywords, range);
+        self.numbers.and(numbers, bounded)
     }
 
-    fn range(&mut self, keywords: &Keywords, range: &NumberRange) -> Numbers {
-        match Numbers::range(&mut self.set, range, self.limits) {
+    fn range(&mut self, keywords: &Keywords, range: NumberRange) -> Numbers {
+        let wider = if range.kind == NumberKind::Integer { Numbers::INTEGERS } else { Numbers::ALL };
+        match self.numbers.range(range, &mut self.set, self.limits) {
             Ok(numbers) => numbers,
             Err(error) => {
                 let bound = keywords.minimum.first().or(keywords.maximum.first());
@@ -570,7 +578,7 @@ impl<'a> Normalizer<'a> {
                     }
                 };
                 self.sink.report(place, mistake);
-                Numbers::none(&mut self.set)
+                if self.sink.lenient { wider } else { Numbers::NONE }
             }
         }
     }
@@ -585,7 +593,8 @@ impl<'a> Normalizer<'a> {
         let name = self.format_name(keywords).unwrap_or_default();
         match formats::meaning(name) {
             Meaning::Unknown => {
-                self.sink.report(place, Mistake::FormatUnknown { format: name.to_owned() });
+                let is_error = self.unknown_format == UnknownFormat::Error;
+                self.sink.report(place, Mistake::FormatUnknown { format: name.to_owned(), is_error });
                 None
             }
             Meaning::NotDone(reason) => {
@@ -681,8 +690,8 @@ impl<'a> Normalizer<'a> {
             match document.value(value) {
                 JsonValue::Null => shape.null = true,
                 JsonValue::Bool(truth) => shape.truth[usize::from(*truth)] = true,
-                JsonValue::Number(text) => match shortest_text(text) {
-                    Some(text) => numbers.push(text),
+                JsonValue::Number(text) => match Decimal::parse(text).filter(|value| shortest_text(value).is_some()) {
+                    Some(value) => numbers.push(value),
                     None => {
                         let reason = "a constant of over 10,000 digits is not written out".to_owned();
                         self.sink.report(value, Mistake::Refused { keyword: "const", reason });
@@ -699,7 +708,7 @@ impl<'a> Normalizer<'a> {
                 }
             }
         }
-        shape.numbers = Numbers::values(&mut self.set, &numbers);
+        shape.numbers = self.numbers.values(numbers);
         shape.strings = self.set.or(&strings);
         let mut seen = FxHashSet::default();
         shape.arrays = arrays.into_iter().filter(|&array| seen.insert(array)).collect();

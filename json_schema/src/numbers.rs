@@ -1,227 +1,371 @@
-//! Sets of numbers, as languages of texts that are closed under spelling: with a text, every plain text of the same value.
+//! Sets of numbers, by value: ranges, multiples, single values, and their Boolean combinations.
 //!
-//! So the Boolean operations on texts are those on values: "not an integer" leaves out `1.0`, too. What is written is
-//! cut down only at the end, to the *profile* of the set (integers and constants without a fraction of zeros), which
-//! always holds the shortest spelling of each value. Plain texts have no exponent; those with one are written only
-//! where all numbers are allowed.
+//! A set is an entry of a [`NumberTable`], not yet a language of texts: that is made when the set is written
+//! ([`number_texts`](crate::number_texts)), so that all that is said of a set holds by value, whatever ways of writing a
+//! number the profile has. What can be said in arithmetic is simplified at once: intersections of ranges, values
+//! within a set, opposites of intervals.
 
-use larkspur_grammar::number::{Decimal, NumberError, NumberKind, NumberRange, number_regex};
-use larkspur_grammar::{ByteSet, Limits, RegexId, RegexNode, RegexSet};
+use larkspur_grammar::number::{Bound, Decimal, NumberError, NumberKind, NumberRange, number_regex};
+use larkspur_grammar::{IndexVec, Limits, RegexId, RegexSet, define_id};
+use rustc_hash::FxHashMap;
 
-/// Digits of a constant, a count or a bound written out, at most.
-const DIGITS_MAX: i64 = 10_000;
+use crate::emptiness::Search;
 
-/// A set of numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Numbers {
-    /// All plain texts of its values.
-    pub closed: RegexId,
-    /// The plain texts that may be written, of any value; holds the shortest of each value.
-    pub profile: RegexId,
-    /// Texts with an exponent may be written: only if the set is that of all numbers.
-    pub exponents: bool,
+/// Digits of a constant that is written out, at most.
+pub(crate) const DIGITS_MAX: i64 = 10_000;
+
+/// Ranges that an intersection of unions is multiplied out to, at most.
+const PRODUCT_MAX: usize = 16;
+
+/// Values of a union compared with its other parts, at most; beyond it all stay.
+const COMPARED_MAX: usize = 10_000;
+
+define_id! {
+    /// A set of numbers.
+    pub(crate) struct Numbers = "num";
 }
 
 impl Numbers {
     /// No number.
-    pub fn none(set: &mut RegexSet) -> Self {
-        let profile = all_plain(set);
-        Self { closed: set.nothing(), profile, exponents: false }
-    }
+    pub const NONE: Numbers = Numbers(0);
     /// Every number.
-    pub fn all(set: &mut RegexSet) -> Self {
-        let closed = all_plain(set);
-        Self { closed, profile: closed, exponents: true }
-    }
+    pub const ALL: Numbers = Numbers(1);
     /// Numbers without a fraction.
-    pub fn integers(set: &mut RegexSet) -> Self {
-        let integer = integer(set);
-        Self { closed: with_zeros(set, integer), profile: integer, exponents: false }
-    }
-    /// The numbers of a range, which is one that has constraints.
-    ///
-    /// Errors: the keyword that cannot be written as a regex, and why.
-    pub fn range(set: &mut RegexSet, range: &NumberRange, limits: &Limits) -> Result<Self, RangeError> {
-        let before = set.len();
-        let regex = match number_regex(range, limits, set) {
-            Ok(regex) => regex,
-            Err(NumberError::Empty) => return Ok(Self::none(set)),
-            Err(NumberError::DivisorNotPositive) => return Err(RangeError::NotPositive),
-            Err(NumberError::DivisorTooLong) => return Err(RangeError::DivisorTooLarge),
-            Err(NumberError::TooLarge { limit, .. }) => return Err(RangeError::TooLarge { limit }),
-        };
-        // The engine computes remainders in 32 bits.
-        let most = u64::from(u32::MAX);
-        let too_large = |node: &RegexNode| match *node {
-            RegexNode::MultipleOf { divisor, scale } => {
-                let scaled = 10u64.checked_pow(scale).and_then(|power| power.checked_mul(divisor.max(9)));
-                scaled.is_none_or(|x| x >= most) || divisor.checked_mul(20).is_none_or(|x| x >= most)
-            }
-            _ => false,
-        };
-        if range.multiple_of.is_some() && set.iter().skip(before).any(|(_, node)| too_large(node)) {
-            return Err(RangeError::DivisorTooLarge);
+    pub const INTEGERS: Numbers = Numbers(2);
+}
+
+/// What a set is made of; its parts are older entries of the table.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum NumberSet {
+    None,
+    All,
+    /// Not empty; has constraints.
+    Range(Box<NumberRange>),
+    /// Sorted, at least one.
+    Values(Box<[Decimal]>),
+    /// All of them; at least two, sorted.
+    And(Box<[Numbers]>),
+    /// Any of them; at least two, sorted.
+    Or(Box<[Numbers]>),
+    Not(Numbers),
+}
+
+impl NumberSet {
+    fn parts(&self) -> &[Numbers] {
+        match self {
+            NumberSet::And(parts) | NumberSet::Or(parts) => parts,
+            NumberSet::Not(part) => std::slice::from_ref(part),
+            _ => &[],
         }
-        Ok(match range.kind {
-            NumberKind::Integer => Self { closed: with_zeros(set, regex), profile: integer(set), exponents: false },
-            NumberKind::Number => Self { closed: regex, profile: all_plain(set), exponents: false },
-        })
-    }
-    /// These values, each given as its shortest plain text.
-    pub fn values(set: &mut RegexSet, texts: &[String]) -> Self {
-        let literals = |set: &mut RegexSet, fractions: bool| {
-            let texts = texts.iter().filter(|text| text.contains('.') == fractions);
-            let literals: Vec<RegexId> = texts.map(|text| set.literal(text.as_bytes())).collect();
-            set.or(&literals)
-        };
-        let whole = literals(set, false);
-        let fractions = literals(set, true);
-        let profile = set.or(&[whole, fractions]);
-        let zero = set.literal(b"0");
-        let zeros = set.repeat(zero, 0, None);
-        let mut closed = vec![with_zeros(set, whole), set.concat(&[fractions, zeros])];
-        if texts.iter().any(|text| text == "0") {
-            let minus_zero = set.literal(b"-0");
-            closed.push(with_zeros(set, minus_zero));
-        }
-        let any = all_plain(set);
-        let none = texts.is_empty();
-        Self { closed: set.or(&closed), profile: if none { any } else { profile }, exponents: false }
-    }
-    /// Numbers of both.
-    pub fn and(set: &mut RegexSet, a: Self, b: Self) -> Self {
-        let any = all_plain(set);
-        Self {
-            closed: within(set, any, a.closed, b.closed),
-            profile: within(set, any, a.profile, b.profile),
-            exponents: a.exponents && b.exponents,
-        }
-    }
-    /// Numbers of either.
-    pub fn or(set: &mut RegexSet, a: Self, b: Self) -> Self {
-        let any = all_plain(set);
-        let none = set.nothing();
-        if a.closed == none {
-            return b;
-        }
-        if b.closed == none {
-            return a;
-        }
-        let either = |set: &mut RegexSet, a, b| if a == any || b == any { any } else { set.or(&[a, b]) };
-        // A text may be written if its own side writes it so.
-        let (written_a, written_b) = (a.written(set), b.written(set));
-        let closed = either(set, a.closed, b.closed);
-        let written = either(set, written_a, written_b);
-        Self { closed, profile: written, exponents: a.exponents || b.exponents }
-    }
-    /// Numbers that are not in the set.
-    pub fn not(self, set: &mut RegexSet) -> Self {
-        let any = all_plain(set);
-        if self.closed == any {
-            return Self::none(set);
-        }
-        if *set.node(self.closed) == RegexNode::Nothing {
-            return Self::all(set);
-        }
-        let not = set.not(self.closed);
-        Self { closed: set.and(&[not, any]), profile: any, exponents: false }
-    }
-    /// The plain texts that are written.
-    fn written(self, set: &mut RegexSet) -> RegexId {
-        let any = all_plain(set);
-        within(set, any, self.closed, self.profile)
-    }
-    /// The texts that are written.
-    pub fn texts(self, set: &mut RegexSet) -> RegexId {
-        let plain = self.written(set);
-        if !self.exponents {
-            return plain;
-        }
-        let all = NumberRange::all(NumberKind::Number);
-        number_regex(&all, &Limits::default(), set).expect("all numbers have a regex")
     }
 }
 
-/// Why a range has no regex.
+/// All sets of one run; equal ones are one entry.
+#[derive(Debug)]
+pub(crate) struct NumberTable {
+    sets: IndexVec<Numbers, NumberSet>,
+    ids: FxHashMap<NumberSet, Numbers>,
+    /// All plain texts of a set's values.
+    pub(crate) closed: FxHashMap<Numbers, RegexId>,
+}
+
+/// Why a range cannot be written.
 pub(crate) enum RangeError {
     NotPositive,
     DivisorTooLarge,
     TooLarge { limit: usize },
 }
 
-/// `a & b` of languages within `any`, left out where one of them is `any`.
-fn within(set: &mut RegexSet, any: RegexId, a: RegexId, b: RegexId) -> RegexId {
-    match (a == any, b == any) {
-        (true, _) => b,
-        (_, true) => a,
-        _ => set.and(&[a, b]),
+impl NumberTable {
+    pub fn new() -> Self {
+        let mut table = Self { sets: IndexVec::new(), ids: FxHashMap::default(), closed: FxHashMap::default() };
+        let none = table.intern(NumberSet::None);
+        let all = table.intern(NumberSet::All);
+        let integers = table.intern(NumberSet::Range(Box::new(NumberRange::all(NumberKind::Integer))));
+        debug_assert_eq!((none, all, integers), (Numbers::NONE, Numbers::ALL, Numbers::INTEGERS));
+        table
+    }
+    fn intern(&mut self, set: NumberSet) -> Numbers {
+        if let Some(&known) = self.ids.get(&set) {
+            return known;
+        }
+        let id = self.sets.push(set.clone());
+        self.ids.insert(set, id);
+        id
+    }
+    pub fn get(&self, id: Numbers) -> &NumberSet {
+        &self.sets[id]
+    }
+
+    /// The numbers of a range.
+    ///
+    /// Errors: why it cannot be written.
+    pub fn range(&mut self, range: NumberRange, set: &mut RegexSet, limits: &Limits) -> Result<Numbers, RangeError> {
+        match number_regex(&range, limits, set) {
+            Ok(_) if !range.can_be_written() => Err(RangeError::DivisorTooLarge),
+            Ok(_) => Ok(self.interval(range)),
+            Err(NumberError::Empty) => Ok(Numbers::NONE),
+            Err(NumberError::DivisorNotPositive) => Err(RangeError::NotPositive),
+            Err(NumberError::DivisorTooLong) => Err(RangeError::DivisorTooLarge),
+            Err(NumberError::TooLarge { limit, .. }) => Err(RangeError::TooLarge { limit }),
+        }
+    }
+    /// A range that can be written.
+    fn interval(&mut self, range: NumberRange) -> Numbers {
+        if range.is_empty() {
+            return Numbers::NONE;
+        }
+        if let (Some(low), Some(high)) = (&range.minimum, &range.maximum)
+            && low.value == high.value
+        {
+            let only = low.value.clone();
+            return self.values(vec![only]);
+        }
+        match range == NumberRange::all(NumberKind::Number) {
+            true => Numbers::ALL,
+            false => self.intern(NumberSet::Range(Box::new(range))),
+        }
+    }
+    /// These values.
+    pub fn values(&mut self, mut values: Vec<Decimal>) -> Numbers {
+        values.sort_unstable();
+        values.dedup();
+        if values.is_empty() { Numbers::NONE } else { self.intern(NumberSet::Values(values.into())) }
+    }
+
+    /// Numbers of both.
+    pub fn and(&mut self, a: Numbers, b: Numbers) -> Numbers {
+        let mut parts: Vec<Numbers> = Vec::new();
+        for part in [a, b] {
+            match self.get(part) {
+                NumberSet::None => return Numbers::NONE,
+                NumberSet::All => {}
+                NumberSet::And(inner) => parts.extend(inner),
+                _ => parts.push(part),
+            }
+        }
+        parts.sort_unstable();
+        parts.dedup();
+        if let Some(filtered) = self.filtered(&parts) {
+            return filtered;
+        }
+        if let Some(product) = self.product(&parts) {
+            return product;
+        }
+        let parts = self.merged(parts);
+        let opposite = |part: &Numbers| matches!(self.get(*part), NumberSet::Not(of) if parts.contains(of));
+        if parts.contains(&Numbers::NONE) || parts.iter().any(opposite) {
+            return Numbers::NONE;
+        }
+        match parts.as_slice() {
+            [] => Numbers::ALL,
+            &[only] => only,
+            _ => self.intern(NumberSet::And(parts.into())),
+        }
+    }
+    /// Of single values those that are in all the parts.
+    fn filtered(&mut self, parts: &[Numbers]) -> Option<Numbers> {
+        let values = parts.iter().find_map(|&part| match self.get(part) {
+            NumberSet::Values(values) => Some(values.clone()),
+            _ => None,
+        })?;
+        let mut kept = Vec::new();
+        for value in &values {
+            let mut inside = true;
+            for &part in parts {
+                inside = inside && self.contains(part, value)?;
+            }
+            if inside {
+                kept.push(value.clone());
+            }
+        }
+        Some(self.values(kept))
+    }
+    /// Of a small union of ranges, and ranges: the union of the intersections.
+    fn product(&mut self, parts: &[Numbers]) -> Option<Numbers> {
+        let is_simple =
+            |this: &Self, part: Numbers| matches!(this.get(part), NumberSet::Range(_) | NumberSet::Values(_));
+        if !parts.iter().any(|&part| matches!(self.get(part), NumberSet::Or(_))) {
+            return None;
+        }
+        let mut ways = vec![Numbers::ALL];
+        for &part in parts {
+            let alternatives: Vec<Numbers> = match self.get(part) {
+                NumberSet::Or(inner) if inner.iter().all(|&part| is_simple(self, part)) => inner.to_vec(),
+                _ if is_simple(self, part) => vec![part],
+                _ => return None,
+            };
+            if ways.len() * alternatives.len() > PRODUCT_MAX {
+                return None;
+            }
+            let mut next = Vec::with_capacity(ways.len() * alternatives.len());
+            for &way in &ways {
+                // None of these is a union, so that this is not called again.
+                next.extend(alternatives.iter().map(|&other| self.and(way, other)));
+            }
+            ways = next;
+        }
+        Some(self.union(&ways))
+    }
+    /// The parts with ranges put together where arithmetic can.
+    fn merged(&mut self, parts: Vec<Numbers>) -> Vec<Numbers> {
+        let (mut out, mut ranges): (Vec<Numbers>, Vec<NumberRange>) = (Vec::new(), Vec::new());
+        for part in parts {
+            let NumberSet::Range(range) = self.get(part).clone() else {
+                out.push(part);
+                continue;
+            };
+            let both = ranges.iter().enumerate().find_map(|(at, other)| {
+                let both = other.intersection(&range).filter(NumberRange::can_be_written)?;
+                Some((at, both))
+            });
+            match both {
+                Some((at, both)) => ranges[at] = both,
+                None => ranges.push(*range),
+            }
+        }
+        for range in ranges {
+            out.push(self.interval(range));
+        }
+        out.retain(|&part| part != Numbers::ALL);
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
+    /// Numbers of any of the sets.
+    pub fn union(&mut self, sets: &[Numbers]) -> Numbers {
+        let (mut parts, mut values): (Vec<Numbers>, Vec<Decimal>) = (Vec::new(), Vec::new());
+        for &part in sets {
+            let inner = match self.get(part) {
+                NumberSet::Or(inner) => inner.to_vec(),
+                _ => vec![part],
+            };
+            for part in inner {
+                match self.get(part) {
+                    NumberSet::All => return Numbers::ALL,
+                    NumberSet::None => {}
+                    NumberSet::Values(more) => values.extend(more.iter().cloned()),
+                    _ => parts.push(part),
+                }
+            }
+        }
+        parts.sort_unstable();
+        parts.dedup();
+        if values.len() * parts.len() <= COMPARED_MAX {
+            values.retain(|value| !parts.iter().any(|&part| self.contains(part, value) == Some(true)));
+        }
+        if parts.iter().any(|&part| matches!(self.get(part), NumberSet::Not(of) if parts.contains(of))) {
+            return Numbers::ALL;
+        }
+        if !values.is_empty() {
+            parts.push(self.values(values));
+            parts.sort_unstable();
+        }
+        match parts.as_slice() {
+            [] => Numbers::NONE,
+            &[only] => only,
+            _ => self.intern(NumberSet::Or(parts.into())),
+        }
+    }
+
+    /// Numbers that are not in the set.
+    pub fn not(&mut self, a: Numbers) -> Numbers {
+        match self.get(a).clone() {
+            NumberSet::None => Numbers::ALL,
+            NumberSet::All => Numbers::NONE,
+            NumberSet::Not(inner) => inner,
+            NumberSet::Range(range) if range.kind == NumberKind::Number && range.multiple_of.is_none() => {
+                let all = NumberRange::all(NumberKind::Number);
+                let opposite = |bound: &Bound| Bound { value: bound.value.clone(), exclusive: !bound.exclusive };
+                let mut outside = Vec::with_capacity(2);
+                if let Some(low) = &range.minimum {
+                    outside.push(self.interval(NumberRange { maximum: Some(opposite(low)), ..all.clone() }));
+                }
+                if let Some(high) = &range.maximum {
+                    outside.push(self.interval(NumberRange { minimum: Some(opposite(high)), ..all }));
+                }
+                self.union(&outside)
+            }
+            _ => self.intern(NumberSet::Not(a)),
+        }
+    }
+
+    /// The entries that a set is made of, itself included, parts first.
+    pub fn reachable(&self, id: Numbers) -> Vec<Numbers> {
+        let mut seen = rustc_hash::FxHashSet::from_iter([id]);
+        let mut stack = vec![id];
+        while let Some(top) = stack.pop() {
+            stack.extend(self.get(top).parts().iter().copied().filter(|&part| seen.insert(part)));
+        }
+        let mut all: Vec<Numbers> = seen.into_iter().collect();
+        all.sort_unstable();
+        all
+    }
+    /// Whether the value is in the set; `None` if a divisor has too many digits to tell.
+    pub fn contains(&self, id: Numbers, value: &Decimal) -> Option<bool> {
+        self.judge(id, |set| match set {
+            NumberSet::Range(range) => range.contains(value),
+            NumberSet::Values(values) => Some(values.binary_search(value).is_ok()),
+            _ => None,
+        })
+    }
+    /// Whether all of some numbers are in the set, none of them, or (`None`) that is not known; `leaf` says it of ranges
+    /// and values.
+    pub fn judge(&self, id: Numbers, leaf: impl Fn(&NumberSet) -> Option<bool>) -> Option<bool> {
+        let mut known: FxHashMap<Numbers, Option<bool>> = FxHashMap::default();
+        for part in self.reachable(id) {
+            let set = self.get(part);
+            let all = |wanted: bool| {
+                let answers = || set.parts().iter().map(|part| known[part]);
+                match (answers().any(|answer| answer == Some(!wanted)), answers().all(|answer| answer == Some(wanted)))
+                {
+                    (true, _) => Some(!wanted),
+                    (_, true) => Some(wanted),
+                    _ => None,
+                }
+            };
+            let answer = match set {
+                NumberSet::None => Some(false),
+                NumberSet::All => Some(true),
+                NumberSet::And(_) => all(true),
+                NumberSet::Or(_) => all(false),
+                NumberSet::Not(part) => known[part].map(|is| !is),
+                leaf_set => leaf(leaf_set),
+            };
+            known.insert(part, answer);
+        }
+        known[&id]
+    }
+    /// Whether there is certainly no number in the set.
+    pub fn is_empty(&mut self, id: Numbers, set: &mut RegexSet, search: &mut Search) -> bool {
+        match self.get(id) {
+            NumberSet::None => true,
+            NumberSet::And(_) | NumberSet::Not(_) => {
+                let closed = self.closed(id, set);
+                search.is_empty(set, closed) == Some(true)
+            }
+            NumberSet::Or(parts) => parts.clone().iter().all(|&part| {
+                let closed = self.closed(part, set);
+                search.is_empty(set, closed) == Some(true)
+            }),
+            _ => false,
+        }
     }
 }
 
-/// `-?(0|[1-9][0-9]*)`.
-fn integer(set: &mut RegexSet) -> RegexId {
-    let minus = set.literal(b"-");
-    let sign = set.optional(minus);
-    let first = set.bytes_class(b'1', b'9');
-    let digit = set.bytes_class(b'0', b'9');
-    let digits = set.repeat(digit, 0, None);
-    let long = set.concat(&[first, digits]);
-    let zero = set.literal(b"0");
-    let whole = set.or(&[zero, long]);
-    set.concat(&[sign, whole])
-}
-
-/// `-?(0|[1-9][0-9]*)(\.[0-9]+)?`.
-fn all_plain(set: &mut RegexSet) -> RegexId {
-    let integer = integer(set);
-    let digit = set.bytes_class(b'0', b'9');
-    let digits = set.repeat(digit, 1, None);
-    let point = set.literal(b".");
-    let fraction = set.concat(&[point, digits]);
-    let fraction = set.optional(fraction);
-    set.concat(&[integer, fraction])
-}
-
-/// `integers(\.0+)?`.
-fn with_zeros(set: &mut RegexSet, integers: RegexId) -> RegexId {
-    let zero = set.literal(b"0");
-    let zeros = set.repeat(zero, 1, None);
-    let point = set.literal(b".");
-    let fraction = set.concat(&[point, zeros]);
-    let fraction = set.optional(fraction);
-    set.concat(&[integers, fraction])
-}
-
-/// Classes of digits that the emptiness search can read.
-trait Digits {
-    fn bytes_class(&mut self, low: u8, high: u8) -> RegexId;
-}
-
-impl Digits for RegexSet {
-    fn bytes_class(&mut self, low: u8, high: u8) -> RegexId {
-        self.bytes(ByteSet::range(low, high))
-    }
-}
-
-/// The shortest plain text of a JSON number; `None` if it has over [`DIGITS_MAX`] digits.
-pub(crate) fn shortest_text(number: &str) -> Option<String> {
-    let value = Decimal::parse(number)?;
-    if value.is_zero() {
-        return Some("0".to_owned());
-    }
-    let (sign, text) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let exponent: i64 = exponent.strip_prefix('+').unwrap_or(exponent).parse().ok()?;
-    let digits = format!("{whole}{fraction}");
-    let first = digits.find(|c| c != '0')?;
-    let point = (whole.len() as i64).checked_add(exponent)?.checked_sub(first as i64)?;
-    let digits = digits[first..].trim_end_matches('0');
+/// The shortest plain text of a value; `None` if it has over [`DIGITS_MAX`] digits.
+pub(crate) fn shortest_text(value: &Decimal) -> Option<String> {
+    let (digits, point) = (value.digits(), value.point());
     let len = digits.len() as i64;
     if point.abs() > DIGITS_MAX || len > DIGITS_MAX {
         return None;
     }
-    Some(if point <= 0 {
+    let digits: String = digits.iter().map(|digit| char::from(b'0' + digit)).collect();
+    let sign = if value.is_negative() { "-" } else { "" };
+    Some(if value.is_zero() {
+        "0".to_owned()
+    } else if point <= 0 {
         format!("{sign}0.{}{digits}", "0".repeat(-point as usize))
     } else if point >= len {
         format!("{sign}{digits}{}", "0".repeat((point - len) as usize))
@@ -238,8 +382,5 @@ pub(crate) fn count(number: &str) -> Option<u64> {
     if value.is_negative() || !value.is_integer() {
         return None;
     }
-    match shortest_text(number) {
-        Some(text) => Some(text.parse().unwrap_or(u64::MAX)),
-        None => Some(u64::MAX),
-    }
+    Some(shortest_text(&value).and_then(|text| text.parse().ok()).unwrap_or(u64::MAX))
 }

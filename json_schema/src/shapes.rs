@@ -18,7 +18,7 @@ impl Normalizer<'_> {
         Shape {
             null: true,
             truth: [true; 2],
-            numbers: Numbers::all(&mut self.set),
+            numbers: Numbers::ALL,
             strings: self.any_text,
             arrays: [array].into(),
             objects: [object].into(),
@@ -29,7 +29,7 @@ impl Normalizer<'_> {
         Shape {
             null: false,
             truth: [false; 2],
-            numbers: Numbers::none(&mut self.set),
+            numbers: Numbers::NONE,
             strings: self.set.nothing(),
             arrays: [].into(),
             objects: [].into(),
@@ -65,7 +65,7 @@ impl Normalizer<'_> {
         let shape = Shape {
             null: a.null && b.null,
             truth: [a.truth[0] && b.truth[0], a.truth[1] && b.truth[1]],
-            numbers: Numbers::and(&mut self.set, a.numbers, b.numbers),
+            numbers: self.numbers.and(a.numbers, b.numbers),
             strings: self.and_text(a.strings, b.strings),
             arrays,
             objects,
@@ -76,17 +76,18 @@ impl Normalizer<'_> {
     /// Values of either.
     pub fn or_shapes(&mut self, shapes: &[ShapeId]) -> ShapeId {
         let mut all = self.no_shape();
-        let (mut arrays, mut objects, mut strings) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut arrays, mut objects, mut strings, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for &shape in shapes {
             let shape = self.ir.shapes.get(shape).clone();
             self.charge(1 + shape.arrays.len() as u64 + shape.objects.len() as u64);
             all.null |= shape.null;
             all.truth = [all.truth[0] || shape.truth[0], all.truth[1] || shape.truth[1]];
-            all.numbers = Numbers::or(&mut self.set, all.numbers, shape.numbers);
+            numbers.push(shape.numbers);
             strings.push(shape.strings);
             arrays.extend(shape.arrays);
             objects.extend(shape.objects);
         }
+        all.numbers = self.numbers.union(&numbers);
         all.strings = if strings.contains(&self.any_text) { self.any_text } else { self.set.or(&strings) };
         let any_array = self.any_array();
         all.arrays = self.alternatives(arrays, any_array);
@@ -124,7 +125,7 @@ impl Normalizer<'_> {
         let not = Shape {
             null: !shape.null,
             truth: [!shape.truth[0], !shape.truth[1]],
-            numbers: shape.numbers.not(&mut self.set),
+            numbers: self.numbers.not(shape.numbers),
             strings: self.not_text(shape.strings),
             arrays,
             objects,
@@ -207,6 +208,10 @@ impl Normalizer<'_> {
     /// Whether the language certainly has no text.
     pub fn is_nothing(&mut self, regex: RegexId) -> bool {
         self.search.is_empty(&mut self.set, regex) == Some(true)
+    }
+    /// Whether there is certainly no number in the set.
+    pub fn is_no_number(&mut self, numbers: Numbers) -> bool {
+        self.numbers.is_empty(numbers, &mut self.set, &mut self.search)
     }
     /// Whether the language has the text. Where that cannot be found out, it is reported.
     pub fn matches(&mut self, regex: RegexId, text: &str) -> bool {

@@ -1,45 +1,142 @@
-//! How values are written: white space, separators.
+//! How values are written: the profile of whoever runs a schema.
+//!
+//! Many texts have the same value. A generator wants few of them, a validator all: [`Spelling::generator`] and
+//! [`Spelling::validator`] are the two profiles, and every field can be set apart.
 
 use larkspur_grammar::{
     ByteSet, Diagnostic, Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex,
 };
+use serde::Deserialize;
 
-/// White space and separators of arrays and objects.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// How values are written, and what is done with what cannot be enforced. The default is [`Spelling::generator`].
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Spelling {
+    /// In which order properties are written.
+    pub key_order: KeyOrder,
+    /// No object has two properties of one name.
+    pub unique_keys: bool,
     /// What may stand around `[`, `]`, `{`, `}` and the separators.
     pub whitespace: Whitespace,
+    /// White space may stand before and behind the whole value, too.
+    pub whitespace_outside: bool,
     /// A regex (in the syntax of the `regex` crate) for what separates elements and members; `,` if it is not given.
     pub item_separator: Option<String>,
     /// A regex for what separates a key from its value; `:` if it is not given.
     pub key_separator: Option<String>,
+    /// Which texts a number has.
+    pub number_spelling: NumberSpelling,
+    /// Which texts a character has.
+    pub string_escapes: StringEscapes,
+    /// What a `format` of unknown name is.
+    pub unknown_format: UnknownFormat,
+    /// What cannot be enforced is not enforced, with a warning, instead of refused. Values that are not valid are then
+    /// accepted.
+    pub lenient: bool,
+}
+
+/// In which order properties are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyOrder {
+    /// Declared names first, in the schema's order, then the others.
+    #[default]
+    Schema,
+    /// Any.
+    Any,
 }
 
 /// White space between the parts of a value.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Whitespace {
     /// At most 2 line breaks and 20 blanks (space or tab) at each place, so that nobody can be trapped in them.
+    #[default]
     Flexible,
     /// None.
     Compact,
-    /// A regex in the syntax of the `regex` crate; it may match the empty text.
+    /// All that JSON has: any number of spaces, tabs, `\n` and `\r`.
+    Any,
+    /// A regex in the syntax of the `regex` crate, at most once at each place; it may match the empty text.
     Pattern(String),
+}
+
+/// Which texts a number has.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NumberSpelling {
+    /// Integers and constants as digits; other numbers with any zeros behind the point; exponents only where all numbers
+    /// are allowed.
+    #[default]
+    Plain,
+    /// Also `1.0`, `1e3`, `15e-1`, `-0`: see `docs/json_schema.md` for how far exponents go.
+    Any,
+}
+
+/// Which texts a character has.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StringEscapes {
+    /// One: itself where JSON has it so, else `\"`, `\\`, `\b`, `\f`, `\n`, `\r`, `\t`, else `\u00XX`.
+    #[default]
+    Minimal,
+    /// All that JSON has.
+    Any,
+    /// Itself, and the escapes that are chosen. A character that would have no text keeps the one of `minimal`.
+    Chosen {
+        /// Letters behind the backslash, of `"\/bfnrtu`; `u` is `\u00XX` for control characters.
+        letters: String,
+        /// `u` is for all characters.
+        #[serde(default)]
+        unicode: bool,
+    },
+}
+
+/// What a `format` of unknown name is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownFormat {
+    /// Without effect, with a warning.
+    #[default]
+    Warning,
+    /// Refused.
+    Error,
 }
 
 impl Default for Spelling {
     fn default() -> Self {
-        Self { whitespace: Whitespace::Flexible, item_separator: None, key_separator: None }
+        Self::generator()
     }
 }
 
-/// The spelling's parts as regexes of one table.
-pub(crate) struct Separators {
-    pub space: RegexId,
-    pub item: RegexId,
-    pub key: RegexId,
-}
-
 impl Spelling {
+    /// For who writes values: few ways to write each, no way to be trapped in white space.
+    pub fn generator() -> Self {
+        Self {
+            key_order: KeyOrder::Schema,
+            unique_keys: true,
+            whitespace: Whitespace::Flexible,
+            whitespace_outside: false,
+            item_separator: None,
+            key_separator: None,
+            number_spelling: NumberSpelling::Plain,
+            string_escapes: StringEscapes::Minimal,
+            unknown_format: UnknownFormat::Warning,
+            lenient: false,
+        }
+    }
+
+    /// For who reads values that others wrote: all the ways of JSON.
+    pub fn validator() -> Self {
+        Self {
+            whitespace: Whitespace::Any,
+            whitespace_outside: true,
+            number_spelling: NumberSpelling::Any,
+            string_escapes: StringEscapes::Any,
+            ..Self::generator()
+        }
+    }
+
     /// Reads the parts that are regexes.
     ///
     /// Errors: what is wrong with a regex; the name of the field is the one that holds it.
@@ -56,6 +153,12 @@ impl Spelling {
         let space = match &self.whitespace {
             Whitespace::Flexible => flexible(set),
             Whitespace::Compact => set.epsilon(),
+            Whitespace::Any => {
+                let mut bytes = ByteSet::EMPTY;
+                b" \t\n\r".iter().for_each(|&byte| bytes.insert(byte));
+                let space = set.bytes(bytes);
+                set.repeat(space, 0, None)
+            }
             Whitespace::Pattern(text) => {
                 let pattern = regex(set, "whitespace_pattern", text)?;
                 set.optional(pattern)
@@ -63,8 +166,22 @@ impl Spelling {
         };
         let item = regex(set, "item_separator", self.item_separator.as_deref().unwrap_or(","))?;
         let key = regex(set, "key_separator", self.key_separator.as_deref().unwrap_or(":"))?;
-        Ok(Separators { space, item, key })
+        let outside = self.whitespace_outside.then(|| {
+            let any = set.any_byte();
+            let some = set.repeat(any, 1, None);
+            set.and(&[space, some])
+        });
+        Ok(Separators { space, item, key, outside })
     }
+}
+
+/// The spelling's parts as regexes of one table.
+pub(crate) struct Separators {
+    pub space: RegexId,
+    pub item: RegexId,
+    pub key: RegexId,
+    /// Before and behind the whole value, if anything may stand there: not the empty text.
+    pub outside: Option<RegexId>,
 }
 
 /// At most 2 line breaks (`\n` or `\r\n`) and 20 blanks, in any order.

@@ -119,7 +119,11 @@ fn numbers() {
         &["4"],
         &["3"],
     );
-    assert_eq!(refused(r#"{"multipleOf": 0.0000000001}"#), ["J010"]);
+    check(r#"{"type": "number", "multipleOf": 1e-10}"#, &["0.0000000001", "7", "0.10"], &["0.00000000001"]);
+    check(r#"{"type": "number", "multipleOf": 0.25}"#, &["0.5", "0.75", "10.250", "3"], &["0.2", "0.251", "0.26"]);
+    check(r#"{"type": "integer", "multipleOf": 7.5}"#, &["0", "15", "-30"], &["7", "5"]);
+    assert_eq!(refused(r#"{"type": "number", "multipleOf": 0.123456789}"#), ["J010"]);
+    assert_eq!(refused(r#"{"type": "integer", "multipleOf": 2147483648}"#), ["J010"]);
     assert_eq!(refused(r#"{"type": "integer", "minimum": 3, "maximum": 2}"#), ["J020"]);
     check(r#"{"type": "integer", "format": "int32"}"#, &["2147483647"], &["2147483648"]);
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use larkspur_grammar::lints::lint;
 use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
 
-use larkspur_json_schema::Retriever;
+use larkspur_json_schema::{Retriever, Spelling};
 
 use crate::error::{CompileError, Mistake};
 use crate::front_ends::embedded_schema;
@@ -20,6 +20,8 @@ pub struct CompileOptions {
     pub lexer: Option<LexerMode>,
     /// Read Lark as if it began with `%llguidance {}`: Rust's regexes, JSON's strings, no ignored text at the edges.
     pub llguidance_face: bool,
+    /// How JSON values are written, and what is done with what cannot be enforced; options inside a schema beat it.
+    pub spelling: Spelling,
     /// Gives the documents that JSON Schemas refer to. Without one there are only the meta-schemas, which are built in.
     pub retriever: Option<Retriever>,
 }

@@ -4,7 +4,7 @@ use larkspur_grammar::{
     Dialect, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexOptions, Rule, SourceId, Span, Terminal,
     TextMap, parse_regex,
 };
-use larkspur_json_schema::SchemaOptions;
+use larkspur_json_schema::{SchemaOptions, Spelling};
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::Reading;
@@ -125,7 +125,8 @@ fn json_schema(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
         reading.report(Span::new(source, 0, 0), Mistake::SourceTooLarge { limit, used: len });
         return Vec::new();
     }
-    embedded_schema(reading, Span::new(source, 0, len))
+    let spelling = reading.options.spelling.clone();
+    schema(reading, Span::new(source, 0, len), spelling)
 }
 
 fn gbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
@@ -141,10 +142,16 @@ fn not_yet(reading: &mut Reading, span: Span, kind: SourceKind) -> Vec<Grammar> 
     Vec::new()
 }
 
-/// A schema that stands inside another source: a `%json` body, or an element of a list.
+/// A schema that stands inside another source: a `%json` body, or an element of a list. What stands around its values is
+/// for that source to say.
 pub(crate) fn embedded_schema(reading: &mut Reading, span: Span) -> Vec<Grammar> {
+    let spelling = Spelling { whitespace_outside: false, ..reading.options.spelling.clone() };
+    schema(reading, span, spelling)
+}
+
+fn schema(reading: &mut Reading, span: Span, spelling: Spelling) -> Vec<Grammar> {
     let retriever = reading.options.retriever.as_ref();
-    let options = SchemaOptions { retriever, ..SchemaOptions::new(reading.limits) };
+    let options = SchemaOptions { retriever, spelling, ..SchemaOptions::new(reading.limits) };
     let parsed = larkspur_json_schema::compile(&mut reading.sources, span, &options);
     reading.diagnostics.extend(parsed.diagnostics);
     parsed.grammar.into_iter().collect()

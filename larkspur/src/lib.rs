@@ -46,7 +46,9 @@ pub use larkspur_grammar::{
     ByteSet, CodeInfo, Diagnostic, Grammar, Label, LexerMode, Limits, LinkedGrammar, Severity, SourceId, SourceMap,
     Span,
 };
-pub use larkspur_json_schema::Retriever;
+pub use larkspur_json_schema::{
+    KeyOrder, NumberSpelling, Retriever, Spelling, StringEscapes, UnknownFormat, Whitespace,
+};
 pub use larkspur_parser::{
     Capture, Consumed, DEFAULT_SLICES, EngineOptions, GrammarStats, MaskStats, Matcher, MatcherError, MatcherOptions,
     SliceError, StopReason,

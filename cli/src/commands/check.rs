@@ -7,7 +7,7 @@ use larkspur::{CompileError, Diagnostic, Engine, Limits, SourceMap};
 use serde_json::json;
 
 use crate::Outcome;
-use crate::args::{CheckArgs, Output};
+use crate::args::{CheckArgs, Output, Profile};
 use crate::{output, render, vocabulary};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
 
 fn check(args: &CheckArgs, file: &str, engine: Option<&Engine>) -> Result<(Vec<Diagnostic>, SourceMap)> {
     let source = args.read.source(file)?;
-    let linked = match larkspur::link(&source, &args.read.options()?, &Limits::default()) {
+    let linked = match larkspur::link(&source, &args.read.options(Profile::Generate)?, &Limits::default()) {
         Ok(linked) => linked,
         Err(CompileError { diagnostics, sources }) => return Ok((diagnostics, sources)),
     };

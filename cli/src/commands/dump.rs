@@ -6,7 +6,7 @@ use anyhow::Result;
 use larkspur::Limits;
 
 use crate::Outcome;
-use crate::args::{DumpArgs, Stage};
+use crate::args::{DumpArgs, Profile, Stage};
 use crate::grammar::compile;
 use crate::{render, vocabulary};
 
@@ -14,7 +14,7 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
     let text = match args.stage {
         Stage::Ast => {
             let source = args.read.source(&args.grammar)?;
-            match larkspur::ast_dump(&source, &args.read.options()?, &Limits::default()) {
+            match larkspur::ast_dump(&source, &args.read.options(Profile::Generate)?, &Limits::default()) {
                 Ok(text) => text,
                 Err(error) => {
                     render::diagnostics(&mut anstream::stderr().lock(), &error.diagnostics, &error.sources)?;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
             }
         }
         stage => {
-            let Some(linked) = args.read.linked(&args.grammar)? else { return Ok(Outcome::Failed) };
+            let Some(linked) = args.read.linked(&args.grammar, Profile::Generate)? else { return Ok(Outcome::Failed) };
             if stage == Stage::Ir {
                 larkspur::ir_dump(&linked)
             } else {

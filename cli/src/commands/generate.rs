@@ -8,7 +8,7 @@ use anyhow::Result;
 use larkspur::{CompiledGrammar, TokenId, TokenMask, Vocabulary};
 
 use crate::Outcome;
-use crate::args::GenerateArgs;
+use crate::args::{GenerateArgs, Profile};
 use crate::grammar::compile;
 use crate::sampler::{Sampler, Unit};
 use crate::{render, vocabulary};
@@ -26,7 +26,7 @@ const SEARCHES: u32 = 6;
 const END_CHANCE: f64 = 0.15;
 
 pub(crate) fn run(args: &GenerateArgs) -> Result<Outcome> {
-    let Some(mut linked) = args.read.linked(&args.grammar)? else { return Ok(Outcome::Failed) };
+    let Some(mut linked) = args.read.linked(&args.grammar, Profile::Generate)? else { return Ok(Outcome::Failed) };
     let has_tokens = linked.grammar.grammars.iter().any(|grammar| !grammar.token_sets.is_empty());
     // The budget is kept here: a matcher whose budget has ended does not say whether the text is complete.
     let budget = linked.max_tokens.take().map_or(args.max_tokens, |tokens| tokens.min(args.max_tokens));

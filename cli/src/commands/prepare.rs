@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use larkspur::{CompiledGrammar, Vocabulary};
 
-use crate::args::{ReadArgs, TextArgs};
+use crate::args::{Profile, ReadArgs, TextArgs};
 use crate::grammar::compile;
 use crate::text::{Text, special_names};
 use crate::vocabulary;
@@ -28,6 +28,16 @@ pub(crate) enum Default {
     Tokens,
 }
 
+impl Default {
+    /// Who only wants to know whether a text is valid takes it in any spelling.
+    fn profile(self) -> Profile {
+        match self {
+            Default::Bytes => Profile::Validate,
+            Default::VocabularyAndBytes | Default::Tokens => Profile::Generate,
+        }
+    }
+}
+
 /// Reads grammar and text. `None` if the grammar has mistakes, which are then shown.
 pub(crate) fn prepare(
     path: &str,
@@ -37,7 +47,7 @@ pub(crate) fn prepare(
     default: Default,
 ) -> Result<Option<Prepared>> {
     how.check_stdin(text, path)?;
-    let Some(linked) = read.linked(path)? else { return Ok(None) };
+    let Some(linked) = read.linked(path, default.profile())? else { return Ok(None) };
     let bytes = how.argument(text)?;
     let names: Vec<String> = linked.token_names().into_iter().map(str::to_owned).collect();
     let vocabulary = match &read.tokenizer {

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use super::digits::{compare, decrement, increment};
-use super::{Bound, Interval, Multiple, NumberKind};
+use super::{Bound, Interval, NumberKind};
 use crate::regex::{ByteSet, RegexId, RegexSet};
 
 /// Texts of digits behind the point, with the empty one told apart: where there are none, there is no point either.
@@ -43,27 +43,6 @@ pub(super) fn exponent(set: &mut RegexSet) -> RegexId {
     set.optional(exponent)
 }
 
-/// The texts without sign of all multiples.
-pub(super) fn multiples(multiple: &Multiple, set: &mut RegexSet) -> RegexId {
-    if multiple.exponent <= 0 {
-        let scale = u32::try_from(-multiple.exponent).unwrap_or(u32::MAX);
-        return set.multiple_of(multiple.digits, scale);
-    }
-    // Beyond 64 bits: the zeros at the end apart, and 0 itself.
-    let zeros = u32::try_from(multiple.exponent).unwrap_or(u32::MAX);
-    let (first, more) = (digit(1, 9, set), any_digits(set));
-    let positive = set.concat(&[first, more]);
-    let factor = set.multiple_of(multiple.digits, 0);
-    let factor = set.and(&[positive, factor]);
-    let zero = set.literal(b"0");
-    let zeros = set.repeat(zero, zeros, Some(zeros));
-    let whole = set.concat(&[factor, zeros]);
-    let whole = set.or(&[zero, whole]);
-    let zeros = set.repeat(zero, 1, None);
-    let fraction = with_point(Fraction { empty: true, digits: zeros }, set);
-    set.concat(&[whole, fraction])
-}
-
 fn first_integer(low: &Bound) -> Vec<u8> {
     let whole = low.value.whole();
     if low.exclusive || !low.value.is_integer() { increment(&whole) } else { whole }
@@ -75,16 +54,21 @@ fn last_integer(high: &Bound) -> Vec<u8> {
     if high.exclusive && high.value.is_integer() { decrement(&whole).unwrap_or_else(|| vec![0]) } else { whole }
 }
 
-fn digit(low: u8, high: u8, set: &mut RegexSet) -> RegexId {
+pub(super) fn digit(low: u8, high: u8, set: &mut RegexSet) -> RegexId {
     set.bytes(ByteSet::range(b'0' + low, b'0' + high))
 }
-fn any_digits(set: &mut RegexSet) -> RegexId {
+pub(super) fn any_digits(set: &mut RegexSet) -> RegexId {
     let digit = digit(0, 9, set);
     set.repeat(digit, 0, None)
 }
 fn some_digits(set: &mut RegexSet) -> RegexId {
     let digit = digit(0, 9, set);
     set.repeat(digit, 1, None)
+}
+/// At least one digit.
+pub(super) fn digits_up_to(max: u32, set: &mut RegexSet) -> RegexId {
+    let digit = digit(0, 9, set);
+    set.repeat(digit, 1, Some(max))
 }
 fn digits(count: usize, set: &mut RegexSet) -> RegexId {
     let digit = digit(0, 9, set);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use larkspur_grammar::{Diagnostic, Limits, SourceMap, Span, link};
-use larkspur_json_schema::{Draft, SchemaOptions, compile};
+use larkspur_json_schema::{Draft, SchemaOptions, Spelling, compile};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared};
 use larkspur_toktrie::Vocabulary;
 
@@ -55,8 +55,15 @@ pub fn accepts(grammar: &CompiledGrammar, text: &str) -> Result<bool, MatcherErr
 
 /// Checks lists of texts against a schema.
 pub fn check(schema: &str, accepted: &[&str], rejected: &[&str]) {
+    check_in(&Spelling::default(), schema, accepted, rejected);
+}
+
+/// Checks lists of texts against a schema in a profile.
+pub fn check_in(spelling: &Spelling, schema: &str, accepted: &[&str], rejected: &[&str]) {
     let shared = shared();
-    let (grammar, _) = compiled(&shared, schema);
+    let limits = Limits::default();
+    let options = SchemaOptions { spelling: spelling.clone(), ..SchemaOptions::new(&limits) };
+    let (grammar, _) = compiled_as(&shared, schema, &options);
     let grammar = grammar.unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"));
     for text in accepted {
         assert_eq!(accepts(&grammar, text), Ok(true), "{schema} accepts {text}");

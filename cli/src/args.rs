@@ -144,7 +144,7 @@ pub(crate) struct GenerateArgs {
     /// The same seed gives the same sentences [default: another one each time].
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Tokens of a sentence at most.
+    /// Tokens of a sentence at most; at most 1,000 more follow if it is not complete by then.
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub max_tokens: u32,
     /// Sentences, one after the other.

@@ -2,7 +2,8 @@
 //!
 //! A draw first chooses a class of tokens (words, digits, punctuation, …) and then a token of it, common ones (of low
 //! id) more often; over all tokens alike, most would be rare words of many scripts. From some length on, a search by
-//! single bytes looks for a short way to the end of the sentence, and the sentence follows it.
+//! single bytes looks for a short way to the end of the sentence, and the sentence follows it. Where the budget ends first,
+//! the search has no bound but [`WAY_LEN_MAX`], and one level by level follows if it fails.
 
 use std::collections::HashMap;
 
@@ -15,6 +16,15 @@ const ROLLOUTS: usize = 4;
 
 /// A way of this many steps is short enough.
 const WAY_LEN_SHORT: usize = 8;
+
+/// Steps of a way to the end beyond the budget.
+const WAY_LEN_MAX: usize = 1_000;
+
+/// Places looked at in the search that knows no likely steps.
+const SEARCH_PLACES_MAX: usize = 4_000;
+
+/// Of places that look alike, so many are looked at in that search: they may differ in how much is open.
+const SEARCH_ALIKE_MAX: u32 = 16;
 
 /// Added to a token's id before its weight is 1 / id: the first few hundred are about equally common.
 const RANK_OFFSET: f64 = 500.0;
@@ -191,6 +201,64 @@ impl<'a> Sampler<'a> {
         Ok(best)
     }
 
+    /// A way from here to where the text may end, for a sentence that must end now: the shortest that likely steps lead
+    /// to, or else the first that a search level by level finds.
+    pub fn short_way(&mut self, matcher: &Matcher, has_tokens: bool) -> Result<Option<Vec<Unit>>> {
+        match self.way_out(matcher, WAY_LEN_MAX, has_tokens)? {
+            Some(way) => Ok(Some(way)),
+            None => self.search(matcher, has_tokens),
+        }
+    }
+
+    /// Breadth first, over one byte of each kind, the grammar's strings and special tokens.
+    fn search(&mut self, matcher: &Matcher, has_tokens: bool) -> Result<Option<Vec<Unit>>> {
+        let mut places: Vec<Place> = vec![Place { before: 0, step: vec![], matcher: matcher.fork() }];
+        let mut seen: HashMap<Look, u32> = HashMap::new();
+        let mut next = 0;
+        while next < places.len() {
+            let mut found = None;
+            for (step, after) in self.next_places(&places[next].matcher, has_tokens)? {
+                let is_end = after.is_accepting()?;
+                let look = Look { allowed: after.allowed_bytes()?, expected: after.expected()? };
+                let alike = seen.entry(look).or_default();
+                *alike += 1;
+                if is_end || *alike <= SEARCH_ALIKE_MAX && places.len() < SEARCH_PLACES_MAX {
+                    places.push(Place { before: next, step, matcher: after });
+                }
+                if is_end {
+                    found = Some(places.len() - 1);
+                    break;
+                }
+            }
+            if let Some(mut at) = found {
+                let mut steps = Vec::new();
+                while at != 0 {
+                    steps.push(std::mem::take(&mut places[at].step));
+                    at = places[at].before;
+                }
+                return Ok(Some(steps.into_iter().rev().flatten().collect()));
+            }
+            next += 1;
+        }
+        Ok(None)
+    }
+
+    fn next_places(&mut self, matcher: &Matcher, has_tokens: bool) -> Result<Vec<(Vec<Unit>, Matcher)>> {
+        let mut next = Vec::new();
+        for text in self.steps(&matcher.allowed_bytes()?) {
+            let mut after = matcher.fork();
+            if after.consume_bytes(&text).is_ok() {
+                next.push((text.iter().map(|&byte| Unit::Byte(byte)).collect(), after));
+            }
+        }
+        if has_tokens && let Some(token) = self.allowed_special(matcher)? {
+            let mut after = matcher.fork();
+            after.consume_token(token)?;
+            next.push((vec![Unit::Token(token)], after));
+        }
+        Ok(next)
+    }
+
     fn rollout(
         &mut self,
         mut matcher: Matcher,
@@ -264,6 +332,13 @@ impl<'a> Sampler<'a> {
         }
         Ok(None)
     }
+}
+
+/// A place of the search: the one before it, the step from there, and the matcher.
+struct Place {
+    before: usize,
+    step: Vec<Unit>,
+    matcher: Matcher,
 }
 
 /// A text, the matcher after it, and how the place looks.

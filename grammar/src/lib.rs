@@ -5,6 +5,7 @@
 //! Knows no syntax of any grammar language (only that of regexes and JSON, which several languages share) and no
 //! vocabulary.
 
+pub mod algebra;
 pub mod diagnostic;
 mod dump;
 pub mod index;

@@ -18,13 +18,12 @@ pub struct Limits {
     pub regex_nodes_max: usize,
     /// Largest count in a repetition (`{m,n}`, `~m..n`), of regexes and of rules. 1,000,000.
     pub repeat_max: u32,
-    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each). 2,000,000 = 40 ms;
-    /// one step of an intersection of a dozen regexes can take seconds, which this does not bound.
+    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each). 2,000,000 = 40 ms.
     pub regex_emptiness_fuel: u64,
     /// The same for one row of the lexer's automaton while masks are computed. 500,000 = 10 ms.
     pub lexer_row_emptiness_fuel: u64,
-    /// Work of the regex algebra for one row of the lexer's automaton (20 ns a unit). 2,000,000 = 40 ms; nested counts
-    /// such as `(a{1,1000}){1,1000}` make every row dearer than the one before.
+    /// Work of the regex algebra for one row of the lexer's automaton (20 ns a unit). 2,000,000 = 40 ms; a union of many
+    /// sequences, such as `[ab]*a[ab]{1000}` becomes, makes every row dearer than the one before.
     pub lexer_row_work_max: u64,
     /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
     pub expressions_max: usize,

@@ -258,7 +258,7 @@ impl NumberRange {
         };
         is_empty(self.positive()) && is_empty(self.negative())
     }
-    /// Whether the engine can compute the remainders that `multiple_of` takes.
+    /// Whether the multiples can be written: the divisor's digits fit 64 bits, and its exponent 32.
     pub fn can_be_written(&self) -> bool {
         match self.multiple_of.as_ref().map(|divisor| Multiple::new(divisor, self.kind)) {
             Some(Ok(multiple)) => multiples::can_be_written(&multiple),

@@ -571,7 +571,7 @@ impl<'a> Normalizer<'a> {
                     RangeError::NotPositive => Mistake::KeywordValue { keyword, expected: "a number above 0" },
                     RangeError::DivisorTooLarge => Mistake::Refused {
                         keyword,
-                        reason: "remainders are computed in 32 bits, and its digits are too many".to_owned(),
+                        reason: "remainders are computed in 64 bits, and its digits are too many".to_owned(),
                     },
                     RangeError::TooLarge { limit } => {
                         Mistake::Limit { what: "a number written out", limit: "regex_nodes_max", value: limit as u64 }

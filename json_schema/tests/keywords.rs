@@ -122,8 +122,18 @@ fn numbers() {
     check(r#"{"type": "number", "multipleOf": 1e-10}"#, &["0.0000000001", "7", "0.10"], &["0.00000000001"]);
     check(r#"{"type": "number", "multipleOf": 0.25}"#, &["0.5", "0.75", "10.250", "3"], &["0.2", "0.251", "0.26"]);
     check(r#"{"type": "integer", "multipleOf": 7.5}"#, &["0", "15", "-30"], &["7", "5"]);
-    assert_eq!(refused(r#"{"type": "number", "multipleOf": 0.123456789}"#), ["J010"]);
-    assert_eq!(refused(r#"{"type": "integer", "multipleOf": 2147483648}"#), ["J010"]);
+    check(
+        r#"{"type": "number", "multipleOf": 0.123456789}"#,
+        &["0.123456789", "0.370370367", "0"],
+        &["0.12345678", "0.1"],
+    );
+    check(r#"{"type": "integer", "multipleOf": 2147483648}"#, &["2147483648", "6442450944"], &["2147483647"]);
+    check(r#"{"multipleOf": 0.0000000001}"#, &["1", "0.0000000003", "0.50000000030"], &["0.00000000003"]);
+    let bounds = r#"{"type": "integer", "multipleOf": 1000003, "minimum": 5000000, "maximum": 600000000}"#;
+    check(bounds, &["5000015", "599001797"], &["1000003", "5000016", "600001800"]);
+    let both = r#"{"type": "integer", "multipleOf": 12345678901234567, "not": {"multipleOf": 10}}"#;
+    check(both, &["12345678901234567", "24691357802469134"], &["123456789012345670", "0", "12345678901234568"]);
+    assert_eq!(refused(r#"{"multipleOf": 1234567890123456789012345}"#), ["J010"]);
     assert_eq!(refused(r#"{"type": "integer", "minimum": 3, "maximum": 2}"#), ["J020"]);
     check(r#"{"type": "integer", "format": "int32"}"#, &["2147483647"], &["2147483648"]);
 }

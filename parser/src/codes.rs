@@ -20,14 +20,6 @@ pub const CODES: &[CodeInfo] = &[
         good: "",
     },
     CodeInfo {
-        code: "B003",
-        title: "divisor too large",
-        explanation: "Remainders are kept in 32 bits, so ten times the divisor of `multipleOf`, written without its \
-                      decimal point, must stay below 2^32. This is no limit that can be raised.",
-        bad: "start: N\nN: %regex { \"type\": \"integer\", \"multipleOf\": 1000000007 }",
-        good: "start: N\nN: %regex { \"type\": \"integer\", \"multipleOf\": 1000 }",
-    },
-    CodeInfo {
         code: "P001",
         title: "grammar matches no text",
         explanation: "The start rule can never be finished: each of its alternatives needs a terminal that matches no \

@@ -7,7 +7,6 @@ use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar};
 use crate::cfg::lower::lower;
 use crate::engine::{CompiledGrammar, Shared};
 use crate::error::Fault;
-use crate::lexer::arena::MULTIPLE_OF_MAX;
 use crate::lexer::states::Lexer;
 use crate::machine::Machine;
 use crate::swallow::swallows;
@@ -60,10 +59,6 @@ pub(crate) fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<Compiled
 }
 
 fn limit_diagnostic(fault: Fault, span: larkspur_grammar::Span) -> Diagnostic {
-    if fault.limit == MULTIPLE_OF_MAX {
-        let message = format!("the divisor of `multipleOf` is too large: ten times it must stay below {}", fault.value);
-        return Diagnostic::error("B003", span, message).help("use a smaller divisor, or fewer decimal places");
-    }
     let message = format!("the limit `{}` of {} is exceeded", fault.limit, fault.value);
     Diagnostic::error("B002", span, message).help("make it simpler, or raise the limit if you trust the grammar")
 }

@@ -292,6 +292,36 @@ fn ignored_text_that_swallows() {
 }
 
 #[test]
+fn wide_intersections() {
+    // As a product of what each operand may do next, one step of this takes seconds and gigabytes.
+    let wide = |count: usize| (1..=count).map(|k| format!("/[ab]*a[ab]{{{k}}}/")).collect::<Vec<_>>().join(" & ");
+    for mode in MODES {
+        assert_eq!(mask(&mut matcher(&format!("start: X\nX: {}\n", wide(30)), mode)), "ab");
+        for other in ["/[ab]*b{16}/", "/[ab]*b[ab]{14}/", "~/[ab]{5}.*/"] {
+            let found = codes(&format!("start: X\nX: {} & {other}\n", wide(30)), mode);
+            assert!(found == ["P001"] || found == ["B002"], "{other}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn nested_counts() {
+    for (text, unit, times) in [
+        ("/(a{1,1000}){1,1000}/", "a", 3_000),
+        ("/(a{1,50}b?){1,50}c/", "aab", 40),
+        ("/((a{1,20}b?){1,20}c?){1,20}/", "aabac", 19),
+        ("/([ab]{3,40}b?){5,50}c/", "ab", 800),
+        ("/(([ab]{1,30}){2,30}b?){5,50}c/", "ab", 800),
+    ] {
+        for mode in MODES {
+            let mut matcher = matcher(&format!("start: {text}\n"), mode);
+            consume(&mut matcher, unit.repeat(times));
+            assert!(mask(&mut matcher).contains('a'), "{text}");
+        }
+    }
+}
+
+#[test]
 fn lexemes_that_swallow() {
     assert_eq!(codes("start: /a+/ \"ab\"\n", LexerMode::Longest), ["P004"]);
     let mut exact = matcher("start: /a+/ \"ab\"\n", LexerMode::Exact);

@@ -34,14 +34,9 @@ pub(super) fn multiples(multiple: &Multiple, set: &mut RegexSet) -> Option<Regex
     Some(set.concat(&[whole, tail]))
 }
 
-/// Whether [`multiples`] has an answer, and the engine computes `remainder * 10 + digit * 10^scale` within 32 bits.
+/// Whether [`multiples`] has an answer.
 pub(super) fn can_be_written(multiple: &Multiple) -> bool {
-    let Ok(scale) = u32::try_from(multiple.exponent.unsigned_abs()) else { return false };
-    let (divisor, scale) = (multiple.digits, if multiple.exponent > 0 { 0 } else { scale });
-    let most = u64::from(u32::MAX);
-    let scaled = 10u64.checked_pow(scale).and_then(|power| power.checked_mul(divisor.max(9)));
-    let fits = scaled.is_some_and(|x| x < most) && divisor.checked_mul(20).is_some_and(|x| x < most);
-    fits || has_few_endings(divisor)
+    u32::try_from(multiple.exponent.unsigned_abs()).is_ok()
 }
 
 /// Multiples of `divisor / 10^scale`.

@@ -1,0 +1,571 @@
+//! The regex algebra: hash-consed expressions over the 256 bytes, closed under every Boolean operation and derivatives.
+//!
+//! In: nodes of a [`RegexSet`](crate::RegexSet) (see [`Algebra::lower`]). Out: derivatives, nullability, emptiness.
+//! Derivatives as in S. Owens, J. Reppy, A. Turon, "Regular-expression derivatives re-examined", JFP 19(2), 2009.
+//! Differs: counted repetition stays a node, and alternatives that differ in counts only are merged (`simplify`), so
+//! that nested counts stay small; a divisor's remainder is a node; literals are nodes of up to 32 bytes.
+//!
+//! Everything counts its work, and what can be long stops at a bound with [`OverLimit`]; nothing recurses.
+//! The constructors here keep a normal form: no [`Expr::NOTHING`] inside, unions and intersections sorted and flat,
+//! one set of bytes each, concatenations nested to the right.
+
+mod derivative;
+mod emptiness;
+mod lowering;
+mod remainder;
+mod simplify;
+
+use std::hash::{BuildHasher, Hash};
+
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::regex::{ByteSet, CharClass};
+pub use lowering::Lowered;
+use remainder::Remainder;
+
+/// An expression of an [`Algebra`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Expr(u32);
+
+impl Expr {
+    /// Matches nothing.
+    pub const NOTHING: Expr = Expr(0);
+    /// Matches the empty text only.
+    pub const EPSILON: Expr = Expr(1);
+    /// Any one byte.
+    const ANY_BYTE: Expr = Expr(2);
+    /// Every byte string.
+    const ALL: Expr = Expr(3);
+    /// Every byte string but the empty one.
+    const NON_EMPTY: Expr = Expr(4);
+
+    /// The number of the expression.
+    pub fn to_raw(self) -> u32 {
+        self.0
+    }
+    /// The expression of a number that [`to_raw`](Self::to_raw) gave.
+    pub fn from_raw(raw: u32) -> Self {
+        Self(raw)
+    }
+}
+
+/// Work or size beyond a bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OverLimit {
+    /// More work than allowed to this question.
+    Work,
+    /// More expressions than the algebra may hold.
+    Size,
+}
+
+/// One operation, as it is read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Node<'a> {
+    Nothing,
+    Epsilon,
+    /// One byte of the set, which is not empty.
+    Set(ByteSet),
+    /// At most [`LITERAL_MAX`] bytes, then the rest. One byte alone is a set.
+    Literal(&'a [u8], Expr),
+    Remainder(Remainder),
+    Not(Expr),
+    /// `u32::MAX` is without bound. Never once exactly.
+    Repeat(Expr, u32, u32),
+    /// The first is no concatenation and no literal.
+    Concat(Expr, Expr),
+    Or(&'a [Expr]),
+    And(&'a [Expr]),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Tag {
+    Nothing,
+    Epsilon,
+    Set,
+    Literal,
+    Remainder,
+    Not,
+    Repeat,
+    Concat,
+    Or,
+    And,
+}
+
+/// A node as it is stored: what `a`, `b`, `c` are depends on the tag.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    tag: Tag,
+    flags: u8,
+    a: u32,
+    b: u32,
+    c: u32,
+    /// Bounds of the length in bytes of a match; `u32::MAX` is without bound (or beyond 32 bits).
+    len_min: u32,
+    len_max: u32,
+}
+
+const _: () = assert!(size_of::<Cell>() == 24);
+
+/// The empty text matches.
+const NULLABLE: u8 = 1;
+/// Some text matches, by construction.
+const POSITIVE: u8 = 2;
+/// A bounded repetition stands in the outermost sequence.
+const COUNTS: u8 = 4;
+
+/// No bound of a repetition.
+const MANY: u32 = u32::MAX;
+/// Bytes of one literal node: what a derivative of it hashes.
+const LITERAL_MAX: usize = 32;
+
+/// A growing set of expressions; equal ones (after simplification) have equal ids.
+#[derive(Debug)]
+pub struct Algebra {
+    cells: Vec<Cell>,
+    ids: HashTable<u32>,
+    /// Bytes of the literals.
+    text: Vec<u8>,
+    /// Operands of unions and intersections.
+    operands: Vec<Expr>,
+    sets: Vec<ByteSet>,
+    set_ids: FxHashMap<ByteSet, u32>,
+    remainders: Vec<Remainder>,
+    remainder_ids: FxHashMap<Remainder, u32>,
+    classes: FxHashMap<CharClass, Expr>,
+    /// Derivatives, dropped when they are many.
+    derivatives: FxHashMap<(Expr, u8), Expr>,
+    /// What [`Algebra::is_non_empty`] found out.
+    non_empty: FxHashMap<Expr, bool>,
+    /// Expressions whose emptiness search was given up, with the work it had.
+    undecided: FxHashMap<Expr, u64>,
+    /// Whether the texts of the expression are a prefix code. Asked for operands of repetitions.
+    codes: FxHashMap<Expr, bool>,
+    /// Work ever done.
+    work: u64,
+    size_max: usize,
+}
+
+impl Algebra {
+    /// An algebra that holds `size_max` expressions at most.
+    pub fn new(size_max: usize) -> Self {
+        let mut algebra = Self {
+            cells: Vec::new(),
+            ids: HashTable::new(),
+            text: Vec::new(),
+            operands: Vec::new(),
+            sets: Vec::new(),
+            set_ids: FxHashMap::default(),
+            remainders: Vec::new(),
+            remainder_ids: FxHashMap::default(),
+            classes: FxHashMap::default(),
+            derivatives: FxHashMap::default(),
+            non_empty: FxHashMap::default(),
+            undecided: FxHashMap::default(),
+            codes: FxHashMap::default(),
+            work: 0,
+            size_max,
+        };
+        let fixed = [
+            algebra.intern(Node::Nothing),
+            algebra.intern(Node::Epsilon),
+            algebra.intern(Node::Set(ByteSet::ALL)),
+            algebra.intern(Node::Repeat(Expr::ANY_BYTE, 0, MANY)),
+            algebra.intern(Node::Repeat(Expr::ANY_BYTE, 1, MANY)),
+        ];
+        assert_eq!(fixed, [Expr::NOTHING, Expr::EPSILON, Expr::ANY_BYTE, Expr::ALL, Expr::NON_EMPTY]);
+        algebra
+    }
+
+    /// Size: the expressions, with four operands or 32 bytes of literals counted as one.
+    pub fn size(&self) -> usize {
+        self.cells.len() + self.operands.len() / 4 + self.text.len() / 32
+    }
+    /// All work that was ever done, in steps of about 20 ns.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+    /// Whether the empty text matches.
+    pub fn is_nullable(&self, expr: Expr) -> bool {
+        self.cell(expr).flags & NULLABLE != 0
+    }
+
+    fn is_positive(&self, expr: Expr) -> bool {
+        self.cell(expr).flags & POSITIVE != 0
+    }
+    fn counts(&self, expr: Expr) -> bool {
+        self.cell(expr).flags & COUNTS != 0
+    }
+    fn cell(&self, expr: Expr) -> &Cell {
+        &self.cells[expr.0 as usize]
+    }
+    fn pay(&mut self, work: usize) {
+        self.work += work as u64;
+    }
+    fn check(&self, work_max: u64) -> Result<(), OverLimit> {
+        if self.size() > self.size_max {
+            return Err(OverLimit::Size);
+        }
+        if self.work > work_max { Err(OverLimit::Work) } else { Ok(()) }
+    }
+
+    fn node(&self, expr: Expr) -> Node<'_> {
+        self.view(self.cell(expr))
+    }
+    fn view(&self, cell: &Cell) -> Node<'_> {
+        let range = |start: u32, len: u32| start as usize..start as usize + len as usize;
+        match cell.tag {
+            Tag::Nothing => Node::Nothing,
+            Tag::Epsilon => Node::Epsilon,
+            Tag::Set => Node::Set(self.sets[cell.a as usize]),
+            Tag::Literal => Node::Literal(&self.text[range(cell.a, cell.b)], Expr(cell.c)),
+            Tag::Remainder => Node::Remainder(self.remainders[cell.a as usize]),
+            Tag::Not => Node::Not(Expr(cell.a)),
+            Tag::Repeat => Node::Repeat(Expr(cell.a), cell.b, cell.c),
+            Tag::Concat => Node::Concat(Expr(cell.a), Expr(cell.b)),
+            Tag::Or => Node::Or(&self.operands[range(cell.a, cell.b)]),
+            Tag::And => Node::And(&self.operands[range(cell.a, cell.b)]),
+        }
+    }
+    fn tag(&self, expr: Expr) -> Tag {
+        self.cell(expr).tag
+    }
+    /// The operands of a union or intersection.
+    fn operands(&self, expr: Expr) -> &[Expr] {
+        match self.node(expr) {
+            Node::Or(parts) | Node::And(parts) => parts,
+            _ => &[],
+        }
+    }
+
+    fn intern(&mut self, node: Node) -> Expr {
+        let hash = FxBuildHasher.hash_one(node);
+        let known = self.ids.find(hash, |&id| self.node(Expr(id)) == node);
+        if let Some(&id) = known {
+            return Expr(id);
+        }
+        let cell = self.store(node);
+        let id = u32::try_from(self.cells.len()).expect("the size is bounded");
+        self.cells.push(cell);
+        let mut ids = std::mem::take(&mut self.ids);
+        ids.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(self.node(Expr(id))));
+        self.ids = ids;
+        Expr(id)
+    }
+
+    /// The cell of a new node, its lists appended to theirs.
+    fn store(&mut self, node: Node) -> Cell {
+        let (flags, len_min, len_max) = self.facts(&node);
+        let (tag, a, b, c) = match node {
+            Node::Nothing => (Tag::Nothing, 0, 0, 0),
+            Node::Epsilon => (Tag::Epsilon, 0, 0, 0),
+            Node::Set(set) => {
+                let new = self.sets.len() as u32;
+                let id = *self.set_ids.entry(set).or_insert(new);
+                if id == new {
+                    self.sets.push(set);
+                }
+                (Tag::Set, id, 0, 0)
+            }
+            Node::Literal(bytes, tail) => {
+                let start = self.text.len() as u32;
+                self.text.extend_from_slice(bytes);
+                (Tag::Literal, start, bytes.len() as u32, tail.0)
+            }
+            Node::Remainder(remainder) => {
+                let new = self.remainders.len() as u32;
+                let id = *self.remainder_ids.entry(remainder).or_insert(new);
+                if id == new {
+                    self.remainders.push(remainder);
+                }
+                (Tag::Remainder, id, 0, 0)
+            }
+            Node::Not(child) => (Tag::Not, child.0, 0, 0),
+            Node::Repeat(child, min, max) => (Tag::Repeat, child.0, min, max),
+            Node::Concat(first, rest) => (Tag::Concat, first.0, rest.0, 0),
+            Node::Or(parts) | Node::And(parts) => {
+                let start = self.operands.len() as u32;
+                self.operands.extend_from_slice(parts);
+                let tag = if matches!(node, Node::Or(_)) { Tag::Or } else { Tag::And };
+                (tag, start, parts.len() as u32, 0)
+            }
+        };
+        Cell { tag, flags, a, b, c, len_min, len_max }
+    }
+
+    /// Flags and lengths of a node.
+    fn facts(&self, node: &Node) -> (u8, u32, u32) {
+        let flag = |nullable: bool, positive: bool, counts: bool| {
+            let positive = nullable || positive;
+            let bit = |holds: bool, bit: u8| if holds { bit } else { 0 };
+            bit(nullable, NULLABLE) | bit(positive, POSITIVE) | bit(counts, COUNTS)
+        };
+        let of = |expr: Expr| *self.cell(expr);
+        let nullable = |expr: Expr| self.is_nullable(expr);
+        let positive = |expr: Expr| self.is_positive(expr);
+        match *node {
+            Node::Nothing => (0, 0, 0),
+            Node::Epsilon => (flag(true, true, false), 0, 0),
+            Node::Set(_) => (flag(false, true, false), 1, 1),
+            Node::Literal(bytes, tail) => {
+                let len = bytes.len() as u32;
+                let tail_cell = of(tail);
+                let sum = |other: u32| len.saturating_add(other);
+                (flag(false, positive(tail), false), sum(tail_cell.len_min), sum(tail_cell.len_max))
+            }
+            Node::Remainder(remainder) => {
+                (flag(remainder.is_nullable(), true, false), u32::from(!remainder.is_nullable()), MANY)
+            }
+            Node::Not(child) => {
+                let is_finite = of(child).len_max != MANY;
+                (flag(!nullable(child), is_finite, false), u32::from(nullable(child)), MANY)
+            }
+            Node::Repeat(child, min, max) => {
+                let cell = of(child);
+                let counts = max != MANY || min > 1;
+                let len_max = if cell.len_max == 0 { 0 } else { cell.len_max.saturating_mul(max) };
+                let nullable = min == 0 || nullable(child);
+                (flag(nullable, positive(child), counts), cell.len_min.saturating_mul(min), len_max)
+            }
+            Node::Concat(first, rest) => {
+                let (a, b) = (of(first), of(rest));
+                let both = a.flags & b.flags;
+                let counts = (a.flags | b.flags) & COUNTS;
+                ((both & !COUNTS) | counts, a.len_min.saturating_add(b.len_min), a.len_max.saturating_add(b.len_max))
+            }
+            Node::Or(parts) => (
+                flag(parts.iter().any(|&p| nullable(p)), parts.iter().any(|&p| positive(p)), false),
+                parts.iter().map(|&p| of(p).len_min).min().unwrap_or(0),
+                parts.iter().map(|&p| of(p).len_max).max().unwrap_or(0),
+            ),
+            Node::And(parts) => (
+                flag(parts.iter().all(|&p| nullable(p)), false, false),
+                parts.iter().map(|&p| of(p).len_min).max().unwrap_or(0),
+                parts.iter().map(|&p| of(p).len_max).min().unwrap_or(MANY),
+            ),
+        }
+    }
+}
+
+/// The constructors.
+impl Algebra {
+    fn byte_set(&mut self, set: ByteSet) -> Expr {
+        self.pay(1);
+        if set.is_empty() { Expr::NOTHING } else { self.intern(Node::Set(set)) }
+    }
+
+    /// These bytes, then the tail. All chunks but the first are full, so that the same text has the same chunks
+    /// wherever it begins.
+    fn literal(&mut self, bytes: &[u8], tail: Expr) -> Expr {
+        if tail == Expr::NOTHING || bytes.is_empty() {
+            return tail;
+        }
+        if let Node::Literal(more, after) = self.node(tail)
+            && more.len() < LITERAL_MAX
+        {
+            let joined = [bytes, more].concat();
+            return self.chunks(&joined, after);
+        }
+        if let (Node::Set(set), Some(byte)) = (self.node(tail), self.single(tail)) {
+            debug_assert_eq!(set.len(), 1);
+            let joined = [bytes, &[byte]].concat();
+            return self.chunks(&joined, Expr::EPSILON);
+        }
+        self.chunks(bytes, tail)
+    }
+    fn chunks(&mut self, mut bytes: &[u8], mut tail: Expr) -> Expr {
+        self.pay(2 + bytes.len() / LITERAL_MAX);
+        if bytes.len() == 1 && tail == Expr::EPSILON {
+            return self.byte_set(ByteSet::range(bytes[0], bytes[0]));
+        }
+        while bytes.len() > LITERAL_MAX {
+            let (before, chunk) = bytes.split_at(bytes.len() - LITERAL_MAX);
+            tail = self.intern(Node::Literal(chunk, tail));
+            bytes = before;
+        }
+        self.intern(Node::Literal(bytes, tail))
+    }
+    /// The byte of a set of one.
+    fn single(&self, expr: Expr) -> Option<u8> {
+        match self.node(expr) {
+            Node::Set(set) if set.len() == 1 => set.iter().next(),
+            _ => None,
+        }
+    }
+
+    fn not(&mut self, child: Expr) -> Expr {
+        self.pay(1);
+        match child {
+            Expr::NOTHING => Expr::ALL,
+            Expr::ALL => Expr::NOTHING,
+            Expr::EPSILON => Expr::NON_EMPTY,
+            Expr::NON_EMPTY => Expr::EPSILON,
+            _ => match self.node(child) {
+                Node::Not(inner) => inner,
+                _ => self.intern(Node::Not(child)),
+            },
+        }
+    }
+
+    fn concat(&mut self, first: Expr, rest: Expr) -> Expr {
+        self.pay(2);
+        match (first, rest) {
+            (Expr::NOTHING, _) | (_, Expr::NOTHING) => return Expr::NOTHING,
+            (Expr::EPSILON, other) | (other, Expr::EPSILON) => return other,
+            _ => {}
+        }
+        // The parts of `first`, then put before `rest` from its end.
+        let mut parts: Vec<Expr> = Vec::new();
+        let mut at = first;
+        loop {
+            self.pay(1);
+            match self.node(at) {
+                Node::Concat(head, tail) => {
+                    parts.push(head);
+                    at = tail;
+                }
+                Node::Literal(_, tail) => {
+                    parts.push(at);
+                    at = tail;
+                }
+                _ => {
+                    parts.push(at);
+                    break;
+                }
+            }
+        }
+        let mut built = rest;
+        for part in parts.into_iter().rev() {
+            built = match self.node(part) {
+                Node::Epsilon => built,
+                Node::Literal(bytes, _) => {
+                    let mut buffer = [0; LITERAL_MAX];
+                    let len = bytes.len();
+                    buffer[..len].copy_from_slice(bytes);
+                    self.literal(&buffer[..len], built)
+                }
+                _ => self.before(part, built),
+            };
+        }
+        built
+    }
+    /// `first`, which is neither a concatenation nor a literal, before `rest`.
+    fn before(&mut self, first: Expr, rest: Expr) -> Expr {
+        if rest == Expr::EPSILON {
+            return first;
+        }
+        if let Some(joined) = self.join_counts(first, rest) {
+            return joined;
+        }
+        match self.single(first) {
+            Some(byte) => self.literal(&[byte], rest),
+            None => self.intern(Node::Concat(first, rest)),
+        }
+    }
+
+    /// Puts the operands of nested unions (or intersections) in their place, sorts, removes repeats.
+    fn flatten(&mut self, tag: Tag, parts: &mut Vec<Expr>) {
+        let is_nested = |part: &Expr| self.tag(*part) == tag;
+        if parts.iter().any(is_nested) {
+            parts.sort_unstable();
+            parts.dedup();
+            let mut flat = Vec::with_capacity(parts.len() * 2);
+            for &part in parts.iter() {
+                if self.tag(part) == tag { flat.extend_from_slice(self.operands(part)) } else { flat.push(part) }
+            }
+            *parts = flat;
+        }
+        self.pay(2 * parts.len());
+        parts.sort_unstable();
+        parts.dedup();
+    }
+
+    /// Replaces the sets of bytes by one.
+    fn merge_sets(&mut self, parts: &mut Vec<Expr>, merge: impl Fn(ByteSet, &ByteSet) -> ByteSet) {
+        let set_of = |this: &Self, part: Expr| match this.node(part) {
+            Node::Set(set) => Some(set),
+            _ => None,
+        };
+        let mut sets = parts.iter().filter_map(|&part| set_of(self, part));
+        let Some(first) = sets.next() else { return };
+        let Some(second) = sets.next() else { return };
+        let merged = sets.fold(merge(first, &second), |all, set| merge(all, &set));
+        parts.retain(|&part| self.tag(part) != Tag::Set);
+        let merged = self.byte_set(merged);
+        add(parts, merged);
+    }
+
+    fn or(&mut self, mut parts: Vec<Expr>) -> Expr {
+        self.flatten(Tag::Or, &mut parts);
+        if parts.first() == Some(&Expr::NOTHING) {
+            parts.remove(0);
+        }
+        if parts.binary_search(&Expr::ALL).is_ok() || self.has_opposites(&parts, Tag::And) {
+            return Expr::ALL;
+        }
+        if parts.len() > 1 {
+            self.merge_sets(&mut parts, |a, b| a.union(b));
+            if parts[0] == Expr::EPSILON && parts[1..].iter().any(|&part| self.is_nullable(part)) {
+                parts.remove(0);
+            }
+        }
+        if parts.len() > 1 && parts.iter().any(|&part| self.counts(part)) {
+            self.merge_counts(&mut parts);
+            if parts.binary_search(&Expr::ALL).is_ok() {
+                return Expr::ALL;
+            }
+        }
+        match parts.as_slice() {
+            [] => Expr::NOTHING,
+            &[only] => only,
+            &[Expr::EPSILON, other] => self.repeat(other, 0, 1),
+            _ => self.intern(Node::Or(&parts)),
+        }
+    }
+
+    fn and(&mut self, mut parts: Vec<Expr>) -> Expr {
+        self.flatten(Tag::And, &mut parts);
+        if parts.first() == Some(&Expr::NOTHING) || self.has_opposites(&parts, Tag::Or) {
+            return Expr::NOTHING;
+        }
+        parts.retain(|&part| part != Expr::ALL);
+        if parts.len() > 1 {
+            self.merge_sets(&mut parts, |a, b| a.intersect(b));
+            self.merge_lengths(&mut parts);
+            self.merge_remainders(&mut parts);
+            let min = parts.iter().map(|&part| self.cell(part).len_min).max().unwrap_or(0);
+            let max = parts.iter().map(|&part| self.cell(part).len_max).min().unwrap_or(MANY);
+            if min > max || parts.first() == Some(&Expr::NOTHING) {
+                return Expr::NOTHING;
+            }
+            if max == 0 {
+                return if parts.iter().all(|&part| self.is_nullable(part)) { Expr::EPSILON } else { Expr::NOTHING };
+            }
+        }
+        match parts.as_slice() {
+            [] => Expr::ALL,
+            &[only] => only,
+            _ => self.intern(Node::And(&parts)),
+        }
+    }
+
+    /// Whether an operand and the complement of another exclude each other: `x` and `~x`, or `x` and `~(x | …)` where
+    /// `inner` is [`Tag::Or`] (in an intersection), `x` and `~(x & …)` where it is [`Tag::And`] (in a union).
+    fn has_opposites(&self, parts: &[Expr], inner: Tag) -> bool {
+        parts.iter().any(|&part| match self.node(part) {
+            Node::Not(child) => {
+                let nested = if self.tag(child) == inner { self.operands(child) } else { &[] };
+                parts.binary_search(&child).is_ok()
+                    || nested.len() <= parts.len() * 8 && nested.iter().any(|child| parts.binary_search(child).is_ok())
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Adds to a sorted list without repeats.
+fn add(parts: &mut Vec<Expr>, part: Expr) {
+    if let Err(at) = parts.binary_search(&part) {
+        parts.insert(at, part);
+    }
+}

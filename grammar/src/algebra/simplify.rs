@@ -1,0 +1,217 @@
+//! Counts: sequences, unions and intersections of repetitions as intervals.
+//!
+//! A derivative of `(a{1,50}b?){1,50}` is a union over where each of the two counts stands. Without these rules it has
+//! thousands of operands after some bytes; with them, those that no other contains.
+
+use super::{Algebra, Expr, MANY, Node, Tag, add};
+
+/// Operands of a union up to which each is compared with each.
+const COMPARED_MAX: usize = 48;
+/// Parts of two sequences compared at most.
+const SPINE_MAX: usize = 12;
+/// Longest text in bytes of what is looked at as a code. 16: a character, spelled in any way.
+const CODE_LEN_MAX: u32 = 16;
+/// Work to find out whether an expression is a code.
+const CODE_WORK_MAX: u64 = 5_000;
+
+/// `child{min,max}` and what follows.
+struct Counted {
+    child: Expr,
+    tail: Expr,
+    min: u32,
+    max: u32,
+}
+
+impl Algebra {
+    pub(super) fn repeat(&mut self, child: Expr, min: u32, max: u32) -> Expr {
+        self.pay(2);
+        assert!(min <= max, "a repetition's minimum is at most its maximum");
+        if max == 0 || child == Expr::EPSILON || (child == Expr::NOTHING && min == 0) {
+            return Expr::EPSILON;
+        }
+        if child == Expr::NOTHING {
+            return Expr::NOTHING;
+        }
+        let min = if self.is_nullable(child) { 0 } else { min };
+        if (min, max) == (1, 1) || (max == 1 && self.is_nullable(child)) {
+            return child;
+        }
+        if let Node::Repeat(inner, low, high) = self.node(child)
+            && let Some((min, max)) = nested((low, high), (min, max))
+        {
+            return self.intern(Node::Repeat(inner, min, max));
+        }
+        self.intern(Node::Repeat(child, min, max))
+    }
+
+    /// `first rest` where both repeat the same: `c{1,2} c{3} d` is `c{4,5} d`.
+    pub(super) fn join_counts(&mut self, first: Expr, rest: Expr) -> Option<Expr> {
+        let (head, tail) = match self.node(rest) {
+            Node::Concat(head, tail) => (head, tail),
+            _ => (rest, Expr::EPSILON),
+        };
+        let (a, b) = (self.counted(first), self.counted(head));
+        // Two equal parts are a repetition only where it is worth it: texts of bytes stay literals.
+        let is_plain = self.single(first).is_some() && self.single(head).is_some();
+        if a.0 != b.0 || is_plain {
+            return None;
+        }
+        let min = a.1.checked_add(b.1)?;
+        let max = if a.2 == MANY || b.2 == MANY { MANY } else { a.2.checked_add(b.2).filter(|&max| max < MANY)? };
+        let repeated = self.repeat(a.0, min, max);
+        Some(if tail == Expr::EPSILON { repeated } else { self.before(repeated, tail) })
+    }
+
+    /// The expression as (child, least, most).
+    fn counted(&self, expr: Expr) -> (Expr, u32, u32) {
+        match self.node(expr) {
+            Node::Repeat(child, min, max) => (child, min, max),
+            _ => (expr, 1, 1),
+        }
+    }
+
+    /// In a union: counts of the same before the same are joined where they meet, and what is contained in another
+    /// operand is left out.
+    pub(super) fn merge_counts(&mut self, parts: &mut Vec<Expr>) {
+        let mut counted: Vec<Counted> = parts
+            .iter()
+            .filter(|&&part| self.counts(part))
+            .filter_map(|&part| {
+                let (head, tail) = match self.node(part) {
+                    Node::Concat(head, tail) => (head, tail),
+                    _ => (part, Expr::EPSILON),
+                };
+                match self.node(head) {
+                    Node::Repeat(child, min, max) => Some(Counted { child, tail, min, max }),
+                    _ => None,
+                }
+            })
+            .collect();
+        self.pay(counted.len());
+        counted.sort_unstable_by_key(|c| (c.child, c.tail, c.min));
+        for run in counted.chunk_by(|a, b| a.child == b.child && a.tail == b.tail).filter(|run| run.len() > 1) {
+            let mut merged: Vec<(u32, u32)> = Vec::with_capacity(run.len());
+            for one in run {
+                match merged.last_mut() {
+                    Some(last) if one.min <= last.1.saturating_add(1) => last.1 = last.1.max(one.max),
+                    _ => merged.push((one.min, one.max)),
+                }
+            }
+            if merged.len() == run.len() {
+                continue;
+            }
+            for one in run {
+                let repeated = self.repeat(one.child, one.min, one.max);
+                let old = self.concat(repeated, one.tail);
+                if let Ok(at) = parts.binary_search(&old) {
+                    parts.remove(at);
+                }
+            }
+            for (min, max) in merged {
+                let repeated = self.repeat(run[0].child, min, max);
+                let new = self.concat(repeated, run[0].tail);
+                add(parts, new);
+            }
+        }
+        self.drop_contained(parts);
+    }
+
+    /// Leaves out operands that another contains.
+    fn drop_contained(&mut self, parts: &mut Vec<Expr>) {
+        if parts.len() < 2 || parts.len() > COMPARED_MAX {
+            return;
+        }
+        let mut at = 0;
+        while at < parts.len() {
+            let small = parts[at];
+            self.pay(2 * parts.len());
+            let is_contained = parts.iter().any(|&big| big != small && self.counts(big) && self.is_within(small, big));
+            if is_contained {
+                parts.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Whether one sequence is contained in another part by part; false says nothing.
+    fn is_within(&self, mut small: Expr, mut big: Expr) -> bool {
+        for _ in 0..SPINE_MAX {
+            if small == big {
+                return true;
+            }
+            if small == Expr::EPSILON {
+                return self.is_nullable(big);
+            }
+            let split = |expr: Expr| match self.node(expr) {
+                Node::Concat(head, tail) => (head, tail),
+                _ => (expr, Expr::EPSILON),
+            };
+            let ((small_head, small_tail), (big_head, big_tail)) = (split(small), split(big));
+            let (a, b) = (self.counted(small_head), self.counted(big_head));
+            if small_head == big_head || (a.0 == b.0 && b.1 <= a.1 && a.2 <= b.2) {
+                (small, big) = (small_tail, big_tail);
+            } else if self.is_nullable(big_head) && big != big_head {
+                big = big_tail;
+            } else {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// In an intersection: repetitions of the same code, whose counts the text determines.
+    pub(super) fn merge_lengths(&mut self, parts: &mut Vec<Expr>) {
+        let is_repeat = |this: &Self, part: Expr| this.tag(part) == Tag::Repeat;
+        if parts.iter().filter(|&&part| is_repeat(self, part)).count() < 2 {
+            return;
+        }
+        let mut repeats: Vec<(Expr, u32, u32)> =
+            parts.iter().filter(|&&part| is_repeat(self, part)).map(|&part| self.counted(part)).collect();
+        repeats.sort_unstable();
+        for run in repeats.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+            let child = run[0].0;
+            if !self.is_code(child) {
+                continue;
+            }
+            parts.retain(|&part| !is_repeat(self, part) || self.counted(part).0 != child);
+            let min = run.iter().map(|r| r.1).max().unwrap_or(0);
+            let max = run.iter().map(|r| r.2).min().unwrap_or(MANY);
+            let merged = if min <= max { self.repeat(child, min, max) } else { Expr::NOTHING };
+            add(parts, merged);
+        }
+    }
+
+    /// Whether no text of the expression is the beginning of another, so that a text is a sequence of them in one way.
+    /// All classes of characters are such codes, and their spellings in JSON. False if that is not found out quickly.
+    fn is_code(&mut self, expr: Expr) -> bool {
+        if let Some(&known) = self.codes.get(&expr) {
+            return known;
+        }
+        // What is asked meanwhile is taken for no code.
+        self.codes.insert(expr, false);
+        if self.cell(expr).len_max > CODE_LEN_MAX || self.is_nullable(expr) {
+            return false;
+        }
+        let longer = self.concat(expr, Expr::NON_EMPTY);
+        let both = self.and(vec![expr, longer]);
+        let answer = self.is_non_empty(both, CODE_WORK_MAX) == Ok(false);
+        self.codes.insert(expr, answer);
+        answer
+    }
+}
+
+/// The counts of `(c{low,high}){min,max}`, if they are an interval.
+fn nested((low, high): (u32, u32), (min, max): (u32, u32)) -> Option<(u32, u32)> {
+    let product = |a: u32, b: u32| a.checked_mul(b).filter(|&count| count < MANY);
+    let least = product(low, min)?;
+    let most = if high == MANY || max == MANY { MANY } else { product(high, max)? };
+    let meets = match min {
+        _ if min == max => true,
+        0 => low <= 1,
+        _ if high == MANY => true,
+        // `min` times at most is at least one less than `min + 1` times at least; so it is for more.
+        _ => u64::from(min) * u64::from(high) + 1 >= (u64::from(min) + 1) * u64::from(low),
+    };
+    meets.then_some((least, most))
+}

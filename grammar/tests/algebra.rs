@@ -1,0 +1,237 @@
+//! The regex algebra against sets of texts, by brute force.
+
+use larkspur_grammar::algebra::{Algebra, Expr, Lowered, OverLimit};
+use larkspur_grammar::{ByteSet, RegexId, RegexNode, RegexSet};
+
+const LETTERS: [u8; 2] = *b"ab";
+/// Texts of up to six letters: bit `2^len - 1 + value` of a word.
+const LEN_MAX: usize = 6;
+const ALL: u128 = (1 << ((1 << (LEN_MAX + 1)) - 1)) - 1;
+const EPSILON: u128 = 1;
+
+fn texts() -> Vec<Vec<u8>> {
+    let mut all = vec![Vec::new()];
+    let mut start = 0;
+    for _ in 0..LEN_MAX {
+        let end = all.len();
+        for index in start..end {
+            for letter in LETTERS {
+                let mut text: Vec<u8> = all[index].clone();
+                text.push(letter);
+                all.push(text);
+            }
+        }
+        start = end;
+    }
+    all
+}
+
+fn index(text: &[u8]) -> usize {
+    text.iter().fold(0, |at, &letter| at * 2 + 1 + usize::from(letter == b'b'))
+}
+
+fn concat(a: u128, b: u128, all: &[Vec<u8>]) -> u128 {
+    let members = |set: u128| all.iter().enumerate().filter(move |(i, _)| set >> i & 1 == 1).map(|(_, text)| text);
+    let mut out = 0;
+    for x in members(a) {
+        for y in members(b).take_while(|y| x.len() + y.len() <= LEN_MAX) {
+            out |= 1 << index(&[&x[..], &y[..]].concat());
+        }
+    }
+    out
+}
+
+/// The texts of up to [`LEN_MAX`] letters of every node.
+fn languages(set: &RegexSet, all: &[Vec<u8>]) -> Vec<u128> {
+    let mut known: Vec<u128> = Vec::new();
+    for (_, node) in set.iter() {
+        let of = |id: &RegexId| known[id.0 as usize];
+        let language = match node {
+            RegexNode::Nothing => 0,
+            RegexNode::Literal(bytes) if bytes.len() > LEN_MAX => 0,
+            RegexNode::Literal(bytes) => 1 << index(bytes),
+            RegexNode::Bytes(bytes) => {
+                LETTERS.iter().filter(|&&letter| bytes.contains(letter)).fold(0, |all, &l| all | 1 << index(&[l]))
+            }
+            RegexNode::Concat(parts) => parts.iter().fold(EPSILON, |sum, part| concat(sum, of(part), all)),
+            RegexNode::Or(parts) => parts.iter().fold(0, |sum, part| sum | of(part)),
+            RegexNode::And(parts) => parts.iter().fold(ALL, |sum, part| sum & of(part)),
+            RegexNode::Not(child) => ALL & !of(child),
+            RegexNode::Repeat(child, min, max) => {
+                let mut power = EPSILON;
+                let mut sum = 0;
+                for count in 0..=max.unwrap_or(LEN_MAX as u32 + *min).min(LEN_MAX as u32 + *min) {
+                    if count >= *min {
+                        sum |= power;
+                    }
+                    power = concat(power, of(child), all);
+                }
+                sum
+            }
+            RegexNode::Shortest(child) => {
+                let longer = concat(of(child), ALL & !EPSILON, all);
+                of(child) & !longer
+            }
+            RegexNode::Class(_) | RegexNode::MultipleOf { .. } => unreachable!("not made here"),
+        };
+        known.push(language);
+    }
+    known
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % bound
+    }
+}
+
+fn random_regex(set: &mut RegexSet, random: &mut Random) -> RegexId {
+    let mut known: Vec<RegexId> = vec![
+        set.literal(b"a"),
+        set.literal(b"b"),
+        set.bytes(ByteSet::range(b'a', b'b')),
+        set.literal(b"ab"),
+        set.literal(b"ba"),
+        set.epsilon(),
+        set.nothing(),
+    ];
+    for _ in 0..3 + random.below(14) {
+        let mut pick = || {
+            let recent = known.len().saturating_sub(4);
+            let at = if random.below(2) == 0 { random.below(known.len() as u64) as usize } else { recent };
+            known[at.min(known.len() - 1)]
+        };
+        let (a, b, c) = (pick(), pick(), pick());
+        let (min, more) = (random.below(4) as u32, random.below(4) as u32);
+        known.push(match random.below(12) {
+            0 | 1 => set.concat(&[a, b]),
+            2 => set.concat(&[a, b, c]),
+            3 | 4 => set.or(&[a, b]),
+            5 => set.or(&[a, b, c]),
+            6 => set.and(&[a, b]),
+            7 => set.not(a),
+            8 => set.repeat(a, min, None),
+            9 | 10 => set.repeat(a, min, Some(min + more)),
+            _ => set.shortest(a),
+        });
+    }
+    *known.last().expect("some were made")
+}
+
+#[test]
+fn random_expressions_match_what_they_should() {
+    let all = texts();
+    let mut random = Random(7);
+    let mut algebra = Algebra::new(usize::MAX);
+    for round in 0..6_000 {
+        let mut set = RegexSet::new();
+        let regex = random_regex(&mut set, &mut random);
+        let language = languages(&set, &all)[regex.0 as usize];
+        let root = algebra.lower(&set, regex, &mut Lowered::default()).unwrap();
+        let is_non_empty = algebra.is_non_empty(root, 10_000_000).unwrap();
+        let mut states = Vec::with_capacity(all.len());
+        for text in &all {
+            let state = match text.split_last() {
+                None => root,
+                Some((&last, before)) => algebra.derivative(states[index(before)], last, u64::MAX).unwrap(),
+            };
+            states.push(state);
+            let expected = language >> index(text) & 1 == 1;
+            let shown = String::from_utf8_lossy(text);
+            assert_eq!(algebra.is_nullable(state), expected, "round {round}, text {shown}\n{:?}", set.node(regex));
+            if expected {
+                assert!(is_non_empty, "round {round}: {shown} is a text");
+            }
+        }
+        // Short counts: what has a text has one of up to six letters, or a state after six letters has one.
+        if is_non_empty && language == 0 {
+            let has_letter = |algebra: &mut Algebra, state: Expr| {
+                (0..=255u8).any(|byte| algebra.derivative(state, byte, u64::MAX).unwrap() != Expr::NOTHING)
+            };
+            assert!(states.iter().any(|&state| has_letter(&mut algebra, state)), "round {round}");
+        }
+    }
+}
+
+/// `(?:[ab]*a[ab]{k})` for k up to `count`, all at once.
+fn intersection(set: &mut RegexSet, count: u32) -> RegexId {
+    let letter = set.bytes(ByteSet::range(b'a', b'b'));
+    let (any, a) = (set.repeat(letter, 0, None), set.literal(b"a"));
+    let parts: Vec<RegexId> = (1..=count)
+        .map(|k| {
+            let rest = set.repeat(letter, k, Some(k));
+            set.concat(&[any, a, rest])
+        })
+        .collect();
+    set.and(&parts)
+}
+
+#[test]
+fn intersections_are_decided_or_given_up_within_their_work() {
+    let mut set = RegexSet::new();
+    let mut algebra = Algebra::new(2_000_000);
+    let many = intersection(&mut set, 30);
+    let b = set.literal(b"b");
+    let letters = set.bytes(ByteSet::range(b'a', b'b'));
+    let bs = set.repeat(b, 0, None);
+    let more = set.repeat(letters, 0, None);
+    // Twelve letters before the end are all `b`, and the text begins with one: nothing of the sort ends in `a…`.
+    let tail = set.repeat(b, 12, Some(12));
+    let ends_in_b = set.concat(&[more, tail]);
+    let empty = set.and(&[many, ends_in_b]);
+    for regex in [many, empty] {
+        let expr = algebra.lower(&set, regex, &mut Lowered::default()).unwrap();
+        let before = algebra.work();
+        let answer = algebra.is_non_empty(expr, 2_000_000);
+        assert!(algebra.work() - before < 4_000_000);
+        assert!(regex != many || answer == Ok(true));
+        assert!(answer == Ok(regex == many) || answer == Err(OverLimit::Work));
+    }
+    let expr = algebra.lower(&set, bs, &mut Lowered::default()).unwrap();
+    assert_eq!(algebra.is_non_empty(expr, 0), Ok(true));
+}
+
+#[test]
+fn multiples_are_decided_by_arithmetic() {
+    let mut set = RegexSet::new();
+    let mut algebra = Algebra::new(2_000_000);
+    let digit = set.bytes(ByteSet::range(b'0', b'9'));
+    let first = set.bytes(ByteSet::range(b'1', b'9'));
+    let six = set.repeat(digit, 5, Some(5));
+    let six = set.concat(&[first, six]);
+    let mut ask = |set: &RegexSet, regex| {
+        let expr = algebra.lower(set, regex, &mut Lowered::default()).unwrap();
+        let answer = algebra.is_non_empty(expr, 20_000).unwrap();
+        let holds = |algebra: &mut Algebra, text: &str| {
+            let mut state = expr;
+            for byte in text.bytes() {
+                state = algebra.derivative(state, byte, u64::MAX).unwrap();
+            }
+            algebra.is_nullable(state)
+        };
+        (answer, holds(&mut algebra, "999999"), holds(&mut algebra, "1000003"), holds(&mut algebra, "12.50"))
+    };
+    // No six digits are a multiple of 1000003, but of 999999 they are.
+    let large = set.multiple_of(1_000_003, 0);
+    let both = set.and(&[large, six]);
+    assert_eq!(ask(&set, both), (false, false, false, false));
+    assert_eq!(ask(&set, large), (true, false, true, false));
+    let near = set.multiple_of(999_999, 0);
+    let both = set.and(&[near, six]);
+    assert_eq!(ask(&set, both), (true, true, false, false));
+    // Several divisors, and one that excludes another.
+    let huge = set.multiple_of(998_244_353, 0);
+    let both = set.and(&[large, near, huge]);
+    assert!(ask(&set, both).0);
+    let (six, three) = (set.multiple_of(6, 0), set.multiple_of(3, 0));
+    let not = set.not(three);
+    let both = set.and(&[six, not]);
+    assert!(!ask(&set, both).0);
+    let quarters = set.multiple_of(25, 2);
+    assert_eq!(ask(&set, quarters), (true, true, true, true));
+    let tenths = set.multiple_of(u64::MAX, 40);
+    assert!(ask(&set, tenths).0);
+}

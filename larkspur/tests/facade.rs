@@ -126,6 +126,22 @@ fn warnings_come_with_the_grammar() {
     assert_eq!(lines, ["<lark>:2:1: warning[G101]: rule `b` is never used"]);
 }
 
+#[test]
+fn traps_come_with_a_text_and_with_who_goes_on() {
+    let trap = |text: &str| {
+        let grammar = engine().compile(&Source::lark(text)).expect("it compiles");
+        let [warning] = grammar.warnings() else { panic!("{:?}", grammar.warnings()) };
+        (warning.message.clone(), warning.labels[0].message.clone())
+    };
+    let (message, label) =
+        trap("start: \"//\" [USER \"@\"] HOST [\":\" PORT]\nUSER: /[a-z:]+/\nHOST: /[a-z.]+/\nPORT: /[0-9]+/\n");
+    assert_eq!(message, "USER swallows what must follow HOST (\":\")");
+    assert_eq!(label, "in \"a:\" USER goes on over the last character");
+    let (message, label) = trap("start: \"<\" /.*/ \">\"\n");
+    assert_eq!(message, "/.*/ swallows what must follow it (\">\")");
+    assert_eq!(label, "in \"a>\" the match goes on over the last character");
+}
+
 /// `start: %json …` as a program builds it; its spans point into a source that the facade may not know.
 fn built(body: Option<Span>) -> Grammar {
     let span = Span::new(SourceId(7), 3, 9);

@@ -10,7 +10,8 @@ use crate::matcher::Matcher;
 
 impl Matcher {
     /// The bytes that must follow, up to the first place where there is a choice, where a token may be given as a
-    /// token, or where the text may end. At most `Limits::forced_bytes_max`. Empty with `no_forcing`.
+    /// token, where the text may end, or where the end of a token could end a rule with `max_tokens`. At most
+    /// `Limits::forced_bytes_max`. Empty with `no_forcing`.
     pub fn forced_bytes(&self) -> Result<Vec<u8>, MatcherError> {
         if self.is_stopped() || self.no_forcing() {
             return Ok(Vec::new());
@@ -23,12 +24,13 @@ impl Matcher {
     }
 
     /// The tokens in which the vocabulary's tokenizer spells the forced bytes, without those at the end that a longer
-    /// token could still replace. Empty without a tokenizer.
+    /// token could still replace, and no more than `MatcherOptions::max_tokens` leaves room for. Empty without a tokenizer.
     pub fn forced_tokens(&self) -> Result<Vec<TokenId>, MatcherError> {
         if self.is_stopped() || self.no_forcing() {
             return Ok(Vec::new());
         }
         let vocabulary = self.grammar().shared().vocabulary().clone();
+        let tokens_left = self.tokens_left().map_or(usize::MAX, |left| left as usize);
         self.with_session(|session, cursor, pending| {
             let mut bytes = pending.to_vec();
             let after = forced(&mut session.machine, cursor, &mut bytes)?;
@@ -37,7 +39,7 @@ impl Matcher {
                 return Ok(Vec::new());
             }
             let kept = keep(&mut session.machine, &vocabulary, &tokens, &bytes, after)?;
-            tokens.truncate(kept);
+            tokens.truncate(kept.min(tokens_left));
             Ok(tokens)
         })
     }
@@ -91,9 +93,16 @@ impl Matcher {
     }
 }
 
-/// Appends the bytes that must follow at `cursor`, and returns the place after them.
+/// Appends the bytes that must follow at `cursor`, and returns the place after them. Each byte may be a token: behind a
+/// place where so many tokens end a scope, other text may follow.
 fn forced(machine: &mut Machine, mut cursor: Cursor, bytes: &mut Vec<u8>) -> Result<Cursor, Fault> {
+    let first_token = machine.sets.token_now;
     while bytes.len() < machine.limits.forced_bytes_max {
+        if let Some(last) = bytes.len().checked_sub(1)
+            && machine.ends_scope(cursor, first_token.saturating_add(last as u32))?
+        {
+            break;
+        }
         let Some(byte) = machine.forced_byte(cursor)? else { break };
         cursor = machine.step(cursor, byte)?.expect("a forced byte can follow");
         bytes.push(byte);

@@ -346,6 +346,11 @@ impl Matcher {
         self.steps.len()
     }
 
+    /// How many tokens may be consumed yet; `None` if there is no bound.
+    pub(crate) fn tokens_left(&self) -> Option<u32> {
+        self.options.max_tokens.map(|max| max.saturating_sub(self.now.tokens))
+    }
+
     /// The highest sampling temperature of what can follow; `None` if none is set.
     pub fn temperature(&self) -> Result<Option<f32>, MatcherError> {
         if self.now.stop.is_some() {

@@ -25,6 +25,26 @@ const STATES_MAX: usize = 32;
 /// Lexemes that may follow, looked at one by one.
 const LEXEMES_MAX: usize = 64;
 
+/// All bytes, those first that read well in a message: lower case, what else has a shape, the others.
+const READABLE_FIRST: [u8; 256] = {
+    let mut bytes = [0; 256];
+    let (mut len, mut class) = (0, 0);
+    while class < 3 {
+        let mut byte = 0;
+        while byte < 256 {
+            let is_lower = (byte as u8).is_ascii_lowercase();
+            let of_class = if is_lower { 0 } else { 2 - (byte as u8).is_ascii_graphic() as usize };
+            if of_class == class {
+                bytes[len] = byte as u8;
+                len += 1;
+            }
+            byte += 1;
+        }
+        class += 1;
+    }
+    bytes
+};
+
 struct Search<'a> {
     machine: &'a mut Machine,
     queue: VecDeque<SetId>,
@@ -57,7 +77,8 @@ pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> 
     while let Some(set) = search.queue.pop_front() {
         search.set(set)?;
     }
-    let (can_finish, is_cut) = (search.can_finish, search.is_cut);
+    // A budget ends a rule in the middle of a lexeme.
+    let (can_finish, is_cut) = (search.can_finish, search.is_cut || search.machine.cfg.has_scopes);
     let mut diagnostics: Vec<Diagnostic> = search.reported.into_values().collect();
     diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span.start));
     if !can_finish && !is_cut && !diagnostics.is_empty() {
@@ -81,7 +102,7 @@ impl Search<'_> {
         while next < reached.len() {
             self.state(set, &reached, next)?;
             let lex = reached[next].lex;
-            for byte in 0..=255u8 {
+            for byte in READABLE_FIRST.into_iter() {
                 let target = self.machine.lexer.next(lex, byte)?;
                 if target == DEAD || seen.contains(&target) {
                     continue;
@@ -136,32 +157,55 @@ impl Search<'_> {
         if self.reported.contains_key(&lexeme) {
             return Ok(());
         }
-        let mut witness = Vec::new();
-        let mut step = at;
-        while step != 0 {
-            witness.push(reached[step].byte);
-            step = reached[step].from;
-        }
-        witness.reverse();
-        witness.extend(swallowed.iter().next());
+        let taken = READABLE_FIRST.into_iter().find(|&byte| swallowed.contains(byte));
+        let diagnostic = self.diagnostic(lexeme, after, &swallowed, witness(reached, at, taken), (lex, taken))?;
+        self.reported.insert(lexeme, diagnostic);
+        Ok(())
+    }
+
+    /// The lint: `lexeme` has ended, what begins with the bytes `swallowed` may follow in the set `after`, and in the
+    /// lexer's state something goes on with the byte.
+    fn diagnostic(
+        &mut self,
+        lexeme: LexemeId,
+        after: SetId,
+        swallowed: &ByteSet,
+        witness: Vec<u8>,
+        (lex, taken): (LexStateId, Option<u8>),
+    ) -> Result<Diagnostic, Fault> {
+        let cfg = self.machine.cfg.clone();
         let start = self.machine.sets.start_state(after, &mut self.machine.lexer)?;
         let mut expected: Vec<&str> = Vec::new();
         for id in self.machine.lexer.live_lexemes(start).collect::<Vec<_>>() {
             let alone = self.machine.lexer.start(&[id])?;
             if expected.len() < 3
-                && self.machine.lexer.row(alone)?.live.intersect(&swallowed) == self.machine.lexer.row(alone)?.live
+                && self.machine.lexer.row(alone)?.live.intersect(swallowed) == self.machine.lexer.row(alone)?.live
             {
                 expected.push(&cfg.lexemes[id].name);
             }
         }
-        let lexeme_info = &cfg.lexemes[lexeme];
+        let goes_on = match taken {
+            Some(byte) => self.machine.lexer.next(lex, byte)?,
+            None => DEAD,
+        };
+        let mut takers = self.machine.lexer.live_lexemes(goes_on).collect::<Vec<_>>().into_iter();
+        let name = &cfg.lexemes[lexeme].name;
+        let other = if takers.clone().any(|id| id == lexeme) { None } else { takers.next() };
         let text = String::from_utf8_lossy(&witness).escape_debug().to_string();
-        let message = format!("{} swallows what must follow it ({})", lexeme_info.name, expected.join(", "));
-        let diagnostic = Diagnostic::warning("P003", lexeme_info.span, message)
-            .at(format!("in \"{text}\" the match goes on over the last character"))
-            .help("make the terminal stop before it, put something between them, or use `%larkspur { \"lexer\": \"exact\" }`");
-        self.reported.insert(lexeme, diagnostic);
-        Ok(())
+        let expected = expected.join(", ");
+        let (message, label) = match other.map(|id| &cfg.lexemes[id].name) {
+            None => (
+                format!("{name} swallows what must follow it ({expected})"),
+                format!("in \"{text}\" the match goes on over the last character"),
+            ),
+            Some(other) => (
+                format!("{other} swallows what must follow {name} ({expected})"),
+                format!("in \"{text}\" {other} goes on over the last character"),
+            ),
+        };
+        let help =
+            "make the terminal stop before it, put something between them, or use `%larkspur { \"lexer\": \"exact\" }`";
+        Ok(Diagnostic::warning("P003", cfg.lexemes[lexeme].span, message).at(label).help(help))
     }
 
     /// The first bytes of something else that may follow and that is swallowed whole, with no ignored text that could
@@ -188,4 +232,17 @@ impl Search<'_> {
         }
         Ok(swallowed)
     }
+}
+
+/// The text that leads to a state of the search, and the byte after it.
+fn witness(reached: &[Reached], at: usize, last: Option<u8>) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut step = at;
+    while step != 0 {
+        text.push(reached[step].byte);
+        step = reached[step].from;
+    }
+    text.reverse();
+    text.extend(last);
+    text
 }

@@ -80,6 +80,27 @@ fn forced_tokens_leave_room_for_longer_ones() {
 }
 
 #[test]
+fn forced_text_ends_where_a_budget_could() {
+    let tokens = ["xx", "bb"];
+    let grammar = "start: a \"bb\"\na[max_tokens=2]: \"xxxxxx\"";
+    let mut matcher = self::matcher(grammar, &tokens, MatcherOptions::default());
+    // Two tokens may be two bytes, and then `bb` may follow.
+    assert_eq!(matcher.forced_bytes().unwrap(), b"xx");
+    matcher.consume_tokens(&matcher.forced_tokens().unwrap()).unwrap();
+    assert_eq!(matcher.forced_bytes().unwrap(), b"x");
+    matcher.consume_token(token(&tokens, "xx")).unwrap();
+    assert_eq!(matcher.forced_bytes().unwrap(), b"bb");
+    assert_eq!(matcher.forced_tokens().unwrap(), [token(&tokens, "bb")]);
+
+    let tokens = ["xx", "yy"];
+    let options = MatcherOptions { max_tokens: Some(1), ..MatcherOptions::default() };
+    let mut matcher = self::matcher("start: \"xx\" \"yy\"", &tokens, options);
+    assert_eq!(matcher.forced_bytes().unwrap(), b"xxyy");
+    assert_eq!(matcher.forced_tokens().unwrap(), [token(&tokens, "xx")]);
+    assert!(matcher.consume_tokens(&matcher.forced_tokens().unwrap()).unwrap().stopped);
+}
+
+#[test]
 fn a_prompt_is_healed() {
     let tokens = [" 1"];
     let mut matcher = self::matcher("start: /[0-9]+/", &tokens, MatcherOptions::default());

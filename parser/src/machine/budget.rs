@@ -94,6 +94,21 @@ impl Machine {
         Ok(())
     }
 
+    /// Whether a scope ends at `cursor` if token number `token` ends there.
+    pub fn ends_scope(&mut self, cursor: Cursor, token: u32) -> Result<bool, Fault> {
+        if !self.cfg.has_scopes {
+            return Ok(false);
+        }
+        for &thread in self.threads(cursor).iter() {
+            let is_fresh = self.lexer.state(thread.lex).kind == StateKind::Fresh;
+            let under_way = if is_fresh { None } else { Some(self.under_way(thread)?) };
+            if self.cut(thread.set, token, under_way)?.is_cut {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn is_used_up(&self, rule: NonterminalId, entered: u32, token: u32) -> bool {
         let budget = self.cfg.nonterminals[rule].max_tokens.expect("a scope has a budget");
         token >= entered && token - entered + 1 >= budget

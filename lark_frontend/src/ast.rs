@@ -46,6 +46,8 @@ impl Ast {
 pub struct AstGrammar {
     /// The statements in order.
     pub items: Vec<Item>,
+    /// Whether a statement was given up before it was known what it defines.
+    pub has_unread: bool,
 }
 
 /// A statement.

@@ -3,7 +3,7 @@
 use crate::ast::{Attribute, AttributeValue, Definition};
 use crate::error::Mistake;
 use crate::lexer::SyntaxKind;
-use crate::parser::{Parse, Parser};
+use crate::parser::{Parse, Parser, Reported};
 
 /// Names of attributes.
 pub(crate) const NAMES: &[&str] = &["capture", "lazy", "stop", "suffix", "stop_capture", "max_tokens", "temperature"];
@@ -28,7 +28,10 @@ impl Parser<'_, '_> {
     pub(crate) fn attributes(&mut self, definition: &mut Definition) -> Parse<()> {
         let opened = self.next();
         while !self.is(SyntaxKind::RBracket) {
-            let attribute = self.attribute()?;
+            let Ok(attribute) = self.attribute() else {
+                self.skip_attribute()?;
+                continue;
+            };
             let name = attribute.value.name();
             let first = definition.attributes.iter().find(|other| other.value.name() == name).map(|other| other.span);
             match first {
@@ -38,10 +41,30 @@ impl Parser<'_, '_> {
                 None => definition.attributes.push(attribute),
             }
             if self.accept(SyntaxKind::Comma).is_none() {
-                break;
+                if !self.is(SyntaxKind::RuleName) {
+                    break;
+                }
+                let (place, found) = (self.here(), self.found());
+                self.sink.report(place, Mistake::Expected { expected: "`,` or `]`", found });
             }
         }
         self.close(SyntaxKind::RBracket, opened)
+    }
+
+    /// After a mistake, skips to the next attribute or the closing bracket. Where there is neither, the statement is
+    /// given up.
+    fn skip_attribute(&mut self) -> Parse<()> {
+        loop {
+            match self.peek().kind {
+                SyntaxKind::RBracket => return Ok(()),
+                SyntaxKind::Comma => {
+                    self.next();
+                    return Ok(());
+                }
+                SyntaxKind::Newline | SyntaxKind::Eof | SyntaxKind::Colon => return Err(Reported),
+                _ => self.next(),
+            };
+        }
     }
 
     fn attribute(&mut self) -> Parse<Attribute> {

@@ -100,7 +100,7 @@ fn lower_one<'a>(
     lowerer.named_terminals();
     lowerer.ignored(grammar);
     lowerer.rule_bodies();
-    lowerer.start(start, whole);
+    lowerer.start(start, whole, grammar.has_unread);
     let nested = std::mem::take(&mut lowerer.nested);
     (lowerer.finish(), nested)
 }
@@ -297,7 +297,8 @@ impl<'a> Lowerer<'a, '_> {
         RuleId::from_index(self.rules.len() + self.inner_rules.len() - 1)
     }
 
-    fn start(&mut self, start: Option<&str>, whole: Span) {
+    /// Looks up the start rule. Where a statement or a name could not be read, it may be that.
+    fn start(&mut self, start: Option<&str>, whole: Span, has_unread: bool) {
         let name = start.unwrap_or("start");
         match self.names.get(name) {
             Some(&(Symbol::Rule(index), span)) => {
@@ -310,11 +311,21 @@ impl<'a> Lowerer<'a, '_> {
                 self.sink.report(span, Mistake::StartNotRule { name: name.to_string() });
             }
             None => {
-                let near = near(name, self.rules.iter().map(|rule| (rule.name.text.as_str(), Some(rule.name.span))));
+                let sound = self.rules.iter().filter(|rule| !self.sink.has_error_in(rule.name.span));
+                let near = near(name, sound.map(|rule| (rule.name.text.as_str(), Some(rule.name.span))));
+                if near.is_none() && (has_unread || self.has_unread_names()) {
+                    return;
+                }
                 let mistake = Mistake::StartMissing { name: name.to_string(), near, empty: self.rules.is_empty() };
                 self.sink.report(whole, mistake);
             }
         }
+    }
+
+    /// Whether a definition's name is neither a rule's nor a terminal's.
+    fn has_unread_names(&self) -> bool {
+        self.rules.iter().any(|rule| self.sink.has_error_in(rule.name.span))
+            || self.terminals.iter().any(|terminal| terminal.name.bytes().any(|byte| byte.is_ascii_lowercase()))
     }
 
     /// Names alike among those of the text, and for terminals also among `common`'s.
@@ -512,6 +523,10 @@ impl Lowerer<'_, '_> {
         let is_terminal = name.trim_start_matches('_').starts_with(|c: char| c.is_ascii_uppercase());
         // The parameter is not part of the name that is missing.
         let span = Span { end: span.start + name.len() as u32, ..span };
+        if self.sink.has_error_in(span) {
+            // The name itself is a mistake.
+            return;
+        }
         let near = if self.sink.is_full() { None } else { self.nearest(name, !is_terminal) };
         let name = name.to_string();
         let mistake =

@@ -173,13 +173,17 @@ impl Parser<'_, '_> {
         self.expect(SyntaxKind::Colon)?;
         let end = self.bit(64)?;
         self.close(SyntaxKind::RBracket, opened)?;
-        if start >= end {
-            let span = self.since(opened);
-            return self.fail_at(span, Mistake::BitRange { start: start.into(), end: end.into() });
+        if start < end {
+            return Ok(ParamRange { start, end });
         }
-        Ok(ParamRange { start, end })
+        let span = self.since(opened);
+        if !self.sink.has_error_in(span) {
+            self.sink.report(span, Mistake::BitRange { start: start.into(), end: end.into() });
+        }
+        Ok(ParamRange::ALL)
     }
 
+    /// A mistake in the number itself is reported, and reading goes on with another.
     fn bit(&mut self, max: u8) -> Parse<u8> {
         let lexeme = self.peek();
         let value = self.param_number(u64::MAX)?;
@@ -187,7 +191,8 @@ impl Parser<'_, '_> {
             Ok(bit) if bit <= max => Ok(bit),
             _ => {
                 let span = self.span(lexeme);
-                self.fail_at(span, Mistake::BitIndex { max: max.into() })
+                self.sink.report(span, Mistake::BitIndex { max: max.into() });
+                Ok(0)
             }
         }
     }

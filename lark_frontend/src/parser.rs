@@ -204,35 +204,37 @@ impl Parser<'_, '_> {
     /// The text's own grammar, and those nested in it, each behind what it stands in.
     fn grammars(&mut self) {
         let root = self.grammars.push(AstGrammar::default());
-        self.grammars[root].items = self.statements(false);
+        self.grammars[root] = self.statements(false);
         let mut next = 0;
         while let Some(&(id, at, depth)) = self.nested.get(next)
             && self.symbols <= self.limits.grammar_symbols_max
         {
             next += 1;
             (self.at, self.depth) = (at, depth);
-            self.grammars[id].items = self.statements(true);
+            self.grammars[id] = self.statements(true);
         }
     }
 
     /// Statements up to the end of the text, or of a nested grammar.
-    fn statements(&mut self, nested: bool) -> Vec<Item> {
-        let mut items = Vec::new();
+    fn statements(&mut self, nested: bool) -> AstGrammar {
+        let mut grammar = AstGrammar::default();
         self.in_rule_body = false;
         loop {
             while self.accept(SyntaxKind::Newline).is_some() {}
             if self.is(SyntaxKind::Eof) || self.sink.is_full() || (nested && self.is(SyntaxKind::RBrace)) {
-                return items;
+                return grammar;
             }
             if self.symbols > self.limits.grammar_symbols_max {
                 let span = self.here();
                 self.sink.report(span, Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
-                return items;
+                grammar.has_unread = true;
+                return grammar;
             }
             let depth = self.depth;
-            let before = self.at;
-            let result = self.statement(&mut items).and_then(|()| self.statement_end(nested));
+            let (before, items_len) = (self.at, grammar.items.len());
+            let result = self.statement(&mut grammar.items).and_then(|()| self.statement_end(nested));
             if result.is_err() {
+                grammar.has_unread |= grammar.items.len() == items_len;
                 self.depth = depth;
                 self.recover(nested);
                 if self.at == before {
@@ -449,6 +451,9 @@ impl Parser<'_, '_> {
             let alias =
                 if self.accept(SyntaxKind::Arrow).is_some() { self.any_name("the new name")? } else { name.clone() };
             names.push((name, alias));
+        }
+        if !relative && path.len() == 1 && path[0].text == "common" && names.is_empty() {
+            return self.fail_expected("`.` and a terminal's name, or names in parentheses");
         }
         if relative || path.len() != 1 || path[0].text != "common" || names.is_empty() {
             let path = self.text[path_span.start as usize..path_span.end as usize].to_string();

@@ -358,6 +358,7 @@ impl Lowerer<'_, '_> {
             }
             match (text.pop(), text.is_empty()) {
                 (Some(c), true) => bounds.push(c),
+                _ if self.sink.has_error_in(place) => {}
                 _ => self.sink.report(place, Mistake::RangeBound),
             }
         }

@@ -206,6 +206,9 @@ fn a_token_may_be_named_in_the_grammar() {
     let error = engine.compile(&Source::lark("start: <|cal|> \"a\"")).expect_err("no such token");
     assert_eq!(error.diagnostics[0].code, "V001");
     assert_eq!(error.diagnostics[0].help.as_deref(), Some("did you mean `<|call|>`?"));
+    let error = engine.compile(&Source::lark("start: a <y>\na: <x>")).expect_err("no such tokens");
+    let places: Vec<u32> = error.diagnostics.iter().map(|diagnostic| diagnostic.labels[0].span.start).collect();
+    assert_eq!(places, [9, 16], "in the order of the text");
 }
 
 fn is_send_and_sync<T: Send + Sync + Clone>() {}

@@ -118,7 +118,8 @@ pub(crate) fn lower(
         );
     }
     let (ignored, ignore_once) = lowering.ignored();
-    let Lowering { regexes, lexemes, nonterminals, dots, token_letters, diagnostics, .. } = lowering;
+    let Lowering { regexes, lexemes, nonterminals, dots, token_letters, mut diagnostics, .. } = lowering;
+    diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| (label.span.source, label.span.start)));
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(diagnostics);
     }

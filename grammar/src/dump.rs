@@ -239,6 +239,7 @@ impl<'a> Exprs<'a> {
             ExprKind::Terminal(terminal) => text(terminal.to_string()),
             ExprKind::Tokens(set) => text(set.to_string()),
             ExprKind::Embed(embed) => text(embed.to_string()),
+            ExprKind::Automaton(automaton, start) => text(format!("{automaton}.{start}")),
         }
     }
 }

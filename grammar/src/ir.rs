@@ -1,5 +1,8 @@
 //! The IR: one [`Grammar`] per source grammar, in tables whose entries refer to each other by id.
 
+use std::sync::Arc;
+
+use crate::automaton::Automaton;
 use crate::define_id;
 use crate::index::IndexVec;
 use crate::param::{Condition, ConditionId, ParamExpr};
@@ -27,6 +30,10 @@ define_id! {
     pub struct TokenSetId = "tok";
 }
 define_id! {
+    /// A nonterminal with states.
+    pub struct AutomatonId = "M";
+}
+define_id! {
     /// A grammar of a [`LinkedGrammar`](crate::LinkedGrammar).
     pub struct GrammarId = "G";
 }
@@ -52,6 +59,8 @@ pub struct Grammar {
     pub token_sets: IndexVec<TokenSetId, TokenSet>,
     /// Grammars that stand inside this one.
     pub embeds: IndexVec<EmbedId, Embed>,
+    /// Nonterminals with states.
+    pub automata: IndexVec<AutomatonId, Arc<dyn Automaton>>,
     /// Terminals that may stand between lexemes.
     pub ignore: Vec<TerminalId>,
     /// Where it starts.
@@ -211,6 +220,8 @@ pub enum ExprKind {
     Tokens(TokenSetId),
     /// Another grammar.
     Embed(EmbedId),
+    /// A nonterminal whose right-hand sides are made while parsing, and where it starts.
+    Automaton(AutomatonId, u32),
 }
 
 /// One alternative of a choice.
@@ -301,6 +312,7 @@ impl Grammar {
             conditions: IndexVec::new(),
             token_sets: IndexVec::new(),
             embeds: IndexVec::new(),
+            automata: IndexVec::new(),
             ignore: Vec::new(),
             start: RuleId(0),
         }

@@ -6,6 +6,7 @@
 //! vocabulary.
 
 pub mod algebra;
+pub mod automaton;
 pub mod diagnostic;
 mod dump;
 pub mod index;
@@ -22,6 +23,7 @@ pub mod span;
 pub mod substring;
 pub mod text_map;
 
+pub use automaton::{Automaton, Edge, EdgeSymbol, Exceptions, LimitExceeded, State};
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity};
 pub use index::IndexVec;
 pub use ir::*;

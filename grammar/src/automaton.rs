@@ -1,0 +1,145 @@
+//! Nonterminals whose right-hand sides are made while parsing.
+//!
+//! An [`Automaton`] is a right-linear grammar over states that nobody could list: which properties an object has so
+//! far, which values an array holds. Its edges are terminals and rules of the grammar it stands in; what the text of a
+//! terminal was may decide the next state, and a terminal may leave out texts that the state excludes. The parser asks
+//! for the edges of the states that it reaches, and knows nothing of what a state means.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::ir::{RuleId, TerminalId};
+use crate::regex::{RegexId, RegexSet};
+
+/// A nonterminal with states. Equal arguments give equal answers: nothing in it may change.
+pub trait Automaton: Debug + Send + Sync {
+    /// Where it starts; `start` is what [`ExprKind::Automaton`](crate::ExprKind::Automaton) holds.
+    fn start(&self, start: u32) -> State;
+    /// Whether it may be finished in this state.
+    fn is_final(&self, state: &State) -> bool;
+    /// The ways on from a state. Each leads to a state from which a final one can be reached.
+    ///
+    /// Errors: a limit that finding them exceeds.
+    fn edges(&self, state: &State) -> Result<Vec<Edge>, LimitExceeded>;
+    /// The state behind an edge; `text` is what a recorded terminal matched, otherwise empty.
+    ///
+    /// Errors: a limit that making the state exceeds.
+    fn next(&self, state: &State, label: u32, text: &[u8]) -> Result<State, LimitExceeded>;
+    /// All terminals that edges have, recorded or not.
+    fn terminals(&self) -> &[TerminalId];
+    /// All rules that edges have. None derives the empty text.
+    fn rules(&self) -> &[RuleId];
+    /// The texts that an exception of an edge stands for, as a regex in `set`.
+    fn excepted(&self, exception: &[u8], set: &mut RegexSet) -> RegexId {
+        set.literal(exception)
+    }
+}
+
+/// A way from one state to the next.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// What is read.
+    pub symbol: EdgeSymbol,
+    /// Tells edges of one state apart for [`Automaton::next`].
+    pub label: u32,
+}
+
+/// What an [`Edge`] reads.
+#[derive(Clone, Debug)]
+pub enum EdgeSymbol {
+    /// A terminal.
+    Terminal(TerminalId),
+    /// A terminal whose text decides the next state, without the texts of the exceptions
+    /// (see [`Automaton::excepted`]). Neither lazy nor with a tail.
+    Recorded(TerminalId, Exceptions),
+    /// A rule.
+    Rule(RuleId),
+}
+
+/// A set of byte strings that shares memory with the sets it was made from.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Exceptions(imbl::OrdSet<Arc<[u8]>>);
+
+impl Exceptions {
+    /// The set with one string more. Cost: logarithmic.
+    pub fn with(&self, exception: &[u8]) -> Self {
+        Self(self.0.update(exception.into()))
+    }
+    /// Whether the string is in the set.
+    pub fn contains(&self, exception: &[u8]) -> bool {
+        self.0.contains(exception)
+    }
+    /// The strings, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(AsRef::as_ref)
+    }
+    /// Number of strings.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A limit of [`Limits`](crate::Limits) that an automaton exceeded while parsing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LimitExceeded {
+    /// The limit's name.
+    pub limit: &'static str,
+    /// Its value.
+    pub value: u64,
+}
+
+/// A state of an [`Automaton`]: a value of its own type, of which the parser knows only which are equal.
+#[derive(Clone, Debug)]
+pub struct State(Arc<dyn StateValue>);
+
+impl State {
+    /// Wraps a value.
+    pub fn new<T: Eq + Hash + Debug + Send + Sync + 'static>(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+    /// The value.
+    ///
+    /// # Panics
+    /// If it is of another type: states stay with their automaton.
+    pub fn get<T: 'static>(&self) -> &T {
+        self.0.as_any().downcast_ref().expect("a state of this automaton")
+    }
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.equals(&*other.0)
+    }
+}
+
+impl Eq for State {}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.hash_into(hasher);
+    }
+}
+
+trait StateValue: Debug + Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn equals(&self, other: &dyn StateValue) -> bool;
+    fn hash_into(&self, hasher: &mut dyn Hasher);
+}
+
+impl<T: Eq + Hash + Debug + Send + Sync + 'static> StateValue for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn equals(&self, other: &dyn StateValue) -> bool {
+        other.as_any().downcast_ref::<T>().is_some_and(|other| self == other)
+    }
+    fn hash_into(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}

@@ -185,6 +185,15 @@ impl Algebra {
     pub fn work(&self) -> u64 {
         self.work
     }
+    /// The expression without the texts of others.
+    ///
+    /// Errors: [`OverLimit::Size`]. Cost: linear in the others.
+    pub fn without(&mut self, expr: Expr, others: &[Expr]) -> Result<Expr, OverLimit> {
+        self.check(u64::MAX)?;
+        let any = self.or(others.to_vec());
+        let none = self.not(any);
+        Ok(self.and(vec![expr, none]))
+    }
     /// Whether the empty text matches.
     pub fn is_nullable(&self, expr: Expr) -> bool {
         self.cell(expr).flags & NULLABLE != 0

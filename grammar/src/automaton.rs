@@ -10,6 +10,9 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use imbl::ordset::DiffItem;
+use rustc_hash::FxHasher;
+
 use crate::ir::{RuleId, TerminalId};
 use crate::regex::{RegexId, RegexSet};
 
@@ -27,9 +30,11 @@ pub trait Automaton: Debug + Send + Sync {
     ///
     /// Errors: a limit that making the state exceeds.
     fn next(&self, state: &State, label: u32, text: &[u8]) -> Result<State, LimitExceeded>;
-    /// All terminals that edges have, recorded or not.
+    /// All terminals that edges have, recorded or not. An edge is not taken by the empty text, even if its terminal
+    /// matches that.
     fn terminals(&self) -> &[TerminalId];
-    /// All rules that edges have. None derives the empty text.
+    /// All rules that edges have. An edge is not taken by the empty text, even if its rule derives that. A parametric
+    /// rule has parameter 0. What is captured inside is not reported.
     fn rules(&self) -> &[RuleId];
     /// The texts that an exception of an edge stands for, as a regex in `set`.
     fn excepted(&self, exception: &[u8], set: &mut RegexSet) -> RegexId {
@@ -58,30 +63,61 @@ pub enum EdgeSymbol {
     Rule(RuleId),
 }
 
-/// A set of byte strings that shares memory with the sets it was made from.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Exceptions(imbl::OrdSet<Arc<[u8]>>);
+/// A set of byte strings that shares memory with the sets it was made from, and knows its hash.
+#[derive(Clone, Debug, Default)]
+pub struct Exceptions {
+    set: imbl::OrdSet<Arc<[u8]>>,
+    /// Sum of the strings' hashes, so that a set of thousands is hashed at once.
+    hash: u64,
+}
 
 impl Exceptions {
     /// The set with one string more. Cost: logarithmic.
     pub fn with(&self, exception: &[u8]) -> Self {
-        Self(self.0.update(exception.into()))
+        if self.contains(exception) {
+            return self.clone();
+        }
+        let mut hasher = FxHasher::default();
+        exception.hash(&mut hasher);
+        Self { set: self.set.update(exception.into()), hash: self.hash.wrapping_add(hasher.finish()) }
     }
     /// Whether the string is in the set.
     pub fn contains(&self, exception: &[u8]) -> bool {
-        self.0.contains(exception)
+        self.set.contains(exception)
     }
     /// The strings, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.0.iter().map(AsRef::as_ref)
+        self.set.iter().map(AsRef::as_ref)
+    }
+    /// The strings that only the other set has, and those that only this one has (`false`).
+    /// Cost: proportional to what the two do not share in memory.
+    pub fn changes_to<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'a [u8], bool)> {
+        self.set.diff(&other.set).map(|change| match change {
+            DiffItem::Add(text) => (text.as_ref(), true),
+            DiffItem::Remove(text) => (text.as_ref(), false),
+        })
     }
     /// Number of strings.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.set.len()
     }
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.set.is_empty()
+    }
+}
+
+impl PartialEq for Exceptions {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash && (self.set.ptr_eq(&other.set) || self.set == other.set)
+    }
+}
+
+impl Eq for Exceptions {}
+
+impl Hash for Exceptions {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.hash);
     }
 }
 

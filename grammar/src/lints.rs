@@ -110,6 +110,13 @@ fn unused(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
             {
                 rules.push(called);
             }
+            if let ExprKind::Automaton(automaton, _) = *kind {
+                for &called in grammar.automata[automaton].rules() {
+                    if !std::mem::replace(&mut reached[called], true) {
+                        rules.push(called);
+                    }
+                }
+            }
             exprs.extend(children(kind));
         }
     }
@@ -125,6 +132,7 @@ fn unused(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
         ExprKind::Terminal(id) => Some(id),
         _ => None,
     }));
+    used.extend(grammar.automata.iter().flat_map(|automaton| automaton.terminals()));
     for (id, terminal) in grammar.terminals.iter_enumerated() {
         if !used.contains(&id) && terminal.name.starts_with(char::is_alphabetic) {
             let message = format!("terminal `{}` is never used", terminal.name);

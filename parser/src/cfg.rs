@@ -9,8 +9,10 @@ pub(crate) mod params;
 mod prune;
 
 use larkspur_grammar::{
-    ConditionId, GrammarId, IndexVec, LexerMode, LinkedGrammar, ParamExpr, RegexId, RegexSet, RuleId, Span, define_id,
+    Automaton, AutomatonId, ConditionId, GrammarId, IndexVec, LexerMode, LinkedGrammar, ParamExpr, RegexId, RegexSet,
+    RuleId, Span, State, TerminalId, define_id,
 };
+use rustc_hash::FxHashMap;
 
 use crate::literal_trie::LiteralTrie;
 
@@ -62,6 +64,12 @@ pub(crate) struct Cfg {
     pub has_captures: bool,
     /// Whether some lexeme has a hidden tail (`stop`).
     pub has_hidden: bool,
+    /// Whether some nonterminal is an automaton.
+    pub has_automata: bool,
+    /// Whether the text of some lexeme decides a state.
+    pub has_recorded: bool,
+    /// Whether each lexeme matches nothing. Indexed by lexeme; empty before [`Cfg::prune`].
+    pub empty_lexemes: Vec<bool>,
     /// Whether the symbol after the dot derives some text that is not empty. Indexed by dot.
     pub reads: Vec<bool>,
     /// Whether an item with the dot here can neither be finished nor go on for ever; empty if none is. By dot.
@@ -85,6 +93,8 @@ pub(crate) struct Lexeme {
     pub temperature: Option<f32>,
     /// Set if this is ignored text of that grammar.
     pub ignored_by: Option<GrammarId>,
+    /// Its text decides the state of an automaton; then the pattern is a regex, and it is neither lazy nor has a tail.
+    pub recorded: bool,
 }
 
 /// How a lexeme is recognised.
@@ -117,7 +127,7 @@ pub(crate) struct Nonterminal {
     /// The rule's name, or that of the rule it is a part of with a number.
     pub name: String,
     pub alternatives: Vec<LoweredAlternative>,
-    /// Whether it derives the empty text; with conditions, for some parameter.
+    /// Whether it derives the empty text; with conditions, for some parameter. Not said of an automaton: its states know.
     pub nullable: bool,
     /// Whether it derives some text; with conditions, for some parameter.
     pub productive: bool,
@@ -128,6 +138,22 @@ pub(crate) struct Nonterminal {
     pub priority: i32,
     /// The rule that this is, if it is one.
     pub rule: Option<(GrammarId, RuleId)>,
+    /// In place of alternatives.
+    pub automaton: Option<LoweredAutomaton>,
+}
+
+/// What the edges of an automaton are lowered to.
+#[derive(Debug)]
+pub(crate) struct LoweredAutomaton {
+    pub grammar: GrammarId,
+    pub id: AutomatonId,
+    /// The dot that follows an edge: before the nonterminal itself, which is all that is left.
+    pub tail: DotId,
+    /// A lexeme for each terminal, and one whose text is recorded. Sparse: terminals that match only the empty text, and
+    /// lazy ones, are left out.
+    pub lexemes: FxHashMap<TerminalId, LexemeId>,
+    pub recorded: FxHashMap<TerminalId, LexemeId>,
+    pub rules: FxHashMap<RuleId, NonterminalId>,
 }
 
 /// One right-hand side.
@@ -176,6 +202,24 @@ impl TokenLetter {
 }
 
 impl Cfg {
+    /// The automaton of a nonterminal that has one.
+    pub fn automaton(&self, id: NonterminalId) -> Option<&dyn Automaton> {
+        let automaton = self.nonterminals[id].automaton.as_ref()?;
+        Some(&*self.linked.grammars[automaton.grammar].automata[automaton.id])
+    }
+    /// The state in which an automaton starts at a dot in an ordinary right-hand side.
+    pub fn start_state(&self, dot: &Dot) -> Option<State> {
+        match (dot.symbol, dot.arg) {
+            (Symbol::Nonterminal(id), ParamExpr::Const(start)) => Some(self.automaton(id)?.start(start as u32)),
+            _ => None,
+        }
+    }
+    /// Whether the symbol at a dot in an ordinary right-hand side is an automaton that may be left out.
+    pub fn starts_final(&self, dot: &Dot) -> bool {
+        let Symbol::Nonterminal(id) = dot.symbol else { return false };
+        let (automaton, start) = (self.automaton(id), self.start_state(dot));
+        automaton.zip(start).is_some_and(|(automaton, start)| automaton.is_final(&start))
+    }
     /// Whether the condition of an alternative holds for a parameter.
     pub fn holds(&self, alternative: LoweredAlternative, param: u64) -> bool {
         alternative.condition.is_none_or(|(grammar, condition)| self.linked.grammars[grammar].holds(condition, param))

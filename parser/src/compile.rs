@@ -25,7 +25,8 @@ pub(crate) fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<Compiled
     for (id, lexeme) in cfg.lexemes.iter_enumerated() {
         match lexer.is_empty(id) {
             Ok(empty) => {
-                if empty {
+                // Of a terminal of an automaton there is a second lexeme, which is recorded.
+                if empty && !lexeme.recorded {
                     let message = format!("{} matches no text", lexeme.name);
                     diagnostics.push(Diagnostic::warning("P002", lexeme.span, message));
                 }

@@ -39,6 +39,9 @@ impl CompiledGrammar {
                 let _ = writeln!(out, "temperature {temperature} {id}");
             }
         }
+        for (id, _) in cfg.lexemes.iter_enumerated().filter(|(_, lexeme)| lexeme.recorded) {
+            let _ = writeln!(out, "recorded {id}");
+        }
         for (grammar, lexemes) in cfg.ignored.iter_enumerated().filter(|(_, lexemes)| !lexemes.is_empty()) {
             let ids: Vec<String> = lexemes.iter().map(ToString::to_string).collect();
             let once = if cfg.ignore_once[grammar] { " once" } else { "" };
@@ -66,6 +69,10 @@ impl CompiledGrammar {
             }
             if let Some(tokens) = nonterminal.max_tokens {
                 let _ = write!(out, " max_tokens={tokens}");
+            }
+            if let Some(automaton) = &nonterminal.automaton {
+                let _ = writeln!(out, " = {}/{}", automaton.grammar, automaton.id);
+                continue;
             }
             let alternatives: Vec<String> = nonterminal.alternatives.iter().map(|a| alternative(cfg, *a)).collect();
             let _ = writeln!(out, " = {}", alternatives.join(" | "));
@@ -109,6 +116,9 @@ fn right_hand_side(cfg: &Cfg, start: DotId) -> String {
 /// What a parametric rule is passed. The parts of a rule are passed its own parameter, which is not shown.
 fn argument(cfg: &Cfg, symbol: Symbol, arg: ParamExpr) -> String {
     let Symbol::Nonterminal(id) = symbol else { return String::new() };
+    if let (Some(_), ParamExpr::Const(start)) = (&cfg.nonterminals[id].automaton, arg) {
+        return format!(".{start}");
+    }
     let Some((grammar, rule)) = cfg.nonterminals[id].rule else { return String::new() };
     if !cfg.linked.grammars[grammar].rules[rule].parametric {
         return String::new();

@@ -75,6 +75,7 @@ impl Matcher {
             let mut after = cursor;
             for &byte in &bytes[prompt_text.len()..] {
                 after = session.machine.step(after, byte)?.expect("forced bytes can follow");
+                session.machine.tape.push(byte);
             }
             keep(&mut session.machine, &vocabulary, &tokens, &bytes, after)
         })?;
@@ -105,6 +106,7 @@ fn forced(machine: &mut Machine, mut cursor: Cursor, bytes: &mut Vec<u8>) -> Res
         }
         let Some(byte) = machine.forced_byte(cursor)? else { break };
         cursor = machine.step(cursor, byte)?.expect("a forced byte can follow");
+        machine.tape.push(byte);
         bytes.push(byte);
     }
     Ok(cursor)
@@ -136,8 +138,27 @@ fn keep(
 
 /// Whether some token below `node` can follow at `cursor`.
 fn reaches_token(machine: &mut Machine, trie: &TokenTrie, node: u32, cursor: Cursor) -> Result<bool, Fault> {
-    let mut agenda: Vec<(u32, Cursor)> = vec![(node, cursor)];
+    let here = machine.tape.end();
+    let found = reaches_token_from(machine, trie, node, cursor, here);
+    machine.tape.truncate(here);
+    found
+}
+
+fn reaches_token_from(
+    machine: &mut Machine,
+    trie: &TokenTrie,
+    root: u32,
+    cursor: Cursor,
+    here: usize,
+) -> Result<bool, Fault> {
+    let depth = |node: u32| usize::from(trie.depths()[node as usize] - trie.depths()[root as usize]);
+    let mut agenda: Vec<(u32, Cursor)> = vec![(root, cursor)];
     while let Some((node, cursor)) = agenda.pop() {
+        if node != root {
+            // What is further up is there still: depth first, all else has written further down.
+            machine.tape.truncate(here + depth(node) - 1);
+            machine.tape.push(trie.bytes()[node as usize]);
+        }
         for child in trie.children(node) {
             if let Some(next) = machine.step(cursor, trie.bytes()[child as usize])? {
                 if trie.token(child).is_some() {

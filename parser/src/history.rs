@@ -62,6 +62,24 @@ impl<T: Clone> PersistentVec<T> {
         self.tail.truncate(len - before);
     }
 
+    /// The entries from `start` on, oldest first. Cost: O(their number).
+    pub fn suffix(&self, start: usize) -> Vec<T> {
+        let mut chunks = Vec::new();
+        let mut next = self.full.as_ref();
+        while let Some(chunk) = next.filter(|chunk| chunk.len > start) {
+            chunks.push(chunk);
+            next = chunk.before.as_ref();
+        }
+        let mut suffix = Vec::with_capacity(self.len().saturating_sub(start));
+        for chunk in chunks.iter().rev() {
+            let first = chunk.len - CHUNK_LEN;
+            suffix.extend_from_slice(&chunk.entries[start.saturating_sub(first)..]);
+        }
+        let before = self.full.as_ref().map_or(0, |chunk| chunk.len);
+        suffix.extend_from_slice(&self.tail[start.saturating_sub(before).min(self.tail.len())..]);
+        suffix
+    }
+
     /// All entries, oldest first. Cost: O(length).
     pub fn to_vec(&self) -> Vec<T> {
         let mut chunks = Vec::new();

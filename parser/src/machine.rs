@@ -10,6 +10,7 @@
 mod budget;
 mod ignored;
 mod tail;
+mod tape;
 
 use std::sync::Arc;
 
@@ -21,12 +22,15 @@ use crate::earley::sets::{NO_SET, SetId, Sets};
 use crate::error::Fault;
 use crate::lexer::arena::Arena;
 use crate::lexer::states::{ASK, DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
+pub(crate) use tape::Tape;
 
 /// A thread: where its lexemes are, and where they began.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Thread {
     pub lex: LexStateId,
     pub set: SetId,
+    /// Where its lexemes began in the text, if one of them is recorded; otherwise 0.
+    pub began: u32,
 }
 
 /// A place in the text: a thread, or a list of them.
@@ -35,6 +39,9 @@ pub(crate) struct Cursor(Thread);
 
 /// In place of a lexer state: the cursor is a list, its number stands in place of the set.
 const LIST: LexStateId = LexStateId(u32::MAX);
+
+/// The threads of a place with the text of their recorded lexemes.
+pub(crate) type Contents = Box<[(LexStateId, SetId, Box<[u8]>)]>;
 
 /// A step that may take no more than a look-up.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +75,8 @@ pub(crate) struct Machine {
     recent_ends: [RecentEnd; RECENT_ENDS],
     reread_depth: u32,
     start: Option<Cursor>,
+    /// The text up to where the next byte is read; kept by whoever steps.
+    pub tape: Tape,
 }
 
 impl Machine {
@@ -76,6 +85,7 @@ impl Machine {
         Ok(Self {
             lexer: Lexer::new(cfg.clone(), arena, limits)?,
             sets: Sets::new(cfg.clone(), limits),
+            tape: Tape::new(cfg.has_recorded),
             cfg,
             limits: limits.clone(),
             lists: Vec::new(),
@@ -94,14 +104,65 @@ impl Machine {
             return Ok(start);
         }
         self.sets.token_now = 0;
-        let set = self.sets.start()?;
+        self.tape.set(0, Vec::new());
+        let set = self.sets.start(&mut self.lexer)?;
         let start = Cursor(self.fresh(set)?);
         self.start = Some(start);
         Ok(start)
     }
 
+    /// A thread at the start of the lexemes that a set expects, here.
     fn fresh(&mut self, set: SetId) -> Result<Thread, Fault> {
-        Ok(Thread { lex: self.sets.start_state(set, &mut self.lexer)?, set })
+        let lex = self.sets.start_state(set, &mut self.lexer)?;
+        self.thread(lex, set)
+    }
+
+    /// A thread whose lexemes began at the tape's end.
+    fn thread(&self, lex: LexStateId, set: SetId) -> Result<Thread, Fault> {
+        let began = if self.lexer.state(lex).records { self.tape.place()? } else { 0 };
+        Ok(Thread { lex, set, began })
+    }
+
+    /// A thread with its lexemes further on.
+    fn moved(&self, thread: Thread, lex: LexStateId) -> Thread {
+        let began = if self.lexer.state(lex).records { thread.began } else { 0 };
+        Thread { lex, began, ..thread }
+    }
+
+    /// What the recorded lexemes of a thread have read.
+    fn text(&self, thread: Thread) -> &[u8] {
+        if self.lexer.state(thread.lex).records { self.tape.from(thread.began) } else { &[] }
+    }
+
+    /// Whether the text so far counts for a place.
+    pub fn records(&self, cursor: Cursor) -> bool {
+        self.tape.is_on() && self.threads(cursor).iter().any(|thread| self.lexer.state(thread.lex).records)
+    }
+
+    /// Where the text begins that counts for a place.
+    pub fn recorded_from(&self, cursor: Cursor) -> Option<usize> {
+        if !self.tape.is_on() {
+            return None;
+        }
+        let threads = self.threads(cursor);
+        let recording = threads.iter().filter(|thread| self.lexer.state(thread.lex).records);
+        recording.map(|thread| thread.began as usize).min()
+    }
+
+    /// The threads of a place with what their recorded lexemes have read, which is all that counts.
+    pub fn contents(&self, cursor: Cursor) -> Contents {
+        let threads = self.threads(cursor);
+        threads.iter().map(|&thread| (thread.lex, thread.set, self.text(thread).into())).collect()
+    }
+
+    /// A place where all lexemes are whole, moved to where the tape stands now.
+    pub fn restarted(&mut self, cursor: Cursor) -> Result<Cursor, Fault> {
+        if !self.records(cursor) {
+            return Ok(cursor);
+        }
+        let threads = self.threads(cursor);
+        let threads = threads.iter().map(|thread| self.thread(thread.lex, thread.set)).collect::<Result<_, _>>()?;
+        Ok(self.cursor(threads)?.expect("there are threads"))
     }
 
     /// The threads of a cursor.
@@ -116,7 +177,7 @@ impl Machine {
 
     /// The cursor of some threads; `None` if there are none.
     fn cursor(&mut self, mut threads: Vec<Thread>) -> Result<Option<Cursor>, Fault> {
-        threads.sort_unstable();
+        threads.sort_unstable_by_key(|thread| (thread.lex, thread.began, thread.set));
         threads.dedup();
         if self.cfg.mode == LexerMode::Exact {
             let mut merged: Vec<Thread> = Vec::with_capacity(threads.len());
@@ -124,6 +185,7 @@ impl Machine {
                 // A thread at a lexeme's start is where its set is, and scopes begin at a set's time.
                 let meets = |other: &&mut Thread| {
                     other.lex == thread.lex
+                        && other.began == thread.began
                         && self.lexer.state(thread.lex).kind != StateKind::Fresh
                         && (!self.cfg.has_scopes || self.sets.time(other.set) == self.sets.time(thread.set))
                 };
@@ -150,7 +212,7 @@ impl Machine {
                     }
                     self.lists.push(threads);
                 }
-                Ok(Some(Cursor(Thread { lex: LIST, set: SetId(id) })))
+                Ok(Some(Cursor(Thread { lex: LIST, set: SetId(id), began: 0 })))
             }
         }
     }
@@ -161,7 +223,7 @@ impl Machine {
         self.cursor(threads)
     }
 
-    /// The place after a byte; `None` if the byte cannot follow. Cost: two loads if the byte is inside a lexeme and the
+    /// The place after a byte; `None` if the byte cannot follow. The tape stands before the byte, and stays there. Cost: two loads if the byte is inside a lexeme and the
     /// row is known.
     #[inline]
     pub fn step(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
@@ -179,7 +241,7 @@ impl Machine {
         match self.lexer.quick(cursor.0.lex, byte) {
             REFUSED => Quick::Refused,
             ASK => Quick::Ask,
-            next => Quick::To(Cursor(Thread { lex: LexStateId(next), set: cursor.0.set })),
+            next => Quick::To(Cursor(Thread { lex: LexStateId(next), ..cursor.0 })),
         }
     }
 
@@ -205,62 +267,78 @@ impl Machine {
     fn step_longest(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
         let next = self.lexer.next(thread.lex, byte)?;
         if next != DEAD {
-            return self.enter(Thread { lex: next, set: thread.set }).map(Some);
+            return self.enter(self.moved(thread, next), byte).map(Some);
         }
         let ends = self.lexer.state(thread.lex).ends;
         if ends == NO_LEXEMES {
             return Ok(None);
         }
         // Lazy lexemes end at their first match, so these are not lazy and have no text to read again.
-        let (set, start) = self.end_longest(thread.set, ends)?;
+        let (set, start) = self.end_longest(thread, ends)?;
         match self.lexer.quick(start, byte) {
             REFUSED => Ok(None),
             ASK => match self.lexer.next(start, byte)? {
                 DEAD => Ok(None),
-                lex => self.enter(Thread { lex, set }).map(Some),
+                lex => self.enter(self.thread(lex, set)?, byte).map(Some),
             },
-            next => Ok(Some(Cursor(Thread { lex: LexStateId(next), set }))),
+            next => Ok(Some(Cursor(self.thread(LexStateId(next), set)?))),
         }
     }
 
     /// The set after lexemes that are not lazy, and the lexer state that starts there.
-    fn end_longest(&mut self, set: SetId, ends: LexemeSetId) -> Result<(SetId, LexStateId), Fault> {
+    fn end_longest(&mut self, thread: Thread, ends: LexemeSetId) -> Result<(SetId, LexStateId), Fault> {
+        let set = thread.set;
         let slot = (set.0 ^ ends.0.wrapping_mul(5)) as usize % RECENT_ENDS;
         let (from, ended, next, start) = self.recent_ends[slot];
         if (from, ended) == (set, ends) && !self.cfg.has_scopes {
             return Ok((next, start));
         }
-        let next = self.sets.scan(set, ends, &mut self.lexer)?;
+        let next = self.scan(thread, ends)?;
         let start = self.sets.start_state(next, &mut self.lexer)?;
-        self.recent_ends[slot] = (set, ends, next, start);
+        if !self.lexer.records(ends) {
+            self.recent_ends[slot] = (set, ends, next, start);
+        }
         Ok((next, start))
     }
 
+    /// The set after lexemes of a thread that end here.
+    fn scan(&mut self, thread: Thread, ends: LexemeSetId) -> Result<SetId, Fault> {
+        let text = if self.lexer.records(ends) { self.tape.from(thread.began) } else { &[] };
+        self.sets.scan(thread.set, ends, text, &mut self.lexer)
+    }
+
     /// A thread after a byte in `longest` mode: lazy lexemes that match have ended.
-    fn enter(&mut self, thread: Thread) -> Result<Cursor, Fault> {
+    fn enter(&mut self, thread: Thread, byte: u8) -> Result<Cursor, Fault> {
         if self.lexer.state(thread.lex).kind != StateKind::LazyEnd {
             return Ok(Cursor(thread));
         }
         if let Some(&known) = self.lazy_ends.get(&thread) {
             return Ok(known);
         }
+        let here = self.tape.end();
+        self.tape.push(byte);
+        let entered = self.enter_lazy_end(thread);
+        self.tape.truncate(here);
+        entered
+    }
+
+    fn enter_lazy_end(&mut self, thread: Thread) -> Result<Cursor, Fault> {
         let ends = self.lexer.state(thread.lex).ends;
-        let (mut threads, set) = self.end(thread.set, ends)?;
+        let (mut threads, set) = self.end(thread, ends)?;
         if set != NO_SET {
             threads.push(self.fresh(set)?);
         }
         let cursor = self.cursor(threads)?.expect("a lexeme that ends leads somewhere");
-        if !self.cfg.has_scopes {
+        if !self.cfg.has_scopes && !self.records(cursor) {
             self.lazy_ends.insert(thread, cursor);
         }
         Ok(cursor)
     }
 
-    /// Ends lexemes that began in `set`: threads that have read the text of a `stop` again, and the set that the others
-    /// lead to.
-    fn end(&mut self, set: SetId, ends: LexemeSetId) -> Result<(Vec<Thread>, SetId), Fault> {
+    /// Ends lexemes of a thread: threads that have read the text of a `stop` again, and the set that the others lead to.
+    fn end(&mut self, thread: Thread, ends: LexemeSetId) -> Result<(Vec<Thread>, SetId), Fault> {
         if !self.cfg.has_hidden {
-            return Ok((Vec::new(), self.sets.scan(set, ends, &mut self.lexer)?));
+            return Ok((Vec::new(), self.scan(thread, ends)?));
         }
         let cfg = self.cfg.clone();
         let (stops, plain): (Vec<LexemeId>, Vec<LexemeId>) =
@@ -270,12 +348,12 @@ impl Machine {
         let mut reached = NO_SET;
         if !plain.is_empty() {
             let plain = self.lexer.lexeme_set(&plain);
-            reached = self.sets.scan(set, plain, &mut self.lexer)?;
+            reached = self.scan(thread, plain)?;
         }
         let mut reread = Vec::new();
         for stop in stops {
             let alone = self.lexer.lexeme_set(&[stop]);
-            let after = self.sets.scan(set, alone, &mut self.lexer)?;
+            let after = self.scan(thread, alone)?;
             let text = cfg.lexemes[stop].tail.as_ref().and_then(|tail| tail.literal.as_ref()).expect("a string");
             match self.reread(after, text)? {
                 Some(cursor) => reread.extend(self.threads(cursor).iter().copied()),
@@ -291,7 +369,12 @@ impl Machine {
             return Ok(None);
         }
         self.reread_depth += 1;
+        let here = self.tape.end();
+        self.tape.truncate(here.saturating_sub(text.len()));
+        let began = self.tape.end();
         let result = self.reread_inner(set, text);
+        self.tape.truncate(began);
+        self.tape.extend(text);
         self.reread_depth -= 1;
         result
     }
@@ -311,6 +394,7 @@ impl Machine {
                 return Ok(None);
             }
             cursor = self.step(cursor, byte)?.expect("a forced byte can follow");
+            self.tape.push(byte);
         }
         Ok(Some(cursor))
     }
@@ -322,11 +406,11 @@ impl Machine {
         while let Some(thread) = agenda.pop() {
             let goes_on = self.lexer.next(thread.lex, byte)?;
             if goes_on != DEAD {
-                next.push(Thread { lex: goes_on, set: thread.set });
+                next.push(self.moved(thread, goes_on));
             }
             let ends = self.lexer.ends_before(thread.lex, byte)?;
             if ends != NO_LEXEMES {
-                let (reread, set) = self.end(thread.set, ends)?;
+                let (reread, set) = self.end(thread, ends)?;
                 agenda.extend(reread);
                 reached = self.sets.union(reached, set)?;
             }
@@ -335,7 +419,7 @@ impl Machine {
             let start = self.sets.start_state(reached, &mut self.lexer)?;
             let lex = self.lexer.next(start, byte)?;
             if lex != DEAD {
-                next.push(Thread { lex, set: reached });
+                next.push(self.thread(lex, reached)?);
             }
         }
         let mut viable = Vec::with_capacity(next.len());
@@ -364,7 +448,7 @@ impl Machine {
                 sets.push(thread.set);
             } else if state.ends != NO_LEXEMES {
                 let ends = state.ends;
-                let (reread, set) = self.end(thread.set, ends)?;
+                let (reread, set) = self.end(thread, ends)?;
                 threads.extend(reread);
                 if set != NO_SET {
                     sets.push(set);

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::error::Fault;
 use crate::lexer::states::LexStateId;
-use crate::machine::{Cursor, Machine, Quick};
+use crate::machine::{Contents, Cursor, Machine, Quick};
 use crate::slicer::Slicer;
 
 /// Masks made so far, and which slices lexer states contain.
@@ -16,6 +16,8 @@ use crate::slicer::Slicer;
 pub(crate) struct MaskCache {
     /// Index into `masks` of the mask of a place.
     mask_of: FxHashMap<Cursor, u32>,
+    /// The same for places where the text of a lexeme is recorded, by their threads with that text.
+    recorded_mask_of: FxHashMap<Contents, u32>,
     /// Distinct masks: many places have the same.
     masks: Vec<Box<[u32]>>,
     /// Indices into `masks` by content.
@@ -46,6 +48,7 @@ impl MaskCache {
     pub fn new(bytes_max: usize) -> Self {
         Self {
             mask_of: FxHashMap::default(),
+            recorded_mask_of: FxHashMap::default(),
             masks: Vec::new(),
             ids: HashTable::new(),
             bytes: 0,
@@ -71,7 +74,12 @@ impl MaskCache {
         cursor: Cursor,
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
-        if let Some(&known) = self.mask_of.get(&cursor) {
+        let contents = if machine.records(cursor) { Some(machine.contents(cursor)) } else { None };
+        let known = match &contents {
+            Some(contents) => self.recorded_mask_of.get(contents),
+            None => self.mask_of.get(&cursor),
+        };
+        if let Some(&known) = known {
             self.hits += 1;
             mask.copy_from(&self.masks[known as usize]);
             return Ok(());
@@ -87,19 +95,22 @@ impl MaskCache {
         if machine.accepts(cursor)? {
             vocabulary.eos().iter().for_each(|&eos| mask.allow(eos));
         }
-        self.remember(cursor, mask);
+        self.remember(cursor, contents, mask);
         Ok(())
     }
 
-    fn remember(&mut self, cursor: Cursor, mask: &TokenMask) {
+    fn remember(&mut self, cursor: Cursor, contents: Option<Contents>, mask: &TokenMask) {
         let words = mask.words();
-        let bytes = size_of_val(words);
+        let text: usize = contents.iter().flatten().map(|(_, _, text)| text.len() + size_of::<Contents>()).sum();
+        let bytes = size_of_val(words) + text;
         if bytes > self.bytes_max {
             return;
         }
         let places_max = self.bytes_max / size_of::<(Cursor, u64, u64)>();
-        if self.bytes > self.bytes_max - bytes || self.mask_of.len() >= places_max.max(1) {
+        let places = self.mask_of.len() + self.recorded_mask_of.len();
+        if self.bytes > self.bytes_max - bytes || places >= places_max.max(1) {
             self.mask_of.clear();
+            self.recorded_mask_of.clear();
             self.masks.clear();
             self.ids.clear();
             self.bytes = 0;
@@ -112,11 +123,15 @@ impl MaskCache {
                 let id = masks.len() as u32;
                 masks.push(words.into());
                 self.ids.insert_unique(hash, id, |&id| hash_words(&masks[id as usize]));
-                self.bytes += bytes;
+                self.bytes += size_of_val(words);
                 id
             }
         };
-        self.mask_of.insert(cursor, id);
+        self.bytes += text;
+        match contents {
+            Some(contents) => _ = self.recorded_mask_of.insert(contents, id),
+            None => _ = self.mask_of.insert(cursor, id),
+        }
     }
 
     fn text_tokens(
@@ -159,7 +174,16 @@ impl MaskCache {
     ) -> Result<(), Fault> {
         let work_max = machine.limits.mask_work_max;
         let mut walker = Walker { machine, fault: None, work: self.work, work_max };
-        let visited = trie.walk_from(node, &mut walker, cursor, mask);
+        let visited = if walker.machine.tape.is_on() {
+            let mut recording = RecordingWalker { here: walker.machine.tape.end(), path: Vec::new(), walker };
+            recording.path.resize(trie.depth_max() + 1, 0);
+            let visited = trie.walk_from(node, &mut recording, (cursor, 0), mask);
+            walker = recording.walker;
+            walker.machine.tape.truncate(recording.here);
+            visited
+        } else {
+            trie.walk_from(node, &mut walker, cursor, mask)
+        };
         let fault = walker.fault;
         self.nodes_visited += visited;
         self.work = walker.work + visited;
@@ -216,5 +240,34 @@ impl Walker<'_> {
                 None
             }
         }
+    }
+}
+
+/// A walker for grammars that record lexemes: keeps the path from where the walk began, of which the tape has what is
+/// needed only where lexemes end. A state has its depth.
+struct RecordingWalker<'a> {
+    walker: Walker<'a>,
+    /// Where the tape ends at the walk's beginning.
+    here: usize,
+    path: Vec<u8>,
+}
+
+impl Recognizer for RecordingWalker<'_> {
+    type State = (Cursor, u32);
+
+    #[inline]
+    fn step(&mut self, (cursor, depth): (Cursor, u32), byte: u8) -> Option<(Cursor, u32)> {
+        let next = match self.walker.machine.quick(cursor, byte) {
+            Quick::To(next) => next,
+            Quick::Refused => return None,
+            Quick::Ask => {
+                let tape = &mut self.walker.machine.tape;
+                tape.truncate(self.here);
+                tape.extend(&self.path[..depth as usize]);
+                self.walker.step_slow(cursor, byte)?
+            }
+        };
+        self.path[depth as usize] = byte;
+        Some((next, depth + 1))
     }
 }

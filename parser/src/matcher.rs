@@ -1,6 +1,6 @@
 //! One generated sequence: what was consumed, where that leads, and what may follow.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use larkspur_grammar::ByteSet;
 use larkspur_toktrie::{TokenId, TokenMask, Vocabulary};
@@ -54,6 +54,9 @@ pub struct Matcher {
     steps: PersistentVec<Step>,
     /// Bytes of the text so far.
     text: PersistentVec<u8>,
+    /// Bytes that were read, also those that were taken back from the text since; kept only if the grammar records
+    /// lexemes. Places in it are those of the machine's tape.
+    read: PersistentVec<u8>,
     /// What else there is to a text.
     events: PersistentVec<Event>,
 }
@@ -77,6 +80,7 @@ struct Now {
 struct Step {
     before: Now,
     text_len: usize,
+    read_len: usize,
     events_len: usize,
 }
 
@@ -129,6 +133,7 @@ impl Matcher {
             now,
             steps: PersistentVec::default(),
             text: PersistentVec::default(),
+            read: PersistentVec::default(),
             events: PersistentVec::default(),
         })
     }
@@ -165,9 +170,8 @@ impl Matcher {
     fn compute_mask_inner(&mut self, mask: &mut TokenMask) -> Result<(), MatcherError> {
         let shared = self.grammar.shared();
         let vocabulary = shared.vocabulary();
-        let mut session = self.epoch.lock();
+        let mut session = self.session();
         let Session { machine, masks } = &mut *session;
-        machine.sets.token_now = self.now.tokens;
         if self.now.pending.is_empty() {
             masks.mask(machine, vocabulary, shared.slicer(), self.now.cursor, mask)?;
         } else {
@@ -282,9 +286,8 @@ impl Matcher {
                 MatcherError::Stopped
             });
         }
-        let mut session = self.epoch.lock();
+        let mut session = self.session();
         let mut reading = self.reading();
-        session.machine.sets.token_now = reading.now.tokens;
         let read = read_bytes(&mut session.machine, &mut reading, self.text.len(), bytes, &self.options);
         drop(session);
         if let Some(at_byte) = read? {
@@ -306,6 +309,7 @@ impl Matcher {
             let step = self.steps.get(available - tokens).clone();
             self.steps.truncate(available - tokens);
             self.text.truncate(step.text_len);
+            self.read.truncate(step.read_len);
             self.events.truncate(step.events_len);
             self.now = step.before;
         }
@@ -328,7 +332,7 @@ impl Matcher {
         if self.now.stop.is_some_and(|stop| stop != StopReason::MaxTokens) {
             return Ok(true);
         }
-        Ok(self.now.pending.is_empty() && self.epoch.lock().machine.accepts(self.now.cursor)?)
+        Ok(self.now.pending.is_empty() && self.session().machine.accepts(self.now.cursor)?)
     }
 
     /// Whether the text has ended.
@@ -356,7 +360,7 @@ impl Matcher {
         if self.now.stop.is_some() {
             return Ok(None);
         }
-        Ok(self.epoch.lock().machine.temperature(self.now.cursor)?)
+        Ok(self.session().machine.temperature(self.now.cursor)?)
     }
 
     /// The bytes consumed so far, without special tokens and without what was taken back. Cost: O(length).
@@ -371,7 +375,7 @@ impl Matcher {
         }
         match self.now.pending.first() {
             Some(&byte) => Ok(ByteSet::range(byte, byte)),
-            None => Ok(self.epoch.lock().machine.live_bytes(self.now.cursor)?),
+            None => Ok(self.session().machine.live_bytes(self.now.cursor)?),
         }
     }
 
@@ -380,7 +384,7 @@ impl Matcher {
         if self.now.stop.is_some() {
             return Ok(Vec::new());
         }
-        Ok(self.epoch.lock().machine.expected(self.now.cursor)?)
+        Ok(self.session().machine.expected(self.now.cursor)?)
     }
 
     /// Runs `f` on the tables and the place, for the parts of the matcher in other files.
@@ -388,9 +392,20 @@ impl Matcher {
         &self,
         f: impl FnOnce(&mut Session, Cursor, &[u8]) -> Result<T, Fault>,
     ) -> Result<T, MatcherError> {
-        let mut session = self.epoch.lock();
-        session.machine.sets.token_now = self.now.tokens;
+        let mut session = self.session();
         Ok(f(&mut session, self.now.cursor, &self.now.pending)?)
+    }
+
+    /// The tables, set to where the matcher is.
+    fn session(&self) -> MutexGuard<'_, Session> {
+        let mut session = self.epoch.lock();
+        let machine = &mut session.machine;
+        machine.sets.token_now = self.now.tokens;
+        if machine.tape.is_on() {
+            let from = machine.recorded_from(self.now.cursor).unwrap_or(self.read.len());
+            machine.tape.set(from, self.read.suffix(from));
+        }
+        session
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
@@ -416,7 +431,11 @@ impl Matcher {
 
     fn commit(&mut self, reading: Reading) {
         let before = std::mem::replace(&mut self.now, reading.now);
-        self.steps.push(Step { before, text_len: self.text.len(), events_len: self.events.len() });
+        let (text_len, read_len, events_len) = (self.text.len(), self.read.len(), self.events.len());
+        self.steps.push(Step { before, text_len, read_len, events_len });
+        if self.grammar.cfg().has_recorded {
+            reading.text.iter().for_each(|&byte| self.read.push(byte));
+        }
         reading.text.into_iter().for_each(|byte| self.text.push(byte));
         reading.events.into_iter().for_each(|event| self.events.push(event));
     }
@@ -436,17 +455,23 @@ impl Matcher {
             reading.now.stop = Some(StopReason::EndOfSentence);
             return Ok(reading);
         }
-        let mut session = self.epoch.lock();
+        let mut session = self.session();
         let machine = &mut session.machine;
-        machine.sets.token_now = self.now.tokens;
+        let here = machine.tape.end();
 
         let mut cursors: Vec<Cursor> = Vec::new();
-        let letter = if self.now.pending.is_empty() { machine.step_token(self.now.cursor, token)? } else { None };
+        let mut letter = if self.now.pending.is_empty() { machine.step_token(self.now.cursor, token)? } else { None };
         let mut rejected = MatcherError::TokenRejected { token, at_byte: 0 };
         if let Some(bytes) = vocabulary.token_bytes(token) {
             match read_bytes(machine, &mut reading, self.text.len(), bytes, &self.options)? {
-                None => cursors.push(reading.now.cursor),
+                None => {
+                    cursors.push(reading.now.cursor);
+                    if let Some((cursor, _)) = &mut letter {
+                        *cursor = machine.restarted(*cursor)?;
+                    }
+                }
                 Some(at_byte) => {
+                    machine.tape.truncate(here);
                     rejected = MatcherError::TokenRejected { token, at_byte };
                     reading = self.reading();
                 }
@@ -486,7 +511,7 @@ impl Matcher {
         if !self.now.pending.is_empty() {
             return Ok(None);
         }
-        let mut session = self.epoch.lock();
+        let mut session = self.session();
         let machine = &mut session.machine;
         for thread in machine.threads(self.now.cursor).iter() {
             if !machine.lexer.row(thread.lex)?.live.is_empty() {
@@ -554,6 +579,7 @@ fn read_bytes(
         let Some(next) = machine.step(before, byte)? else { return Ok(Some(index)) };
         reading.now.cursor = next;
         reading.text.push(byte);
+        machine.tape.push(byte);
         if track && let Some(lexeme) = track_lexeme(machine, reading, text_len + reading.text.len() - 1, before, byte)?
         {
             // What the token holds after the text of a `stop` is taken back with it.
@@ -586,7 +612,8 @@ fn track_lexeme(
     let ends = machine.lexer.state(inside).ends;
     let &[lexeme] = machine.lexer.lexemes(ends) else { return Ok(None) };
     let Some(tail) = cfg.lexemes[lexeme].tail.as_ref().filter(|tail| tail.hidden) else { return Ok(None) };
-    let after = machine.sets.scan(thread.set, ends, &mut machine.lexer)?;
+    // A lexeme with a tail is never recorded.
+    let after = machine.sets.scan(thread.set, ends, &[], &mut machine.lexer)?;
     let is_read_again = match &tail.literal {
         Some(text) => machine.reread(after, text)?.is_some(),
         None => false,

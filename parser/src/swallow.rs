@@ -127,7 +127,10 @@ impl Search<'_> {
         if ends == NO_LEXEMES {
             return Ok(());
         }
-        let after = self.machine.sets.scan(set, ends, &mut self.machine.lexer)?;
+        // Of the texts that a recorded lexeme matches only one is tried.
+        self.is_cut |= self.machine.lexer.records(ends);
+        let text = witness(reached, at, None);
+        let after = self.machine.sets.scan(set, ends, &text, &mut self.machine.lexer)?;
         let closure = self.machine.sets.closure(after, &mut self.machine.lexer)?;
         let follow = self.machine.lexer.row(closure.start)?.live;
         let goes_on = if is_lazy { ByteSet::EMPTY } else { self.machine.lexer.row(lex)?.live };

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod oracle;
 pub mod random;
 pub mod samples;
+pub mod toys;
 
 use proptest::test_runner::Config;
 

@@ -4,6 +4,7 @@
 //! Shares nothing with the engine but the grammar IR. Slow on purpose: regexes are derivatives that are looked up in
 //! a hash map, Earley sets are vectors by position, a mask tries every token.
 
+pub mod automata;
 pub mod captures;
 pub mod earley;
 pub mod regex;
@@ -71,7 +72,7 @@ impl Vocab {
 pub struct Oracle {
     symbols: Symbols,
     vocab: Vocab,
-    regexes: RefCell<Regexes>,
+    regexes: Rc<RefCell<Regexes>>,
 }
 
 /// A viable prefix: all ways in which it was read.
@@ -120,14 +121,19 @@ impl Configuration {
 impl Oracle {
     /// Lowers a grammar. Errors: its start derives nothing; an unknown special token; too many parameters.
     pub fn new(linked: &LinkedGrammar, vocab: &Vocab) -> Result<Oracle, String> {
-        let mut regexes = Regexes::default();
-        let symbols = Symbols::new(linked, vocab, &mut regexes)?;
-        Ok(Oracle { symbols, vocab: vocab.clone(), regexes: RefCell::new(regexes) })
+        let regexes: Rc<RefCell<Regexes>> = Rc::default();
+        let symbols = Symbols::new(linked, vocab, regexes.clone())?;
+        Ok(Oracle { symbols, vocab: vocab.clone(), regexes })
     }
 
     /// The vocabulary.
     pub fn vocab(&self) -> &Vocab {
         &self.vocab
+    }
+
+    /// How many states of automata were met so far: every way to split a text may lead to another.
+    pub fn automaton_states(&self) -> usize {
+        self.symbols.states_met()
     }
 
     /// The empty prefix.
@@ -286,7 +292,7 @@ impl Oracle {
         let Expected::Ignored(grammar, _) = live.what else { return true };
         // What follows does not depend on where the ignored text ends.
         let before = configuration.chart[..configuration.position()].to_vec();
-        let next = self.symbols.scan(&before, &[(live.what, live.began)], configuration.tokens);
+        let next = self.symbols.scan(&before, &[(live.what, live.began)], &configuration.letters, configuration.tokens);
         let expected = self.symbols.expected(&next, configuration.position());
         let ends_anywhere = self.symbols.is_finished(&next) || self.symbols.expects_tokens(&next);
         let mut regexes = self.regexes.borrow_mut();
@@ -340,7 +346,7 @@ impl Oracle {
             let ended: Vec<(Expected, usize)> =
                 group.iter().map(|&at| (configuration.live[at].what, configuration.live[at].began)).collect();
             let before = configuration.chart[..configuration.position()].to_vec();
-            let set = self.symbols.scan(&before, &ended, configuration.tokens);
+            let set = self.symbols.scan(&before, &ended, &configuration.letters, configuration.tokens);
             let at_set = Rc::new(self.at_set(before, configuration.letters.clone(), set, configuration.tokens));
             reached.extend(self.read_again(at_set, &again));
         }
@@ -356,7 +362,7 @@ impl Oracle {
             LexerMode::Longest if configuration.ended => {}
             LexerMode::Longest => {
                 let priority = |at: &usize| match live[*at].what {
-                    Expected::Lexeme(lexeme) => self.symbols.lexemes[lexeme].priority,
+                    Expected::Lexeme(lexeme) => self.symbols.lexeme(lexeme).priority,
                     Expected::Ignored(..) => 0,
                 };
                 let highest = matching.iter().map(priority).max();
@@ -384,7 +390,7 @@ impl Oracle {
         let mut groups: Vec<(Vec<u8>, Vec<usize>)> = Vec::new();
         for &at in ends {
             let text = match configuration.live[at].what {
-                Expected::Lexeme(lexeme) => match &self.symbols.lexemes[lexeme].tail {
+                Expected::Lexeme(lexeme) => match &self.symbols.lexeme(lexeme).tail {
                     Some(tail) if tail.hidden => tail.string.clone().unwrap_or_default(),
                     _ => vec![],
                 },
@@ -518,9 +524,9 @@ impl Oracle {
         }
     }
 
-    fn lexeme(&self, what: Expected) -> &symbols::Lexeme {
+    fn lexeme(&self, what: Expected) -> Rc<symbols::Lexeme> {
         let (Expected::Lexeme(lexeme) | Expected::Ignored(_, lexeme)) = what;
-        &self.symbols.lexemes[lexeme]
+        self.symbols.lexeme(lexeme)
     }
     fn is_lazy(&self, live: &Live) -> bool {
         self.lexeme(live.what).lazy

@@ -3,15 +3,19 @@
 //! A [`Spec`] is plain data, so that proptest can shrink it and a failure prints as something to read.
 
 use std::fmt;
+use std::sync::Arc;
 
+use larkspur_grammar::index::Id;
 use larkspur_grammar::{
-    Alternative, CharClass, Embed, EmbedKind, ExprId, ExprKind, Grammar, IgnoreEdges, LexerMode, LinkedGrammar,
-    RegexId, RegexSet, Rule, RuleId, SourceId, Span, Tail, Terminal, TerminalId, TokenItem, TokenSet, Unproductive,
-    link,
+    Alternative, AutomatonId, CharClass, Embed, EmbedKind, ExprId, ExprKind, Grammar, IgnoreEdges, LexerMode,
+    LinkedGrammar, RegexId, RegexSet, Rule, RuleId, SourceId, Span, Tail, Terminal, TerminalId, TokenItem, TokenSet,
+    Unproductive, link,
 };
 use proptest::prelude::*;
 
+use crate::oracle::regex::Regexes;
 use crate::oracle::{Token, Vocab};
+use crate::toys::{Toy, ToySpec, toy_specs};
 
 /// Grammars of one text: the first is the root, all can be embedded. Its `Debug` is nearly Lark.
 #[derive(Clone)]
@@ -42,6 +46,8 @@ pub struct GrammarSpec {
     pub ignore: Vec<usize>,
     /// `ignore_once`.
     pub ignore_once: bool,
+    /// Automata.
+    pub toys: Vec<ToySpec>,
 }
 
 /// A node of a right-hand side; numbers are taken modulo what there is.
@@ -61,6 +67,8 @@ pub enum Node {
     Tokens(u32, u32),
     /// Another grammar.
     Embed(usize),
+    /// An automaton, and how many parts it takes to be there already.
+    Toy(usize, u32),
 }
 
 /// A terminal.
@@ -114,10 +122,12 @@ pub struct Features {
     pub attributes: bool,
     /// Endless texts.
     pub endless: bool,
+    /// Automata.
+    pub automata: bool,
 }
 
 impl Features {
-    /// All of them.
+    /// All of them but automata.
     pub const ALL: Features = Features {
         tokens: true,
         budgets: true,
@@ -126,13 +136,14 @@ impl Features {
         embeds: true,
         attributes: true,
         endless: true,
+        automata: false,
     };
 }
 
 /// Random grammars.
 pub fn specs(features: Features) -> impl Strategy<Value = Spec> {
     let count = if features.embeds { 1..3usize } else { 1..2 };
-    let grammars = prop::collection::vec(grammar_specs(), count);
+    let grammars = prop::collection::vec(grammar_specs(features.automata), count);
     (any::<bool>(), any::<bool>(), prop::bool::weighted(0.2), 0..4u8, grammars).prop_map(
         move |(exact, keywords, endless, edges, grammars)| Spec {
             exact,
@@ -144,21 +155,25 @@ pub fn specs(features: Features) -> impl Strategy<Value = Spec> {
     )
 }
 
-fn grammar_specs() -> impl Strategy<Value = GrammarSpec> {
+fn grammar_specs(automata: bool) -> impl Strategy<Value = GrammarSpec> {
     let budget = prop::option::weighted(0.2, 0..4u32);
-    let rules = prop::collection::vec((nodes(), budget), 1..4);
+    let toys = prop::collection::vec(toy_specs(), if automata { 1..3 } else { 0..1 });
+    let rules = prop::collection::vec((nodes(automata), budget), 1..4);
     let terminals = prop::collection::vec(terminal_specs(), 1..4);
     let ignore = prop::collection::vec(0..4usize, 0..3);
-    (rules, terminals, ignore, prop::bool::weighted(0.2))
-        .prop_map(|(rules, terminals, ignore, ignore_once)| GrammarSpec { rules, terminals, ignore, ignore_once })
+    (rules, terminals, ignore, prop::bool::weighted(0.2), toys).prop_map(
+        |(rules, terminals, ignore, ignore_once, toys)| GrammarSpec { rules, terminals, ignore, ignore_once, toys },
+    )
 }
 
-fn nodes() -> impl Strategy<Value = Node> {
+fn nodes(automata: bool) -> impl Strategy<Value = Node> {
+    let toy_weight = if automata { 8 } else { 1 };
     let leaf = prop_oneof![
         8 => (0..4usize).prop_map(Node::Terminal),
         4 => (0..4usize).prop_map(Node::Rule),
         1 => (0..5u32, 0..4u32).prop_map(|(first, more)| Node::Tokens(first, more)),
         1 => (0..3usize).prop_map(Node::Embed),
+        toy_weight => (0..3usize, 0..2u32).prop_map(|(toy, start)| Node::Toy(toy, start)),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         let repeat = (inner.clone(), 0..3u32, prop::option::of(0..3u32));
@@ -246,6 +261,8 @@ impl Node {
             Node::Repeat(child, ..) => child.restrict(features),
             Node::Tokens(..) if !features.tokens => *self = Node::Terminal(0),
             Node::Embed(target) if !features.embeds => *self = Node::Rule(*target),
+            Node::Toy(toy, _) if !features.automata => *self = Node::Terminal(*toy),
+            Node::Toy(..) => {}
             Node::Rule(_) | Node::Terminal(_) | Node::Tokens(..) | Node::Embed(_) => {}
         }
     }
@@ -306,6 +323,25 @@ impl Spec {
                 temperature: None,
             });
         }
+        let mut regexes = Regexes::default();
+        let languages: Vec<_> = (grammar.terminals.iter())
+            .map(|terminal| {
+                let regex = regexes.import(&grammar.regexes, terminal.regex);
+                let whole = match &terminal.tail {
+                    Some(tail) => {
+                        let tail = regexes.import(&grammar.regexes, tail.regex);
+                        regexes.then(regex, tail)
+                    }
+                    // The empty text is its first match.
+                    None if terminal.lazy && regexes.nullable(regex) => regexes.nothing(),
+                    None => regex,
+                };
+                (whole, !terminal.lazy)
+            })
+            .collect();
+        for toy in &spec.toys {
+            grammar.automata.push(Arc::new(Toy::new(toy, &languages, spec.rules.len(), &mut regexes)));
+        }
         grammar.start = RuleId(0);
         grammar
     }
@@ -322,6 +358,7 @@ impl Spec {
             ),
             Node::Repeat(child, min, max) => ExprKind::Repeat(self.node(grammar, spec, child), *min, *max),
             Node::Rule(rule) => ExprKind::Rule(RuleId((rule % spec.rules.len()) as u32), None),
+            Node::Toy(toy, start) => ExprKind::Automaton(AutomatonId::from_index(toy % spec.toys.len()), *start),
             Node::Terminal(terminal) => ExprKind::Terminal(TerminalId((terminal % spec.terminals.len()) as u32)),
             Node::Tokens(first, more) => {
                 let set = TokenSet {
@@ -410,6 +447,9 @@ impl fmt::Debug for Spec {
                 };
                 write!(f, "\nT{number}.{priority}{lazy}{tail}: {}", regex.show())?;
             }
+            for (number, toy) in grammar.toys.iter().enumerate() {
+                write!(f, "\nM{number}: {toy:?}")?;
+            }
             for ignored in &grammar.ignore {
                 write!(f, "\n%ignore T{}", ignored % terminals)?;
             }
@@ -435,6 +475,7 @@ impl Node {
             Node::Terminal(terminal) => format!("T{}", terminal % terminals),
             Node::Tokens(first, more) => format!("<[{first}-{}]>", first + more),
             Node::Embed(grammar) => format!("@g{}", grammar % grammars),
+            Node::Toy(toy, start) => format!("M{toy}.{start}"),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use larkspur_grammar::{ExprId, ExprKind, GrammarId, RuleId, TerminalId};
+use larkspur_grammar::{AutomatonId, EdgeSymbol, ExprId, ExprKind, GrammarId, RegexSet, RuleId, TerminalId};
 use larkspur_grammar::{Grammar, LinkedGrammar};
 use larkspur_tests::compare::reaches_an_end;
 use larkspur_tests::oracle::regex::Regexes;
 use larkspur_tests::oracle::{Oracle, State, Vocab};
-use larkspur_tests::random::{Features, specs, vocabs};
+use larkspur_tests::random::{Features, Spec, specs, vocabs};
 use proptest::prelude::*;
 
 /// All texts of up to `len` letters.
@@ -71,6 +71,10 @@ impl Splits<'_> {
             ExprKind::Rule(rule, _) => self.rule(g, rule, from, to, visited),
             ExprKind::Terminal(terminal) => self.terminal(g, terminal, from, to),
             ExprKind::Tokens(_) => false,
+            ExprKind::Automaton(automaton, start) => {
+                let start = self.grammar(g).automata[automaton].start(start);
+                self.automaton(g, automaton, &start, from, to, visited)
+            }
             ExprKind::Embed(embed) => {
                 let target = self.grammar(g).embeds[embed].target.expect("linked");
                 let start = self.grammar(target).start;
@@ -110,6 +114,43 @@ impl Splits<'_> {
                     && self.repeat(g, child, min.saturating_sub(1), more, middle, to, visited)
             })
     }
+    fn automaton(
+        &mut self,
+        g: GrammarId,
+        id: AutomatonId,
+        state: &larkspur_grammar::State,
+        from: usize,
+        to: usize,
+        visited: &mut Visited,
+    ) -> bool {
+        let automaton = self.grammar(g).automata[id].clone();
+        if from == to {
+            return automaton.is_final(state);
+        }
+        let edges = automaton.edges(state).expect("within limits");
+        (from + 1..=to).any(|middle| {
+            let text = self.text[from..middle].to_vec();
+            edges.iter().any(|edge| {
+                let (reads, text) = match &edge.symbol {
+                    EdgeSymbol::Terminal(terminal) => (self.terminal(g, *terminal, from, middle), vec![]),
+                    EdgeSymbol::Recorded(terminal, exceptions) => {
+                        let is_excepted = exceptions.iter().any(|exception| {
+                            let mut set = RegexSet::new();
+                            let regex = automaton.excepted(exception, &mut set);
+                            let regex = self.regexes.import(&set, regex);
+                            self.regexes.matches(regex, &text)
+                        });
+                        (!is_excepted && self.terminal(g, *terminal, from, middle), text.clone())
+                    }
+                    EdgeSymbol::Rule(rule) => (self.rule(g, *rule, from, middle, visited), vec![]),
+                };
+                reads && {
+                    let next = automaton.next(state, edge.label, &text).expect("within limits");
+                    self.automaton(g, id, &next, middle, to, visited)
+                }
+            })
+        })
+    }
     fn terminal(&mut self, g: GrammarId, terminal: TerminalId, from: usize, to: usize) -> bool {
         let grammar = &self.linked.grammars[g];
         let terminal = &grammar.terminals[terminal];
@@ -147,30 +188,25 @@ proptest! {
 
     /// `exact` accepts the context-free language, and a prefix is viable iff it is a prefix of an accepted text.
     #[test]
-    fn exact_is_the_context_free_language(mut spec in specs(Features { embeds: true, attributes: true, tails: false, ..Features::default() })) {
-        spec.exact = true;
-        for grammar in &mut spec.grammars {
-            grammar.ignore.clear();
-        }
-        let linked = spec.link();
-        let oracle = Oracle::new(&linked, &Vocab::default());
-        for text in texts(b"abc", 4) {
-            let mut splits = Splits { linked: &linked, regexes: Regexes::default(), text: text.clone(), known: HashMap::new(), changed: false };
-            let expected = splits.accepts();
-            match &oracle {
-                Ok(oracle) => {
-                    let state = read(oracle, &text);
-                    let accepted = state.as_ref().is_some_and(|state| oracle.is_accepting(state));
-                    prop_assert_eq!(accepted, expected, "{:?}", String::from_utf8_lossy(&text));
-                }
-                Err(_) => prop_assert!(!expected),
-            }
-        }
+    fn exact_is_the_context_free_language(spec in specs(Features { embeds: true, attributes: true, tails: false, ..Features::default() })) {
+        is_context_free(spec)?;
+    }
+
+    /// The same with automata.
+    #[test]
+    fn exact_is_the_context_free_language_with_automata(
+        spec in specs(Features { embeds: true, attributes: true, automata: true, ..Features::default() })
+    ) {
+        is_context_free(spec)?;
     }
 
     /// `exact`: from every viable prefix an accepted text can be reached, ignored text, budgets and tokens included.
     #[test]
-    fn exact_has_no_traps(mut spec in specs(Features { endless: false, ..Features::ALL }), vocab in vocabs(), choices: [u8; 6]) {
+    fn exact_has_no_traps(
+        mut spec in specs(Features { endless: false, ..Features::ALL }),
+        vocab in vocabs(),
+        choices: [u8; 6],
+    ) {
         spec.exact = true;
         let Ok(oracle) = Oracle::new(&spec.link(), &vocab) else { return Ok(()) };
         let mut state = oracle.start();
@@ -191,4 +227,32 @@ proptest! {
             }
         }
     }
+}
+
+fn is_context_free(mut spec: Spec) -> Result<(), TestCaseError> {
+    spec.exact = true;
+    for grammar in &mut spec.grammars {
+        grammar.ignore.clear();
+    }
+    let linked = spec.link();
+    let oracle = Oracle::new(&linked, &Vocab::default());
+    for text in texts(b"abc", 4) {
+        let mut splits = Splits {
+            linked: &linked,
+            regexes: Regexes::default(),
+            text: text.clone(),
+            known: HashMap::new(),
+            changed: false,
+        };
+        let expected = splits.accepts();
+        match &oracle {
+            Ok(oracle) => {
+                let state = read(oracle, &text);
+                let accepted = state.as_ref().is_some_and(|state| oracle.is_accepting(state));
+                prop_assert_eq!(accepted, expected, "{:?}", String::from_utf8_lossy(&text));
+            }
+            Err(_) => prop_assert!(!expected),
+        }
+    }
+    Ok(())
 }

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use larkspur_grammar::{GrammarId, IndexVec, define_id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
-use crate::earley::sets::{ParamId, Scope};
+use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, LoweredAutomaton, NonterminalId, Symbol, TokenLetterId};
+use crate::earley::automata::{LiveSymbol, StateId};
+use crate::earley::sets::{Param, ParamId, Scope};
 use crate::error::Fault;
 use crate::machine::Machine;
 
@@ -39,6 +40,8 @@ const ENTRY_COST: u64 = 8;
 pub(super) struct Item {
     pub dot: DotId,
     pub goal: GoalId,
+    /// The goal's parameter, or that behind an edge of an automaton.
+    pub param: ParamId,
     /// Ignored text has ended before it and may not start again.
     pub after_ignored: bool,
 }
@@ -47,17 +50,26 @@ pub(super) struct Item {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan<S> {
     pub symbol: S,
-    /// The dot before the symbol.
+    /// The dot before the symbol; for an edge of an automaton that behind it.
     pub dot: DotId,
     pub goal: GoalId,
+    /// The dot behind the symbol.
+    next: DotId,
+    /// The item's parameter behind the symbol, or before it if that is `recorded`.
+    param: ParamId,
+    /// Number of the edge whose next state the lexeme's text decides.
+    recorded: Option<u32>,
 }
 
 /// An item that waits for a goal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Waiter {
-    /// The dot before the nonterminal.
+    /// The dot before the nonterminal; for an edge of an automaton that behind it.
     pub dot: DotId,
     pub parent: GoalId,
+    /// The dot behind the nonterminal, and the item's parameter there.
+    next: DotId,
+    param: ParamId,
 }
 
 #[derive(Debug)]
@@ -182,8 +194,8 @@ pub(super) struct Chart<'a> {
     /// Scopes that a node does not predict again. Sparse.
     expired: FxHashMap<NodeId, Vec<NonterminalId>>,
     /// Items of the node being made.
-    seen: FxHashSet<(DotId, GoalId, u8)>,
-    agenda: Vec<(DotId, GoalId)>,
+    seen: FxHashSet<(DotId, GoalId, ParamId, u8)>,
+    agenda: Vec<(DotId, GoalId, ParamId)>,
     work: u64,
     work_max: u64,
 }
@@ -229,7 +241,7 @@ impl<'a> Chart<'a> {
             top: ROOT.0,
         });
         chart.begin(0, 0);
-        chart.add(chart.cfg.start, ROOT)?;
+        chart.add(chart.cfg.start, ROOT, ParamId(0))?;
         chart.finish(&[])?;
         Ok(chart)
     }
@@ -274,8 +286,9 @@ impl<'a> Chart<'a> {
         NodeId(self.nodes.len() as u32 - 1)
     }
 
-    /// A lexeme that began at `from` and whose text ends at `end` leads to the node being made.
-    pub fn scan(&mut self, from: NodeId, lexeme: LexemeId, end: usize) -> Result<(), Fault> {
+    /// A lexeme that began at `from` and whose text ends at `end` leads to the node being made. What it is matters only if
+    /// it is recorded.
+    pub fn scan(&mut self, from: NodeId, lexeme: LexemeId, end: usize, text: &[u8]) -> Result<(), Fault> {
         if let Some(grammar) = self.cfg.lexemes[lexeme].ignored_by {
             return self.ignore(from, grammar);
         }
@@ -285,8 +298,11 @@ impl<'a> Chart<'a> {
         }
         self.edge(Symbol::Lexeme(lexeme), from, end)?;
         for index in range {
-            let Scan { dot, goal, .. } = self.scans[index];
-            self.add(self.cfg.dots[dot].next, goal)?;
+            let Scan { goal, next, param, recorded, .. } = self.scans[index];
+            let Machine { sets, lexer, .. } = &mut *self.machine;
+            if let Some(param) = sets.scanned(param, recorded, text, lexer)? {
+                self.add(next, goal, param)?;
+            }
         }
         Ok(())
     }
@@ -303,7 +319,7 @@ impl<'a> Chart<'a> {
     pub fn scan_token(&mut self, from: NodeId, token: u32, end: usize) -> Result<(), Fault> {
         let mut last = None;
         for index in self.nodes[from].token_scans.clone() {
-            let Scan { symbol, dot, goal } = self.token_scans[index];
+            let Scan { symbol, goal, next, param, .. } = self.token_scans[index];
             if self.cfg.token_letters[symbol].contains(token) {
                 if last != Some(symbol) {
                     let node = self.making();
@@ -311,7 +327,7 @@ impl<'a> Chart<'a> {
                     self.edge(Symbol::Tokens(symbol), from, end)?;
                     last = Some(symbol);
                 }
-                self.add(self.cfg.dots[dot].next, goal)?;
+                self.add(next, goal, param)?;
             }
         }
         Ok(())
@@ -358,7 +374,7 @@ impl<'a> Chart<'a> {
 
     fn carry(&mut self, item: Item) -> Result<(), Fault> {
         // A carried item has been stepped over and completed already, where it comes from.
-        if self.seen.insert((item.dot, item.goal, 1 + u8::from(item.after_ignored))) {
+        if self.seen.insert((item.dot, item.goal, item.param, 1 + u8::from(item.after_ignored))) {
             self.items.push(item);
             self.entry()?;
         }
@@ -374,25 +390,25 @@ impl<'a> Chart<'a> {
     }
 
     /// Adds an item to the node being made, and all that follows from it but predictions.
-    fn add(&mut self, dot: DotId, goal: GoalId) -> Result<(), Fault> {
-        self.agenda.push((dot, goal));
+    fn add(&mut self, dot: DotId, goal: GoalId, param: ParamId) -> Result<(), Fault> {
+        self.agenda.push((dot, goal, param));
         self.run_agenda()
     }
 
     fn run_agenda(&mut self) -> Result<(), Fault> {
-        while let Some((mut dot, goal)) = self.agenda.pop() {
-            let param = self.goals[goal].param;
+        while let Some((mut dot, goal, param)) = self.agenda.pop() {
             loop {
                 self.step(1)?;
                 if dot == DOT_END {
                     self.complete(goal)?;
                     break;
                 }
-                if !self.seen.insert((dot, goal, 0)) {
+                if !self.seen.insert((dot, goal, param, 0)) {
                     break;
                 }
-                if !self.machine.sets.is_dead(dot) {
-                    self.items.push(Item { dot, goal, after_ignored: false });
+                let Machine { sets, lexer, .. } = &mut *self.machine;
+                if !sets.is_dead(dot) && !sets.is_over(dot, param, lexer)? {
+                    self.items.push(Item { dot, goal, param, after_ignored: false });
                     self.entry()?;
                 }
                 if !self.machine.sets.can_skip(dot, param)? {
@@ -411,9 +427,9 @@ impl<'a> Chart<'a> {
         }
         self.cut_facts.insert((goal, self.making()), cut);
         for index in self.goals[goal].waiters.clone() {
-            let Waiter { dot, parent } = self.waiters[index];
+            let Waiter { parent, next, param, .. } = self.waiters[index];
             if !self.is_inside(parent, scope)? {
-                self.agenda.push((self.cfg.dots[dot].next, parent));
+                self.agenda.push((next, parent, param));
             }
         }
         self.run_agenda()
@@ -426,7 +442,7 @@ impl<'a> Chart<'a> {
         let top = self.top(goal)?;
         if top == goal || self.record(top)? {
             for waiter in &self.waiters[self.goals[top].waiters.clone()] {
-                self.agenda.push((self.cfg.dots[waiter.dot].next, waiter.parent));
+                self.agenda.push((waiter.next, waiter.parent, waiter.param));
             }
         }
         Ok(())
@@ -450,7 +466,7 @@ impl<'a> Chart<'a> {
     /// The goal whose completion is all that the completion of this one leads to, if there is one.
     fn leads_only_to(&self, goal: GoalId) -> Option<GoalId> {
         match self.waiters[self.goals[goal].waiters.clone()] {
-            [Waiter { dot, parent }] if self.cfg.dots[dot].next == DOT_END => Some(parent),
+            [Waiter { next: DOT_END, parent, .. }] => Some(parent),
             _ => None,
         }
     }
@@ -480,8 +496,8 @@ impl<'a> Chart<'a> {
         let mut waiting: Vec<(GoalId, Waiter)> = Vec::new();
         let first = self.goals.next_id();
         for index in self.nodes[id].items.start..self.items.len() {
-            let Item { dot, goal, .. } = self.items[index];
-            self.expect(dot, goal, expired, &mut waiting)?;
+            let Item { dot, goal, param, .. } = self.items[index];
+            self.expect(dot, goal, param, expired, &mut waiting)?;
         }
         let mut next = first;
         while next < self.goals.next_id() {
@@ -515,30 +531,43 @@ impl<'a> Chart<'a> {
         &mut self,
         dot: DotId,
         goal: GoalId,
+        param: ParamId,
         expired: &[NonterminalId],
         waiting: &mut Vec<(GoalId, Waiter)>,
     ) -> Result<(), Fault> {
         self.step(4)?;
         let info = self.cfg.dots[dot];
+        let next = info.next;
         match info.symbol {
-            Symbol::Lexeme(symbol) => self.scans.push(Scan { symbol, dot, goal }),
-            Symbol::Tokens(symbol) => self.token_scans.push(Scan { symbol, dot, goal }),
+            Symbol::Lexeme(symbol) => self.scans.push(Scan { symbol, dot, goal, next, param, recorded: None }),
+            Symbol::Tokens(symbol) => self.token_scans.push(Scan { symbol, dot, goal, next, param, recorded: None }),
             Symbol::Nothing => {}
             Symbol::Nonterminal(id) => {
                 if expired.contains(&id) {
                     return Ok(());
                 }
-                let node = self.making();
-                let param = self.passed(node, dot, self.goals[goal].param);
-                let next = self.goals.next_id();
-                let child = *self.goal_ids.entry((node, id, param)).or_insert(next);
-                if child == next {
-                    self.entry()?;
-                    self.goals.push(Goal { node, id, param, waiters: 0..0, last_fact: NONE, facts: 0, top: NONE });
-                }
-                waiting.push((child, Waiter { dot, parent: goal }));
+                let passed = self.passed(self.making(), dot, param)?;
+                self.wait(id, passed, Waiter { dot, parent: goal, next, param }, waiting)?;
             }
         }
+        Ok(())
+    }
+
+    /// Something waits for a goal at the node being made.
+    fn wait(
+        &mut self,
+        id: NonterminalId,
+        param: ParamId,
+        waiter: Waiter,
+        waiting: &mut Vec<(GoalId, Waiter)>,
+    ) -> Result<(), Fault> {
+        let (node, next) = (self.making(), self.goals.next_id());
+        let child = *self.goal_ids.entry((node, id, param)).or_insert(next);
+        if child == next {
+            self.entry()?;
+            self.goals.push(Goal { node, id, param, waiters: 0..0, last_fact: NONE, facts: 0, top: NONE });
+        }
+        waiting.push((child, waiter));
         Ok(())
     }
 
@@ -550,7 +579,10 @@ impl<'a> Chart<'a> {
     ) -> Result<(), Fault> {
         let cfg = self.cfg.clone();
         let Goal { id, param, .. } = self.goals[goal];
-        let value = self.machine.sets.param_value(param).value;
+        let Param { value, state, .. } = self.machine.sets.param_value(param);
+        if let (Some(automaton), Some(state)) = (&cfg.nonterminals[id].automaton, state) {
+            return self.predict_edges(automaton, state, goal, expired, waiting);
+        }
         for &alternative in &cfg.nonterminals[id].alternatives {
             self.step(1)?;
             if !cfg.holds(alternative, value) || !self.is_productive(alternative.dot, value)? {
@@ -559,12 +591,48 @@ impl<'a> Chart<'a> {
             let mut dot = alternative.dot;
             while dot != DOT_END {
                 if !self.machine.sets.is_dead(dot) && self.symbol_is_productive(dot, value)? {
-                    self.expect(dot, goal, expired, waiting)?;
+                    self.expect(dot, goal, param, expired, waiting)?;
                 }
                 if !self.machine.sets.can_skip(dot, param)? {
                     break;
                 }
                 dot = cfg.dots[dot].next;
+            }
+        }
+        Ok(())
+    }
+
+    /// The edges that leave a state of an automaton.
+    fn predict_edges(
+        &mut self,
+        automaton: &LoweredAutomaton,
+        state: StateId,
+        goal: GoalId,
+        expired: &[NonterminalId],
+        waiting: &mut Vec<(GoalId, Waiter)>,
+    ) -> Result<(), Fault> {
+        let (tail, before) = (automaton.tail, self.goals[goal].param);
+        let edges = self.machine.sets.edges(state, &mut self.machine.lexer)?;
+        for (number, edge) in edges.iter().enumerate() {
+            self.step(4)?;
+            let (dot, next) = (tail, tail);
+            match edge.symbol {
+                LiveSymbol::Lexeme(symbol, state) => {
+                    let param = self.machine.sets.param_in(before, state);
+                    self.scans.push(Scan { symbol, dot, goal, next, param, recorded: None });
+                }
+                LiveSymbol::Recorded(symbol, _) => {
+                    let recorded = Some(number as u32);
+                    self.scans.push(Scan { symbol, dot, goal, next, param: before, recorded });
+                }
+                LiveSymbol::Rule(id, state) => {
+                    if !expired.contains(&id) {
+                        let param = self.machine.sets.param_in(before, state);
+                        let token = self.nodes[self.making()].token;
+                        let passed = self.machine.sets.passed(id, 0, before, token);
+                        self.wait(id, passed, Waiter { dot, parent: goal, next, param }, waiting)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -586,7 +654,7 @@ impl<'a> Chart<'a> {
 
     fn symbol_is_productive(&mut self, dot: DotId, value: u64) -> Result<bool, Fault> {
         match self.cfg.dots[dot].symbol {
-            Symbol::Nonterminal(id) if self.cfg.has_conditions => {
+            Symbol::Nonterminal(id) if self.cfg.has_conditions && self.cfg.nonterminals[id].automaton.is_none() => {
                 let passed = self.cfg.dots[dot].arg.eval(value);
                 let fuel = self.machine.limits.param_fuel;
                 self.machine.sets.facts.productive(&self.cfg, id, passed, fuel)
@@ -596,11 +664,8 @@ impl<'a> Chart<'a> {
     }
 
     /// The parameter that the nonterminal after `dot` gets at a node.
-    fn passed(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> ParamId {
-        let info = self.cfg.dots[dot];
-        let Symbol::Nonterminal(rule) = info.symbol else { return ParamId(0) };
-        let value = info.arg.eval(self.machine.sets.param_value(caller).value);
-        self.machine.sets.passed(rule, value, caller, self.nodes[node].token)
+    fn passed(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> Result<ParamId, Fault> {
+        self.machine.sets.child_param(dot, caller, self.nodes[node].token)
     }
 
     // Scopes with budgets.
@@ -763,18 +828,18 @@ impl<'a> Chart<'a> {
     }
 
     /// The goal of the nonterminal after `dot` at a node, for an item with the parameter `caller`.
-    pub fn goal_at(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> Option<GoalId> {
-        let Symbol::Nonterminal(id) = self.cfg.dots[dot].symbol else { return None };
-        let param = self.passed(node, dot, caller);
-        self.goal_ids.get(&(node, id, param)).copied()
+    pub fn goal_at(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> Result<Option<GoalId>, Fault> {
+        let Symbol::Nonterminal(id) = self.cfg.dots[dot].symbol else { return Ok(None) };
+        let param = self.passed(node, dot, caller)?;
+        Ok(self.goal_ids.get(&(node, id, param)).copied())
     }
 
     /// How many places [`ends_from`](Self::ends_from) visits.
-    pub fn ends_cost(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> usize {
-        match self.cfg.dots[dot].symbol {
-            Symbol::Nonterminal(_) => self.goal_at(node, dot, caller).map_or(0, |goal| self.goals[goal].facts),
+    pub fn ends_cost(&mut self, node: NodeId, dot: DotId, caller: ParamId) -> Result<usize, Fault> {
+        Ok(match self.cfg.dots[dot].symbol {
+            Symbol::Nonterminal(_) => self.goal_at(node, dot, caller)?.map_or(0, |goal| self.goals[goal].facts),
             _ => self.nodes[node].edges_out,
-        }
+        })
     }
 
     /// Where the symbol after `dot` ends that begins at `node`. Of a nonterminal that ends its rule only some.
@@ -788,7 +853,7 @@ impl<'a> Chart<'a> {
         let symbol = self.cfg.dots[dot].symbol;
         match symbol {
             Symbol::Nonterminal(_) => {
-                let Some(goal) = self.goal_at(node, dot, caller) else { return Ok(()) };
+                let Some(goal) = self.goal_at(node, dot, caller)? else { return Ok(()) };
                 self.step(1 + self.goals[goal].facts)?;
                 let mut next = self.goals[goal].last_fact;
                 while next != NONE {
@@ -848,7 +913,7 @@ impl<'a> Chart<'a> {
                 Some(index) => self.expanded[&node][index],
             };
             let Goal { node: start, id: found, param, .. } = self.goals[goal];
-            if found == id && self.passed(start, dot, caller) == param {
+            if found == id && self.passed(start, dot, caller)? == param {
                 starts.push(start);
             }
         }

@@ -223,7 +223,7 @@ impl Derivation<'_, '_> {
                 self.chart.step(1)?;
                 if let Symbol::Nonterminal(child) = cfg.dots[dot].symbol
                     && self.plan.rule(child).circle == circle
-                    && let Some(child) = self.chart.goal_at(node, dot, param)
+                    && let Some(child) = self.chart.goal_at(node, dot, param)?
                     && !seen.contains(&child)
                     && self.chart.has_fact(child, end)?
                 {
@@ -266,7 +266,7 @@ impl Derivation<'_, '_> {
                         let value = self.chart.machine.sets.param_value(param).value;
                         let value = self.cfg.dots[dot].arg.eval(value);
                         self.tasks.push(Task::Empty((child, value), self.pos(end), None));
-                    } else if let Some(goal) = self.chart.goal_at(start, dot, param) {
+                    } else if let Some(goal) = self.chart.goal_at(start, dot, param)? {
                         let is_same = |&(parent, to, _): &(GoalId, NodeId, _)| {
                             let parent = &self.chart.goals[parent];
                             (parent.node, to) == (start, end)
@@ -399,7 +399,7 @@ impl Derivation<'_, '_> {
         if node != self.chart.goals[goal].node {
             return Ok(None);
         }
-        let Some(child) = self.chart.goal_at(node, dot, param) else { return Ok(None) };
+        let Some(child) = self.chart.goal_at(node, dot, param)? else { return Ok(None) };
         let circle = |id: NonterminalId| self.plan.rule(id).corner_circle;
         let is_in_circle = circle(self.chart.goals[child].id) == circle(id) && marks.contains_key(&child);
         Ok(is_in_circle.then_some(child))
@@ -414,7 +414,7 @@ impl Derivation<'_, '_> {
     ) -> Result<(), Fault> {
         let Some((parts, dot, node)) = found else { return Ok(()) };
         let param = self.chart.goals[goal].param;
-        if let Some(child) = self.chart.goal_at(node, dot, param) {
+        if let Some(child) = self.chart.goal_at(node, dot, param)? {
             let is_circle = self.circle_child(marks, goal, dot, node)?.is_some();
             self.tasks.push(Task::Open(marks.clone(), child, above.filter(|_| is_circle)));
         }
@@ -521,7 +521,7 @@ impl Derivation<'_, '_> {
                 Symbol::Nonterminal(child) if self.is_nullable(child, info.arg.eval(value))? => {
                     children.push((child, info.arg.eval(value)));
                 }
-                _ if info.optional => {}
+                _ if info.optional || cfg.starts_final(&info) => {}
                 _ => return Ok(None),
             }
         }

@@ -121,7 +121,7 @@ impl Divider<'_, '_, '_> {
         if !self.ends_rule(index) {
             for &node in nodes {
                 for start in self.starts(index, node)? {
-                    cost += self.chart.ends_cost(start, self.division.dots[index], self.param);
+                    cost += self.chart.ends_cost(start, self.division.dots[index], self.param)?;
                 }
             }
         }
@@ -144,7 +144,7 @@ impl Divider<'_, '_, '_> {
             for start in self.starts(index, before)? {
                 ends.clear();
                 if self.ends_rule(index) {
-                    if let Some(goal) = self.chart.goal_at(start, dot, self.param) {
+                    if let Some(goal) = self.chart.goal_at(start, dot, self.param)? {
                         for &end in last {
                             if self.chart.has_fact(goal, end)? {
                                 ends.push(end);
@@ -155,7 +155,7 @@ impl Divider<'_, '_, '_> {
                     self.chart.ends_from(start, dot, self.param, &mut ends)?;
                 }
                 for &end in &ends {
-                    if self.is_allowed(dot, start, end) {
+                    if self.is_allowed(dot, start, end)? {
                         steps.push(Step { before, start, end });
                     }
                 }
@@ -182,7 +182,7 @@ impl Divider<'_, '_, '_> {
             starts.clear();
             self.chart.starts_to(end, dot, self.param, &mut starts)?;
             for &start in &starts {
-                if !self.is_allowed(dot, start, end) {
+                if !self.is_allowed(dot, start, end)? {
                     continue;
                 }
                 if index == 0 && !self.division.lead {
@@ -207,10 +207,10 @@ impl Divider<'_, '_, '_> {
     }
 
     /// Whether the symbol may have this text: a rule of a circle not that of a rule that derives it.
-    fn is_allowed(&mut self, dot: DotId, start: NodeId, end: NodeId) -> bool {
-        let Some(grounded) = self.division.grounded else { return true };
+    fn is_allowed(&mut self, dot: DotId, start: NodeId, end: NodeId) -> Result<bool, Fault> {
+        let Some(grounded) = self.division.grounded else { return Ok(true) };
         if start != self.from || end != self.division.to {
-            return true;
+            return Ok(true);
         }
         is_grounded(self.chart, self.plan, grounded, self.division.goal, dot, start)
     }
@@ -244,11 +244,18 @@ pub(super) fn longest_first(chart: &Chart, start: NodeId, end: NodeId) -> impl O
 }
 
 /// Whether the nonterminal after `dot`, with the same text as `goal`, is in no circle with it or can do without it.
-fn is_grounded(chart: &mut Chart, plan: &Plan, grounded: &Grounded, goal: GoalId, dot: DotId, start: NodeId) -> bool {
+fn is_grounded(
+    chart: &mut Chart,
+    plan: &Plan,
+    grounded: &Grounded,
+    goal: GoalId,
+    dot: DotId,
+    start: NodeId,
+) -> Result<bool, Fault> {
     let (id, param) = (chart.goals[goal].id, chart.goals[goal].param);
-    let Symbol::Nonterminal(child) = chart.cfg.dots[dot].symbol else { return true };
-    plan.rule(child).circle != plan.rule(id).circle
-        || chart.goal_at(start, dot, param).is_some_and(|child| grounded.contains(&child))
+    let Symbol::Nonterminal(child) = chart.cfg.dots[dot].symbol else { return Ok(true) };
+    Ok(plan.rule(child).circle != plan.rule(id).circle
+        || chart.goal_at(start, dot, param)?.is_some_and(|child| grounded.contains(&child)))
 }
 
 /// The elements of a repetition whose text ends at one of `ends`, each as long as it can be; and the end that they lead
@@ -276,8 +283,8 @@ pub(super) fn elements(
                 chart.step(1)?;
                 if start == from {
                     let is_whole = ends == [end];
-                    if is_whole
-                        && grounded.is_some_and(|grounded| !is_grounded(chart, plan, grounded, goal, dot, start))
+                    if let Some(grounded) = grounded.filter(|_| is_whole)
+                        && !is_grounded(chart, plan, grounded, goal, dot, start)?
                     {
                         continue;
                     }

@@ -149,7 +149,9 @@ fn repeats(cfg: &Cfg, id: NonterminalId) -> Option<DotId> {
 
 fn may_be_empty(cfg: &Cfg, dot: DotId) -> bool {
     let Dot { symbol, optional, .. } = cfg.dots[dot];
-    optional || matches!(symbol, Symbol::Nonterminal(child) if cfg.nonterminals[child].nullable)
+    optional
+        || cfg.starts_final(&cfg.dots[dot])
+        || matches!(symbol, Symbol::Nonterminal(child) if cfg.nonterminals[child].nullable)
 }
 
 /// The child nonterminals that can begin the text of `id`.

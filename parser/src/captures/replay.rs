@@ -56,7 +56,8 @@ pub(super) enum Outcome {
 impl<'a> Replay<'a> {
     pub fn new(machine: &'a mut Machine) -> Result<Self, Fault> {
         machine.sets.token_now = 0;
-        let set = machine.sets.start()?;
+        machine.tape.set(0, Vec::new());
+        let set = machine.sets.start(&mut machine.lexer)?;
         let lex = machine.sets.start_state(set, &mut machine.lexer)?;
         let chart = Chart::new(machine)?;
         let groups = vec![Group { lex, set, nodes: vec![NodeId(0)] }];
@@ -80,6 +81,7 @@ impl<'a> Replay<'a> {
             self.read_segment(&whole, &segment[..segment.len() - 1])?;
             self.read_bytes(&whole[self.pos..])?;
             self.pos = kept;
+            self.chart.machine.tape.truncate(kept);
             for index in made..self.chart.nodes.len() {
                 let id = NodeId(index as u32);
                 if self.chart.nodes[id].pos > kept {
@@ -121,12 +123,31 @@ impl<'a> Replay<'a> {
         for &byte in bytes {
             let groups = std::mem::take(&mut self.groups);
             self.groups = self.step(groups, byte, self.pos)?;
+            self.chart.machine.tape.truncate(self.pos);
+            self.chart.machine.tape.push(byte);
             self.pos += 1;
         }
         Ok(())
     }
 
-    /// The groups after a byte that stands at `pos`.
+    /// The set after lexemes of a group that end here.
+    fn scan(&mut self, group: &Group, ends: LexemeSetId) -> Result<SetId, Fault> {
+        let began = self.began(group)?;
+        let machine = &mut *self.chart.machine;
+        let text = if machine.lexer.records(ends) { machine.tape.from(began) } else { &[] };
+        machine.sets.scan(group.set, ends, text, &mut machine.lexer)
+    }
+
+    /// Where the lexemes of a group began if one of them is recorded, as [`Thread::began`].
+    fn began(&self, group: &Group) -> Result<u32, Fault> {
+        if !self.chart.machine.lexer.state(group.lex).records {
+            return Ok(0);
+        }
+        let began = group.nodes.first().map_or(0, |&node| self.chart.nodes[node].pos);
+        u32::try_from(began).map_err(|_| Fault::exceeded("text_bytes_max", u32::MAX.into()))
+    }
+
+    /// The groups after a byte that stands at `pos`, up to which the tape is read.
     fn step(&mut self, groups: Vec<Group>, byte: u8, pos: usize) -> Result<Vec<Group>, Fault> {
         self.chart.step(groups.len())?;
         match self.chart.cfg.mode {
@@ -145,7 +166,8 @@ impl<'a> Replay<'a> {
                 if ends == NO_LEXEMES {
                     continue;
                 }
-                let set = machine.sets.scan(group.set, ends, &mut machine.lexer)?;
+                let set = self.scan(&group, ends)?;
+                let machine = &mut *self.chart.machine;
                 let start = machine.sets.start_state(set, &mut machine.lexer)?;
                 lex = machine.lexer.next(start, byte)?;
                 if lex == DEAD {
@@ -155,19 +177,20 @@ impl<'a> Replay<'a> {
                 let node = self.node(&[Reached { set, nodes: group.nodes, lexemes }], pos, pos)?;
                 group = Group { lex, set, nodes: vec![node] };
             }
-            self.enter(Group { lex, ..group }, pos + 1, &mut next)?;
+            self.enter(Group { lex, ..group }, byte, pos + 1, &mut next)?;
         }
         self.merge(next)
     }
 
     /// A group after a byte in `longest` mode: lazy lexemes that match have ended.
-    fn enter(&mut self, group: Group, pos: usize, next: &mut Vec<Group>) -> Result<(), Fault> {
+    fn enter(&mut self, group: Group, byte: u8, pos: usize, next: &mut Vec<Group>) -> Result<(), Fault> {
         let state = self.chart.machine.lexer.state(group.lex);
         if state.kind != StateKind::LazyEnd {
             next.push(group);
             return Ok(());
         }
         let ends = state.ends;
+        self.chart.machine.tape.push(byte);
         let (read_again, reached) = self.end(&group, ends, pos)?;
         next.extend(read_again);
         if let Some(reached) = reached {
@@ -175,6 +198,7 @@ impl<'a> Replay<'a> {
             let node = self.node(&[reached], pos, pos)?;
             next.push(self.fresh(set, vec![node])?);
         }
+        self.chart.machine.tape.truncate(pos - 1);
         Ok(())
     }
 
@@ -194,7 +218,12 @@ impl<'a> Replay<'a> {
                     self.chart.carry_all(node, &items)?;
                 }
                 for &lexeme in lexemes {
-                    self.chart.scan(node, lexeme, end)?;
+                    let mut text = Vec::new();
+                    if self.chart.cfg.lexemes[lexeme].recorded {
+                        let began = self.chart.nodes[node].pos;
+                        text.extend_from_slice(&self.chart.machine.tape.from(began as u32)[..end - began]);
+                    }
+                    self.chart.scan(node, lexeme, end, &text)?;
                 }
             }
         }
@@ -207,8 +236,8 @@ impl<'a> Replay<'a> {
         let cfg = self.chart.cfg.clone();
         let machine = &mut *self.chart.machine;
         if !cfg.has_hidden {
-            let set = machine.sets.scan(group.set, ends, &mut machine.lexer)?;
             let lexemes = machine.lexer.lexemes(ends).to_vec();
+            let set = self.scan(group, ends)?;
             return Ok((Vec::new(), Some(Reached { set, nodes: group.nodes.clone(), lexemes })));
         }
         let stop_text = |id: LexemeId| {
@@ -219,13 +248,14 @@ impl<'a> Replay<'a> {
         let mut set = NO_SET;
         if !ended.is_empty() {
             let plain = machine.lexer.lexeme_set(&ended);
-            set = machine.sets.scan(group.set, plain, &mut machine.lexer)?;
+            set = self.scan(group, plain)?;
         }
         let mut read_again = Vec::new();
         for stop in stops {
             let machine = &mut *self.chart.machine;
             let alone = machine.lexer.lexeme_set(&[stop]);
-            let after = machine.sets.scan(group.set, alone, &mut machine.lexer)?;
+            let after = self.scan(group, alone)?;
+            let machine = &mut *self.chart.machine;
             let text = stop_text(stop).expect("a stop");
             if machine.is_reread(self.depth, after, text)? {
                 read_again.extend(self.read_again(group, stop, after, text, pos)?);
@@ -253,8 +283,11 @@ impl<'a> Replay<'a> {
         let node = self.node(&[reached], began, pos)?;
         let mut groups = vec![self.fresh(after, vec![node])?];
         self.depth += 1;
+        self.chart.machine.tape.truncate(began);
         for (at, &byte) in text.iter().enumerate() {
             groups = self.step(groups, byte, began + at)?;
+            self.chart.machine.tape.truncate(began + at);
+            self.chart.machine.tape.push(byte);
         }
         self.depth -= 1;
         Ok(groups)
@@ -293,7 +326,8 @@ impl<'a> Replay<'a> {
         let mut viable = Vec::with_capacity(next.len());
         for group in next {
             let machine = &mut *self.chart.machine;
-            let thread = Thread { lex: group.lex, set: group.set };
+            // Ignored text is not recorded.
+            let thread = Thread { lex: group.lex, set: group.set, began: 0 };
             if !machine.lexer.state(group.lex).only_ignored || machine.ignored_can_end(thread)? {
                 viable.push(group);
             }
@@ -312,9 +346,15 @@ impl<'a> Replay<'a> {
             let machine = &mut *self.chart.machine;
             let unites_sets =
                 machine.cfg.mode == LexerMode::Exact && machine.lexer.state(group.lex).kind != StateKind::Fresh;
-            let (cfg, sets) = (&machine.cfg, &machine.sets);
+            let (cfg, sets, nodes) = (&machine.cfg, &machine.sets, &self.chart.nodes);
+            // Where a lexeme is recorded, where it began counts.
+            let records = machine.lexer.state(group.lex).records;
+            let began = |group: &Group| group.nodes.first().map(|&node| nodes[node].pos);
             let is_same_time = |set: SetId| !cfg.has_scopes || sets.time(set) == sets.time(group.set);
-            let is_one = |other: &&mut Group| other.set == group.set || unites_sets && is_same_time(other.set);
+            let is_one = |other: &&mut Group| {
+                (!records || began(other) == began(&group))
+                    && (other.set == group.set || unites_sets && is_same_time(other.set))
+            };
             match merged.iter_mut().rev().take_while(|other| other.lex == group.lex).find(is_one) {
                 Some(other) => {
                     other.set = machine.sets.union(other.set, group.set)?;
@@ -392,7 +432,7 @@ impl<'a> Replay<'a> {
     }
 
     fn end_token_of(&mut self, group: Group, token: u32, next: &mut Vec<Group>) -> Result<(), Fault> {
-        let thread = Thread { lex: group.lex, set: group.set };
+        let thread = Thread { lex: group.lex, set: group.set, began: self.began(&group)? };
         let mut threads = Vec::new();
         self.chart.machine.end_token_thread(thread, token, &mut threads)?;
         let is_fresh = self.chart.machine.lexer.state(group.lex).kind == StateKind::Fresh;
@@ -407,7 +447,7 @@ impl<'a> Replay<'a> {
         }
         let number = self.chart.cuts.len();
         self.chart.cuts.push(Frontier { nodes: group.nodes, live });
-        for Thread { lex, set } in threads {
+        for Thread { lex, set, .. } in threads {
             let begins = self.chart.machine.lexer.state(lex).kind == StateKind::Fresh;
             let mut nodes = Vec::new();
             if begins {

@@ -3,8 +3,8 @@
 //! Nothing recurses: what a right-hand side holds is queued as a nonterminal of its own.
 
 use larkspur_grammar::{
-    Alternative, Diagnostic, ExprId, ExprKind, GrammarId, IndexVec, LexerMode, Limits, LinkedGrammar, ParamExpr,
-    RegexId, RegexNode, RegexSet, RuleId, Span, TerminalId, TokenItem, TokenSetId, diagnostic::did_you_mean,
+    Alternative, AutomatonId, Diagnostic, ExprId, ExprKind, GrammarId, IndexVec, LexerMode, Limits, LinkedGrammar,
+    ParamExpr, RegexId, RegexNode, RegexSet, RuleId, Span, TerminalId, TokenItem, TokenSetId, diagnostic::did_you_mean,
 };
 use larkspur_toktrie::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,6 +31,7 @@ enum Origin {
     Power(Atom, u32),
     /// One to this many.
     UpTo(Atom, u32),
+    Automaton(Context, AutomatonId),
 }
 
 /// A symbol with all that its place in a right-hand side says of it.
@@ -72,6 +73,7 @@ struct LexemeKey {
     tail: Option<(RegexId, RegexId, bool, Option<String>)>,
     temperature: Option<u32>,
     ignored_by: Option<GrammarId>,
+    recorded: bool,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -132,6 +134,9 @@ pub(crate) fn lower(
         has_captures: nonterminals.iter().any(|nonterminal| nonterminal.capture.is_some())
             || lexemes.iter().any(|lexeme| lexeme.tail.as_ref().is_some_and(|tail| tail.capture.is_some())),
         has_hidden: lexemes.iter().any(|lexeme| lexeme.tail.as_ref().is_some_and(|tail| tail.hidden)),
+        has_automata: nonterminals.iter().any(|nonterminal| nonterminal.automaton.is_some()),
+        has_recorded: lexemes.iter().any(|lexeme| lexeme.recorded),
+        empty_lexemes: Vec::new(),
         regexes,
         lexemes,
         nonterminals,
@@ -188,6 +193,10 @@ impl<'a> Lowering<'a> {
                     vec![self.alternative(&atoms)]
                 }
                 Origin::UpTo(atom, count) => self.up_to_alternatives(atom, count),
+                Origin::Automaton(context, automaton) => {
+                    self.automaton(id, context, automaton);
+                    Vec::new()
+                }
             };
             self.nonterminals[id].alternatives = alternatives;
             if self.symbols > self.limits.grammar_symbols_max {
@@ -210,6 +219,7 @@ impl<'a> Lowering<'a> {
             capture: None,
             priority: 0,
             rule: None,
+            automaton: None,
         };
         let number = self.nonterminals.len();
         match origin {
@@ -225,6 +235,7 @@ impl<'a> Lowering<'a> {
             Origin::Many(_) => nonterminal.name = format!("many{number}"),
             Origin::Power(_, count) => nonterminal.name = format!("exactly{count}_{number}"),
             Origin::UpTo(_, count) => nonterminal.name = format!("upto{count}_{number}"),
+            Origin::Automaton(_, automaton) => nonterminal.name = format!("{automaton}_{number}"),
         }
         self.symbols += 1;
         let id = self.nonterminals.push(nonterminal);
@@ -240,6 +251,54 @@ impl<'a> Lowering<'a> {
         }
         let temperature = rule.temperature.map(f32::to_bits).or(context.temperature);
         self.alternatives(Context { temperature, ..context }, rule.body)
+    }
+
+    /// What the edges of an automaton can read, and the dot behind them.
+    fn automaton(&mut self, id: NonterminalId, context: Context, automaton_id: AutomatonId) {
+        let grammar = &self.linked.grammars[context.grammar];
+        let automaton = &grammar.automata[automaton_id];
+        let itself =
+            Atom { symbol: Symbol::Nonterminal(id), arg: ParamExpr::Same, optional: false, grammar: context.grammar };
+        let tail = self.alternative(&[itself]).dot;
+        let mut lowered = LoweredAutomaton {
+            grammar: context.grammar,
+            id: automaton_id,
+            tail,
+            lexemes: FxHashMap::default(),
+            recorded: FxHashMap::default(),
+            rules: FxHashMap::default(),
+        };
+        for &terminal in automaton.terminals() {
+            self.symbols += 1;
+            lowered.lexemes.extend(self.terminal(context, terminal).map(|(lexeme, _)| (terminal, lexeme)));
+            lowered.recorded.extend(self.recorded(context, terminal).map(|lexeme| (terminal, lexeme)));
+        }
+        for &rule in automaton.rules() {
+            self.symbols += 1;
+            lowered.rules.insert(rule, self.nonterminal(Origin::Rule(context, rule)));
+        }
+        self.nonterminals[id].automaton = Some(lowered);
+    }
+
+    /// The lexeme of a terminal whose text is recorded; `None` if it is the empty text only, or lazy.
+    fn recorded(&mut self, context: Context, id: TerminalId) -> Option<LexemeId> {
+        let grammar = &self.linked.grammars[context.grammar];
+        let terminal = &grammar.terminals[id];
+        let regex = self.regexes.import(&grammar.regexes, terminal.regex);
+        if terminal.lazy || terminal.tail.is_some() || self.regexes.info(regex).len_max == Some(0) {
+            return None;
+        }
+        let key = LexemeKey {
+            pattern: PatternKey::Regex(self.without_empty(regex)),
+            priority: terminal.priority,
+            is_literal: terminal.is_literal,
+            lazy: false,
+            tail: None,
+            temperature: context.temperature,
+            ignored_by: None,
+            recorded: true,
+        };
+        Some(self.lexeme(key, terminal.name.clone(), terminal.span))
     }
 
     /// The alternatives of a right-hand side, in order of preference; literals gathered where the first one stands.
@@ -315,6 +374,7 @@ impl<'a> Lowering<'a> {
                 tail: None,
                 temperature: context.temperature,
                 ignored_by: None,
+                recorded: false,
             };
             let lexeme = self.lexeme(key, format!("{}{more}", names.join(" | ")), terminals[0].span);
             for &index in &members {
@@ -364,6 +424,10 @@ impl<'a> Lowering<'a> {
                 let inner = Context { grammar: target, ..context };
                 let start = linked.grammars[target].start;
                 atom(Symbol::Nonterminal(self.nonterminal(Origin::Rule(inner, start))), ParamExpr::Const(0))
+            }
+            &ExprKind::Automaton(id, start) => {
+                let automaton = self.nonterminal(Origin::Automaton(context, id));
+                atom(Symbol::Nonterminal(automaton), ParamExpr::Const(start.into()))
             }
             ExprKind::Choice(_) => {
                 atom(Symbol::Nonterminal(self.nonterminal(Origin::Part(context, expr))), ParamExpr::Same)
@@ -477,6 +541,7 @@ impl<'a> Lowering<'a> {
                 tail,
                 temperature: context.temperature,
                 ignored_by: None,
+                recorded: false,
             };
             Some((self.lexeme(key, terminal.name.clone(), terminal.span), optional))
         };
@@ -513,6 +578,7 @@ impl<'a> Lowering<'a> {
         let mode = self.linked.grammars[self.linked.root].options.lexer;
         let pattern = match &key.pattern {
             PatternKey::Literals(literals) => self.literals(literals),
+            PatternKey::Regex(regex) if key.recorded => Pattern::Regex(*regex),
             PatternKey::Regex(regex) => match self.regexes.node(*regex) {
                 RegexNode::Literal(bytes) => Pattern::Literal(bytes.clone()),
                 RegexNode::Or(parts) if !key.lazy && parts.iter().all(|&part| self.is_text(part)) => {
@@ -542,6 +608,7 @@ impl<'a> Lowering<'a> {
             tail,
             temperature: key.temperature.map(f32::from_bits),
             ignored_by: key.ignored_by,
+            recorded: key.recorded,
         });
         self.lexeme_ids.insert(key, id);
         id
@@ -583,6 +650,7 @@ impl<'a> Lowering<'a> {
                     tail: None,
                     temperature: None,
                     ignored_by: Some(id),
+                    recorded: false,
                 };
                 lexemes.push(self.lexeme(key, terminal.name.clone(), terminal.span));
             }

@@ -100,6 +100,12 @@ impl ParamFacts {
             let Dot { symbol, arg, optional, next, .. } = cfg.dots[dot];
             if !optional {
                 match symbol {
+                    Symbol::Nonterminal(child) if cfg.nonterminals[child].automaton.is_some() => {
+                        let holds = question == Question::Productive || cfg.starts_final(&cfg.dots[dot]);
+                        if !holds {
+                            return false;
+                        }
+                    }
                     Symbol::Nonterminal(child) => {
                         let child = (child, arg.eval(node.1));
                         match self.facts(question).get(&child) {

@@ -1,6 +1,7 @@
 //! What can be empty, what can be finished, what can go on for ever; and the removal of the rest.
 
-use larkspur_grammar::{Diagnostic, IndexVec, Severity, Unproductive};
+use larkspur_grammar::index::Id;
+use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, Severity, State, Unproductive};
 
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
 
@@ -10,21 +11,28 @@ impl Cfg {
     ///
     /// Errors: the start can never be finished (`P001`), unless the grammar allows that.
     pub fn prune(&mut self, is_empty: impl Fn(LexemeId) -> bool) -> Result<(), Diagnostic> {
+        self.empty_lexemes = self.lexemes.ids().map(&is_empty).collect();
         self.nullable();
         let symbol_has = |dot: &Dot| match dot.symbol {
             Symbol::Lexeme(id) => dot.optional || !is_empty(id),
-            Symbol::Nonterminal(_) => dot.optional,
+            // From each state of an automaton a final one can be reached.
+            Symbol::Nonterminal(id) => dot.optional || self.automaton(id).is_some(),
             Symbol::Tokens(id) => dot.optional || self.token_letters[id].bits.iter().any(|&word| word != 0),
             Symbol::Nothing => true,
         };
-        let finishes = self.least_fixed_point(symbol_has);
+        let mut finishes = self.least_fixed_point(symbol_has);
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            finishes[id] |= nonterminal.automaton.is_some();
+        }
         let allow = self.linked.grammars[self.linked.root].options.unproductive == Unproductive::Allow;
         let endless = if allow { self.endless(&is_empty, &finishes) } else { vec![false; finishes.len()].into() };
         let reads = self.reads_something(&is_empty, &finishes);
+        let is_over = |dot: &Dot| self.start_state(dot).is_some_and(|start| self.is_over(dot, &start, &finishes));
         self.reads = self
             .dots
             .iter()
             .map(|dot| match dot.symbol {
+                Symbol::Nonterminal(_) if is_over(dot) => false,
                 Symbol::Nonterminal(id) => reads[id] || endless[id],
                 Symbol::Nothing => false,
                 _ => true,
@@ -44,6 +52,22 @@ impl Cfg {
             format!("the grammar matches no text: `{}` can never be finished", rule.name),
         )
         .help("every alternative needs something that does not lead back to the rule itself or to a terminal without matches"))
+    }
+
+    /// Whether an automaton cannot go on from where it starts.
+    fn is_over(&self, dot: &Dot, start: &State, finishes: &IndexVec<NonterminalId, bool>) -> bool {
+        let Symbol::Nonterminal(id) = dot.symbol else { return false };
+        let (Some(automaton), Some(lowered)) = (self.automaton(id), &self.nonterminals[id].automaton) else {
+            return false;
+        };
+        // Past a limit it goes on, to meet that limit again.
+        let Ok(edges) = automaton.edges(start) else { return false };
+        let is_empty = |lexeme: Option<&LexemeId>| lexeme.is_none_or(|&lexeme| self.empty_lexemes[lexeme.index()]);
+        edges.iter().all(|edge| match &edge.symbol {
+            EdgeSymbol::Terminal(terminal) => is_empty(lowered.lexemes.get(terminal)),
+            EdgeSymbol::Recorded(terminal, _) => is_empty(lowered.recorded.get(terminal)),
+            EdgeSymbol::Rule(rule) => !finishes[lowered.rules[rule]],
+        })
     }
 
     /// The nonterminals of each right-hand side's symbols: users of each nonterminal, for the fixed points.
@@ -122,7 +146,7 @@ impl Cfg {
     }
 
     fn nullable(&mut self) {
-        let nullable = self.least_fixed_point(|dot| dot.optional);
+        let nullable = self.least_fixed_point(|dot| dot.optional || self.starts_final(dot));
         for (id, nullable) in nullable.iter_enumerated() {
             self.nonterminals[id].nullable = *nullable;
         }
@@ -215,7 +239,7 @@ impl Cfg {
                     {
                         steps[corner.0 as usize].push((id.0, has_read));
                     }
-                    if !info.optional && !self.nonterminals[corner].nullable {
+                    if !info.optional && !self.nonterminals[corner].nullable && !self.starts_final(&info) {
                         break;
                     }
                     dot = info.next;
@@ -267,6 +291,8 @@ impl Cfg {
         let mut users: IndexVec<NonterminalId, Vec<NonterminalId>> = vec![Vec::new(); self.nonterminals.len()].into();
         let mut agenda = Vec::new();
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            // Where an automaton stands it is told from where it starts there.
+            reads[id] = nonterminal.automaton.is_some();
             for alternative in &nonterminal.alternatives {
                 let Some((has_letter, children)) = self.finite_symbols(alternative.dot, is_empty, finishes) else {
                     continue;
@@ -299,6 +325,10 @@ impl Cfg {
         while dot != DOT_END {
             let info = self.dots[dot];
             let ends = match info.symbol {
+                Symbol::Nonterminal(child) if self.nonterminals[child].automaton.is_some() => {
+                    has_letter |= !self.start_state(&info).is_some_and(|start| self.is_over(&info, &start, finishes));
+                    true
+                }
                 Symbol::Nonterminal(child) => {
                     if finishes[child] {
                         children.push(child);

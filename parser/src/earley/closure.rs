@@ -3,10 +3,11 @@
 use larkspur_grammar::GrammarId;
 use rustc_hash::FxHashMap;
 
-use super::sets::{Item, Mark, ParamId, SetId, Sets};
-use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
+use super::automata::{LiveSymbol, StateId};
+use super::sets::{Item, Mark, Param, ParamId, SetId, Sets};
+use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, LoweredAutomaton, NonterminalId, Symbol, TokenLetterId};
 use crate::error::Fault;
-use crate::lexer::states::{LexStateId, Lexer};
+use crate::lexer::states::{LexStateId, Lexer, Rest};
 
 /// Whose item waits: one of the set's own with its continuation, or one of a predicted symbol, whose continuation is
 /// made when it is needed.
@@ -23,7 +24,10 @@ pub(crate) struct Scan {
     /// The dot after the lexeme.
     pub next: DotId,
     pub owner: Owner,
+    /// The item's parameter after the lexeme, or before it if that is `recorded`.
     pub param: ParamId,
+    /// Number of the edge whose next state the lexeme's text decides.
+    pub recorded: Option<u32>,
 }
 
 /// An item that waits for a token letter.
@@ -87,6 +91,7 @@ impl Closure {
             node_ids: FxHashMap::default(),
             waiters: Vec::new(),
             scans: Vec::new(),
+            recorded: Vec::new(),
             token_scans: Vec::new(),
             accepts: false,
             token: 0,
@@ -110,21 +115,21 @@ impl Closure {
         }
         let mut next = 0;
         while next < builder.nodes.len() {
-            builder.predict(next as u32)?;
+            builder.predict(next as u32, lexer)?;
             next += 1;
         }
-        let Builder { nodes, waiters, mut scans, token_scans, accepts, .. } = builder;
+        let Builder { nodes, waiters, mut scans, recorded, token_scans, accepts, .. } = builder;
         scans.sort_by_key(|scan| scan.lexeme);
-        let mut lexemes: Vec<LexemeId> = scans.iter().map(|scan| scan.lexeme).collect();
-        lexemes.dedup();
-        let start_unignored = lexer.start(&lexemes)?;
-        let ignored = grammars.iter().flat_map(|&grammar| cfg.ignored[grammar].iter().copied());
-        let count = lexemes.len();
-        lexemes.extend(ignored);
-        let has_ignored = lexemes.len() > count;
-        lexemes.sort_unstable();
-        lexemes.dedup();
-        let start = lexer.start(&lexemes)?;
+        let mut entries = recorded;
+        let unrecorded = scans.iter().filter(|scan| scan.recorded.is_none());
+        entries.extend(unrecorded.map(|scan| (scan.lexeme, lexer.whole(scan.lexeme))));
+        entries.dedup();
+        let start_unignored = lexer.start_with(entries.clone())?;
+        let count = entries.len();
+        let ignored = grammars.iter().flat_map(|&grammar| cfg.ignored[grammar].iter());
+        entries.extend(ignored.map(|&lexeme| (lexeme, lexer.whole(lexeme))));
+        let has_ignored = entries.len() > count;
+        let start = lexer.start_with(entries)?;
         Ok(Self { nodes, waiters, scans, token_scans, start, start_unignored, accepts, has_ignored })
     }
 }
@@ -141,6 +146,8 @@ struct Builder<'a> {
     node_ids: FxHashMap<(NonterminalId, ParamId), u32>,
     waiters: Vec<Vec<Waiter>>,
     scans: Vec<Scan>,
+    /// Recorded lexemes without their exceptions.
+    recorded: Vec<(LexemeId, Rest)>,
     token_scans: Vec<TokenScan>,
     accepts: bool,
     /// Number of the token in which scopes predicted here begin.
@@ -158,37 +165,39 @@ impl Builder<'_> {
         let info = self.cfg.dots[dot];
         let next = info.next;
         match info.symbol {
-            Symbol::Lexeme(lexeme) => self.scans.push(Scan { lexeme, next, owner, param }),
+            Symbol::Lexeme(lexeme) => self.scans.push(Scan { lexeme, next, owner, param, recorded: None }),
             Symbol::Tokens(letter) => self.token_scans.push(TokenScan { letter, next, owner, param }),
             Symbol::Nothing => self.accepts |= dot == DOT_ACCEPT,
             Symbol::Nonterminal(id) => {
                 if self.expired.contains(&id) {
                     return Ok(());
                 }
-                let passed = self.passed(id, info.arg.eval(self.sets.param_value(param).value), param);
-                let node = *self.node_ids.entry((id, passed)).or_insert_with(|| {
-                    self.nodes.push((id, passed));
-                    self.waiters.push(Vec::new());
-                    self.nodes.len() as u32 - 1
-                });
-                let waiter = Waiter { next, owner, param };
-                let waiters = &mut self.waiters[node as usize];
-                if waiters.last() != Some(&waiter) {
-                    waiters.push(waiter);
-                }
+                let passed = self.sets.child_param(dot, param, self.token)?;
+                self.wait(id, passed, Waiter { next, owner, param });
             }
         }
         Ok(())
     }
 
-    /// The parameter of a predicted symbol.
-    fn passed(&mut self, id: NonterminalId, value: u64, caller: ParamId) -> ParamId {
-        self.sets.passed(id, value, caller, self.token)
+    /// Something waits for a predicted symbol.
+    fn wait(&mut self, id: NonterminalId, passed: ParamId, waiter: Waiter) {
+        let node = *self.node_ids.entry((id, passed)).or_insert_with(|| {
+            self.nodes.push((id, passed));
+            self.waiters.push(Vec::new());
+            self.nodes.len() as u32 - 1
+        });
+        let waiters = &mut self.waiters[node as usize];
+        if waiters.last() != Some(&waiter) {
+            waiters.push(waiter);
+        }
     }
 
-    fn predict(&mut self, node: u32) -> Result<(), Fault> {
+    fn predict(&mut self, node: u32, lexer: &mut Lexer) -> Result<(), Fault> {
         let (id, param) = self.nodes[node as usize];
-        let value = self.sets.param_value(param).value;
+        let Param { value, state, .. } = self.sets.param_value(param);
+        if let (Some(automaton), Some(state)) = (&self.cfg.nonterminals[id].automaton, state) {
+            return self.predict_edges(automaton, state, node, lexer);
+        }
         for &alternative in &self.cfg.nonterminals[id].alternatives {
             if !self.cfg.holds(alternative, value) || !self.is_productive(alternative.dot, value)? {
                 continue;
@@ -202,6 +211,39 @@ impl Builder<'_> {
                     break;
                 }
                 dot = self.cfg.dots[dot].next;
+            }
+        }
+        Ok(())
+    }
+
+    /// The edges that leave a state of an automaton.
+    fn predict_edges(
+        &mut self,
+        automaton: &LoweredAutomaton,
+        state: StateId,
+        node: u32,
+        lexer: &mut Lexer,
+    ) -> Result<(), Fault> {
+        let (next, owner, before) = (automaton.tail, Owner::Predicted(node), self.nodes[node as usize].1);
+        for (number, edge) in self.sets.edges(state, lexer)?.iter().enumerate() {
+            self.work += 1;
+            self.sets.check_work(self.work)?;
+            match edge.symbol {
+                LiveSymbol::Lexeme(lexeme, state) => {
+                    let param = self.sets.param_in(before, state);
+                    self.scans.push(Scan { lexeme, next, owner, param, recorded: None });
+                }
+                LiveSymbol::Recorded(lexeme, rest) => {
+                    self.recorded.push((lexeme, rest));
+                    self.scans.push(Scan { lexeme, next, owner, param: before, recorded: Some(number as u32) });
+                }
+                LiveSymbol::Rule(id, state) => {
+                    if !self.expired.contains(&id) {
+                        let param = self.sets.param_in(before, state);
+                        let passed = self.sets.passed(id, 0, before, self.token);
+                        self.wait(id, passed, Waiter { next, owner, param });
+                    }
+                }
             }
         }
         Ok(())
@@ -222,7 +264,7 @@ impl Builder<'_> {
 
     fn symbol_is_productive(&mut self, dot: DotId, value: u64) -> Result<bool, Fault> {
         match self.cfg.dots[dot].symbol {
-            Symbol::Nonterminal(id) if self.cfg.has_conditions => {
+            Symbol::Nonterminal(id) if self.cfg.has_conditions && self.cfg.nonterminals[id].automaton.is_none() => {
                 let passed = self.cfg.dots[dot].arg.eval(value);
                 let fuel = self.sets.limits.param_fuel;
                 self.sets.facts.productive(self.cfg, id, passed, fuel)

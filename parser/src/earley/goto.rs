@@ -14,6 +14,7 @@ use super::closure::{Closure, Owner};
 use super::sets::{Item, Kernel, Mark, NO_SET, ParamId, SetId, Sets};
 use crate::cfg::{DOT_END, DotId};
 use crate::error::Fault;
+use crate::lexer::states::Lexer;
 
 /// A reference to a member of the family that is being made: this bit and the member's number.
 const FAMILY: u32 = 1 << 31;
@@ -26,7 +27,7 @@ const KNOT_CANDIDATES: usize = 8;
 
 impl Sets {
     /// The continuation of predicted symbol `node` of `set`.
-    pub fn goto(&mut self, set: SetId, closure: &Closure, node: u32) -> Result<SetId, Fault> {
+    pub fn goto(&mut self, set: SetId, closure: &Closure, node: u32, lexer: &mut Lexer) -> Result<SetId, Fault> {
         if let Some(&known) = self.gotos.get(&(set, node)) {
             return Ok(known);
         }
@@ -34,25 +35,25 @@ impl Sets {
             if let &[only] = component.as_slice()
                 && !closure.waiters[only as usize].iter().any(|waiter| waiter.owner == Owner::Predicted(only))
             {
-                let id = self.goto_alone(set, closure, only)?;
+                let id = self.goto_alone(set, closure, only, lexer)?;
                 self.gotos.insert((set, only), id);
             } else {
                 component.sort_unstable_by_key(|&node| closure.nodes[node as usize]);
-                let ids = self.goto_family(set, closure, &component)?;
+                let ids = self.goto_family(set, closure, &component, lexer)?;
                 component.iter().zip(ids).for_each(|(&node, id)| _ = self.gotos.insert((set, node), id));
             }
         }
         Ok(self.gotos[&(set, node)])
     }
 
-    fn goto_alone(&mut self, set: SetId, closure: &Closure, node: u32) -> Result<SetId, Fault> {
+    fn goto_alone(&mut self, set: SetId, closure: &Closure, node: u32, lexer: &mut Lexer) -> Result<SetId, Fault> {
         let mut kernel = Kernel::default();
         for waiter in &closure.waiters[node as usize] {
             let continuation = match waiter.owner {
                 Owner::Kernel(continuation) => continuation,
                 Owner::Predicted(other) => self.gotos[&(set, other)],
             };
-            self.add(&mut kernel, waiter.next, continuation, waiter.param, Mark::NONE)?;
+            self.add(&mut kernel, waiter.next, continuation, waiter.param, Mark::NONE, lexer)?;
         }
         self.intern(kernel)
     }
@@ -110,8 +111,14 @@ impl Sets {
         components
     }
 
-    fn goto_family(&mut self, set: SetId, closure: &Closure, members: &[u32]) -> Result<Vec<SetId>, Fault> {
-        let (mut contents, mut included) = self.family_contents(set, closure, members)?;
+    fn goto_family(
+        &mut self,
+        set: SetId,
+        closure: &Closure,
+        members: &[u32],
+        lexer: &mut Lexer,
+    ) -> Result<Vec<SetId>, Fault> {
+        let (mut contents, mut included) = self.family_contents(set, closure, members, lexer)?;
         let mut ids: Vec<Option<SetId>> = vec![None; members.len()];
         // Members that refer to no other are ordinary sets.
         while let Some(member) = (0..members.len())
@@ -153,7 +160,13 @@ impl Sets {
     }
 
     /// The contents of each member, with relative references, sorted; and sets whose contents are among them.
-    fn family_contents(&mut self, set: SetId, closure: &Closure, members: &[u32]) -> Result<FamilyContents, Fault> {
+    fn family_contents(
+        &mut self,
+        set: SetId,
+        closure: &Closure,
+        members: &[u32],
+        lexer: &mut Lexer,
+    ) -> Result<FamilyContents, Fault> {
         let numbers: FxHashMap<u32, u32> = members.iter().enumerate().map(|(n, &node)| (node, n as u32)).collect();
         let mut contents: Vec<Vec<Item>> = Vec::with_capacity(members.len());
         let mut included: Vec<Vec<SetId>> = Vec::with_capacity(members.len());
@@ -163,15 +176,15 @@ impl Sets {
             for waiter in &closure.waiters[node as usize] {
                 match waiter.owner {
                     Owner::Kernel(continuation) => {
-                        self.add(&mut kernel, waiter.next, continuation, waiter.param, Mark::NONE)?;
+                        self.add(&mut kernel, waiter.next, continuation, waiter.param, Mark::NONE, lexer)?;
                     }
                     Owner::Predicted(other) => match numbers.get(&other) {
                         None => {
                             let continuation = self.gotos[&(set, other)];
-                            self.add(&mut kernel, waiter.next, continuation, waiter.param, Mark::NONE)?;
+                            self.add(&mut kernel, waiter.next, continuation, waiter.param, Mark::NONE, lexer)?;
                         }
                         Some(&member) => {
-                            if self.add_relative(&mut kernel, waiter.next, member, waiter.param)? {
+                            if self.add_relative(&mut kernel, waiter.next, member, waiter.param, lexer)? {
                                 includes.push((number, member as usize));
                             }
                         }
@@ -208,9 +221,10 @@ impl Sets {
         mut dot: DotId,
         member: u32,
         param: ParamId,
+        lexer: &mut Lexer,
     ) -> Result<bool, Fault> {
         while dot != DOT_END {
-            if !self.is_dead(dot) {
+            if !self.is_dead(dot) && !self.is_over(dot, param, lexer)? {
                 kernel.items.push(Item { dot, continuation: SetId(FAMILY | member), param, mark: Mark::NONE });
             }
             if !self.can_skip(dot, param)? {

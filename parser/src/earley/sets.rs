@@ -7,6 +7,7 @@ use larkspur_grammar::{GrammarId, IndexVec, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 
+use super::automata::{Automata, StateId};
 use super::closure::{Closure, Owner, sets_ignored};
 use crate::cfg::params::ParamFacts;
 use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
@@ -24,6 +25,12 @@ define_id! {
 
 /// No closure was built yet.
 const UNKNOWN: LexStateId = LexStateId(u32::MAX);
+
+/// Bytes of an entry in the memo of scans by text besides the text, roughly.
+const RECORDED_SCAN_BYTES: usize = 64;
+
+/// The part of `Limits::earley_bytes_max` that the memo of scans by text may take before it is dropped: one in so many.
+const RECORDED_SCANS_SHARE: usize = 16;
 
 /// The empty set: the text is rejected.
 pub(crate) const NO_SET: SetId = SetId(0);
@@ -81,6 +88,8 @@ pub(crate) struct Param {
     pub value: u64,
     /// The innermost scope with a budget that the item is in, as an index into [`Sets::scopes`] plus one; 0 for none.
     pub scope: u32,
+    /// The state of an automaton.
+    pub state: Option<StateId>,
 }
 
 /// A scope with a budget that was entered.
@@ -93,6 +102,9 @@ pub(crate) struct Scope {
     /// Number of the token in which it was entered.
     pub token: u32,
 }
+
+/// Sets by the text of the lexemes that lead to them.
+type ByText = FxHashMap<Box<[u8]>, SetId>;
 
 /// All Earley sets of one grammar and epoch.
 #[derive(Debug)]
@@ -114,6 +126,10 @@ pub(crate) struct Sets {
     /// The family of a set that has one. Sparse.
     pub(super) family_of: FxHashMap<SetId, Arc<[SetId]>>,
     scans: FxHashMap<(SetId, LexemeSetId), SetId>,
+    /// The same where the text of a lexeme is recorded, by text.
+    recorded_scans: FxHashMap<(SetId, LexemeSetId), ByText>,
+    /// Bytes of `recorded_scans`, roughly.
+    recorded_bytes: usize,
     /// Continuations of the symbols predicted in a set, by their number in its closure.
     pub(super) gotos: FxHashMap<(SetId, u32), SetId>,
     unions: FxHashMap<(SetId, SetId), SetId>,
@@ -122,6 +138,7 @@ pub(crate) struct Sets {
     scopes: Vec<Scope>,
     scope_ids: FxHashMap<Scope, u32>,
     pub facts: ParamFacts,
+    pub(super) automata: Automata,
     /// Number of the token that is being read, for scopes; the matcher sets it.
     pub token_now: u32,
     /// Bytes of all closures, roughly.
@@ -165,6 +182,8 @@ impl Sets {
             families: FxHashMap::default(),
             family_of: FxHashMap::default(),
             scans: FxHashMap::default(),
+            recorded_scans: FxHashMap::default(),
+            recorded_bytes: 0,
             gotos: FxHashMap::default(),
             unions: FxHashMap::default(),
             params: IndexVec::new(),
@@ -172,6 +191,7 @@ impl Sets {
             scopes: Vec::new(),
             scope_ids: FxHashMap::default(),
             facts: ParamFacts::default(),
+            automata: Automata::default(),
             token_now: 0,
             closure_bytes: 0,
             scan_hits: 0,
@@ -183,10 +203,10 @@ impl Sets {
     }
 
     /// The set that a text starts in.
-    pub fn start(&mut self) -> Result<SetId, Fault> {
+    pub fn start(&mut self, lexer: &mut Lexer) -> Result<SetId, Fault> {
         let mut kernel = Kernel::default();
         let start = self.cfg.start;
-        self.add(&mut kernel, start, NO_SET, ParamId(0), Mark::NONE)?;
+        self.add(&mut kernel, start, NO_SET, ParamId(0), Mark::NONE, lexer)?;
         self.close_kernel(kernel)
     }
 
@@ -204,6 +224,8 @@ impl Sets {
             + self.items.len() * size_of::<Item>()
             + (self.scans.len() + self.gotos.len()) * 16
             + self.included.len() * 32
+            + self.recorded_bytes
+            + self.automata.bytes()
     }
 
     /// Hits and misses of the memo of scans.
@@ -231,7 +253,7 @@ impl Sets {
         if self.cfg.nonterminals[id].max_tokens.is_some() && !is_entered {
             scope = self.enter_scope(Scope { parent: scope, rule: id, token });
         }
-        self.param(Param { value, scope })
+        self.param(Param { value, scope, state: None })
     }
 
     pub fn scope(&self, scope: u32) -> Scope {
@@ -274,13 +296,14 @@ impl Sets {
         continuation: SetId,
         param: ParamId,
         mark: Mark,
+        lexer: &mut Lexer,
     ) -> Result<(), Fault> {
         loop {
             if dot == DOT_END {
                 kernel.finished.push(continuation);
                 return self.check_work(kernel.finished.len());
             }
-            if !self.is_dead(dot) {
+            if !self.is_dead(dot) && !self.is_over(dot, param, lexer)? {
                 kernel.items.push(Item { dot, continuation, param, mark });
             }
             if !self.can_skip(dot, param)? {
@@ -343,6 +366,9 @@ impl Sets {
         match info.symbol {
             _ if info.optional => Ok(true),
             Symbol::Nonterminal(id) => {
+                if let Some(may_skip) = self.may_skip_automaton(dot, param)? {
+                    return Ok(may_skip);
+                }
                 let value = info.arg.eval(self.params[param].value);
                 let cfg = self.cfg.clone();
                 self.facts.nullable(&cfg, id, value, self.limits.param_fuel)
@@ -366,27 +392,48 @@ impl Sets {
         Ok(union)
     }
 
-    /// The set after the lexemes of `ended`, all of which began in `set` and end together.
-    pub fn scan(&mut self, set: SetId, ended: LexemeSetId, lexer: &mut Lexer) -> Result<SetId, Fault> {
-        if let Some(&known) = self.scans.get(&(set, ended)) {
+    /// The set after the lexemes of `ended`, all of which began in `set` and end together. `text` is theirs; it matters
+    /// only if one of them is recorded.
+    pub fn scan(&mut self, set: SetId, ended: LexemeSetId, text: &[u8], lexer: &mut Lexer) -> Result<SetId, Fault> {
+        let records = lexer.records(ended);
+        let known = match records {
+            true => self.recorded_scans.get(&(set, ended)).and_then(|by_text| by_text.get(text)),
+            false => self.scans.get(&(set, ended)),
+        };
+        if let Some(&known) = known {
             self.scan_hits += 1;
             return Ok(known);
         }
         self.scan_misses += 1;
         let closure = self.closure(set, lexer)?;
         let mut kernel = Kernel::default();
-        for &lexeme in lexer.lexemes(ended) {
+        for lexeme in lexer.lexemes(ended).to_vec() {
             match self.cfg.lexemes[lexeme].ignored_by {
                 Some(grammar) => self.ignore(&mut kernel, set, grammar),
-                None => self.scan_lexeme(&mut kernel, set, &closure, lexeme)?,
+                None => self.scan_lexeme(&mut kernel, set, &closure, lexeme, text, lexer)?,
             }
         }
         let next = self.close_kernel(kernel)?;
         // Sets with a time are not the same at another time.
-        if !self.cfg.has_scopes {
+        if self.cfg.has_scopes {
+            return Ok(next);
+        }
+        if records {
+            self.remember_recorded(set, ended, text, next);
+        } else {
             self.scans.insert((set, ended), next);
         }
         Ok(next)
+    }
+
+    fn remember_recorded(&mut self, set: SetId, ended: LexemeSetId, text: &[u8], next: SetId) {
+        let bytes = text.len() + RECORDED_SCAN_BYTES;
+        if self.recorded_bytes + bytes > self.limits.earley_bytes_max / RECORDED_SCANS_SHARE {
+            self.recorded_scans.clear();
+            self.recorded_bytes = 0;
+        }
+        self.recorded_bytes += bytes;
+        self.recorded_scans.entry((set, ended)).or_default().insert(text.into(), next);
     }
 
     fn scan_lexeme(
@@ -395,13 +442,16 @@ impl Sets {
         set: SetId,
         closure: &Arc<Closure>,
         lexeme: LexemeId,
+        text: &[u8],
+        lexer: &mut Lexer,
     ) -> Result<(), Fault> {
         for scan in closure.scans_of(lexeme) {
-            let (continuation, param) = match scan.owner {
-                Owner::Kernel(continuation) => (continuation, scan.param),
-                Owner::Predicted(node) => (self.goto(set, closure, node)?, scan.param),
+            let Some(param) = self.scanned(scan.param, scan.recorded, text, lexer)? else { continue };
+            let continuation = match scan.owner {
+                Owner::Kernel(continuation) => continuation,
+                Owner::Predicted(node) => self.goto(set, closure, node, lexer)?,
             };
-            self.add(kernel, scan.next, continuation, param, Mark::NONE)?;
+            self.add(kernel, scan.next, continuation, param, Mark::NONE, lexer)?;
         }
         Ok(())
     }
@@ -429,9 +479,9 @@ impl Sets {
             hidden |= self.cfg.token_letters[scan.letter].hidden;
             let continuation = match scan.owner {
                 Owner::Kernel(continuation) => continuation,
-                Owner::Predicted(node) => self.goto(set, &closure, node)?,
+                Owner::Predicted(node) => self.goto(set, &closure, node, lexer)?,
             };
-            self.add(&mut kernel, scan.next, continuation, scan.param, Mark::NONE)?;
+            self.add(&mut kernel, scan.next, continuation, scan.param, Mark::NONE, lexer)?;
         }
         // What follows a token letter stands at the token's end, so it counts for the next token.
         let now = self.token_now;

@@ -82,6 +82,17 @@ impl Arena {
         roots.iter().map(lower).collect::<Result<_, _>>().map_err(|_| self.full())
     }
 
+    /// The expression without the texts of others; [`Expr::NOTHING`] if none is left.
+    ///
+    /// Errors: `expressions_max`, `lexer_row_emptiness_fuel`.
+    pub fn without(&self, expr: Expr, others: &[Expr], limits: &Limits) -> Result<Expr, Fault> {
+        let left = self.lock().algebra.without(expr, others).map_err(|_| self.full())?;
+        let fuel = limits.lexer_row_emptiness_fuel;
+        let is_left = self.lock().algebra.is_non_empty(left, fuel);
+        let is_left = is_left.map_err(|over| self.fault(over, "lexer_row_emptiness_fuel", fuel))?;
+        Ok(if is_left { left } else { Expr::NOTHING })
+    }
+
     /// Whether the expression matches some text.
     ///
     /// Errors: `regex_emptiness_fuel` if `fuel` steps do not decide; `expressions_max`.

@@ -1,15 +1,18 @@
 //! States of the lexer, rows of their automaton, and which lexemes end in each.
 //!
 //! A state is a sorted list of (lexeme, what is left of it). What is left is an expression of the shared arena, an
-//! offset into a literal, or a node of a literal trie, so that 100,000 literals cost child look-ups, not derivatives.
+//! offset into a literal, or a node of a literal trie, so that 100,000 literals cost child look-ups, not derivatives; of
+//! a recorded lexeme with exceptions an expression and a node of a trie of texts. A lexeme may be there several times,
+//! with other exceptions.
 
 use std::sync::Arc;
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{ByteSet, IndexVec, LexerMode, Limits, define_id};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arena::{Arena, Expr, ExprRow};
+use super::exceptions::{NO_TEXTS, TrieId, Tries};
 use crate::cfg::{Cfg, LexemeId, Pattern};
 use crate::error::Fault;
 
@@ -32,8 +35,12 @@ pub(crate) const REFUSED: u32 = u32::MAX;
 /// In a quick row: the byte is more than a step inside lexemes.
 pub(crate) const ASK: u32 = u32::MAX - 1;
 
-/// What is left of a lexeme: an [`Expr`], an offset or a trie node, by the lexeme's [`Pattern`].
-type Rest = u32;
+/// What is left of a lexeme: an [`Expr`] (with [`EXCEPTED`] an expression and texts that are left out), an offset or a
+/// trie node, by the lexeme's [`Pattern`].
+pub(crate) type Rest = u32;
+
+/// Set in a [`Rest`] that is a number in [`Lexer::excepted`].
+const EXCEPTED: Rest = 1 << 31;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct StateKey {
@@ -62,6 +69,8 @@ pub(crate) struct LexState {
     pub ends: LexemeSetId,
     /// Whether all that is live is ignored text.
     pub only_ignored: bool,
+    /// Whether the text of a live lexeme is recorded: what it was so far counts.
+    pub records: bool,
 }
 
 /// A row of the automaton.
@@ -95,6 +104,12 @@ pub(crate) struct Lexer {
     nullable: FxHashMap<Expr, bool>,
     lexeme_sets: IndexVec<LexemeSetId, Box<[LexemeId]>>,
     lexeme_set_ids: FxHashMap<Box<[LexemeId]>, LexemeSetId>,
+    pub tries: Tries,
+    /// What is left of lexemes with exceptions.
+    excepted: Vec<(Expr, TrieId)>,
+    excepted_ids: FxHashMap<(Expr, TrieId), Rest>,
+    /// Whether the expression matches a text that is not in the trie.
+    has_others: FxHashMap<(Expr, TrieId), bool>,
 }
 
 impl Lexer {
@@ -131,6 +146,10 @@ impl Lexer {
             nullable: FxHashMap::default(),
             lexeme_sets: IndexVec::new(),
             lexeme_set_ids: FxHashMap::default(),
+            tries: Tries::new(),
+            excepted: Vec::new(),
+            excepted_ids: FxHashMap::default(),
+            has_others: FxHashMap::default(),
         };
         lexer.lexeme_set(&[]);
         let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside };
@@ -188,7 +207,11 @@ impl Lexer {
                 Pattern::Literal(bytes) => (rest as usize) < bytes.len(),
                 Pattern::Literals(trie) => trie.children(rest).next().is_some(),
                 Pattern::Regex(_) => {
-                    self.expr_row(Expr::from_raw(rest))?.next.iter().any(|&next| next != Expr::NOTHING)
+                    let mut grows = false;
+                    for byte in 0..=255 {
+                        grows = grows || self.rest_after(rest, byte)?.is_some();
+                    }
+                    grows
                 }
             };
             if grows {
@@ -207,6 +230,18 @@ impl Lexer {
     pub fn start(&mut self, lexemes: &[LexemeId]) -> Result<LexStateId, Fault> {
         let entries = lexemes.iter().map(|&lexeme| (lexeme, self.initial[lexeme])).collect();
         self.intern(StateKey { entries, kind: StateKind::Fresh })
+    }
+
+    /// The state in which this is left of lexemes.
+    pub fn start_with(&mut self, mut entries: Vec<(LexemeId, Rest)>) -> Result<LexStateId, Fault> {
+        entries.sort_unstable();
+        entries.dedup();
+        self.intern(StateKey { entries: entries.into(), kind: StateKind::Fresh })
+    }
+
+    /// What is left of a whole lexeme.
+    pub fn whole(&self, lexeme: LexemeId) -> Rest {
+        self.initial[lexeme]
     }
 
     /// The state with only those live lexemes that `keep` says. `DEAD` if none stays.
@@ -250,10 +285,14 @@ impl Lexer {
     fn quick_row(&self, id: LexStateId, row: &Row) -> [u32; 256] {
         let can_end = self.states[id].ends != NO_LEXEMES;
         let is_longest = self.cfg.mode == LexerMode::Longest;
+        let records = self.states[id].records;
         row.next.map(|next| {
             let state = &self.states[next];
             // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
-            let stays = state.kind == StateKind::Inside && (is_longest || !state.only_ignored && !can_end);
+            let stays = state.kind == StateKind::Inside
+                && (is_longest || !state.only_ignored && !can_end)
+                // Where nothing is recorded any more, it is forgotten where that began.
+                && state.records == records;
             match next {
                 DEAD if can_end => ASK,
                 DEAD => REFUSED,
@@ -286,7 +325,7 @@ impl Lexer {
         Ok(match &cfg.lexemes[lexeme].pattern {
             Pattern::Literal(bytes) => bytes.get(rest as usize) == Some(&byte),
             Pattern::Literals(trie) => trie.children(rest).any(|(edge, _)| edge == byte),
-            Pattern::Regex(_) => self.expr_row(Expr::from_raw(rest))?.next(byte) != Expr::NOTHING,
+            Pattern::Regex(_) => self.rest_after(rest, byte)?.is_some(),
         })
     }
 
@@ -304,11 +343,124 @@ impl Lexer {
         match &self.cfg.lexemes[lexeme].pattern {
             Pattern::Literal(bytes) => rest as usize == bytes.len(),
             Pattern::Literals(trie) => trie.is_leaf(rest),
-            Pattern::Regex(_) => {
-                let arena = &self.arena;
-                *self.nullable.entry(Expr::from_raw(rest)).or_insert_with(|| arena.nullable(Expr::from_raw(rest)))
+            Pattern::Regex(_) => self.rest_matches(rest),
+        }
+    }
+
+    /// What a rest of a regex consists of.
+    fn parts(&self, rest: Rest) -> (Expr, TrieId) {
+        if rest & EXCEPTED == 0 { (Expr::from_raw(rest), NO_TEXTS) } else { self.excepted[(rest & !EXCEPTED) as usize] }
+    }
+
+    /// What is left of an expression, which matches something, without texts. `None` if that is nothing.
+    fn excepting(&mut self, expr: Expr, texts: TrieId) -> Result<Option<Rest>, Fault> {
+        if texts == NO_TEXTS {
+            return Ok(Some(expr.to_raw()));
+        }
+        if !self.has_other(expr, texts)? {
+            return Ok(None);
+        }
+        let next = EXCEPTED | self.excepted.len() as Rest;
+        let rest = *self.excepted_ids.entry((expr, texts)).or_insert(next);
+        if rest == next {
+            self.excepted.push((expr, texts));
+        }
+        Ok(Some(rest))
+    }
+
+    /// What is left of a whole recorded lexeme without texts and without those of expressions. `None` if that is nothing.
+    ///
+    /// Errors: `lexer_row_emptiness_fuel`, `expressions_max`.
+    pub fn whole_without(&mut self, lexeme: LexemeId, texts: TrieId, others: &[Expr]) -> Result<Option<Rest>, Fault> {
+        let mut expr = Expr::from_raw(self.initial[lexeme]);
+        if !others.is_empty() {
+            expr = self.arena.without(expr, others, &self.limits)?;
+        }
+        if expr == Expr::NOTHING { Ok(None) } else { self.excepting(expr, texts) }
+    }
+
+    /// Whether the expression matches a text that is not among these.
+    fn has_other(&mut self, expr: Expr, texts: TrieId) -> Result<bool, Fault> {
+        if let Some(&known) = self.has_others.get(&(expr, texts)) {
+            return Ok(known);
+        }
+        let mut seen: FxHashSet<(Expr, TrieId)> = FxHashSet::from_iter([(expr, texts)]);
+        let mut agenda = vec![(expr, texts)];
+        let mut found = false;
+        while let Some((expr, texts)) = agenda.pop() {
+            if seen.len() as u64 > self.limits.lexer_row_emptiness_fuel {
+                return Err(Fault::exceeded("lexer_row_emptiness_fuel", self.limits.lexer_row_emptiness_fuel));
+            }
+            let known = self.has_others.get(&(expr, texts)).copied();
+            found = known == Some(true) || self.is_nullable(expr) && !self.tries.is_leaf(texts);
+            if found {
+                break;
+            }
+            if known == Some(false) {
+                continue;
+            }
+            let row = self.expr_row(expr)?;
+            let within = self.tries.bytes_of(texts);
+            found = (0..=255).any(|byte| !within.contains(byte) && row.next(byte) != Expr::NOTHING);
+            if found {
+                break;
+            }
+            for &(byte, child) in self.tries.children(texts) {
+                let next = (row.next(byte), child);
+                if next.0 != Expr::NOTHING && seen.insert(next) {
+                    agenda.push(next);
+                }
             }
         }
+        if found {
+            self.has_others.insert((expr, texts), true);
+        } else {
+            self.has_others.extend(seen.into_iter().map(|at| (at, false)));
+        }
+        Ok(found)
+    }
+
+    /// What is left of a regex after a byte; `None` if it does not take it.
+    fn rest_after(&mut self, rest: Rest, byte: u8) -> Result<Option<Rest>, Fault> {
+        let (expr, texts) = self.parts(rest);
+        match self.expr_row(expr)?.next(byte) {
+            Expr::NOTHING => Ok(None),
+            next => self.excepting(next, self.tries.child(texts, byte)),
+        }
+    }
+
+    fn rest_matches(&mut self, rest: Rest) -> bool {
+        let (expr, texts) = self.parts(rest);
+        self.is_nullable(expr) && !self.tries.is_leaf(texts)
+    }
+
+    fn is_nullable(&mut self, expr: Expr) -> bool {
+        let arena = &self.arena;
+        *self.nullable.entry(expr).or_insert_with(|| arena.nullable(expr))
+    }
+
+    /// Whether what is left of a recorded lexeme matches a text.
+    pub fn takes_text(&mut self, mut rest: Rest, text: &[u8]) -> Result<bool, Fault> {
+        for &byte in text {
+            match self.rest_after(rest, byte)? {
+                Some(next) => rest = next,
+                None => return Ok(false),
+            }
+        }
+        Ok(self.rest_matches(rest))
+    }
+
+    /// Whether the text of one of the lexemes is recorded.
+    pub fn records(&self, id: LexemeSetId) -> bool {
+        self.cfg.has_recorded && self.lexeme_sets[id].iter().any(|&lexeme| self.cfg.lexemes[lexeme].recorded)
+    }
+
+    /// The state after bytes; `DEAD` if they cannot follow.
+    pub fn run(&mut self, mut id: LexStateId, bytes: &[u8]) -> Result<LexStateId, Fault> {
+        for &byte in bytes {
+            id = self.next(id, byte)?;
+        }
+        Ok(id)
     }
 
     fn intern(&mut self, key: StateKey) -> Result<LexStateId, Fault> {
@@ -321,7 +473,7 @@ impl Lexer {
         let mut matched = Vec::new();
         if key.kind != StateKind::Fresh {
             for &(lexeme, rest) in &key.entries {
-                if self.matches(lexeme, rest) {
+                if self.matches(lexeme, rest) && matched.last() != Some(&lexeme) {
                     matched.push(lexeme);
                 }
             }
@@ -329,8 +481,10 @@ impl Lexer {
         let ends = if key.kind == StateKind::LazyEnd { matched.clone() } else { self.ends(&matched) };
         let only_ignored = !key.entries.is_empty()
             && key.entries.iter().all(|(lexeme, _)| self.cfg.lexemes[*lexeme].ignored_by.is_some());
+        let records = self.cfg.has_recorded && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].recorded);
         let state = LexState {
             kind: key.kind,
+            records,
             matched: self.lexeme_set(&matched),
             ends: self.lexeme_set(&ends),
             only_ignored,
@@ -367,7 +521,9 @@ impl Lexer {
         let cfg = self.cfg.clone();
         // Literals are gathered by byte; regexes split the bytes into classes.
         let mut by_byte: FxHashMap<u8, Vec<(LexemeId, Rest)>> = FxHashMap::default();
-        let mut regexes: Vec<(LexemeId, Arc<ExprRow>)> = Vec::new();
+        let mut regexes: Vec<(LexemeId, Arc<ExprRow>, TrieId)> = Vec::new();
+        // Bytes after which exceptions count.
+        let mut excepted = ByteSet::EMPTY;
         for &(lexeme, rest) in &key.entries {
             match &cfg.lexemes[lexeme].pattern {
                 Pattern::Literal(bytes) => {
@@ -379,11 +535,15 @@ impl Lexer {
                     trie.children(rest)
                         .for_each(|(byte, child)| by_byte.entry(byte).or_default().push((lexeme, child)));
                 }
-                Pattern::Regex(_) => regexes.push((lexeme, self.expr_row(Expr::from_raw(rest))?)),
+                Pattern::Regex(_) => {
+                    let (expr, texts) = self.parts(rest);
+                    excepted = excepted.union(&self.tries.bytes_of(texts));
+                    regexes.push((lexeme, self.expr_row(expr)?, texts));
+                }
             }
         }
         let mut class_of = [0u16; 256];
-        for (_, expr_row) in &regexes {
+        for (_, expr_row, _) in &regexes {
             let mut ids: FxHashMap<(u16, u8), u16> = FxHashMap::default();
             for (class, &expr_class) in class_of.iter_mut().zip(&expr_row.class_of) {
                 let count = ids.len() as u16;
@@ -394,21 +554,21 @@ impl Lexer {
         for byte in 0..=255u8 {
             let class = class_of[usize::from(byte)];
             let literals = by_byte.remove(&byte);
-            if literals.is_none()
-                && let Some(&known) = by_class.get(&class)
-            {
+            let is_plain = literals.is_none() && !excepted.contains(byte);
+            if is_plain && let Some(&known) = by_class.get(&class) {
                 row.next[usize::from(byte)] = known;
                 continue;
             }
-            let is_plain = literals.is_none();
             let mut entries: Vec<(LexemeId, Rest)> = literals.unwrap_or_default();
-            for (lexeme, expr_row) in &regexes {
+            for (lexeme, expr_row, texts) in &regexes {
                 let next = expr_row.next(byte);
                 if next != Expr::NOTHING {
-                    entries.push((*lexeme, next.to_raw()));
+                    let rest = self.excepting(next, self.tries.child(*texts, byte))?;
+                    entries.extend(rest.map(|rest| (*lexeme, rest)));
                 }
             }
             entries.sort_unstable();
+            entries.dedup();
             let next = self.enter(entries)?;
             row.next[usize::from(byte)] = next;
             if is_plain {

@@ -81,10 +81,15 @@ impl Machine {
             let closure = self.sets.closure(set, &mut self.lexer)?;
             let ignored = closure.has_ignored;
             let cfg = self.cfg.clone();
-            let lex = self.lexer.retain(thread.lex, |lexeme| {
-                !closure.scans_of(lexeme).is_empty() || ignored && cfg.lexemes[lexeme].ignored_by.is_some()
-            })?;
-            let rest = Thread { lex, set };
+            // Of a recorded lexeme there may be several with other exceptions, so that it is read anew.
+            let lex = if self.lexer.state(thread.lex).records {
+                self.lexer.run(closure.start, self.tape.from(thread.began))?
+            } else {
+                self.lexer.retain(thread.lex, |lexeme| {
+                    !closure.scans_of(lexeme).is_empty() || ignored && cfg.lexemes[lexeme].ignored_by.is_some()
+                })?
+            };
+            let rest = Thread { set, ..self.moved(thread, lex) };
             let is_exact = self.cfg.mode == LexerMode::Exact;
             let is_stuck = is_exact && self.lexer.state(lex).only_ignored && !self.ignored_can_end(rest)?;
             if lex != DEAD && !is_stuck {
@@ -234,9 +239,10 @@ impl Machine {
                 }
                 let continuation = match waiter.owner {
                     Owner::Kernel(continuation) => continuation,
-                    Owner::Predicted(node) => self.sets.goto(set, &closure, node)?,
+                    Owner::Predicted(node) => self.sets.goto(set, &closure, node, &mut self.lexer)?,
                 };
-                self.sets.add(&mut cut.advanced, waiter.next, continuation, waiter.param, Mark::NONE)?;
+                let Machine { sets, lexer, .. } = self;
+                sets.add(&mut cut.advanced, waiter.next, continuation, waiter.param, Mark::NONE, lexer)?;
             }
         }
         Ok(())

@@ -38,7 +38,7 @@ impl Machine {
     fn can_end_at(&mut self, at: Thread, agenda: &mut Vec<Thread>) -> Result<bool, Fault> {
         let ends = self.lexer.state(at.lex).ends;
         if ends != NO_LEXEMES {
-            let set = self.sets.scan(at.set, ends, &mut self.lexer)?;
+            let set = self.scan(at, ends)?;
             let closure = self.sets.closure(set, &mut self.lexer)?;
             if closure.accepts || !closure.token_scans.is_empty() {
                 return Ok(true);
@@ -47,20 +47,21 @@ impl Machine {
         for byte in 0..=255u8 {
             let goes_on = self.lexer.next(at.lex, byte)?;
             if goes_on != DEAD {
-                agenda.push(Thread { lex: goes_on, set: at.set });
+                agenda.push(self.moved(at, goes_on));
             }
             let ends = self.lexer.ends_before(at.lex, byte)?;
             if ends == NO_LEXEMES {
                 continue;
             }
-            let set = self.sets.scan(at.set, ends, &mut self.lexer)?;
+            let set = self.scan(at, ends)?;
             let closure = self.sets.closure(set, &mut self.lexer)?;
             if self.lexer.next(closure.start_unignored, byte)? != DEAD {
                 return Ok(true);
             }
             let lex = self.lexer.next(closure.start, byte)?;
             if lex != DEAD {
-                agenda.push(Thread { lex, set });
+                // Nothing but ignored text: no text is recorded.
+                agenda.push(Thread { lex, set, began: 0 });
             }
         }
         Ok(false)

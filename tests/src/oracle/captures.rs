@@ -5,8 +5,11 @@
 //! itself.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
-use larkspur_grammar::{ExprId, ExprKind, GrammarId, LinkedGrammar, RuleId, TerminalId};
+use larkspur_grammar::{
+    AutomatonId, EdgeSymbol, ExprId, ExprKind, GrammarId, LinkedGrammar, RegexSet, RuleId, State, TerminalId,
+};
 
 use super::regex::Regexes;
 
@@ -107,9 +110,62 @@ impl Search<'_> {
             ExprKind::Rule(rule, _) => self.rule(grammar, *rule, from, then),
             ExprKind::Terminal(terminal) => self.terminal(grammar, *terminal, from, then),
             ExprKind::Tokens(_) => false,
+            &ExprKind::Automaton(id, start) => {
+                let start = table.automata[id].start(start);
+                let mut ends = BTreeSet::new();
+                self.automaton_ends(grammar, id, &start, from, &mut ends);
+                ends.into_iter().rev().any(then)
+            }
             ExprKind::Embed(embed) => {
                 let target = table.embeds[*embed].target.expect("embeds are linked");
                 self.rule(target, self.linked.grammars[target].start, from, then)
+            }
+        }
+    }
+
+    /// Where an automaton may end. Nothing inside is captured.
+    fn automaton_ends(
+        &self,
+        grammar: GrammarId,
+        id: AutomatonId,
+        state: &State,
+        from: usize,
+        ends: &mut BTreeSet<usize>,
+    ) {
+        let table = &self.linked.grammars[grammar];
+        let automaton = &table.automata[id];
+        if automaton.is_final(state) {
+            ends.insert(from);
+        }
+        for edge in automaton.edges(state).expect("within limits") {
+            let reached: RefCell<BTreeSet<usize>> = RefCell::default();
+            let note = |end: usize| {
+                reached.borrow_mut().insert(end);
+                false
+            };
+            let mut excepted: BTreeSet<usize> = BTreeSet::new();
+            match &edge.symbol {
+                EdgeSymbol::Terminal(terminal) => _ = self.terminal(grammar, *terminal, from, &note),
+                EdgeSymbol::Recorded(terminal, exceptions) => {
+                    self.terminal(grammar, *terminal, from, &note);
+                    for exception in exceptions.iter() {
+                        let mut set = RegexSet::new();
+                        let regex = automaton.excepted(exception, &mut set);
+                        let mut regexes = self.regexes.borrow_mut();
+                        let regex = regexes.import(&set, regex);
+                        let is_excepted = |end: &usize| regexes.matches(regex, &self.text[from..*end]);
+                        excepted.extend((from..=self.text.len()).filter(is_excepted));
+                    }
+                }
+                EdgeSymbol::Rule(rule) => _ = self.rule(grammar, *rule, from, &note),
+            }
+            for end in reached.into_inner().into_iter().filter(|end| *end > from && !excepted.contains(end)) {
+                let text = match edge.symbol {
+                    EdgeSymbol::Recorded(..) => &self.text[from..end],
+                    _ => &[],
+                };
+                let next = automaton.next(state, edge.label, text).expect("within limits");
+                self.automaton_ends(grammar, id, &next, end, ends);
             }
         }
     }

@@ -8,6 +8,8 @@ use std::rc::Rc;
 use larkspur_grammar::GrammarId;
 use larkspur_grammar::index::Id;
 
+use super::Letter;
+use super::automata::StateNumber;
 use super::symbols::{Body, LexemeId, Nonterminal, Symbol, Symbols, eval};
 
 /// Scopes of `max_tokens` that an item is in: the rule, and the number of the token in which it was predicted.
@@ -32,6 +34,10 @@ pub struct Item {
     pub after_ignored: bool,
     /// Derives texts without end: never ends, and one of its symbols is of this kind.
     pub endless: bool,
+    /// An automaton's state; behind an edge the next one.
+    pub state: StateNumber,
+    /// The state in which an automaton was predicted.
+    pub from: StateNumber,
 }
 
 /// The items at one position.
@@ -62,17 +68,23 @@ fn set_at(chart: &Chart, position: usize) -> &Set {
 impl Symbols {
     /// The first set: `START' → • start`.
     pub fn first_set(&self) -> Set {
-        let seeds = self.predict(Symbols::START, 0, 0, &vec![]);
+        let seeds = self.predict(Symbols::START, None, 0, 0, &vec![]);
         self.close(&vec![], 0, seeds, 0)
     }
 
-    /// The set at `position`, the chart's end, reached by what ended there: each lexeme with where it began.
-    pub fn scan(&self, chart: &Chart, ended: &[(Expected, usize)], tokens: u32) -> Set {
+    /// The set at `position`, the chart's end, reached by what ended there: each lexeme with where it began. `letters` are
+    /// those read so far.
+    pub fn scan(&self, chart: &Chart, ended: &[(Expected, usize)], letters: &[Letter], tokens: u32) -> Set {
         let mut seeds = Vec::new();
         for &(expected, began) in ended {
+            let bytes = letters[began..].iter().filter_map(|letter| match letter {
+                Letter::Byte(byte) => Some(*byte),
+                Letter::Token(_) => None,
+            });
+            let text: Vec<u8> = bytes.collect();
             for item in self.expecting(set_at(chart, began), began, expected) {
                 seeds.push(match expected {
-                    Expected::Lexeme(_) => self.advance(item),
+                    Expected::Lexeme(_) => self.advance_over(item, &text),
                     Expected::Ignored(..) => Item { after_ignored: true, ..item.clone() },
                 });
             }
@@ -106,18 +118,24 @@ impl Symbols {
                 let origin = set_at(chart, item.origin);
                 queue.extend(self.waiting(origin, &item).map(|parent| self.advance(parent)));
             }
-            if let Some(next @ Symbol::Rule(child, argument)) = self.next(&item) {
-                let param = eval(argument, item.param);
+            let predicts = match self.next(&item) {
+                Some(next @ Symbol::Rule(child, argument)) => Some((next, child, None, eval(argument, item.param))),
+                Some(next @ Symbol::Tail(child, state)) => Some((next, child, Some(state), 0)),
+                _ => None,
+            };
+            if let Some((next, child, state, param)) = predicts {
                 let marks = self.marks_inside(&item.marks, child, tokens);
                 let advanced = self.advance(&item);
                 let may_go_on = self.derivable(&advanced);
                 queue.extend(
-                    self.predict(child, param, position, &marks)
+                    self.predict(child, state, param, position, &marks)
                         .into_iter()
                         .filter(|predicted| if predicted.endless { item.endless } else { may_go_on }),
                 );
                 // Before the ignored text it was stepped over already, as far as that text allows it.
-                if self.nullable(next, item.param) && may_go_on && !item.after_ignored {
+                // An automaton's edge is not taken by the empty text.
+                let is_edge = self.automaton(item.nonterminal).is_some() && item.dot == 0;
+                if self.nullable(next, item.param) && may_go_on && !item.after_ignored && !is_edge {
                     queue.push(advanced);
                 }
             }
@@ -126,8 +144,31 @@ impl Symbols {
         set
     }
 
-    fn predict(&self, nonterminal: Nonterminal, param: u64, origin: usize, marks: &Marks) -> Vec<Item> {
+    fn predict(
+        &self,
+        nonterminal: Nonterminal,
+        state: Option<StateNumber>,
+        param: u64,
+        origin: usize,
+        marks: &Marks,
+    ) -> Vec<Item> {
         let production = &self.productions[nonterminal];
+        if self.automaton(nonterminal).is_some() {
+            let state = state.unwrap_or_else(|| self.start_of(nonterminal));
+            let item = Item {
+                nonterminal,
+                param: 0,
+                alternative: 0,
+                dot: 0,
+                origin,
+                marks: marks.clone(),
+                after_ignored: false,
+                endless: false,
+                state,
+                from: state,
+            };
+            return self.predict_edges(nonterminal, state, &item);
+        }
         let alternatives: Vec<usize> = match &production.body {
             Body::Choice(alternatives) => (0..alternatives.len())
                 .filter(|&at| self.holds(production.grammar, alternatives[at].0, param))
@@ -146,6 +187,8 @@ impl Symbols {
                     marks: marks.clone(),
                     after_ignored: false,
                     endless,
+                    state: 0,
+                    from: 0,
                 };
                 if self.derivable(&item) {
                     items.push(item);
@@ -178,6 +221,7 @@ impl Symbols {
             Body::Sequence(parts) => parts[item.dot as usize..].to_vec(),
             Body::Choice(alternatives) if item.dot == 0 => vec![alternatives[item.alternative].1],
             Body::Choice(_) => vec![],
+            Body::Automaton(..) => self.next_of_automaton(item).into_iter().collect(),
             Body::Repeat(child, min, max) => {
                 let possible = max.is_none_or(|max| item.dot < max);
                 let wanted = item.dot < *min || self.productive(*child, item.param) || item.endless;
@@ -202,6 +246,15 @@ impl Symbols {
 
     /// The item with the dot behind the next symbol, whose text has been read.
     pub fn advance(&self, item: &Item) -> Item {
+        self.advance_over(item, &[])
+    }
+
+    /// The same; `text` is what the symbol has read, if it is a lexeme.
+    fn advance_over(&self, item: &Item, text: &[u8]) -> Item {
+        if self.automaton(item.nonterminal).is_some() {
+            let state = if item.dot == 0 { self.state_after(item, text) } else { item.state };
+            return Item { dot: item.dot + 1, state, after_ignored: false, ..item.clone() };
+        }
         let dot = match self.productions[item.nonterminal].body {
             Body::Repeat(_, min, None) => (item.dot + 1).min(min),
             _ => item.dot + 1,
@@ -214,9 +267,13 @@ impl Symbols {
         origin.items.iter().filter(move |parent| match self.next(parent) {
             Some(Symbol::Rule(nonterminal, argument)) => {
                 nonterminal == child.nonterminal
-                    && eval(argument, parent.param) == child.param
+                    && (self.automaton(nonterminal).is_some() || eval(argument, parent.param) == child.param)
                     && self.marks_inside(&parent.marks, nonterminal, origin.tokens) == child.marks
+                    && (self.automaton(nonterminal).is_none() || self.start_of(nonterminal) == child.from)
                     && if child.endless { parent.endless } else { self.derivable(&self.advance(parent)) }
+            }
+            Some(Symbol::Tail(nonterminal, state)) => {
+                nonterminal == child.nonterminal && state == child.from && parent.marks == child.marks
             }
             _ => false,
         })

@@ -1,15 +1,18 @@
 //! The linked grammars as plain productions: what derives what, without rules that derive nothing.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::param::Comparison;
 use larkspur_grammar::{
-    Condition, ConditionId, ExprId, ExprKind, Grammar, GrammarId, GrammarOptions, LexerMode, LinkedGrammar, ParamExpr,
-    RegexNode, RuleId, TerminalId, TokenItem, TokenSet, Unproductive,
+    AutomatonId, Condition, ConditionId, ExprId, ExprKind, Grammar, GrammarId, GrammarOptions, LexerMode,
+    LinkedGrammar, ParamExpr, RegexNode, RuleId, TerminalId, TokenItem, TokenSet, Unproductive,
 };
 
 use super::Vocab;
+use super::automata::{StateNumber, States};
 use super::regex::{Re, Regexes};
 
 /// A nonterminal: a rule, a node of a right-hand side, or [`Symbols::START`].
@@ -29,6 +32,8 @@ pub enum Symbol {
     Lexeme(LexemeId),
     /// A token of a set, in [`Symbols::token_sets`].
     Tokens(usize),
+    /// The rest of an automaton, in a state.
+    Tail(Nonterminal, StateNumber),
 }
 
 /// The right-hand side of a nonterminal.
@@ -40,6 +45,8 @@ pub enum Body {
     Choice(Vec<(Option<ConditionId>, Symbol)>),
     /// So many times.
     Repeat(Symbol, u32, Option<u32>),
+    /// An automaton and where it starts.
+    Automaton(AutomatonId, u32),
 }
 
 /// A nonterminal's production and attributes.
@@ -70,6 +77,8 @@ pub struct Lexeme {
     pub is_literal: bool,
     /// The terminal's own regex and its tail.
     pub tail: Option<Tail>,
+    /// Its only match is the empty text, its first one.
+    pub only_empty: bool,
 }
 
 /// The end of a lexeme with `stop` or `suffix`.
@@ -104,8 +113,14 @@ pub struct Symbols {
     pub linked: LinkedGrammar,
     /// Indexed by [`Nonterminal`].
     pub productions: Vec<Production>,
-    /// Indexed by [`LexemeId`].
-    pub lexemes: Vec<Lexeme>,
+    /// Indexed by [`LexemeId`]. Grows by what terminals are without exceptions.
+    pub lexemes: RefCell<Vec<Rc<Lexeme>>>,
+    /// What is known of automata.
+    pub states: RefCell<States>,
+    /// All languages.
+    pub regexes: Rc<RefCell<Regexes>>,
+    /// Where each grammar's numbers begin.
+    pub(super) bases: Bases,
     /// Ids of the tokens in each set.
     pub token_sets: Vec<BTreeSet<u32>>,
     /// The ignored terminals of each grammar.
@@ -120,27 +135,29 @@ impl Symbols {
     pub const START: Nonterminal = 0;
 
     /// Lowers the grammars. Errors: the root's start derives nothing; an unknown token name; too many parameters.
-    pub fn new(linked: &LinkedGrammar, vocab: &Vocab, regexes: &mut Regexes) -> Result<Symbols, String> {
+    pub fn new(linked: &LinkedGrammar, vocab: &Vocab, regexes: Rc<RefCell<Regexes>>) -> Result<Symbols, String> {
         let mut symbols = Symbols {
+            regexes: regexes.clone(),
+            states: RefCell::default(),
+            bases: Bases::new(linked),
             linked: linked.clone(),
             productions: Vec::new(),
-            lexemes: Vec::new(),
+            lexemes: RefCell::default(),
             token_sets: Vec::new(),
             ignored: Vec::new(),
             facts: HashMap::new(),
             live_lexemes: HashSet::new(),
         };
         // Numbers: START', then each grammar's rules and nodes; lexemes and token sets grammar by grammar.
-        let bases = Bases::new(linked);
         let root = linked.root;
         symbols.productions.push(Production {
             grammar: None,
             rule: None,
-            body: Body::Sequence(vec![bases.rule_symbol(root, linked.grammars[root].start, None)]),
+            body: Body::Sequence(vec![symbols.bases.rule_symbol(root, linked.grammars[root].start, None)]),
             max_tokens: None,
         });
         for (id, grammar) in linked.grammars.iter_enumerated() {
-            symbols.add_grammar(id, grammar, &bases, vocab, regexes)?;
+            symbols.add_grammar(id, grammar, &Bases::new(linked), vocab, &mut regexes.borrow_mut())?;
         }
         symbols.decide()?;
         let start = symbols.fact(Symbols::START, 0);
@@ -163,11 +180,11 @@ impl Symbols {
         let mut nullable = Vec::new();
         let mut only_empty = Vec::new();
         for terminal in grammar.terminals.ids() {
-            let lexeme = self.lexeme(grammar, terminal, regexes);
+            let lexeme = self.lower_terminal(grammar, terminal, regexes);
             if regexes.nonempty(lexeme.regex) {
-                self.live_lexemes.insert(self.lexemes.len());
+                self.live_lexemes.insert(self.lexemes.borrow().len());
             }
-            self.lexemes.push(lexeme);
+            self.lexemes.borrow_mut().push(Rc::new(lexeme));
             let terminal = &grammar.terminals[terminal];
             let regex = regexes.import(&grammar.regexes, terminal.regex);
             nullable.push(terminal.tail.is_none() && regexes.nullable(regex));
@@ -205,6 +222,7 @@ impl Symbols {
                     let at = terminal.index();
                     Body::Repeat(lexeme, u32::from(!nullable[at]), Some(u32::from(!only_empty[at])))
                 }
+                &ExprKind::Automaton(automaton, start) => Body::Automaton(automaton, start),
                 ExprKind::Rule(..) | ExprKind::Tokens(_) | ExprKind::Embed(_) => {
                     Body::Sequence(vec![bases.leaf(id, grammar, &expr.kind)])
                 }
@@ -214,7 +232,7 @@ impl Symbols {
         Ok(())
     }
 
-    fn lexeme(&self, grammar: &Grammar, id: TerminalId, regexes: &mut Regexes) -> Lexeme {
+    fn lower_terminal(&self, grammar: &Grammar, id: TerminalId, regexes: &mut Regexes) -> Lexeme {
         let terminal = &grammar.terminals[id];
         let before = regexes.import(&grammar.regexes, terminal.regex);
         let tail = terminal.tail.as_ref().map(|tail| Tail {
@@ -236,6 +254,7 @@ impl Symbols {
             regex = regexes.shortest(regex);
         }
         Lexeme {
+            only_empty: tail.is_none() && lazy && regexes.nullable(before),
             name: terminal.name.clone(),
             regex,
             lazy,
@@ -245,6 +264,10 @@ impl Symbols {
         }
     }
 
+    /// A lexeme.
+    pub fn lexeme(&self, id: LexemeId) -> Rc<Lexeme> {
+        self.lexemes.borrow()[id].clone()
+    }
     /// The root's options, which count for all grammars except for what each grammar ignores.
     pub fn options(&self) -> &GrammarOptions {
         &self.linked.grammars[self.linked.root].options
@@ -267,6 +290,12 @@ impl Symbols {
             Symbol::Rule(nonterminal, argument) => self.fact(nonterminal, eval(argument, param)),
             Symbol::Lexeme(lexeme) => once(self.live_lexemes.contains(&lexeme)),
             Symbol::Tokens(set) => once(!self.token_sets[set].is_empty()),
+            Symbol::Tail(nonterminal, state) => Fact {
+                productive: true,
+                nullable: self.is_final(nonterminal, state),
+                nonempty: !self.live_edges(nonterminal, state).is_empty(),
+                endless: false,
+            },
         }
     }
     /// Whether the symbol derives a text.
@@ -356,6 +385,10 @@ impl Symbols {
                 .collect(),
             Body::Repeat(_, _, Some(0)) => vec![],
             Body::Repeat(child, ..) => vec![*child],
+            Body::Automaton(..) => {
+                let (automaton, grammar) = self.automaton(nonterminal).expect("an automaton");
+                automaton.rules().iter().map(|&rule| self.bases.rule_symbol(grammar, rule, None)).collect()
+            }
         }
     }
 
@@ -376,6 +409,11 @@ impl Symbols {
             Body::Repeat(_, min, _) => {
                 let child = facts.first().copied().unwrap_or_default();
                 (min == 0 || child.productive, min == 0 || child.nullable, child.nonempty)
+            }
+            Body::Automaton(_, start) => {
+                let (automaton, _) = self.automaton(nonterminal).expect("an automaton");
+                let start = automaton.start(start);
+                (true, automaton.is_final(&start), !self.edges_of(nonterminal, &start).is_empty())
             }
         };
         Fact { productive, nullable, nonempty, endless: false }
@@ -400,6 +438,7 @@ impl Symbols {
             let children = self.symbols_of(nonterminal, param);
             let places: Vec<(Symbol, bool)> = match self.productions[nonterminal].body {
                 Body::Choice(_) => children.iter().map(|&child| (child, false)).collect(),
+                Body::Automaton(..) => children.iter().flat_map(|&child| [(child, false), (child, true)]).collect(),
                 Body::Sequence(_) => {
                     let derivable = children.iter().take_while(|&&child| self.productive(child, param)).count();
                     let text = |at: usize| children[..at].iter().any(|&child| self.nonempty(child, param));
@@ -474,14 +513,14 @@ fn resolve(set: &TokenSet, vocab: &Vocab) -> Result<BTreeSet<u32>, String> {
 }
 
 /// Where each grammar's numbers begin.
-struct Bases {
-    grammars: Vec<Base>,
+pub(super) struct Bases {
+    pub grammars: Vec<Base>,
 }
 
-struct Base {
-    rules: usize,
+pub(super) struct Base {
+    pub rules: usize,
     exprs: usize,
-    lexemes: usize,
+    pub lexemes: usize,
     token_sets: usize,
     start: RuleId,
 }

@@ -1,0 +1,312 @@
+//! States of automata: interned, with the edges that lead on from each.
+//!
+//! A state is a part of an item's parameter. An automaton N in state q is predicted as the nonterminal N with that
+//! parameter; an edge is scanned (or waited for) by the item `N → edge • N`, whose parameter has the next state: the only
+//! dot behind an edge is the one before N itself. What is finished and what can be skipped is then as for any rule, and
+//! of this right recursion only the outer continuation is left.
+
+use std::sync::Arc;
+
+use larkspur_grammar::index::Id;
+use larkspur_grammar::{
+    Automaton, EdgeSymbol, Exceptions, IndexVec, LimitExceeded, ParamExpr, RegexId, RegexNode, RegexSet, State,
+    define_id,
+};
+use rustc_hash::FxHashMap;
+
+use super::sets::{Param, ParamId, Sets};
+use crate::cfg::{Dot, DotId, LexemeId, NonterminalId, Symbol};
+use crate::error::Fault;
+use crate::lexer::arena::Expr;
+use crate::lexer::exceptions::{NO_TEXTS, TrieId};
+use crate::lexer::states::{Lexer, Rest};
+
+define_id! {
+    /// A state of an automaton.
+    pub(crate) struct StateId = "s";
+}
+
+/// Sets of exceptions that are kept at hand, to be extended by what is new in the next one.
+const RECENT_EXCEPTIONS: usize = 16;
+
+/// Bytes that a state takes besides its edges, roughly: entry and key 250, and what it does not share with the states
+/// before it.
+const STATE_BYTES: usize = 1024;
+
+/// All states that automata have reached.
+#[derive(Default, Debug)]
+pub(crate) struct Automata {
+    states: IndexVec<StateId, Entry>,
+    ids: FxHashMap<(NonterminalId, State), StateId>,
+    /// Where automata start, by the dot before them.
+    starts: FxHashMap<DotId, StateId>,
+    recent: Vec<Recent>,
+    edges: usize,
+    /// Bytes of all tries of exceptions.
+    trie_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    automaton: NonterminalId,
+    state: State,
+    is_final: bool,
+    edges: Option<Arc<[LiveEdge]>>,
+}
+
+/// An edge that some text takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LiveEdge {
+    pub symbol: LiveSymbol,
+    label: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LiveSymbol {
+    /// A lexeme, and the state behind it.
+    Lexeme(LexemeId, StateId),
+    /// A lexeme whose text decides the state, and what it is without exceptions.
+    Recorded(LexemeId, Rest),
+    /// A rule, and the state behind it.
+    Rule(NonterminalId, StateId),
+}
+
+/// A set of exceptions that was lowered.
+#[derive(Debug)]
+struct Recent {
+    automaton: NonterminalId,
+    exceptions: Exceptions,
+    lowered: Lowered,
+}
+
+/// What exceptions stand for.
+#[derive(Clone, Debug)]
+struct Lowered {
+    texts: TrieId,
+    others: Vec<Expr>,
+}
+
+impl From<LimitExceeded> for Fault {
+    fn from(exceeded: LimitExceeded) -> Self {
+        Fault::exceeded(exceeded.limit, exceeded.value)
+    }
+}
+
+impl Automata {
+    /// Bytes that states take, roughly.
+    pub fn bytes(&self) -> usize {
+        self.states.len() * STATE_BYTES + self.edges * size_of::<LiveEdge>() + self.trie_bytes
+    }
+}
+
+impl Sets {
+    fn automaton(&self, id: NonterminalId) -> &dyn Automaton {
+        self.cfg.automaton(id).expect("an automaton")
+    }
+
+    fn state(&mut self, automaton: NonterminalId, state: State) -> Result<StateId, Fault> {
+        let key = (automaton, state);
+        if let Some(&known) = self.automata.ids.get(&key) {
+            return Ok(known);
+        }
+        self.check_size()?;
+        let is_final = self.automaton(automaton).is_final(&key.1);
+        let entry = Entry { automaton, state: key.1.clone(), is_final, edges: None };
+        let id = self.automata.states.push(entry);
+        self.automata.ids.insert(key, id);
+        Ok(id)
+    }
+
+    /// The state of the automaton at a dot, for an item with this parameter; `None` if there is no automaton.
+    fn state_at(&mut self, dot: DotId, param: ParamId) -> Result<Option<StateId>, Fault> {
+        if !self.cfg.has_automata {
+            return Ok(None);
+        }
+        let Dot { symbol: Symbol::Nonterminal(id), arg, .. } = self.cfg.dots[dot] else { return Ok(None) };
+        if self.cfg.nonterminals[id].automaton.is_none() {
+            return Ok(None);
+        }
+        if arg == ParamExpr::Same {
+            return Ok(Some(self.param_value(param).state.expect("what follows an edge has a state")));
+        }
+        if let Some(&known) = self.automata.starts.get(&dot) {
+            return Ok(Some(known));
+        }
+        let start = self.cfg.start_state(&self.cfg.dots[dot]).expect("an automaton starts");
+        let state = self.state(id, start)?;
+        self.automata.starts.insert(dot, state);
+        Ok(Some(state))
+    }
+
+    /// Whether the automaton at a dot may be left out; `None` if there is none.
+    pub(super) fn may_skip_automaton(&mut self, dot: DotId, param: ParamId) -> Result<Option<bool>, Fault> {
+        Ok(self.state_at(dot, param)?.map(|state| self.automata.states[state].is_final))
+    }
+
+    /// Whether there is an automaton at a dot that cannot go on.
+    pub fn is_over(&mut self, dot: DotId, param: ParamId, lexer: &mut Lexer) -> Result<bool, Fault> {
+        match self.state_at(dot, param)? {
+            Some(state) => Ok(self.edges(state, lexer)?.is_empty()),
+            None => Ok(false),
+        }
+    }
+
+    /// The parameter of the nonterminal at a dot that an item with parameter `caller` predicts in the token `token`.
+    pub fn child_param(&mut self, dot: DotId, caller: ParamId, token: u32) -> Result<ParamId, Fault> {
+        let info = self.cfg.dots[dot];
+        let Symbol::Nonterminal(id) = info.symbol else { return Ok(ParamId(0)) };
+        let Param { value, scope, .. } = self.param_value(caller);
+        Ok(match self.state_at(dot, caller)? {
+            Some(state) => self.param(Param { value: 0, scope, state: Some(state) }),
+            None => self.passed(id, info.arg.eval(value), caller, token),
+        })
+    }
+
+    /// The parameter behind an edge, for one with the state before it.
+    pub fn param_in(&mut self, before: ParamId, state: StateId) -> ParamId {
+        let param = self.param_value(before);
+        self.param(Param { state: Some(state), ..param })
+    }
+
+    /// The edges that lead on from a state. Cost: asks the automaton the first time.
+    pub fn edges(&mut self, id: StateId, lexer: &mut Lexer) -> Result<Arc<[LiveEdge]>, Fault> {
+        let Entry { automaton, state, edges, .. } = &self.automata.states[id];
+        if let Some(edges) = edges {
+            return Ok(edges.clone());
+        }
+        let (automaton, state) = (*automaton, state.clone());
+        let cfg = self.cfg.clone();
+        let edges = self.automaton(automaton).edges(&state)?;
+        self.check_work(edges.len())?;
+        let tables = cfg.nonterminals[automaton].automaton.as_ref().expect("an automaton");
+        let is_live = |lexeme: &&LexemeId| !cfg.empty_lexemes[lexeme.index()];
+        let mut live = Vec::with_capacity(edges.len());
+        for edge in &edges {
+            let label = edge.label;
+            let symbol = match &edge.symbol {
+                EdgeSymbol::Terminal(terminal) => match tables.lexemes.get(terminal).filter(is_live) {
+                    Some(&lexeme) => LiveSymbol::Lexeme(lexeme, self.next_state(id, label, &[])?),
+                    None => continue,
+                },
+                EdgeSymbol::Recorded(terminal, exceptions) => {
+                    let Some(&lexeme) = tables.recorded.get(terminal).filter(is_live) else { continue };
+                    let Lowered { texts, others } = self.exceptions(automaton, exceptions, lexer)?;
+                    match lexer.whole_without(lexeme, texts, &others)? {
+                        Some(rest) => LiveSymbol::Recorded(lexeme, rest),
+                        None => continue,
+                    }
+                }
+                EdgeSymbol::Rule(rule) => {
+                    let rule = tables.rules[rule];
+                    if !cfg.nonterminals[rule].productive {
+                        continue;
+                    }
+                    LiveSymbol::Rule(rule, self.next_state(id, label, &[])?)
+                }
+            };
+            live.push(LiveEdge { symbol, label });
+        }
+        let live: Arc<[LiveEdge]> = live.into();
+        self.automata.edges += live.len();
+        self.automata.trie_bytes = lexer.tries.bytes();
+        self.automata.states[id].edges = Some(live.clone());
+        Ok(live)
+    }
+
+    fn next_state(&mut self, id: StateId, label: u32, text: &[u8]) -> Result<StateId, Fault> {
+        let Entry { automaton, state, .. } = &self.automata.states[id];
+        let automaton = *automaton;
+        let next = self.automaton(automaton).next(state, label, text)?;
+        self.state(automaton, next)
+    }
+
+    /// The parameter behind what an item has scanned, `text`: its own, or by edge number `recorded` of its state.
+    /// `None` if that edge leaves out the text.
+    pub fn scanned(
+        &mut self,
+        param: ParamId,
+        recorded: Option<u32>,
+        text: &[u8],
+        lexer: &mut Lexer,
+    ) -> Result<Option<ParamId>, Fault> {
+        let Some(edge) = recorded else { return Ok(Some(param)) };
+        let state = self.param_value(param).state.expect("an edge leaves a state");
+        let LiveEdge { symbol, label } = self.edges(state, lexer)?[edge as usize];
+        let LiveSymbol::Recorded(lexeme, rest) = symbol else { unreachable!("a recorded edge") };
+        // The lexer has read the lexeme for all edges that have it.
+        if rest != lexer.whole(lexeme) && !lexer.takes_text(rest, text)? {
+            return Ok(None);
+        }
+        let next = self.next_state(state, label, text)?;
+        Ok(Some(self.param_in(param, next)))
+    }
+
+    /// What exceptions stand for. Cost: what is new beside a set that was asked for not long ago.
+    fn exceptions(
+        &mut self,
+        automaton: NonterminalId,
+        exceptions: &Exceptions,
+        lexer: &mut Lexer,
+    ) -> Result<Lowered, Fault> {
+        if exceptions.is_empty() {
+            return Ok(Lowered { texts: NO_TEXTS, others: Vec::new() });
+        }
+        // The largest one that is not larger is most likely the one before.
+        let mut order: Vec<usize> = (0..self.automata.recent.len()).collect();
+        order.retain(|&index| {
+            let recent = &self.automata.recent[index];
+            recent.automaton == automaton && recent.exceptions.len() <= exceptions.len()
+        });
+        let base = order.into_iter().max_by_key(|&index| self.automata.recent[index].exceptions.len());
+        let mut lowered = Lowered { texts: NO_TEXTS, others: Vec::new() };
+        let mut from = Exceptions::default();
+        let mut replaced = None;
+        if let Some(index) = base {
+            let recent = &self.automata.recent[index];
+            let most = exceptions.len() - recent.exceptions.len();
+            // Only one that is contained will do: what two exceptions stand for may overlap.
+            let added = recent.exceptions.changes_to(exceptions).take(most + 1).filter(|&(_, is_new)| is_new).count();
+            let is_contained =
+                recent.exceptions.changes_to(exceptions).take(most + 1).count() == added && added == most;
+            if is_contained {
+                (from, lowered, replaced) = (recent.exceptions.clone(), recent.lowered.clone(), Some(index));
+            }
+        }
+        let added: Vec<&[u8]> = from.changes_to(exceptions).map(|(text, _)| text).collect();
+        for &exception in &added {
+            self.except(automaton, exception, &mut lowered, lexer)?;
+        }
+        let recent = Recent { automaton, exceptions: exceptions.clone(), lowered: lowered.clone() };
+        match replaced {
+            Some(index) => _ = self.automata.recent.remove(index),
+            None if self.automata.recent.len() >= RECENT_EXCEPTIONS => _ = self.automata.recent.remove(0),
+            None => {}
+        }
+        self.automata.recent.push(recent);
+        Ok(lowered)
+    }
+
+    fn except(
+        &self,
+        automaton: NonterminalId,
+        exception: &[u8],
+        lowered: &mut Lowered,
+        lexer: &mut Lexer,
+    ) -> Result<(), Fault> {
+        let mut regexes = RegexSet::new();
+        let regex = self.automaton(automaton).excepted(exception, &mut regexes);
+        let literal = |id: RegexId| match regexes.node(id) {
+            RegexNode::Literal(text) => Some(&text[..]),
+            _ => None,
+        };
+        let alternatives: Option<Vec<&[u8]>> = match regexes.node(regex) {
+            RegexNode::Or(parts) => parts.iter().copied().map(literal).collect(),
+            _ => literal(regex).map(|text| vec![text]),
+        };
+        match alternatives {
+            Some(texts) => texts.into_iter().for_each(|text| lowered.texts = lexer.tries.with(lowered.texts, text)),
+            None => lowered.others.extend(lexer.arena().lower(&regexes, &[regex])?),
+        }
+        Ok(())
+    }
+}

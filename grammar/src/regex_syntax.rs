@@ -1,13 +1,13 @@
 //! Regex text to [`RegexSet`] nodes, in three dialects of one syntax.
 //!
 //! What only one dialect has is read as that one means it; where two differ, the chosen one counts and a lint says so.
-//! What is not regular (back-references) or not built yet (look-around, lazy quantifiers, anchors in the middle) is an
-//! error at its place, never something else. The tables of Unicode come from the `regex-syntax` crate.
+//! What is not regular (back-references) or cannot be decided where it stands (a look-around that sees beyond a terminal,
+//! lazy quantifiers in one) is an error at its place, never something else. The tables of Unicode come from the `regex-syntax` crate.
 //!
-//! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes).
+//! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes), with `look` for all other assertions.
 //!
 //! Anchors: a regex describes whole texts, so `^` and `$` at its edges say nothing; with [`RegexOptions::search`] they
-//! decide whether text may stand before and after. Elsewhere they are errors.
+//! decide whether text may stand before and after; there they may stand anywhere.
 //!
 //! Known differences: Python's `re` knows the Unicode version of its interpreter, we that of `regex-syntax`; JavaScript's
 //! strings have lone surrogates, our texts do not.
@@ -17,6 +17,7 @@ mod class;
 mod error;
 mod escape;
 mod group;
+mod look;
 mod lower;
 mod parser;
 mod unicode;

@@ -366,3 +366,16 @@ fn white_space() {
     let compact = r#"{"type": "array", "x-guidance": {"whitespace_flexible": false, "item_separator": ", "}}"#;
     check(compact, &["[1, 2]", "[]"], &["[1,2]", "[ 1]"]);
 }
+
+#[test]
+fn assertions_in_patterns() {
+    let password = r#"{"type": "string", "pattern": "^(?=.*[A-Z])(?=.*\\d).{4,}$", "maxLength": 6}"#;
+    check(password, &[r#""aB12""#, r#""1\"\"B""#], &[r#""ab12""#, r#""B1""#, r#""aaaaaB1""#]);
+    check(r#"{"type": "string", "pattern": "\\bcat\\b"}"#, &[r#""a cat""#, r#""\ncat""#], &[r#""cats""#]);
+    let labels = r#"{"type": "string", "pattern": "^((?!-)[a-z-]{1,63}(?<!-)\\.)+[a-z]+$"}"#;
+    check(labels, &[r#""a-b.c""#], &[r#""-a.b""#, r#""a-.b""#]);
+    let names =
+        r#"{"type": "object", "patternProperties": {"^(?!x-)": {"type": "null"}}, "additionalProperties": false}"#;
+    check(names, &["{}", r#"{"a": null}"#], &[r#"{"x-a": null}"#, r#"{"a": 1}"#]);
+    assert_eq!(refused(r#"{"pattern": "^(?:(?!foo).)*$"}"#), ["R023"]);
+}

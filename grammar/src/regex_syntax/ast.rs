@@ -28,6 +28,19 @@ pub(super) enum Ast {
     Or(Box<[AstId]>),
     /// `min` to `max` times.
     Repeat(AstId, u32, Option<u32>),
+    /// `(?=…)` and its kin: what must (or must not) stand behind or before this place.
+    Look {
+        /// What stands before is looked at.
+        behind: bool,
+        /// It must not stand there.
+        negative: bool,
+        /// What to look for.
+        child: AstId,
+        /// `(?=`.
+        span: Range<usize>,
+    },
+    /// `\b` (`\B` if negated): of the characters before and after, exactly one is of these.
+    Boundary { negated: bool, word: CharClass, span: Range<usize> },
     /// A place where something must stand or end.
     Anchor(Anchor, Range<usize>),
 }
@@ -59,8 +72,10 @@ impl Anchor {
 pub(super) struct AstInfo {
     /// It can only match the empty text.
     pub zero_width: bool,
-    /// There are anchors in it.
+    /// There are anchors or other assertions in it.
     pub anchored: bool,
+    /// There are assertions in it that are no anchors.
+    pub looks: bool,
 }
 
 /// A parsed regex.
@@ -82,17 +97,19 @@ impl Tree {
         let all = |parts: &[AstId]| AstInfo {
             zero_width: parts.iter().all(|&part| self.infos[part].zero_width),
             anchored: parts.iter().any(|&part| self.infos[part].anchored),
+            looks: parts.iter().any(|&part| self.infos[part].looks),
         };
         let info = match &node {
-            Ast::Empty => AstInfo { zero_width: true, anchored: false },
-            Ast::Literal(range) => AstInfo { zero_width: range.is_empty(), anchored: false },
-            Ast::Class(_) | Ast::Bytes(_) => AstInfo { zero_width: false, anchored: false },
+            Ast::Empty => AstInfo { zero_width: true, anchored: false, looks: false },
+            Ast::Literal(range) => AstInfo { zero_width: range.is_empty(), anchored: false, looks: false },
+            Ast::Class(_) | Ast::Bytes(_) => AstInfo { zero_width: false, anchored: false, looks: false },
             Ast::Concat(parts) | Ast::Or(parts) => all(parts),
             Ast::Repeat(child, _, max) => {
                 let info = self.infos[*child];
                 AstInfo { zero_width: info.zero_width || *max == Some(0), ..info }
             }
-            Ast::Anchor(..) => AstInfo { zero_width: true, anchored: true },
+            Ast::Anchor(..) => AstInfo { zero_width: true, anchored: true, looks: false },
+            Ast::Look { .. } | Ast::Boundary { .. } => AstInfo { zero_width: true, anchored: true, looks: true },
         };
         self.infos.push(info);
         self.nodes.push(node)

@@ -289,7 +289,7 @@ impl<'t> Parser<'t, '_, '_> {
             Some(Escape::Code(code)) => items.ranges.push((code, code)),
             Some(Escape::Byte(byte)) => items.bytes.insert(byte),
             Some(Escape::Set(id)) => items.sets.push(id),
-            Some(Escape::Anchor(_)) | None => {}
+            Some(Escape::Anchor(_) | Escape::Boundary(_)) | None => {}
         }
     }
 

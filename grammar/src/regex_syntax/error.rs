@@ -32,7 +32,8 @@ pub(super) enum RegexError {
     RepeatedGroupName { name: String, first: Range<usize> },
     UnknownFlag { flag: String },
     FlagsNotFirst { flags: String },
-    LookAround { kind: &'static str },
+    LookAround,
+    Look { fault: LookFault },
     WordBoundary { escape: String },
     LazyQuantifier { operator: String },
     InnerAnchor { is_start: bool, repeated: bool },
@@ -45,6 +46,15 @@ pub(super) enum RegexError {
     TooLong { limit: usize, used: usize },
     NotOneByte { item: String },
     BytesNotAllowed { item: String },
+}
+
+/// Why an assertion cannot be decided.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LookFault {
+    Before,
+    After,
+    TooMany { limit: usize },
+    TooManySteps { limit: usize },
 }
 
 /// One lint.
@@ -174,9 +184,27 @@ impl RegexError {
                 error("R022", "in Python, flags for the whole regex stand at its very start".into())
                     .help(format!("write `(?{flags}:…)` around what they are for"))
             }
-            RegexError::LookAround { kind } => error("R023", format!("{kind} is not supported yet"))
+            RegexError::LookAround => error("R023", "Rust's regexes have no look-around".into())
                 .help("say it with `&` and `~` of terminals: `A & ~B` is what matches A but not B"),
-            RegexError::WordBoundary { escape } => error("R024", format!("the word boundary `{escape}` is not supported yet"))
+            RegexError::Look { fault } => match fault {
+                LookFault::Before => error("R023", "what this looks at may stand before what can be seen here".into()).help(
+                    "in a terminal or a repetition, and behind a look-ahead, it sees no further than to its start: \
+                     let something as long stand between, or say it with `&` and `~`",
+                ),
+                LookFault::After => error("R023", "what this looks at may stand after what can be seen here".into()).help(
+                    "in a terminal, a repetition or a look-behind it sees no further than to its end: let something as \
+                     long follow, or say it with `&` and `~`",
+                ),
+                LookFault::TooMany { limit } => {
+                    error("R023", format!("more than {limit} look-arounds and word boundaries in one regex"))
+                        .help("say some of it with `&` and `~`, or several patterns")
+                }
+                LookFault::TooManySteps { limit } => {
+                    error("R023", format!("the alternatives around look-arounds take more than {limit} steps"))
+                        .help("put alternatives that end alike into one group")
+                }
+            },
+            RegexError::WordBoundary { escape } => error("R024", format!("the word boundary `{escape}` is not supported"))
                 .help("name the characters that may stand there: `[^\\w]`"),
             RegexError::LazyQuantifier { operator } => {
                 error("R025", format!("the lazy quantifier `{operator}` is not supported yet")).help(
@@ -413,12 +441,20 @@ pub const CODES: &[CodeInfo] = &[
     ),
     info(
         "R023",
-        "look-around",
-        "Look-ahead and look-behind are not built yet.",
+        "look-around out of sight",
+        "Look-ahead, look-behind, `\\b` and `\\B` are decided within the regex: a terminal cannot see what stands before or \
+         after it, nor a repetition's body other times of itself. So as much as they look at must stand beside them there. \
+         A pattern of a JSON Schema sees the whole string. Rust's regexes have none of them but the word boundaries.",
+        "start: /if(?!x)/",
         "start: /(?!0)[0-9]+/",
-        "start: /[1-9][0-9]*/",
     ),
-    info("R024", "word boundary", "`\\b` and `\\B` are not built yet.", "start: /if\\b/", "start: /if/"),
+    info(
+        "R024",
+        "word boundary",
+        "Half boundaries (`\\b{start}`, `\\<`) are not built.",
+        "%llguidance {}\nstart: /a\\b{end}/",
+        "start: /if/",
+    ),
     info(
         "R025",
         "lazy quantifier",

@@ -20,6 +20,8 @@ pub(super) enum Escape {
     Set(SetId),
     /// A place.
     Anchor(Anchor),
+    /// The edge of a word; true for anywhere else.
+    Boundary(bool),
 }
 
 impl<'t> Parser<'t, '_, '_> {
@@ -65,7 +67,8 @@ impl<'t> Parser<'t, '_, '_> {
                 Some(Escape::Anchor(Anchor::TextEnd))
             }
             'b' if in_class && dialect != Dialect::Rust => Some(Escape::Code(0x08)),
-            'b' | 'B' if !in_class => self.word_boundary(start),
+            'b' if !in_class && self.peek() == Some('{') && dialect == Dialect::Rust => self.word_boundary(start),
+            'b' | 'B' if !in_class => Some(Escape::Boundary(c == 'B')),
             '<' | '>' if !in_class && dialect == Dialect::Rust => self.word_boundary(start),
             'N' if self.peek() == Some('{') => {
                 self.at += self.rest().find('}').map_or(1, |end| end + 1);
@@ -100,7 +103,7 @@ impl<'t> Parser<'t, '_, '_> {
         }
     }
 
-    /// `\b` and its kin; in Rust also `\b{start}`.
+    /// Rust's `\b{start}`, `\<` and the like.
     fn word_boundary(&mut self, start: usize) -> Option<Escape> {
         if self.options.dialect == Dialect::Rust && self.text[start..].starts_with("\\b{") {
             self.at += self.rest().find('}').map_or(0, |end| end + 1);

@@ -26,14 +26,8 @@ impl<'t> Parser<'t, '_, '_> {
                 self.at += 1;
                 self.body(open)
             }
-            Some('=') => self.unsupported(open, 1, RegexError::LookAround { kind: "look-ahead" }),
-            Some('!') => self.unsupported(open, 1, RegexError::LookAround { kind: "negative look-ahead" }),
-            Some('<') if second == Some('=') => {
-                self.unsupported(open, 2, RegexError::LookAround { kind: "look-behind" })
-            }
-            Some('<') if second == Some('!') => {
-                self.unsupported(open, 2, RegexError::LookAround { kind: "negative look-behind" })
-            }
+            Some('=' | '!') => self.look(open, false, rest.starts_with('!')),
+            Some('<') if matches!(second, Some('=' | '!')) => self.look(open, true, second == Some('!')),
             Some('<') => self.named(open, 1),
             Some('P') if second == Some('<') => self.named(open, 2),
             Some('P') if second == Some('=') => {
@@ -76,7 +70,23 @@ impl<'t> Parser<'t, '_, '_> {
         if !self.eat(')') && !self.stopped {
             self.error(RegexError::UnclosedGroup, open..open + 1);
         }
-        Item::Node(node)
+        // An anchor in a group may be repeated; one by itself may not.
+        let is_anchor = matches!(self.tree.nodes[node], Ast::Anchor(..));
+        Item::Node(if is_anchor { self.tree.push(Ast::Concat([node].into())) } else { node })
+    }
+
+    /// `(?=`, `(?!`, `(?<=`, `(?<!`.
+    fn look(&mut self, open: usize, behind: bool, negative: bool) -> Item {
+        let len = if behind { 2 } else { 1 };
+        if self.options.dialect == Dialect::Rust {
+            return self.unsupported(open, len, RegexError::LookAround);
+        }
+        self.at += len;
+        let span = open..self.at;
+        match self.body(open) {
+            Item::Node(child) => Item::Node(self.tree.push(Ast::Look { behind, negative, child, span })),
+            other => other,
+        }
     }
 
     /// A group that we cannot do, after `len` more bytes: what is inside is read for its mistakes.

@@ -1,13 +1,15 @@
 //! Parsed regexes to nodes of a [`RegexSet`].
 //!
-//! Anchors are only allowed where nothing but anchors stands between them and the edge of the regex (first pass). There
+//! Assertions that are not at the edges are for `look`. Other anchors stand where nothing but anchors stands between them and the edge of the regex (first pass). There
 //! a node's language depends on two things alone: what stands before the match and what stands after it. Each node that
 //! holds anchors is lowered once for each such pair (second pass), and a search is the union over the pairs of
 //! "text before · match · text after". Both passes are loops over the table.
 
+use std::ops::Range;
+
 use super::ast::{Anchor, Ast, AstId, Tree};
 use super::error::{RegexError, Report};
-use super::{Dialect, RegexOptions};
+use super::{Dialect, RegexOptions, look};
 use crate::index::{Id, IndexVec};
 use crate::limits::Limits;
 use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
@@ -56,11 +58,16 @@ pub(super) fn lower(
     report: &mut Report,
 ) -> Option<RegexId> {
     let root = tree.root?;
-    if tree.infos[root].anchored {
-        check_anchors(tree, root, options, report);
+    let inner = if tree.infos[root].anchored { inner_anchors(tree, root, options) } else { Vec::new() };
+    let walks = tree.infos[root].looks || !inner.is_empty();
+    if !options.search || tree.crlf_lines {
+        inner.into_iter().for_each(|(error, span)| report.error(error, span));
     }
     if report.has_errors() {
         return None;
+    }
+    if walks {
+        return walk(tree, root, options, limits, set, report);
     }
     let contexts = contexts(tree, options);
     let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
@@ -90,8 +97,41 @@ pub(super) fn lower(
     Some(regex)
 }
 
-/// Reports the anchors that something else than anchors separates from the edge that they are about.
-fn check_anchors(tree: &Tree, root: AstId, options: &RegexOptions, report: &mut Report) {
+/// The regex of a tree with assertions that are not at its edges.
+fn walk(
+    tree: &Tree,
+    root: AstId,
+    options: &RegexOptions,
+    limits: &Limits,
+    set: &mut RegexSet,
+    report: &mut Report,
+) -> Option<RegexId> {
+    let mut plain: IndexVec<AstId, RegexId> = IndexVec::new();
+    let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
+    for (id, node) in tree.nodes.iter_enumerated() {
+        let regex = match tree.infos[id].anchored {
+            true => set.nothing(),
+            false => lower_node(tree, node, 0, &[], &lowered, set),
+        };
+        plain.push(regex);
+        lowered.push(Lowered::Plain(regex));
+        if set.len() > limits.regex_nodes_max {
+            report.error(RegexError::TooManyNodes { limit: limits.regex_nodes_max }, 0..0);
+            return None;
+        }
+    }
+    match look::lower(tree, root, options, limits, set, &plain) {
+        Ok(regex) => Some(regex),
+        Err((error, span)) => {
+            report.error(error, span);
+            None
+        }
+    }
+}
+
+/// The anchors that something else than anchors separates from the edge that they are about.
+fn inner_anchors(tree: &Tree, root: AstId, options: &RegexOptions) -> Vec<(RegexError, Range<usize>)> {
+    let mut inner = Vec::new();
     /// Whether nothing stands before and after a node, or that it is repeated.
     #[derive(Clone, Copy)]
     struct Place {
@@ -124,12 +164,14 @@ fn check_anchors(tree: &Tree, root: AstId, options: &RegexOptions, report: &mut 
                 let at_edge = if anchor.is_start() { place.start } else { place.end };
                 if !at_edge || crlf_search {
                     let is_start = anchor.is_start();
-                    report.error(RegexError::InnerAnchor { is_start, repeated: place.repeated }, span.clone());
+                    inner.push((RegexError::InnerAnchor { is_start, repeated: place.repeated }, span.clone()));
                 }
             }
+            Ast::Look { child, .. } => places[*child] = Place { start: false, end: false, repeated: false },
             _ => {}
         }
     }
+    inner
 }
 
 /// The contexts to tell apart; for a whole match the only one.
@@ -198,7 +240,7 @@ fn lower_node(
         &Ast::Repeat(id, 0, Some(1)) => set.optional(child(id)),
         &Ast::Repeat(id, min, max) => set.repeat(child(id), min, max),
         Ast::Anchor(anchor, _) if holds(*anchor, contexts[context]) => set.epsilon(),
-        Ast::Anchor(..) => set.nothing(),
+        Ast::Anchor(..) | Ast::Look { .. } | Ast::Boundary { .. } => set.nothing(),
     }
 }
 
@@ -223,7 +265,7 @@ fn concat(parts: &[RegexId], set: &mut RegexSet) -> RegexId {
     set.concat(&joined)
 }
 
-fn any_text(options: &RegexOptions, set: &mut RegexSet) -> RegexId {
+pub(super) fn any_text(options: &RegexOptions, set: &mut RegexSet) -> RegexId {
     if options.bytes {
         let any = set.any_byte();
         set.repeat(any, 0, None)
@@ -232,14 +274,18 @@ fn any_text(options: &RegexOptions, set: &mut RegexSet) -> RegexId {
     }
 }
 
+/// The characters that end lines.
+pub(super) fn line_breaks(options: &RegexOptions) -> &'static [(u32, u32)] {
+    match options.dialect {
+        Dialect::Ecma => &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)],
+        Dialect::Python | Dialect::Rust => &[(0x0A, 0x0A)],
+    }
+}
+
 /// All texts that have a match in them.
 fn search(contexts: &[Context], regexes: &[RegexId], options: &RegexOptions, set: &mut RegexSet) -> RegexId {
     let any = any_text(options, set);
-    let breaks: &[(u32, u32)] = match options.dialect {
-        Dialect::Ecma => &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)],
-        Dialect::Python | Dialect::Rust => &[(0x0A, 0x0A)],
-    };
-    let line = set.class(CharClass::from_ranges(breaks.iter().copied()));
+    let line = set.class(CharClass::from_ranges(line_breaks(options).iter().copied()));
     let newline = set.literal(b"\n");
     let mut parts: Vec<RegexId> = Vec::new();
     for (&(before, after), &regex) in contexts.iter().zip(regexes) {

@@ -202,6 +202,10 @@ impl<'t> Parser<'t, '_, '_> {
                 Some(Escape::Byte(byte)) => Item::Literal(vec![byte]),
                 Some(Escape::Set(id)) => Item::Node(self.set_node(id)),
                 Some(Escape::Anchor(anchor)) => Item::Node(self.anchor(anchor, start..self.at)),
+                Some(Escape::Boundary(negated)) => {
+                    let word = unicode::perl(unicode::Perl::Word, self.options.dialect, self.flags.ascii);
+                    Item::Node(self.tree.push(Ast::Boundary { negated, word, span: start..self.at }))
+                }
                 None => Item::Node(self.tree.push(Ast::Empty)),
             },
             '*' | '+' | '?' | '{' => match self.quantifier() {

@@ -1,0 +1,410 @@
+//! Look-around, word boundaries and inner anchors, as constraints on what stands before and after a place.
+//!
+//! A walk over the sequence of what is still to match, with the language of all that stands before it. A look-behind
+//! intersects that language; a look-ahead intersects the language of all that follows. So alternatives that hold
+//! assertions are walked one by one, each with what follows them, and so are the first counts of a repetition. The body
+//! of a longer repetition is walked by itself, as is a regex that is part of a longer text (a terminal): then an
+//! assertion must be decided by what stands beside it there, by the least length of that and its own greatest.
+//!
+//! Assertions at one place commute: those about what is before come first.
+//! Recursive over groups and assertions, as deep as `grammar_depth_max` and [`ASSERTIONS_MAX`].
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::RegexOptions;
+use super::ast::{Anchor, Ast, AstId, Tree};
+use super::error::{LookFault, RegexError};
+use super::lower::{any_text, line_breaks};
+use crate::index::IndexVec;
+use crate::limits::Limits;
+use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
+
+/// Assertions of one regex at most.
+const ASSERTIONS_MAX: usize = 100;
+/// Steps of the walk at most; each alternative with assertions is a walk of its own.
+const STEPS_MAX: usize = 20_000;
+/// Counts up to which a repetition with assertions is written out.
+const COPIES_MAX: u32 = 16;
+
+/// What is still to match.
+#[derive(Clone, Copy)]
+enum Item {
+    Node(AstId),
+    /// The node so many times, at most [`COPIES_MAX`].
+    Copies(AstId, u32, u32),
+}
+
+/// How far a walk sees.
+#[derive(Clone, Copy)]
+struct View {
+    /// Text may stand before what the walk knows.
+    left_open: bool,
+    /// Text may stand after where it ends.
+    right_open: bool,
+    /// What follows the last item.
+    end: RegexId,
+}
+
+/// Why there is no language, and where.
+type Fault = (RegexError, Range<usize>);
+
+struct Walk<'a> {
+    tree: &'a Tree,
+    options: &'a RegexOptions,
+    limits: &'a Limits,
+    set: &'a mut RegexSet,
+    /// Languages of the nodes without assertions.
+    plain: &'a IndexVec<AstId, RegexId>,
+    any: RegexId,
+    steps: usize,
+    lengths: FxHashMap<RegexId, (u64, Option<u64>)>,
+}
+
+/// The texts that the regex matches (with [`RegexOptions::search`], that have a match in them).
+pub(super) fn lower(
+    tree: &Tree,
+    root: AstId,
+    options: &RegexOptions,
+    limits: &Limits,
+    set: &mut RegexSet,
+    plain: &IndexVec<AstId, RegexId>,
+) -> Result<RegexId, Fault> {
+    let is_assertion = |node: &Ast| matches!(node, Ast::Look { .. } | Ast::Boundary { .. });
+    if let Some(last) = tree.nodes.iter().filter(|node| is_assertion(node)).nth(ASSERTIONS_MAX) {
+        let fault = LookFault::TooMany { limit: ASSERTIONS_MAX };
+        return Err((RegexError::Look { fault }, span(last)));
+    }
+    let any = any_text(options, set);
+    let epsilon = set.epsilon();
+    let mut walk = Walk { tree, options, limits, set, plain, any, steps: 0, lengths: FxHashMap::default() };
+    let items = vec![Item::Node(root)];
+    if options.search {
+        walk.walk(items, any, View { left_open: false, right_open: false, end: any })
+    } else {
+        walk.walk(items, epsilon, View { left_open: true, right_open: true, end: epsilon })
+    }
+}
+
+fn span(node: &Ast) -> Range<usize> {
+    match node {
+        Ast::Look { span, .. } | Ast::Boundary { span, .. } | Ast::Anchor(_, span) => span.clone(),
+        _ => 0..0,
+    }
+}
+
+impl Walk<'_> {
+    /// The texts that begin with a text of `history` and then match the items, the last of which is on top.
+    fn walk(&mut self, mut items: Vec<Item>, mut history: RegexId, view: View) -> Result<RegexId, Fault> {
+        loop {
+            self.steps += 1;
+            if self.steps > STEPS_MAX || self.set.len() > self.limits.regex_nodes_max {
+                let error = if self.steps > STEPS_MAX {
+                    RegexError::Look { fault: LookFault::TooManySteps { limit: STEPS_MAX } }
+                } else {
+                    RegexError::TooManyNodes { limit: self.limits.regex_nodes_max }
+                };
+                return Err((error, 0..0));
+            }
+            let id = match items.pop() {
+                None => return Ok(self.set.concat(&[history, view.end])),
+                Some(Item::Copies(_, _, 0)) => continue,
+                Some(Item::Copies(child, min, max)) => {
+                    let mut longer = items.clone();
+                    longer.extend([Item::Copies(child, min.saturating_sub(1), max - 1), Item::Node(child)]);
+                    if min > 0 {
+                        items = longer;
+                        continue;
+                    }
+                    let ways = [self.walk(longer, history, view)?, self.walk(items, history, view)?];
+                    return Ok(self.set.or(&ways));
+                }
+                Some(Item::Node(id)) => id,
+            };
+            if !self.tree.infos[id].anchored {
+                history = self.set.concat(&[history, self.plain[id]]);
+                continue;
+            }
+            match &self.tree.nodes[id] {
+                Ast::Concat(parts) => items.extend(parts.iter().rev().map(|&part| Item::Node(part))),
+                Ast::Or(parts) => return self.alternatives(parts, &items, history, view),
+                // Assertions once or never, at the same place.
+                &Ast::Repeat(child, min, _) if self.tree.infos[child].zero_width => {
+                    items.extend((min > 0).then_some(Item::Node(child)));
+                }
+                &Ast::Repeat(child, min, max) => match max.filter(|&max| max <= COPIES_MAX) {
+                    Some(max) => items.push(Item::Copies(child, min, max)),
+                    None => {
+                        let epsilon = self.set.epsilon();
+                        let inside = View { left_open: true, right_open: true, end: epsilon };
+                        let body = self.walk(vec![Item::Node(child)], epsilon, inside)?;
+                        let repeated = self.set.repeat(body, min, max);
+                        history = self.set.concat(&[history, repeated]);
+                    }
+                },
+                _ => {
+                    let assertion = self.first_assertion(id, &mut items);
+                    match self.assert(assertion, &items, history, view)? {
+                        Asserted::Before(narrowed) => history = narrowed,
+                        Asserted::Both(all) => return Ok(all),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Each alternative with what follows; those without assertions together.
+    fn alternatives(
+        &mut self,
+        parts: &[AstId],
+        items: &[Item],
+        history: RegexId,
+        view: View,
+    ) -> Result<RegexId, Fault> {
+        let (anchored, plain): (Vec<AstId>, Vec<AstId>) =
+            parts.iter().partition(|&&part| self.tree.infos[part].anchored);
+        let mut ways = Vec::with_capacity(anchored.len() + 1);
+        if !plain.is_empty() {
+            let plain: Vec<RegexId> = plain.into_iter().map(|part| self.plain[part]).collect();
+            let plain = self.set.or(&plain);
+            let history = self.set.concat(&[history, plain]);
+            ways.push(self.walk(items.to_vec(), history, view)?);
+        }
+        for part in anchored {
+            let mut items = items.to_vec();
+            items.push(Item::Node(part));
+            ways.push(self.walk(items, history, view)?);
+        }
+        Ok(self.set.or(&ways))
+    }
+
+    /// Of the assertions at this place the one to look at first: about what is before, then word boundaries. The others
+    /// are put back.
+    fn first_assertion(&self, id: AstId, items: &mut Vec<Item>) -> AstId {
+        let mut here = vec![id];
+        while let Some(&Item::Node(next)) = items.last() {
+            match &self.tree.nodes[next] {
+                Ast::Concat(parts) if self.tree.infos[next].anchored => {
+                    items.pop();
+                    items.extend(parts.iter().rev().map(|&part| Item::Node(part)));
+                }
+                Ast::Look { .. } | Ast::Boundary { .. } | Ast::Anchor(..) => {
+                    items.pop();
+                    here.push(next);
+                }
+                _ => break,
+            }
+        }
+        let rank = |&id: &AstId| match &self.tree.nodes[id] {
+            Ast::Look { behind: true, .. } => 0,
+            Ast::Anchor(anchor, _) if anchor.is_start() => 0,
+            Ast::Boundary { .. } => 1,
+            _ => 2,
+        };
+        // Stable, so that of equal ones the first is first.
+        here.sort_by_key(rank);
+        items.extend(here[1..].iter().rev().map(|&id| Item::Node(id)));
+        here[0]
+    }
+
+    fn assert(&mut self, id: AstId, items: &[Item], history: RegexId, view: View) -> Result<Asserted, Fault> {
+        let tree = self.tree;
+        let node = &tree.nodes[id];
+        match node {
+            // Of a terminal only its edges have these, where they say nothing.
+            Ast::Anchor(..) if !self.options.search => Ok(Asserted::Before(history)),
+            Ast::Anchor(anchor, _) if anchor.is_start() => {
+                let start = self.before_start(*anchor);
+                self.before(history, start, Some(1), view, node).map(Asserted::Before)
+            }
+            &Ast::Look { behind: true, negative, child, .. } => {
+                let (language, reach) = self.behind(child)?;
+                let language = if negative { self.complement(language) } else { language };
+                self.before(history, language, reach, view, node).map(Asserted::Before)
+            }
+            Ast::Anchor(anchor, _) => {
+                let (end, reach) = self.after_end(*anchor);
+                let rest = self.rest(items, history, view)?;
+                self.after(history, end, Some(reach), rest, view, node).map(Asserted::Both)
+            }
+            &Ast::Look { behind: false, negative, child, .. } => {
+                let (language, reach) = self.ahead(child, history, view)?;
+                let language = if negative { self.complement(language) } else { language };
+                let rest = self.rest(items, history, view)?;
+                self.after(history, language, reach, rest, view, node).map(Asserted::Both)
+            }
+            Ast::Boundary { negated, word, .. } => {
+                let word = self.set.class(word.clone());
+                let rest = self.rest(items, history, view)?;
+                let (before, after) = (self.set.concat(&[self.any, word]), self.set.concat(&[word, self.any]));
+                let (no_before, no_after) = (self.complement(before), self.complement(after));
+                let pairs = if *negated {
+                    [(before, after), (no_before, no_after)]
+                } else {
+                    [(before, no_after), (no_before, after)]
+                };
+                let mut ways = Vec::with_capacity(2);
+                for (before, after) in pairs {
+                    let history = self.before(history, before, Some(1), view, node)?;
+                    ways.push(self.after(history, after, Some(1), rest, view, node)?);
+                }
+                Ok(Asserted::Both(self.set.or(&ways)))
+            }
+            _ => unreachable!("only assertions come here"),
+        }
+    }
+
+    /// The texts of `history` that the assertion allows before it. `reach`: how many characters it looks at; `None` is
+    /// any number.
+    fn before(
+        &mut self,
+        history: RegexId,
+        allowed: RegexId,
+        reach: Option<u64>,
+        view: View,
+        node: &Ast,
+    ) -> Result<RegexId, Fault> {
+        if view.left_open && reach.is_none_or(|reach| self.length(history).0 < reach) {
+            return Err((RegexError::Look { fault: LookFault::Before }, span(node)));
+        }
+        Ok(if history == self.any { allowed } else { self.set.and(&[history, allowed]) })
+    }
+
+    /// `history`, then those texts of `rest` that the assertion allows.
+    fn after(
+        &mut self,
+        history: RegexId,
+        allowed: RegexId,
+        reach: Option<u64>,
+        rest: RegexId,
+        view: View,
+        node: &Ast,
+    ) -> Result<RegexId, Fault> {
+        if view.right_open && reach.is_none_or(|reach| self.length(rest).0 < reach) {
+            return Err((RegexError::Look { fault: LookFault::After }, span(node)));
+        }
+        let rest = if rest == self.any { allowed } else { self.set.and(&[rest, allowed]) };
+        Ok(self.set.concat(&[history, rest]))
+    }
+
+    /// What follows this place. Of what is before it, it is only known whether that is nothing at all.
+    fn rest(&mut self, items: &[Item], history: RegexId, view: View) -> Result<RegexId, Fault> {
+        let epsilon = self.set.epsilon();
+        let view = View { left_open: view.left_open || history != epsilon, ..view };
+        self.walk(items.to_vec(), epsilon, view)
+    }
+
+    /// The texts that a look-ahead allows to follow.
+    fn ahead(&mut self, child: AstId, history: RegexId, view: View) -> Result<(RegexId, Option<u64>), Fault> {
+        let epsilon = self.set.epsilon();
+        let inside = View { left_open: view.left_open || history != epsilon, right_open: false, end: self.any };
+        let language = self.walk(vec![Item::Node(child)], epsilon, inside)?;
+        Ok((language, self.reach(child)))
+    }
+
+    /// The texts that a look-behind allows to stand before.
+    fn behind(&mut self, child: AstId) -> Result<(RegexId, Option<u64>), Fault> {
+        let epsilon = self.set.epsilon();
+        let inside = View { left_open: false, right_open: true, end: epsilon };
+        let language = self.walk(vec![Item::Node(child)], self.any, inside)?;
+        Ok((language, self.reach(child)))
+    }
+
+    /// How many characters what an assertion looks for may have, if no other assertion is in it.
+    fn reach(&mut self, child: AstId) -> Option<u64> {
+        if self.tree.infos[child].anchored { None } else { self.length(self.plain[child]).1 }
+    }
+
+    fn before_start(&mut self, anchor: Anchor) -> RegexId {
+        let epsilon = self.set.epsilon();
+        if anchor == Anchor::TextStart {
+            return epsilon;
+        }
+        let line = self.set.class(CharClass::from_ranges(line_breaks(self.options).iter().copied()));
+        let line = self.set.concat(&[self.any, line]);
+        self.set.or(&[epsilon, line])
+    }
+
+    fn after_end(&mut self, anchor: Anchor) -> (RegexId, u64) {
+        let epsilon = self.set.epsilon();
+        match anchor {
+            Anchor::TextEndOrFinalNewline => {
+                let newline = self.set.literal(b"\n");
+                (self.set.or(&[epsilon, newline]), 2)
+            }
+            Anchor::LineEnd => {
+                let line = self.set.class(CharClass::from_ranges(line_breaks(self.options).iter().copied()));
+                let line = self.set.concat(&[line, self.any]);
+                (self.set.or(&[epsilon, line]), 1)
+            }
+            _ => (epsilon, 1),
+        }
+    }
+
+    fn complement(&mut self, language: RegexId) -> RegexId {
+        if self.options.bytes { self.set.not(language) } else { self.set.complement(language) }
+    }
+
+    /// Bounds of the number of characters of a text (bytes, where characters are bytes).
+    fn length(&mut self, regex: RegexId) -> (u64, Option<u64>) {
+        let mut stack = vec![regex];
+        while let Some(&top) = stack.last() {
+            if self.lengths.contains_key(&top) {
+                stack.pop();
+                continue;
+            }
+            let node = self.set.node(top);
+            let before = stack.len();
+            stack.extend(node.children().iter().copied().filter(|child| !self.lengths.contains_key(child)));
+            if stack.len() > before {
+                continue;
+            }
+            let length = self.length_of(node);
+            self.lengths.insert(top, length);
+            stack.pop();
+        }
+        self.lengths[&regex]
+    }
+    fn length_of(&self, node: &RegexNode) -> (u64, Option<u64>) {
+        let of = |child: &RegexId| self.lengths[child];
+        let is_start = |byte: &&u8| self.options.bytes || (**byte as i8) >= -0x40;
+        match node {
+            RegexNode::Nothing => (u64::MAX, Some(0)),
+            RegexNode::Literal(bytes) => {
+                let count = bytes.iter().filter(is_start).count() as u64;
+                (count, Some(count))
+            }
+            RegexNode::Class(_) | RegexNode::Bytes(_) => (1, Some(1)),
+            RegexNode::Concat(parts) => parts.iter().map(of).fold((0, Some(0)), |(min, max), part| {
+                (min.saturating_add(part.0), max.zip(part.1).map(|(a, b)| a.saturating_add(b)))
+            }),
+            RegexNode::Or(parts) => (
+                parts.iter().map(|part| of(part).0).min().unwrap_or(0),
+                parts.iter().map(|part| of(part).1).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten(),
+            ),
+            RegexNode::And(parts) => (
+                parts.iter().map(|part| of(part).0).max().unwrap_or(0),
+                parts.iter().filter_map(|part| of(part).1).min(),
+            ),
+            RegexNode::Repeat(child, min, max) => {
+                let (least, most) = of(child);
+                let most = match (most, max) {
+                    (Some(0), _) => Some(0),
+                    (Some(most), Some(max)) => Some(most.saturating_mul(u64::from(*max))),
+                    _ => None,
+                };
+                (least.saturating_mul(u64::from(*min)), most)
+            }
+            RegexNode::Not(_) | RegexNode::Shortest(_) | RegexNode::MultipleOf { .. } => (0, None),
+        }
+    }
+}
+
+/// What came of an assertion.
+enum Asserted {
+    /// It said something of what is before; what follows is still to match.
+    Before(RegexId),
+    /// All that matches, with what follows.
+    Both(RegexId),
+}

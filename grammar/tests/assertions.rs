@@ -1,0 +1,270 @@
+//! Look-around, word boundaries and anchors against a matcher that tries everything.
+
+use larkspur_grammar::algebra::{Algebra, Expr, Lowered};
+use larkspur_grammar::{Dialect, Limits, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
+
+/// A pattern as it is made: its text, and what it matches.
+enum Pattern {
+    Text(&'static str),
+    /// `[ab]`, `.`: the characters.
+    Class(&'static str, &'static str),
+    Sequence(Vec<Pattern>),
+    Either(Vec<Pattern>),
+    Repeat(Box<Pattern>, usize, Option<usize>),
+    Look {
+        behind: bool,
+        negative: bool,
+        inner: Box<Pattern>,
+    },
+    Boundary(bool),
+    Start,
+    End,
+}
+
+impl Pattern {
+    fn write(&self, out: &mut String) {
+        match self {
+            Pattern::Text(text) => out.push_str(text),
+            Pattern::Class(text, _) => out.push_str(text),
+            Pattern::Sequence(parts) => parts.iter().for_each(|part| part.write(out)),
+            Pattern::Either(parts) => {
+                out.push_str("(?:");
+                for (index, part) in parts.iter().enumerate() {
+                    if index > 0 {
+                        out.push('|');
+                    }
+                    part.write(out);
+                }
+                out.push(')');
+            }
+            Pattern::Repeat(inner, min, max) => {
+                out.push_str("(?:");
+                inner.write(out);
+                match max {
+                    None => out.push_str(&format!("){{{min},}}")),
+                    Some(max) => out.push_str(&format!("){{{min},{max}}}")),
+                }
+            }
+            Pattern::Look { behind, negative, inner } => {
+                let kind = match (behind, negative) {
+                    (false, false) => "(?=",
+                    (false, true) => "(?!",
+                    (true, false) => "(?<=",
+                    (true, true) => "(?<!",
+                };
+                out.push_str(kind);
+                inner.write(out);
+                out.push(')');
+            }
+            Pattern::Boundary(negated) => out.push_str(if *negated { "\\B" } else { "\\b" }),
+            Pattern::Start => out.push('^'),
+            Pattern::End => out.push('$'),
+        }
+    }
+
+    /// Where matches from `at` end: bit by bit.
+    fn ends(&self, text: &[u8], at: usize) -> u32 {
+        let all = |starts: u32, pattern: &Pattern| {
+            (0..=text.len()).filter(|at| starts >> at & 1 == 1).fold(0, |ends, at| ends | pattern.ends(text, at))
+        };
+        let here = |holds: bool| if holds { 1 << at } else { 0 };
+        let is_word = |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+        match self {
+            Pattern::Text(literal) => {
+                if text[at..].starts_with(literal.as_bytes()) {
+                    1 << (at + literal.len())
+                } else {
+                    0
+                }
+            }
+            Pattern::Class(_, letters) => {
+                if text.get(at).is_some_and(|byte| letters.as_bytes().contains(byte)) {
+                    1 << (at + 1)
+                } else {
+                    0
+                }
+            }
+            Pattern::Sequence(parts) => parts.iter().fold(1 << at, all),
+            Pattern::Either(parts) => parts.iter().fold(0, |ends, part| ends | part.ends(text, at)),
+            Pattern::Repeat(inner, min, max) => {
+                let (mut now, mut ends) = (1u32 << at, 0);
+                for count in 0..=max.unwrap_or(min + text.len() + 1) {
+                    if count >= *min {
+                        ends |= now;
+                    }
+                    now = all(now, inner);
+                }
+                ends
+            }
+            Pattern::Look { behind: false, negative, inner } => here((inner.ends(text, at) != 0) != *negative),
+            Pattern::Look { behind: true, negative, inner } => {
+                let found = (0..=at).any(|start| inner.ends(text, start) >> at & 1 == 1);
+                here(found != *negative)
+            }
+            Pattern::Boundary(negated) => here((is_word(at.checked_sub(1)) != is_word(Some(at))) != *negated),
+            Pattern::Start => here(at == 0),
+            Pattern::End => here(at == text.len()),
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % bound
+    }
+
+    /// Without assertions if `plain`.
+    fn pattern(&mut self, depth: u32, plain: bool, anchors: bool) -> Pattern {
+        let kinds = if depth == 0 { 3 } else { 12 };
+        match self.below(kinds) {
+            0 => Pattern::Text(["a", "b", "-", "ab", "a-"][self.below(5) as usize]),
+            1 => Pattern::Class("[ab]", "ab"),
+            2 => Pattern::Class(".", "ab-"),
+            3..=5 => {
+                let count = 2 + self.below(3);
+                Pattern::Sequence((0..count).map(|_| self.pattern(depth - 1, plain, anchors)).collect())
+            }
+            6 => {
+                let count = 2 + self.below(2);
+                Pattern::Either((0..count).map(|_| self.pattern(depth - 1, plain, anchors)).collect())
+            }
+            7 => {
+                let (min, more) = (self.below(3) as usize, self.below(3) as usize);
+                let max = if self.below(2) == 0 { None } else { Some(min + more) };
+                Pattern::Repeat(Box::new(self.pattern(depth - 1, plain, anchors)), min, max)
+            }
+            _ if plain => self.pattern(depth - 1, plain, anchors),
+            8 | 9 => {
+                let (behind, negative) = (self.below(2) == 0, self.below(2) == 0);
+                let nested = self.below(4) == 0;
+                Pattern::Look { behind, negative, inner: Box::new(self.pattern(depth - 1, !nested, anchors)) }
+            }
+            10 => Pattern::Boundary(self.below(2) == 0),
+            _ if !anchors => Pattern::Boundary(true),
+            _ => [Pattern::Start, Pattern::End].into_iter().nth(self.below(2) as usize).expect("one of two"),
+        }
+    }
+}
+
+fn texts() -> Vec<Vec<u8>> {
+    let mut all = vec![Vec::new()];
+    let mut start = 0;
+    for _ in 0..5 {
+        let end = all.len();
+        for index in start..end {
+            for letter in *b"ab-" {
+                let mut text: Vec<u8> = all[index].clone();
+                text.push(letter);
+                all.push(text);
+            }
+        }
+        start = end;
+    }
+    all
+}
+
+/// The regex's verdict of each text; `None` if it is refused.
+fn verdicts(text: &str, options: &RegexOptions, texts: &[Vec<u8>]) -> Option<Vec<bool>> {
+    let mut set = RegexSet::new();
+    let map = TextMap::verbatim(SourceId(0), 0);
+    let parsed = parse_regex(text, &map, options, &Limits::default(), &mut set, &mut Vec::new());
+    let regex = match parsed {
+        Ok(regex) => regex,
+        Err(errors) => {
+            assert!(errors.iter().all(|error| error.code == "R023"), "{text}: {errors:#?}");
+            return None;
+        }
+    };
+    let mut algebra = Algebra::new(10_000_000);
+    let root = algebra.lower(&set, regex, &mut Lowered::default()).expect("it is small");
+    let matches = |text: &Vec<u8>| {
+        let after = |state: Expr, &byte: &u8| algebra.derivative(state, byte, u64::MAX).expect("it is small");
+        let state = text.iter().fold(root, after);
+        algebra.is_nullable(state)
+    };
+    Some(texts.iter().map(matches).collect())
+}
+
+#[test]
+fn random_patterns_match_what_they_should() {
+    let texts = texts();
+    let mut random = Random(3);
+    let options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..4_000 {
+        let pattern = random.pattern(4, false, true);
+        let mut text = String::new();
+        pattern.write(&mut text);
+        if !["(?=", "(?!", "(?<", "\\b", "\\B", "^", "$"].iter().any(|sign| text.contains(sign)) {
+            continue;
+        }
+        let Some(verdicts) = verdicts(&text, &options, &texts) else {
+            refused += 1;
+            continue;
+        };
+        taken += 1;
+        for (subject, verdict) in texts.iter().zip(verdicts) {
+            let expected = (0..=subject.len()).any(|at| pattern.ends(subject, at) != 0);
+            assert_eq!(verdict, expected, "{text} on {}", String::from_utf8_lossy(subject));
+        }
+    }
+    assert!(taken > 4 * refused / 3 && taken > 1_000, "{taken} taken, {refused} refused");
+}
+
+#[test]
+fn random_terminals_do_not_depend_on_what_is_around_them() {
+    let texts = texts();
+    let mut random = Random(4);
+    let options = RegexOptions::new(Dialect::Python);
+    let mut taken = 0;
+    for _ in 0..12_000 {
+        let pattern = random.pattern(4, false, false);
+        let mut text = String::new();
+        pattern.write(&mut text);
+        if !["(?=", "(?!", "(?<", "\\b", "\\B"].iter().any(|sign| text.contains(sign)) {
+            continue;
+        }
+        let Some(verdicts) = verdicts(&text, &options, &texts) else { continue };
+        taken += 1;
+        for (subject, verdict) in texts.iter().zip(verdicts).filter(|(subject, _)| subject.len() < 5) {
+            for (before, after) in [("", ""), ("a", "-"), ("-", "b"), ("ba", "ab")] {
+                let whole = [before.as_bytes(), subject, after.as_bytes()].concat();
+                let end = before.len() + subject.len();
+                let expected = pattern.ends(&whole, before.len()) >> end & 1 == 1;
+                assert_eq!(verdict, expected, "{text} on {}", String::from_utf8_lossy(&whole));
+            }
+        }
+    }
+    assert!(taken > 300, "{taken} taken");
+}
+
+#[test]
+fn patterns_of_schemas() {
+    let check = |pattern: &str, accepted: &[&str], rejected: &[&str]| {
+        let options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+        let bytes = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
+        let verdict =
+            |texts| verdicts(pattern, &options, &bytes(texts)).unwrap_or_else(|| panic!("{pattern} is refused"));
+        assert!(verdict(accepted).iter().all(|&verdict| verdict), "{pattern}");
+        assert!(!verdict(rejected).iter().any(|&verdict| verdict), "{pattern}");
+    };
+    check("^(?=.*[A-Z])(?=.*\\d).{8,}$", &["Passw0rd", "é1234567Z"], &["password1", "Passwor1\nx", "Pass1"]);
+    check("^(?!pattern$).*$", &["pattern2", ""], &["pattern"]);
+    check("^(?!.*\\/)^(.*[^.]+.*)$", &["a.b"], &["a/b", "..."]);
+    check("^(?=[^=]+$)(?!\\s+$)(.|\\n)+$", &["a b", " a"], &["a=b", "  ", ""]);
+    check("((?:[^/]*/)*)(?=\\.(yaml|yml|json))", &["a/b.yml", ".json"], &["a/byml"]);
+    check("^(?!^lucene\\.|builtin\\.).*", &["x", "lucene"], &["lucene.x", "builtin."]);
+    check(
+        "^(?!.*://)(?=.{1,255}$)((.{1,63}\\.){1,127}(?![0-9]*$)[a-z0-9-]+\\.?)$",
+        &["a.b", "1.2c"],
+        &["1.2", "a://b.c"],
+    );
+    check("^(https?://|/?.?-?(?!\\w+://)\\w).+\\.ya?ml$", &["https://a.yml", "dir/a.yaml"], &["ftp://a.yaml", "a"]);
+    check("[a-z]{1,6}\\b([-a-z]*)$", &["ab-c", "-abc"], &["abc_", ""]);
+    check("^((?!-)[a-z0-9-]{1,63}(?<!-)\\.)+[a-z]{2,6}$", &["a.bc", "a-b.c.de"], &["-a.bc", "a-.bc", "a"]);
+    check("\\bcat\\b", &["a cat", "cat", "cat-"], &["cats", "concat"]);
+    check("^a|b$|c(?!d)", &["ax", "xb", "ce"], &["xa", "bx", "cd"]);
+}

@@ -1,5 +1,6 @@
 //! What we tell the author of a grammar: plain data, rendered by the doors.
 
+use crate::limits::Limits;
 use crate::span::Span;
 
 /// How bad it is.
@@ -85,6 +86,78 @@ pub struct CodeInfo {
     pub bad: &'static str,
     /// The same grammar mended.
     pub good: &'static str,
+}
+
+impl CodeInfo {
+    /// A row of a table of codes.
+    pub const fn new(
+        code: &'static str,
+        title: &'static str,
+        explanation: &'static str,
+        bad: &'static str,
+        good: &'static str,
+    ) -> Self {
+        Self { code, title, explanation, bad, good }
+    }
+}
+
+/// The diagnostics of one run of a front end. Past `limits.diagnostics_max` they are only counted.
+#[derive(Debug)]
+pub struct DiagnosticList {
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    limit: usize,
+    suppressed: usize,
+}
+
+impl DiagnosticList {
+    /// An empty list. At least one error is always kept, so that a mistake is never taken for none.
+    pub fn new(limits: &Limits) -> Self {
+        let limit = limits.diagnostics_max.max(1);
+        Self { errors: Vec::new(), warnings: Vec::new(), limit, suppressed: 0 }
+    }
+    /// Adds a diagnostic.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        let list = if diagnostic.is_error() { &mut self.errors } else { &mut self.warnings };
+        if list.len() < self.limit {
+            list.push(diagnostic);
+        } else {
+            self.suppressed += 1;
+        }
+    }
+    /// Adds a diagnostic that may have been added before.
+    pub fn push_new(&mut self, diagnostic: Diagnostic) {
+        let list = if diagnostic.is_error() { &self.errors } else { &self.warnings };
+        if !list.contains(&diagnostic) {
+            self.push(diagnostic);
+        }
+    }
+    /// The errors that are kept.
+    pub fn errors(&self) -> &[Diagnostic] {
+        &self.errors
+    }
+    /// Whether no further error would be kept.
+    pub fn is_full(&self) -> bool {
+        self.errors.len() >= self.limit
+    }
+    /// The diagnostics in the order of the text; errors go before warnings where not all are shown. `more` is the code
+    /// that says so.
+    pub fn finish(mut self, more: &'static str) -> Vec<Diagnostic> {
+        let room = self.limit - self.errors.len();
+        self.suppressed += self.warnings.len().saturating_sub(room);
+        self.warnings.truncate(room);
+        let severity = if self.errors.is_empty() { Severity::Warning } else { Severity::Error };
+        let mut all = self.errors;
+        all.append(&mut self.warnings);
+        let place = |span: Span| (span.source, span.start, span.end);
+        all.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| place(label.span)));
+        if self.suppressed > 0 {
+            let message = format!("{} more problems are not shown", self.suppressed);
+            let diagnostic = Diagnostic::new(more, severity, None, message);
+            all.push(diagnostic.help("mend the first ones, or raise the limit `diagnostics_max`"));
+        }
+        all
+    }
 }
 
 /// The candidate nearest to `name`, if it is near enough to be a slip of the pen:

@@ -2,34 +2,24 @@
 
 use larkspur_grammar::CodeInfo;
 
-const fn code(
-    code: &'static str,
-    title: &'static str,
-    explanation: &'static str,
-    bad: &'static str,
-    good: &'static str,
-) -> CodeInfo {
-    CodeInfo { code, title, explanation, bad, good }
-}
-
 /// Every code of the JSON Schema front end. What is wrong with the text as JSON, and with patterns, has the codes of the
 /// grammar crate.
 pub const CODES: &[CodeInfo] = &[
-    code(
+    CodeInfo::new(
         "J001",
         "not a schema",
         "A schema is an object or a boolean.",
         r#"{"properties": {"a": "string"}}"#,
         r#"{"properties": {"a": {"type": "string"}}}"#,
     ),
-    code(
+    CodeInfo::new(
         "J002",
         "value of a keyword",
         "The keyword takes a value of another kind.",
         r#"{"minLength": "1"}"#,
         r#"{"minLength": 1}"#,
     ),
-    code(
+    CodeInfo::new(
         "J003",
         "unknown draft",
         "`$schema` names a meta-schema of one's own that no retriever gives, or a draft before 4. The former is read as \
@@ -38,14 +28,14 @@ pub const CODES: &[CodeInfo] = &[
         r#"{"$schema": "http://json-schema.org/draft-03/schema#", "type": "string"}"#,
         r#"{"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}"#,
     ),
-    code(
+    CodeInfo::new(
         "J004",
         "reference that leads nowhere",
         "There is no such place or name in this document.",
         r##"{"$ref": "#/$defs/a"}"##,
         r##"{"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}"##,
     ),
-    code(
+    CodeInfo::new(
         "J005",
         "reference to another document",
         "Nothing is loaded from outside but what the caller's retriever gives; the meta-schemas are built in. Put the \
@@ -53,7 +43,7 @@ pub const CODES: &[CodeInfo] = &[
         r#"{"$ref": "https://example.com/a"}"#,
         r#"{"$ref": "https://example.com/a", "$defs": {"a": {"$id": "https://example.com/a", "type": "string"}}}"#,
     ),
-    code(
+    CodeInfo::new(
         "J006",
         "schema that is itself",
         "The schema applies itself to the same value, by `$ref`, `allOf` and the like. Recursion goes through \
@@ -61,7 +51,7 @@ pub const CODES: &[CodeInfo] = &[
         r##"{"anyOf": [{"$ref": "#"}, {"type": "string"}]}"##,
         r##"{"anyOf": [{"items": {"$ref": "#"}, "type": "array"}, {"type": "string"}]}"##,
     ),
-    code(
+    CodeInfo::new(
         "J010",
         "keyword that cannot be enforced",
         "The keyword, or this use of it, is not supported yet. It is not ignored, since values that are not valid \
@@ -69,68 +59,68 @@ pub const CODES: &[CodeInfo] = &[
         r#"{"type": "array", "uniqueItems": true}"#,
         r#"{"type": "array", "uniqueItems": true, "maxItems": 1}"#,
     ),
-    code(
+    CodeInfo::new(
         "J011",
         "`oneOf` whose branches overlap",
         "Two branches may be valid for one value, and what is valid for the one and not for the other cannot be said.",
         r#"{"oneOf": [{"prefixItems": [{"const": 1}], "items": {"type": "string"}}, {"minItems": 1}]}"#,
         r#"{"oneOf": [{"properties": {"t": {"const": 1}}, "required": ["t"]}, {"properties": {"t": {"const": 2}}, "required": ["t"]}]}"#,
     ),
-    code(
+    CodeInfo::new(
         "J012",
         "`not` that cannot be enforced",
         "The opposite of the schema (of `not`, or of `if` with `else`) cannot be said.",
         r#"{"not": {"prefixItems": [{"const": 1}], "items": {"type": "string"}}}"#,
         r#"{"not": {"required": ["a"]}}"#,
     ),
-    code(
+    CodeInfo::new(
         "J013",
         "format that is not built yet",
         "The format is one of the specification's, and what it says is not enforced yet.",
         r#"{"type": "string", "format": "regex"}"#,
         r#"{"type": "string", "format": "uri"}"#,
     ),
-    code(
+    CodeInfo::new(
         "J020",
         "no value is valid",
         "The keywords contradict each other.",
         r#"{"type": "string", "minLength": 2, "maxLength": 1}"#,
         r#"{"type": "string", "minLength": 1, "maxLength": 2}"#,
     ),
-    code(
+    CodeInfo::new(
         "J021",
         "value that never ends",
         "Each value of the schema holds another one.",
         r##"{"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}"##,
         r##"{"type": "object", "properties": {"next": {"$ref": "#"}}}"##,
     ),
-    code(
+    CodeInfo::new(
         "J030",
         "keyword without effect",
         "No keyword of the schema's draft has this name. By the specification it is ignored.",
         r#"{"type": "string", "minlength": 1}"#,
         r#"{"type": "string", "minLength": 1}"#,
     ),
-    code(
+    CodeInfo::new(
         "J031",
         "unknown format",
         "No standard has a format of this name. By the specification it is an annotation.",
         r#"{"type": "string", "format": "phone"}"#,
         r#"{"type": "string", "pattern": "^[0-9]+$"}"#,
     ),
-    code(
+    CodeInfo::new(
         "J032",
         "field of `x-guidance`",
         "The field has no effect: `x-guidance` has none of this name, or it takes a value of another kind.",
         r#"{"type": "string", "x-guidance": {"whitespace": "flexible"}}"#,
         r#"{"type": "string", "x-guidance": {"whitespace_flexible": false}}"#,
     ),
-    code(
+    CodeInfo::new(
         "J040",
         "limit exceeded",
         "What the schema asks for is over one of the limits.",
         r#"{"type": "string", "maxLength": 10000000000}"#,
         r#"{"type": "string", "maxLength": 1000000000}"#,
     ),
-    code("J099", "more problems", "Only the first `diagnostics_max` problems are shown.", "", ""),
+    CodeInfo::new("J099", "more problems", "Only the first `diagnostics_max` problems are shown.", "", ""),
 ];

@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a schema, or with us for it: one [`Mistake`] each, and the [`Sink`].
 
-use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
 use larkspur_grammar::json::{JsonDocument, JsonId};
 use larkspur_grammar::{Diagnostic, Limits, Severity, Span};
 
@@ -75,21 +75,17 @@ pub(crate) enum Mistake {
     },
 }
 
-/// The diagnostics of one run. Past `limits.diagnostics_max` they are only counted.
+/// The diagnostics of one run.
 pub(crate) struct Sink<'a> {
     document: &'a JsonDocument,
     /// What we cannot enforce is a warning.
     pub lenient: bool,
-    errors: Vec<Diagnostic>,
-    warnings: Vec<Diagnostic>,
-    limit: usize,
-    suppressed: usize,
+    list: DiagnosticList,
 }
 
 impl<'a> Sink<'a> {
     pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
-        let limit = limits.diagnostics_max.max(1);
-        Self { document, lenient: false, errors: Vec::new(), warnings: Vec::new(), limit, suppressed: 0 }
+        Self { document, lenient: false, list: DiagnosticList::new(limits) }
     }
     /// Reports a mistake at the value of a keyword, or of a schema.
     pub fn report(&mut self, place: JsonId, mistake: Mistake) {
@@ -107,38 +103,13 @@ impl<'a> Sink<'a> {
         self.push(diagnostic);
     }
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        let list = if diagnostic.is_error() { &mut self.errors } else { &mut self.warnings };
-        if list.contains(&diagnostic) {
-            return;
-        }
-        if list.len() < self.limit {
-            list.push(diagnostic);
-        } else {
-            self.suppressed += 1;
-        }
+        self.list.push_new(diagnostic);
     }
     pub fn has_errors(&self) -> bool {
-        !self.errors.is_empty()
+        !self.list.errors().is_empty()
     }
-    /// The diagnostics in the order of the text; errors go before warnings where not all are shown.
-    pub fn finish(mut self) -> Vec<Diagnostic> {
-        let room = self.limit - self.errors.len();
-        self.suppressed += self.warnings.len().saturating_sub(room);
-        self.warnings.truncate(room);
-        let failed = self.has_errors();
-        let mut all = self.errors;
-        all.append(&mut self.warnings);
-        let place = |span: Span| (span.source, span.start, span.end);
-        all.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| place(label.span)));
-        if self.suppressed > 0 {
-            let severity = if failed { Severity::Error } else { Severity::Warning };
-            let message = format!("{} more problems are not shown", self.suppressed);
-            all.push(
-                Diagnostic::new("J099", severity, None, message)
-                    .help("mend the first ones, or raise the limit `diagnostics_max`"),
-            );
-        }
-        all
+    pub fn finish(self) -> Vec<Diagnostic> {
+        self.list.finish("J099")
     }
 }
 

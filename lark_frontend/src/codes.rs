@@ -2,465 +2,479 @@
 
 use larkspur_grammar::CodeInfo;
 
-const fn code(
-    code: &'static str,
-    title: &'static str,
-    explanation: &'static str,
-    bad: &'static str,
-    good: &'static str,
-) -> CodeInfo {
-    CodeInfo { code, title, explanation, bad, good }
-}
-
 /// Every code of the Lark front end.
 pub const CODES: &[CodeInfo] = &[
-    code(
+    CodeInfo::new(
         "L001",
         "unexpected character",
         "The character begins nothing in Lark. Strings have double quotes.",
         "start: 'a'\n",
         "start: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L002",
         "string not closed",
         "A string ends on the line where it begins. A line break in it is written `\\n`.",
         "start: \"a\n",
         "start: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L003",
         "regex not closed",
         "A regex ends at the first `/` without a backslash, also inside a class, and on its own line unless it has flag `x`.",
         "start: /a+\n",
         "start: /a+/\n",
     ),
-    code(
+    CodeInfo::new(
         "L004",
         "special token not closed",
         "A special token is `<name>` without blanks, or a list of ids `<[1-9]>`.",
         "start: <think \"a\"\n",
         "start: <think> \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L005",
         "three quotes",
         "Lark has no strings over several lines. Write `\\n` in a plain string.",
         "start: \"\"\"a\"\"\"\n",
         "start: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L006",
         "name",
         "Rules are named in lower case, terminals in upper case, with ASCII letters, digits, `_` and `-`.",
         "start: Value\nValue: \"a\"\n",
         "start: value\nvalue: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L007",
         "flags run into a name",
         "Letters right behind a literal are its flags. A name needs a blank before it.",
         "start: \"a\"item\nitem: \"b\"\n",
         "start: \"a\" item\nitem: \"b\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L008",
         "unknown directive",
         "The words behind `%` are ignore, import, json, regex, lark, if, llguidance and larkspur.",
         "start: \"a\"\n%ignor \" \"\n",
         "start: \"a\"\n%ignore \" \"\n",
     ),
-    code(
+    CodeInfo::new(
         "L009",
         "JSON missing",
         "`%json`, `%regex`, `%llguidance` and `%larkspur` take a JSON value.",
         "start: %json\n",
         "start: %json {}\n",
     ),
-    code("L010", "unexpected lexeme", "Something else is expected at this place.", "start = \"a\"\n", "start: \"a\"\n"),
-    code(
+    CodeInfo::new(
+        "L010",
+        "unexpected lexeme",
+        "Something else is expected at this place.",
+        "start = \"a\"\n",
+        "start: \"a\"\n",
+    ),
+    CodeInfo::new(
         "L011",
         "statement expected",
         "Each line begins a definition or a directive, or goes on with the one before it if it begins with `|`.",
         "start: \"a\"\n  \"b\"\n",
         "start: \"a\"\n  | \"b\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L012",
         "bracket not closed",
         "A bracket is open where the definition ends.",
         "start: (\"a\" | \"b\"\n",
         "start: (\"a\" | \"b\")\n",
     ),
-    code(
+    CodeInfo::new(
         "L013",
         "two repetitions",
         "An item takes one repetition. Put parentheses around the first.",
         "start: \"a\"+?\n",
         "start: (\"a\"+)?\n",
     ),
-    code(
+    CodeInfo::new(
         "L014",
         "repetition the wrong way round",
         "The least count is over the greatest.",
         "start: \"a\"~3..2\n",
         "start: \"a\"~2..3\n",
     ),
-    code(
+    CodeInfo::new(
         "L015",
         "number expected",
         "Counts and priorities are whole numbers.",
         "start: \"a\"{1.5}\n",
         "start: \"a\"{1,5}\n",
     ),
-    code(
+    CodeInfo::new(
         "L016",
         "alias in a group",
         "As in Lark, `-> name` stands at the end of a rule's own alternative.",
         "start: (\"a\" -> x) \"b\"\n",
         "start: \"a\" \"b\" -> x\n",
     ),
-    code(
+    CodeInfo::new(
         "L017",
         "alias without effect",
         "A rule whose name begins with `_` leaves no node in Lark's tree that could have another name.",
         "start: _x\n_x: \"a\" -> y\n",
         "start: x\nx: \"a\" -> y\n",
     ),
-    code(
+    CodeInfo::new(
         "L018",
         "`?` on a rule that begins with `_`",
         "As in Lark, a rule is inlined always (`_`) or where it has one child (`?`), not both.",
         "start: _x\n?_x: \"a\"\n",
         "start: _x\n_x: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L020",
         "unknown attribute",
         "Attributes are capture, lazy, stop, suffix, stop_capture, max_tokens and temperature.",
         "start[captur]: \"a\"\n",
         "start[capture]: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L021",
         "attribute twice",
         "Each attribute is given once.",
         "start[capture, capture=\"x\"]: \"a\"\n",
         "start[capture=\"x\"]: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L022",
         "attribute's value",
         "The value is missing, or of another kind than the attribute takes.",
         "start[max_tokens=\"5\"]: \"a\"\n",
         "start[max_tokens=5]: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L023",
         "attributes on a terminal",
         "Attributes belong to rules.",
         "start: A\nA[capture]: \"a\"\n",
         "start: a\na[capture]: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L024",
         "`stop` and `suffix`",
         "Both say what ends the text; a rule has one of them.",
         "start[stop=\"x\", suffix=\"y\"]: /.*/\n",
         "start[stop=\"x\"]: /.*/\n",
     ),
-    code(
+    CodeInfo::new(
         "L025",
         "`stop_capture` alone",
         "It captures what `stop` or `suffix` matched.",
         "start[stop_capture=\"s\"]: /.*/\n",
         "start[stop=\"x\", stop_capture=\"s\"]: /.*/\n",
     ),
-    code(
+    CodeInfo::new(
         "L026",
         "attribute needs a terminal",
         "`lazy`, `stop` and `suffix` are for rules whose body is a terminal expression.",
         "start[stop=\"x\"]: a\na: \"b\"\n",
         "start[stop=\"x\"]: A\nA: \"b\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L027",
         "attribute on a parametric rule",
         "A parametric rule only takes `capture`.",
         "start: a::0\na::_[max_tokens=3]: \"a\" %if bit_clear(0)\n",
         "start: b\nb[max_tokens=3]: a::0\na::_: \"a\" %if bit_clear(0)\n",
     ),
-    code(
+    CodeInfo::new(
         "L028",
         "`stop` matches the empty text",
         "A lexeme cannot end at nothing. `stop=\"\"` is the special case that waits for the end token.",
         "start[stop=/x*/]: /.*/\n",
         "start[stop=/x+/]: /.*/\n",
     ),
-    code(
+    CodeInfo::new(
         "L030",
         "template",
         "Templates are not supported yet.",
         "start: list{\"a\"}\nlist{x}: x+\n",
         "start: list\nlist: \"a\"+\n",
     ),
-    code(
+    CodeInfo::new(
         "L031",
         "file import",
         "Only `common` can be imported, so far.",
         "start: X\n%import python.NAME -> X\n",
         "start: X\n%import common.CNAME -> X\n",
     ),
-    code(
+    CodeInfo::new(
         "L032",
         "`%override`",
         "`%override` is not supported yet.",
         "start: \"a\"\n%override start: \"b\"\n",
         "start: \"b\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L033",
         "`%extend`",
         "`%extend` is not supported yet.",
         "start: \"a\"\n%extend start: \"b\"\n",
         "start: \"a\" | \"b\"\n",
     ),
-    code("L034", "`%declare`", "`%declare` is not supported yet.", "start: \"a\"\n%declare INDENT\n", "start: \"a\"\n"),
-    code(
+    CodeInfo::new(
+        "L034",
+        "`%declare`",
+        "`%declare` is not supported yet.",
+        "start: \"a\"\n%declare INDENT\n",
+        "start: \"a\"\n",
+    ),
+    CodeInfo::new(
         "L040",
         "undefined rule",
         "A rule is used and never defined. This is an error wherever it stands, also in a rule that nothing uses.",
         "start: valeu\nvalue: \"a\"\n",
         "start: value\nvalue: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L041",
         "undefined terminal",
         "A terminal is used and neither defined nor imported.",
         "start: NUMBER\n",
         "start: NUMBER\n%import common.NUMBER\n",
     ),
-    code(
+    CodeInfo::new(
         "L042",
         "defined twice",
         "A name is defined or imported once.",
         "start: a\na: \"a\"\na: \"b\"\n",
         "start: a\na: \"a\" | \"b\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L043",
         "unknown name in `common`",
         "`common` has the terminals of Lark's common.lark.",
         "start: NUM\n%import common.NUMBR -> NUM\n",
         "start: NUM\n%import common.NUMBER -> NUM\n",
     ),
-    code(
+    CodeInfo::new(
         "L044",
         "recursive terminal",
         "Terminals are regexes, so they cannot refer to themselves. Rules can.",
         "start: A\nA: \"(\" A \")\" | \"x\"\n",
         "start: a\na: \"(\" a \")\" | \"x\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L045",
         "no start rule",
         "The rule to start with is `start`, or the one that the caller names.",
         "strat: \"a\"\n",
         "start: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L046",
         "start is a terminal",
         "A grammar starts with a rule.",
         "start: \"a\"\n%import common.WS -> ws\nother: ws\n# compile with the start rule `ws`\n",
         "start: \"a\"\n%import common.WS -> ws\nother: ws\n",
     ),
-    code(
+    CodeInfo::new(
         "L047",
         "start is parametric",
         "Nobody gives the start rule a parameter.",
         "start::_: \"a\" %if is_zeros(_)\n",
         "start: a::0\na::_: \"a\" %if is_zeros(_)\n",
     ),
-    code(
+    CodeInfo::new(
         "L050",
         "rule in a terminal",
         "Terminals are made of terminals. `&` and `~` take terminals, too.",
         "start: A\nA: b \"x\"\nb: \"y\"\n",
         "start: A\nA: B \"x\"\nB: \"y\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L051",
         "not in a terminal",
         "Special tokens and other grammars stand in rules only.",
         "start: A\nA: \"x\" <think>\n",
         "start: a\na: \"x\" <think>\n",
     ),
-    code(
+    CodeInfo::new(
         "L052",
         "alias in a terminal",
         "Aliases name tree nodes of rules.",
         "start: A\nA: \"x\" -> y\n",
         "start: A\nA: \"x\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L053",
         "`%if` in a terminal",
         "Conditions choose alternatives of rules.",
         "start: A\nA: \"x\" %if bit_set(0)\n",
         "start: a::1\na::_: \"x\" %if bit_set(0)\n",
     ),
-    code(
+    CodeInfo::new(
         "L060",
         "bad escape",
         "Strings know \\n \\t \\r \\f \\xHH \\uHHHH \\UHHHHHHHH \\\\ \\\"; behind `%llguidance` the escapes of JSON and \\xHH.",
         "start: \"\\x4\"\n",
         "start: \"\\x41\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L061",
         "backslash kept",
         "As in Lark, a backslash before another character stays in the string.",
         "start: \"\\d\"\n",
         "start: \"\\\\d\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L062",
         "range of more than a character",
         "Each side of `..` is one character.",
         "start: \"ab\"..\"z\"\n",
         "start: \"a\"..\"z\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L063",
         "range the wrong way round",
         "The first character is greater than the last.",
         "start: \"z\"..\"a\"\n",
         "start: \"a\"..\"z\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L064",
         "flag on a range",
         "Ranges take no flags.",
         "start: \"a\"i..\"z\"i\n",
         "start: \"a\"..\"z\" | \"A\"..\"Z\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L065",
         "flag `l`",
         "Case and letters would depend on the machine's language.",
         "start: /a/l\n",
         "start: /a/i\n",
     ),
-    code(
+    CodeInfo::new(
         "L066",
         "list of tokens",
         "A list has ids, ranges of ids and names between commas; `*` stands alone.",
         "start: <[9-1]>\n",
         "start: <[1-9]>\n",
     ),
-    code(
+    CodeInfo::new(
         "L067",
         "`%regex`",
         "The object is not one of the structured regexes.",
         "start: %regex { \"substring_chunk\": [\"a\"] }\n",
         "start: %regex { \"substring_chunks\": [\"a\"] }\n",
     ),
-    code(
+    CodeInfo::new(
         "L068",
         "lazy terminal alone",
         "`_STRING_INNER` and `_STRING_ESC_INNER` end where what follows them begins; alone they take as much as they can.",
         "start: A\nA: \"x\" _STRING_INNER\n%import common._STRING_INNER\n",
         "start: A\nA: \"x\" _STRING_INNER \"y\"\n%import common._STRING_INNER\n",
     ),
-    code(
+    CodeInfo::new(
         "L070",
         "parameter not wanted",
         "The rule is not defined with `::_`.",
         "start: a::1\na: \"x\"\n",
         "start: a\na: \"x\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L071",
         "parameter missing",
         "The rule is defined with `::_` and needs a parameter.",
         "start: a\na::_: \"x\" %if is_zeros(_)\n",
         "start: a::0\na::_: \"x\" %if is_zeros(_)\n",
     ),
-    code(
+    CodeInfo::new(
         "L072",
         "parameter not used",
         "The rule is defined with `::_` and does not look at its parameter.",
         "start: a::0\na::_: \"x\"\n",
         "start: a\na: \"x\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L073",
         "parameter used outside",
         "Only rules defined with `::_` have a parameter.",
         "start: a::_\na::_: \"x\" %if is_zeros(_)\n",
         "start: a::0\na::_: \"x\" %if is_zeros(_)\n",
     ),
-    code(
+    CodeInfo::new(
         "L074",
         "unknown parameter function",
         "Functions are set_bit, clear_bit, bit_and, bit_or, incr and decr; conditions bit_set, eq, and, … .",
         "start: a::0\na::_: \"x\" a::inc(_) | \"\" %if is_ones([0:2])\n",
         "start: a::0\na::_: \"x\" a::incr(_) | \"\" %if is_ones([0:2])\n",
     ),
-    code(
+    CodeInfo::new(
         "L075",
         "bits",
         "Bits are 0 to 63, and a range's end is one past its last bit.",
         "start: a::0\na::_: \"x\" %if is_zeros([2:2])\n",
         "start: a::0\na::_: \"x\" %if is_zeros([2:3])\n",
     ),
-    code(
+    CodeInfo::new(
         "L080",
         "unknown option",
         "The option is not known and has no effect.",
         "%larkspur { \"lexr\": \"exact\" }\nstart: \"a\"\n",
         "%larkspur { \"lexer\": \"exact\" }\nstart: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L081",
         "option's value",
         "The value is of another kind than the option takes.",
         "%larkspur { \"lexer\": \"exakt\" }\nstart: \"a\"\n",
         "%larkspur { \"lexer\": \"exact\" }\nstart: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L082",
         "option in a nested grammar",
         "The option counts for the whole text and is set in the outermost grammar.",
         "start: %lark {\n%larkspur { \"lexer\": \"exact\" }\nstart: \"a\"\n}\n",
         "%larkspur { \"lexer\": \"exact\" }\nstart: %lark { start: \"a\" }\n",
     ),
-    code(
+    CodeInfo::new(
         "L083",
         "options are an object",
         "Options are given as a JSON object.",
         "%larkspur []\nstart: \"a\"\n",
         "%larkspur {}\nstart: \"a\"\n",
     ),
-    code("L090", "source too large", "The text is over the limit `source_bytes_max`.", "", "start: \"a\"\n"),
-    code("L091", "too many symbols", "The grammar is over the limit `grammar_symbols_max`.", "", "start: \"a\"\n"),
-    code("L092", "too many regex nodes", "The terminals are over the limit `regex_nodes_max`.", "", "start: \"a\"\n"),
-    code(
+    CodeInfo::new("L090", "source too large", "The text is over the limit `source_bytes_max`.", "", "start: \"a\"\n"),
+    CodeInfo::new(
+        "L091",
+        "too many symbols",
+        "The grammar is over the limit `grammar_symbols_max`.",
+        "",
+        "start: \"a\"\n",
+    ),
+    CodeInfo::new(
+        "L092",
+        "too many regex nodes",
+        "The terminals are over the limit `regex_nodes_max`.",
+        "",
+        "start: \"a\"\n",
+    ),
+    CodeInfo::new(
         "L093",
         "too deep",
         "Brackets and nested grammars are over the limit `grammar_depth_max`.",
         "",
         "start: \"a\"\n",
     ),
-    code(
+    CodeInfo::new(
         "L094",
         "count too large",
         "The count is over the limit `repeat_max`.",
         "start: \"a\"~9999999\n",
         "start: \"a\"~999\n",
     ),
-    code(
+    CodeInfo::new(
         "L099",
         "more problems",
         "Only the first problems are shown, up to the limit `diagnostics_max`.",

@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a Lark text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
 use larkspur_grammar::{Diagnostic, Limits, Span};
 
 use crate::codes::CODES;
@@ -117,63 +117,37 @@ pub(crate) fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Opt
     Some(Near { name: found.to_string(), defined })
 }
 
-/// The diagnostics of one run. Past `limits.diagnostics_max` they are only counted.
-pub(crate) struct Sink {
-    errors: Vec<Diagnostic>,
-    warnings: Vec<Diagnostic>,
-    limit: usize,
-    suppressed: usize,
-}
+/// The diagnostics of one run.
+pub(crate) struct Sink(DiagnosticList);
 
 impl Sink {
     pub fn new(limits: &Limits) -> Self {
-        Self { errors: Vec::new(), warnings: Vec::new(), limit: limits.diagnostics_max.max(1), suppressed: 0 }
+        Self(DiagnosticList::new(limits))
     }
     pub fn report(&mut self, span: Span, mistake: Mistake) {
         self.push(mistake.diagnostic(span));
     }
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        let list = if diagnostic.is_error() { &mut self.errors } else { &mut self.warnings };
-        if list.len() < self.limit {
-            list.push(diagnostic);
-        } else {
-            self.suppressed += 1;
-        }
+        self.0.push(diagnostic);
     }
     pub fn extend(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
         diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
     /// Whether no further error would be shown.
     pub fn is_full(&self) -> bool {
-        self.errors.len() >= self.limit
+        self.0.is_full()
     }
     pub fn has_errors(&self) -> bool {
-        !self.errors.is_empty()
+        !self.0.errors().is_empty()
     }
     /// Whether an error is shown somewhere inside of `span`.
     pub fn has_error_in(&self, span: Span) -> bool {
-        let mut places = self.errors.iter().filter_map(|error| error.labels.first());
+        let mut places = self.0.errors().iter().filter_map(|error| error.labels.first());
         places
             .any(|label| label.span.source == span.source && label.span.start < span.end && span.start < label.span.end)
     }
-    /// The diagnostics in the order of the text; errors go before warnings where not all are shown.
-    pub fn finish(mut self) -> Vec<Diagnostic> {
-        let room = self.limit - self.errors.len();
-        self.suppressed += self.warnings.len().saturating_sub(room);
-        self.warnings.truncate(room);
-        let failed = self.has_errors();
-        let mut all = self.errors;
-        all.append(&mut self.warnings);
-        all.sort_by_key(|diagnostic| diagnostic.labels.first().map_or((0, 0), |l| (l.span.start, l.span.end)));
-        if self.suppressed > 0 {
-            let severity = if failed { larkspur_grammar::Severity::Error } else { larkspur_grammar::Severity::Warning };
-            let message = format!("{} more problems are not shown", self.suppressed);
-            all.push(
-                Diagnostic::new("L099", severity, None, message)
-                    .help("mend the first ones, or raise the limit `diagnostics_max`"),
-            );
-        }
-        all
+    pub fn finish(self) -> Vec<Diagnostic> {
+        self.0.finish("L099")
     }
 }
 

@@ -3,7 +3,7 @@
 //! In: a matcher's history, that is its text and events. Out: [`Capture`]s. The engine's own sets hold no positions, so
 //! the text is read again into positional Earley sets ([`chart`], [`replay`]), only in grammars with captures and only
 //! when somebody asks; then the preferred derivation is followed through them ([`derive`], [`divide`]).
-//! Since the history is the only input, rollback and fork need nothing.
+//! Since the history is the only input, rollback and fork need nothing but to forget the answer that was kept.
 //! What is preferred is defined in `docs/semantics.md`.
 
 mod chart;
@@ -37,11 +37,19 @@ impl Matcher {
     ///
     /// Errors: [`MatcherError::LimitExceeded`], with `capture_work_max` if the text is too long or too ambiguous.
     /// Cost: proportional to the text for grammars that can be parsed without ambiguity: about 100 ns for each item, with
-    /// the matcher's grammar locked. Nothing is kept for the next call.
+    /// the matcher's grammar locked. The answer is kept until the text changes.
     pub fn captures(&self) -> Result<Vec<Capture>, MatcherError> {
         if !self.grammar().cfg().has_captures {
             return Ok(Vec::new());
         }
+        if let Some(captured) = self.captured.get() {
+            return Ok(captured.to_vec());
+        }
+        let captures = self.derive_captures()?;
+        Ok(self.captured.get_or_init(|| captures.into()).to_vec())
+    }
+
+    fn derive_captures(&self) -> Result<Vec<Capture>, MatcherError> {
         let plan = self.grammar().capture_plan();
         let (text, events) = (self.text(), self.events());
         self.with_session(|session, _, _| {

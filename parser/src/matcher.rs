@@ -1,10 +1,11 @@
 //! One generated sequence: what was consumed, where that leads, and what may follow.
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, MutexGuard, OnceLock};
 
 use larkspur_grammar::ByteSet;
 use larkspur_toktrie::{TokenId, TokenMask, Vocabulary};
 
+use crate::captures::Capture;
 use crate::cfg::LexemeId;
 use crate::engine::{CompiledGrammar, Epoch, Session};
 use crate::error::{Fault, MatcherError};
@@ -16,7 +17,7 @@ use crate::machine::{Cursor, Machine};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MatcherOptions {
     /// The client can take tokens back: the text of a `stop` is then taken back from the output. Without it, that text
-    /// stays, and only captures leave it out.
+    /// stays, and only captures leave it out; so it does in `exact` mode, and where the text can also be something else.
     pub backtracking: bool,
     /// Stop after this many tokens in all.
     pub max_tokens: Option<u32>,
@@ -59,6 +60,8 @@ pub struct Matcher {
     read: PersistentVec<u8>,
     /// What else there is to a text.
     events: PersistentVec<Event>,
+    /// The captures of the text so far, if somebody asked for them.
+    pub(crate) captured: OnceLock<Arc<[Capture]>>,
 }
 
 /// Where a matcher is, without its history.
@@ -135,6 +138,7 @@ impl Matcher {
             text: PersistentVec::default(),
             read: PersistentVec::default(),
             events: PersistentVec::default(),
+            captured: OnceLock::new(),
         })
     }
 
@@ -311,6 +315,7 @@ impl Matcher {
             self.text.truncate(step.text_len);
             self.read.truncate(step.read_len);
             self.events.truncate(step.events_len);
+            self.captured.take();
             self.now = step.before;
         }
         Ok(())
@@ -431,6 +436,7 @@ impl Matcher {
 
     fn commit(&mut self, reading: Reading) {
         let before = std::mem::replace(&mut self.now, reading.now);
+        self.captured.take();
         let (text_len, read_len, events_len) = (self.text.len(), self.read.len(), self.events.len());
         self.steps.push(Step { before, text_len, read_len, events_len });
         if self.grammar.cfg().has_recorded {
@@ -547,6 +553,7 @@ impl Matcher {
         pending.extend_from_slice(&text[first.text_len.min(kept_len)..kept_len]);
         self.steps.truncate(self.steps.len() - taken);
         self.text.truncate(kept_len);
+        self.captured.take();
         if len > 0 {
             self.events.push(Event { at: kept_len, kind: EventKind::Hidden(text[kept_len..].into()) });
         }

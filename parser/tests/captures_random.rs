@@ -76,10 +76,28 @@ fn lark(rules: &[Rule]) -> String {
     text
 }
 
+/// Which rules derive some text.
+fn productive(rules: &[Rule]) -> Vec<bool> {
+    let mut productive = vec![false; rules.len()];
+    loop {
+        let can = |term: &Term| match term.atom {
+            Atom::Rule(rule) => matches!(term.suffix, '?' | '*') || productive[rule],
+            Atom::Text(_) => true,
+        };
+        let next: Vec<bool> =
+            rules.iter().map(|rule| rule.alternatives.iter().any(|terms| terms.iter().all(can))).collect();
+        if next == productive {
+            return productive;
+        }
+        productive = next;
+    }
+}
+
 type Found = Vec<(usize, usize, usize)>;
 
 struct Naive<'a> {
     rules: &'a [Rule],
+    productive: Vec<bool>,
     text: &'a [u8],
     /// Spans of rules.
     spans: HashSet<(usize, usize, usize)>,
@@ -92,7 +110,14 @@ struct Circle;
 
 impl<'a> Naive<'a> {
     fn new(rules: &'a [Rule], text: &'a [u8]) -> Self {
-        let mut naive = Naive { rules, text, spans: HashSet::new(), path: Vec::new(), found: Vec::new() };
+        let mut naive = Naive {
+            rules,
+            productive: productive(rules),
+            text,
+            spans: HashSet::new(),
+            path: Vec::new(),
+            found: Vec::new(),
+        };
         loop {
             let before = naive.spans.len();
             for (rule, Rule { alternatives, .. }) in rules.iter().enumerate() {
@@ -165,8 +190,8 @@ impl<'a> Naive<'a> {
         let rules = self.rules;
         let priority = |terms: &Vec<Term>| {
             let rules = terms.iter().filter_map(|term| match term.atom {
-                Atom::Rule(rule) => Some(rules[rule].priority),
-                Atom::Text(_) => None,
+                Atom::Rule(rule) if self.productive[rule] => Some(rules[rule].priority),
+                _ => None,
             });
             rules.max().unwrap_or(0)
         };

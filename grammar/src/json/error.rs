@@ -135,81 +135,77 @@ fn control_escape(code: u32) -> String {
     }
 }
 
-const fn info(
-    code: &'static str,
-    title: &'static str,
-    explanation: &'static str,
-    bad: &'static str,
-    good: &'static str,
-) -> CodeInfo {
-    CodeInfo { code, title, explanation, bad, good }
-}
-
 /// Everything that [`parse_json`](super::parse_json) reports.
 pub const CODES: &[CodeInfo] = &[
-    info(
+    CodeInfo::new(
         "N001",
         "value expected",
         "Something that begins no JSON value stands where one must.",
         "{\"a\": }",
         "{\"a\": 1}",
     ),
-    info("N002", "single quotes", "JSON strings stand in double quotes only.", "{'a': 1}", "{\"a\": 1}"),
-    info(
+    CodeInfo::new("N002", "single quotes", "JSON strings stand in double quotes only.", "{'a': 1}", "{\"a\": 1}"),
+    CodeInfo::new(
         "N003",
         "unknown word",
         "The words of JSON are true, false and null, in lower case.",
         "{\"a\": True}",
         "{\"a\": true}",
     ),
-    info(
+    CodeInfo::new(
         "N004",
         "malformed number",
         "A number is an optional minus, digits without leading zeros, and optionally a fraction and an exponent.",
         "[.5, 01, 1.]",
         "[0.5, 1, 1.0]",
     ),
-    info("N005", "string not closed", "A string ends with a double quote.", "{\"a: 1}", "{\"a\": 1}"),
-    info(
+    CodeInfo::new("N005", "string not closed", "A string ends with a double quote.", "{\"a: 1}", "{\"a\": 1}"),
+    CodeInfo::new(
         "N006",
         "control character in a string",
         "Characters below U+0020, line breaks among them, are written as escapes inside strings.",
         "[\"a\tb\"]",
         "[\"a\\tb\"]",
     ),
-    info(
+    CodeInfo::new(
         "N007",
         "unknown escape",
         "JSON has few escapes; a regex inside a JSON string needs its backslashes doubled.",
         "{\"pattern\": \"\\d+\"}",
         "{\"pattern\": \"\\\\d+\"}",
     ),
-    info(
+    CodeInfo::new(
         "N008",
         "malformed \\u escape",
         "\\u is followed by exactly four hexadecimal digits.",
         "[\"\\u41\"]",
         "[\"\\u0041\"]",
     ),
-    info(
+    CodeInfo::new(
         "N009",
         "half of a surrogate pair",
         "A character above U+FFFF is written as two \\u escapes; one of them alone is no character.",
         "[\"\\ud83d\"]",
         "[\"\\ud83d\\ude00\"]",
     ),
-    info("N010", "key expected", "The keys of an object are strings.", "{1: 2}", "{\"1\": 2}"),
-    info("N011", "key without quotes", "The keys of an object stand in double quotes.", "{a: 1}", "{\"a\": 1}"),
-    info("N012", "colon expected", "A colon stands between a key and its value.", "{\"a\" 1}", "{\"a\": 1}"),
-    info("N013", "comma expected", "Entries are separated by commas.", "[1 2]", "[1, 2]"),
-    info("N014", "comma at the end", "A comma stands only between entries.", "[1, 2,]", "[1, 2]"),
-    info("N015", "bracket not closed", "Every `{` and `[` is closed.", "{\"a\": [1}", "{\"a\": [1]}"),
-    info("N016", "wrong bracket", "`{` is closed by `}`, `[` by `]`.", "[1}", "[1]"),
-    info("N017", "comment", "JSON has no comments.", "{\"a\": 1 /* one */}", "{\"a\": 1}"),
-    info("N018", "text after the value", "A JSON text is one value.", "{} {}", "[{}, {}]"),
-    info("N019", "nested too deeply", "Nesting has the limit `grammar_depth_max`.", "[[[…]]]", "[]"),
-    info("N020", "too long", "A source has at most `source_bytes_max` bytes.", "…", "{}"),
-    info(
+    CodeInfo::new("N010", "key expected", "The keys of an object are strings.", "{1: 2}", "{\"1\": 2}"),
+    CodeInfo::new(
+        "N011",
+        "key without quotes",
+        "The keys of an object stand in double quotes.",
+        "{a: 1}",
+        "{\"a\": 1}",
+    ),
+    CodeInfo::new("N012", "colon expected", "A colon stands between a key and its value.", "{\"a\" 1}", "{\"a\": 1}"),
+    CodeInfo::new("N013", "comma expected", "Entries are separated by commas.", "[1 2]", "[1, 2]"),
+    CodeInfo::new("N014", "comma at the end", "A comma stands only between entries.", "[1, 2,]", "[1, 2]"),
+    CodeInfo::new("N015", "bracket not closed", "Every `{` and `[` is closed.", "{\"a\": [1}", "{\"a\": [1]}"),
+    CodeInfo::new("N016", "wrong bracket", "`{` is closed by `}`, `[` by `]`.", "[1}", "[1]"),
+    CodeInfo::new("N017", "comment", "JSON has no comments.", "{\"a\": 1 /* one */}", "{\"a\": 1}"),
+    CodeInfo::new("N018", "text after the value", "A JSON text is one value.", "{} {}", "[{}, {}]"),
+    CodeInfo::new("N019", "nested too deeply", "Nesting has the limit `grammar_depth_max`.", "[[[…]]]", "[]"),
+    CodeInfo::new("N020", "too long", "A source has at most `source_bytes_max` bytes.", "…", "{}"),
+    CodeInfo::new(
         "N101",
         "repeated key",
         "Of equal keys in one object only the last counts; the others are most likely mistakes.",

@@ -315,131 +315,139 @@ impl RegexLint {
     }
 }
 
-const fn info(
-    code: &'static str,
-    title: &'static str,
-    explanation: &'static str,
-    bad: &'static str,
-    good: &'static str,
-) -> CodeInfo {
-    CodeInfo { code, title, explanation, bad, good }
-}
-
 /// Everything that [`parse_regex`](super::parse_regex) reports. The examples are Lark grammars.
 pub const CODES: &[CodeInfo] = &[
-    info("R001", "group not closed", "Every `(` has its `)`.", "start: /(ab/", "start: /(ab)/"),
-    info(
+    CodeInfo::new("R001", "group not closed", "Every `(` has its `)`.", "start: /(ab/", "start: /(ab)/"),
+    CodeInfo::new(
         "R002",
         "unmatched parenthesis",
         "A `)` closes a group; as a character it is `\\)`.",
         "start: /ab)/",
         "start: /ab\\)/",
     ),
-    info(
+    CodeInfo::new(
         "R003",
         "class not closed",
         "Every `[` has its `]`; a `]` that stands first is a character.",
         "start: /[]/",
         "start: /[\\]]/",
     ),
-    info(
+    CodeInfo::new(
         "R004",
         "range the wrong way round",
         "A range goes from the lower to the higher code.",
         "start: /[z-a]/",
         "start: /[a-z]/",
     ),
-    info(
+    CodeInfo::new(
         "R005",
         "class as the end of a range",
         "The ends of a range are single characters.",
         "start: /[\\w-z]/",
         "start: /[\\wz-]/",
     ),
-    info("R006", "nothing to repeat", "A quantifier follows what it repeats.", "start: /*a/", "start: /\\*a/"),
-    info(
+    CodeInfo::new("R006", "nothing to repeat", "A quantifier follows what it repeats.", "start: /*a/", "start: /\\*a/"),
+    CodeInfo::new(
         "R007",
         "repeated twice",
         "Two quantifiers in a row are a mistake in Python and ECMA-262.",
         "start: /a{2}{3}/",
         "start: /(?:a{2}){3}/",
     ),
-    info("R008", "minimum above maximum", "`{m,n}` has m <= n.", "start: /a{3,2}/", "start: /a{2,3}/"),
-    info("R009", "count too large", "Counts are at most `repeat_max`.", "start: /a{9999999}/", "start: /a*/"),
-    info(
+    CodeInfo::new("R008", "minimum above maximum", "`{m,n}` has m <= n.", "start: /a{3,2}/", "start: /a{2,3}/"),
+    CodeInfo::new("R009", "count too large", "Counts are at most `repeat_max`.", "start: /a{9999999}/", "start: /a*/"),
+    CodeInfo::new(
         "R010",
         "malformed count",
         "Rust's regexes take `{` for the start of a count.",
         "%llguidance {}\nstart: /{a}/",
         "%llguidance {}\nstart: /\\{a\\}/",
     ),
-    info(
+    CodeInfo::new(
         "R011",
         "unknown escape",
         "A backslash before a letter has a meaning, or is reserved.",
         "start: /\\h+/",
         "start: /[ \\t]+/",
     ),
-    info(
+    CodeInfo::new(
         "R012",
         "incomplete number of a character",
         "`\\x` takes two hexadecimal digits, `\\u` four, `\\U` eight, or any number in braces.",
         "start: /\\x4/",
         "start: /\\x04/",
     ),
-    info(
+    CodeInfo::new(
         "R013",
         "not a character",
         "Characters are U+0000 to U+10FFFF without the surrogates U+D800 to U+DFFF.",
         "start: /\\ud800/",
         "start: /\\U00010000/",
     ),
-    info("R014", "octal escape out of place", "Octal escapes end at `\\377`.", "start: /\\777/", "start: /\\u01ff/"),
-    info(
+    CodeInfo::new(
+        "R014",
+        "octal escape out of place",
+        "Octal escapes end at `\\377`.",
+        "start: /\\777/",
+        "start: /\\u01ff/",
+    ),
+    CodeInfo::new(
         "R015",
         "unknown property",
         "`\\p{…}` takes general categories, scripts and properties of Unicode.",
         "start: /\\p{Letters}/",
         "start: /\\p{Letter}/",
     ),
-    info(
+    CodeInfo::new(
         "R016",
         "backslash at the end",
         "A backslash escapes what follows it.",
         "start: %regex \"a\\\\\"",
         "start: %regex \"a\"",
     ),
-    info("R017", "character by name", "Tables of names are not built in.", "start: /\\N{EM DASH}/", "start: /\\u2014/"),
-    info(
+    CodeInfo::new(
+        "R017",
+        "character by name",
+        "Tables of names are not built in.",
+        "start: /\\N{EM DASH}/",
+        "start: /\\u2014/",
+    ),
+    CodeInfo::new(
         "R018",
         "unknown kind of group",
         "After `(?` comes what kind of group it is.",
         "start: /(?~a)/",
         "start: /(?:a)/",
     ),
-    info(
+    CodeInfo::new(
         "R019",
         "bad name for a group",
         "Names are letters, digits and `_`, and begin with no digit.",
         "start: /(?P<1>a)/",
         "start: /(?P<one>a)/",
     ),
-    info(
+    CodeInfo::new(
         "R020",
         "two groups of one name",
         "A name stands for one group.",
         "start: /(?P<a>x)(?P<a>y)/",
         "start: /(?P<a>x)(?P<b>y)/",
     ),
-    info("R021", "unknown flag", "Flags are `i`, `m`, `s`, `x`, `u` and `a`.", "start: /(?q)a/", "start: /(?i)a/"),
-    info(
+    CodeInfo::new(
+        "R021",
+        "unknown flag",
+        "Flags are `i`, `m`, `s`, `x`, `u` and `a`.",
+        "start: /(?q)a/",
+        "start: /(?i)a/",
+    ),
+    CodeInfo::new(
         "R022",
         "flags not at the start",
         "In Python, `(?i)` holds for the whole regex and must be at its start.",
         "start: /a(?i)b/",
         "start: /a(?i:b)/",
     ),
-    info(
+    CodeInfo::new(
         "R023",
         "look-around out of sight",
         "Look-ahead, look-behind, `\\b` and `\\B` are decided within the regex: a terminal cannot see what stands before or \
@@ -448,101 +456,113 @@ pub const CODES: &[CodeInfo] = &[
         "start: /if(?!x)/",
         "start: /(?!0)[0-9]+/",
     ),
-    info(
+    CodeInfo::new(
         "R024",
         "word boundary",
         "Half boundaries (`\\b{start}`, `\\<`) are not built.",
         "%llguidance {}\nstart: /a\\b{end}/",
         "start: /if/",
     ),
-    info(
+    CodeInfo::new(
         "R025",
         "lazy quantifier",
         "`*?`, `+?`, `??` and `{m,n}?` are not built yet.",
         "start: /\".*?\"/",
         "start: /\"[^\"]*\"/",
     ),
-    info("R026", "anchor in the middle", "`^` and `$` stand at the edges of a regex.", "start: /a$b/", "start: /ab/"),
-    info(
+    CodeInfo::new(
+        "R026",
+        "anchor in the middle",
+        "`^` and `$` stand at the edges of a regex.",
+        "start: /a$b/",
+        "start: /ab/",
+    ),
+    CodeInfo::new(
         "R027",
         "back-reference",
         "What a group matched cannot be asked for again: such languages are not regular.",
         "start: /(a|b)\\1/",
         "start: /aa|bb/",
     ),
-    info(
+    CodeInfo::new(
         "R028",
         "conditional group",
         "`(?(1)a|b)` depends on what a group matched.",
         "start: /(<)?a(?(1)>)/",
         "start: /<a>|a/",
     ),
-    info(
+    CodeInfo::new(
         "R029",
         "atomic or possessive",
         "`(?>…)` and `a++` depend on the order in which matches are tried.",
         "start: /a++b/",
         "start: /a+b/",
     ),
-    info(
+    CodeInfo::new(
         "R030",
         "recursion in a regex",
         "Recursion belongs in rules.",
         "start: /a(?1)?b/",
         "start: \"a\" start? \"b\"",
     ),
-    info("R031", "nested too deeply", "Nesting has the limit `grammar_depth_max`.", "start: /((((…))))/", "start: /…/"),
-    info(
+    CodeInfo::new(
+        "R031",
+        "nested too deeply",
+        "Nesting has the limit `grammar_depth_max`.",
+        "start: /((((…))))/",
+        "start: /…/",
+    ),
+    CodeInfo::new(
         "R032",
         "too many nodes",
         "All regexes of a source have at most `regex_nodes_max` nodes.",
         "start: /…/",
         "start: /a/",
     ),
-    info("R033", "regex too long", "A text has at most `source_bytes_max` bytes.", "start: /…/", "start: /a/"),
-    info(
+    CodeInfo::new("R033", "regex too long", "A text has at most `source_bytes_max` bytes.", "start: /…/", "start: /a/"),
+    CodeInfo::new(
         "R034",
         "complement of several bytes",
         "With `allow_invalid_utf8` a negated class is one byte.",
         "%larkspur {\"allow_invalid_utf8\": true}\nstart: /[^é]/",
         "start: /[^é]/",
     ),
-    info(
+    CodeInfo::new(
         "R035",
         "bytes without allow_invalid_utf8",
         "Rust's flag `-u` describes bytes that need not be characters.",
         "start: /(?-u:\\xFF)/",
         "start: /\\xFF/",
     ),
-    info(
+    CodeInfo::new(
         "R101",
         "notation of Rust's classes",
         "`&&`, `--`, `~~` and `[` in a class are operators in Rust, characters in Python and ECMA-262.",
         "start: /[a-z&&x]/",
         "start: /[a-z\\&x]/",
     ),
-    info(
+    CodeInfo::new(
         "R102",
         "empty class",
         "`[]` and `[^]` mean nothing and anything in ECMA-262 only.",
         "start: %json {\"type\": \"string\", \"pattern\": \"^[^]*$\"}",
         "start: %json {\"type\": \"string\", \"pattern\": \"^[\\\\s\\\\S]*$\"}",
     ),
-    info(
+    CodeInfo::new(
         "R103",
         "count without a minimum",
         "ECMA-262 has no `{,n}`.",
         "start: %json {\"type\": \"string\", \"pattern\": \"^a{,5}$\"}",
         "start: %json {\"type\": \"string\", \"pattern\": \"^a{0,5}$\"}",
     ),
-    info(
+    CodeInfo::new(
         "R104",
         "escape of another dialect",
         "`\\A`, `\\Z`, `\\z` and `\\a` are not in ECMA-262; they are read as in Python.",
         "start: %json {\"type\": \"string\", \"pattern\": \"\\\\Aa\\\\Z\"}",
         "start: %json {\"type\": \"string\", \"pattern\": \"^a$\"}",
     ),
-    info(
+    CodeInfo::new(
         "R105",
         "white space in a verbose class",
         "With flag `x`, Python keeps white space in classes, Rust drops it.",

@@ -80,8 +80,9 @@ pub fn link(
                     if found.is_none() {
                         let mut diagnostic =
                             Diagnostic::error("G001", span, format!("there is no grammar named `{name}`"));
+                        let names = named.keys().map(String::as_str).filter(|name| !name.is_empty());
                         let compared = if diagnostics.len() < NAMES_EXPLAINED_MAX { NAMES_COMPARED_MAX } else { 0 };
-                        if let Some(near) = did_you_mean(&name, named.keys().map(String::as_str).take(compared)) {
+                        if let Some(near) = did_you_mean(&name, names.take(compared)) {
                             diagnostic = diagnostic.help(format!("did you mean `@{near}`?"));
                         }
                         diagnostics.push(diagnostic);

@@ -85,7 +85,10 @@ fn read_elements(
             (Some(lark), Some(schema)) => {
                 reading.report(document.span(schema), Mistake::ElementWithTwo { other: document.span(lark) });
             }
-            (None, Some(schema)) => grammars.extend(embedded_schema(reading, document.span(schema))),
+            (None, Some(schema)) => {
+                let read = embedded_schema(reading, document.span(schema));
+                grammars.extend(read.into_iter().map(|grammar| Grammar { name: name.clone(), ..grammar }));
+            }
             (Some(lark), None) => match document.string(lark) {
                 None => {
                     let found = kind(document, lark);

@@ -95,6 +95,21 @@ fn lists_link_by_name_and_have_a_budget() {
 }
 
 #[test]
+fn schemas_of_a_list_have_names() {
+    let list = r#"{"grammars": [
+        {"lark_grammar": "start: \"<\" (call | @name)+ \">\"\ncall[capture]: @args"},
+        {"name": "name", "json_schema": {"const": "f"}},
+        {"name": "args", "json_schema": {"type": "array", "items": {"type": "integer"}}}
+    ]}"#;
+    assert_eq!(accepts(&Source::list(list), "<\"f\"[1,2]>"), Ok(true));
+    assert_eq!(accepts(&Source::list(list), "<\"f\"[1,true]>"), Err(7));
+    let error = engine().compile(&Source::list(list.replace("@name", "@nme"))).expect_err("there is no such grammar");
+    assert_eq!(error.diagnostics[0].help.as_deref(), Some("did you mean `@name`?"));
+    let error = engine().compile(&Source::list(list.replace("@name", "@n"))).expect_err("there is no such grammar");
+    assert_eq!(error.diagnostics[0].help, None, "grammars without a name are none to mean");
+}
+
+#[test]
 fn errors_say_where() {
     let text = LIST.replace("@inner", "@innner");
     let error = engine().compile(&Source::list(text).named("list.json")).expect_err("there is no such grammar");

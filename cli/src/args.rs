@@ -1,5 +1,7 @@
 //! Arguments, as `--help` shows them.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use larkspur::{LexerMode, SourceKind, Spelling};
 
@@ -25,6 +27,8 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     /// Print what a grammar looks like inside.
     Dump(DumpArgs),
+    /// Run suites of JSON Schemas with instances, and count the right verdicts.
+    Conformance(ConformanceArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
 }
@@ -88,7 +92,7 @@ pub(crate) struct CheckArgs {
 pub(crate) struct MatchArgs {
     /// Grammar file; `-` is standard input.
     pub grammar: String,
-    /// The text; `-`, or nothing, is standard input.
+    /// The text; `-`, or nothing, is standard input. For a JSON Schema also the name of a `.json` file.
     #[arg(allow_hyphen_values = true, conflicts_with = "token_ids")]
     pub text: Option<String>,
     #[command(flatten)]
@@ -123,7 +127,7 @@ pub(crate) struct MaskArgs {
 pub(crate) struct TraceArgs {
     /// Grammar file; `-` is standard input.
     pub grammar: String,
-    /// The text; `-`, or nothing, is standard input.
+    /// The text; `-`, or nothing, is standard input. For a JSON Schema also the name of a `.json` file.
     #[arg(allow_hyphen_values = true, conflicts_with = "token_ids")]
     pub text: Option<String>,
     #[command(flatten)]
@@ -161,6 +165,25 @@ pub(crate) struct DumpArgs {
     pub stage: Stage,
     #[command(flatten)]
     pub read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConformanceArgs {
+    /// Folders: the official JSON Schema test suite (with `tests/` and `remotes/`), or MaskBench.
+    #[arg(value_name = "DIR", required = true)]
+    pub folders: Vec<PathBuf>,
+    /// Only cases in whose set or file this stands.
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// Only every N-th case.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub step: usize,
+    /// Show everything that is not right.
+    #[arg(long)]
+    pub failures: bool,
+    /// As text for people, or as JSON.
+    #[arg(long, value_enum, default_value_t)]
+    pub output: Output,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod conformance;
 pub(crate) mod dump;
 pub(crate) mod generate;
 pub(crate) mod mask;

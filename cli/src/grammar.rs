@@ -19,6 +19,7 @@ impl ReadArgs {
             lexer: self.lexer.map(Into::into),
             llguidance_face: self.llguidance,
             retriever: documents(&self.refs)?,
+            ..CompileOptions::default()
         })
     }
 
@@ -39,10 +40,14 @@ impl ReadArgs {
     /// Reads and links a grammar. `None` if it has mistakes, which are then shown. `profile` is that of the command for
     /// JSON Schemas.
     pub fn linked(&self, path: &str, profile: Profile) -> Result<Option<Linked>> {
-        let source = self.source(path)?;
+        self.linked_source(&self.source(path)?, profile)
+    }
+
+    /// Links a grammar. `None` if it has mistakes, which are then shown.
+    pub fn linked_source(&self, source: &Source, profile: Profile) -> Result<Option<Linked>> {
         let is_schema = source.kind() == Some(SourceKind::JsonSchema);
         let options = self.options(if is_schema { profile } else { Profile::Generate })?;
-        match larkspur::link(&source, &options, &Limits::default()) {
+        match larkspur::link(source, &options, &Limits::default()) {
             Ok(linked) => Ok(Some(linked)),
             Err(error) => {
                 render::diagnostics(&mut anstream::stderr().lock(), &error.diagnostics, &error.sources)?;

@@ -181,3 +181,20 @@ fn a_closed_pipe_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn conformance_counts_verdicts() {
+    let output = run(&["conformance", "suite", "--failures", "--output", "json"], b"");
+    assert_eq!(output.status.code(), Some(0));
+    let reports: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let report = &reports[0];
+    let figures = ["schemas", "compiled", "all_right", "tests", "right", "lost", "wrong_accepts", "wrong_rejects"];
+    assert_eq!(figures.map(|key| report[key].as_u64()), [3, 2, 2, 4, 3, 1, 0, 0].map(Some));
+    assert_eq!(report["failures"].as_array().map(Vec::len), Some(1));
+    assert_eq!(report["failures"][0]["kind"], "refused");
+    let output = run(&["conformance", "suite"], b"");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(text.contains("| larkspur | maskbench | 3 | 2 (66.67 %) |"), "{text}");
+    assert!(text.contains("1  J005 `$ref` at … leads to …, which cannot be loaded"), "{text}");
+    assert_eq!(run(&["conformance", "nowhere"], b"").status.code(), Some(2));
+}

@@ -6,6 +6,7 @@
 //! Values live in one table, children before their parents; nothing recurses, neither here nor when a document is dropped.
 
 mod error;
+mod path;
 mod reader;
 
 use rustc_hash::FxHashMap;
@@ -18,6 +19,7 @@ use crate::span::{SourceId, Span};
 use crate::text_map::TextMap;
 
 pub use error::CODES;
+pub use path::{PathStep, path_at, path_pointer};
 pub(crate) use reader::check_number;
 
 define_id! {

@@ -1,6 +1,8 @@
 //! The JSON reader against `serde_json`, and its spans, maps and messages.
 
-use larkspur_grammar::json::{CODES, JsonDocument, JsonId, JsonValue, parse_json, parse_json_prefix, value_end};
+use larkspur_grammar::json::{
+    CODES, JsonDocument, JsonId, JsonValue, parse_json, parse_json_prefix, path_at, path_pointer, value_end,
+};
 use larkspur_grammar::{Limits, SourceId};
 use proptest::prelude::*;
 
@@ -178,4 +180,35 @@ fn prefixes_keys_and_depth() {
     assert_eq!(errors(&deep)[0].0, "N019");
     let long = format!("[{}1]", "1,".repeat(200_000));
     assert_eq!(read(&long).expect("long").len(), 200_002);
+}
+
+#[test]
+fn places_in_a_text() {
+    let path = |text: &str| {
+        let at = text.find('^').expect("a mark");
+        path_pointer(&path_at(text.replace('^', "").as_bytes(), at))
+    };
+    for (text, expected) in [
+        ("^1", ""),
+        ("1^", ""),
+        ("[^1]", "/0"),
+        ("[^]", ""),
+        ("[1^]", ""),
+        ("[1^2]", "/0"),
+        ("[1,^]", "/1"),
+        ("[1,[2, ^3]]", "/1/1"),
+        (r#"{"a^":1}"#, ""),
+        (r#"{"a"^:1}"#, ""),
+        (r#"{"a":^}"#, "/a"),
+        (r#"{"a":1^}"#, ""),
+        (r#"{"a":1,^"b":2}"#, ""),
+        (r#"{"a/b":{"c\u0064\"":["x^"]}}"#, r#"/a~1b/cd"/0"#),
+        (r#"{"a":{"b":[]}^}"#, ""),
+        (r#"{"a":{"b":[]^}}"#, "/a"),
+        (r#"{"a":"},{"^}"#, ""),
+        // Not JSON at all.
+        ("}]:,\"^", ""),
+    ] {
+        assert_eq!(path(text), expected, "{text}");
+    }
 }

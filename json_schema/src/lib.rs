@@ -41,6 +41,7 @@ mod number_texts;
 mod numbers;
 mod objects;
 mod parser;
+mod places;
 mod reach;
 mod refs;
 mod shapes;
@@ -57,6 +58,7 @@ use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceMap, Span};
 pub use codes::CODES;
 pub use documents::Retriever;
 pub use draft::Draft;
+pub use places::schemas_at;
 pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFormat, Whitespace};
 
 use error::{Mistake, Sink};
@@ -79,13 +81,15 @@ pub struct SchemaOptions<'a> {
     pub uri: &'a str,
     /// Gives the documents that the schema refers to. Without one there are only the meta-schemas, which are built in.
     pub retriever: Option<&'a Retriever>,
+    /// `format` is an annotation, as the specification has it by default, and not an assertion.
+    pub format_annotation: bool,
 }
 
 impl<'a> SchemaOptions<'a> {
     /// A grammar without name, of draft 2020-12, in the generator's spelling.
     pub fn new(limits: &'a Limits) -> Self {
         let spelling = Spelling::default();
-        Self { limits, name: "", draft: Draft::Draft2020, spelling, uri: "", retriever: None }
+        Self { limits, name: "", draft: Draft::Draft2020, spelling, uri: "", retriever: None, format_annotation: false }
     }
 }
 
@@ -119,6 +123,7 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
     let guidance = guidance::read(&document, &options.spelling, &mut sink);
     let mut normalizer = Normalizer::new(&document, resources, options.limits, sink);
     normalizer.coerce_one_of = guidance.coerce_one_of;
+    normalizer.format_annotation = options.format_annotation;
     let separators = match guidance.spelling.separators(&mut normalizer.set, options.limits) {
         Ok(separators) => separators,
         Err((field, errors)) => {

@@ -71,6 +71,8 @@ pub(crate) struct Normalizer<'a> {
     pub coerce_one_of: bool,
     /// What a `format` of unknown name is.
     pub unknown_format: UnknownFormat,
+    /// `format` says nothing.
+    pub format_annotation: bool,
     work: u64,
     is_over: bool,
 }
@@ -99,6 +101,7 @@ impl<'a> Normalizer<'a> {
             inhabited: FxHashMap::default(),
             coerce_one_of: false,
             unknown_format: UnknownFormat::default(),
+            format_annotation: false,
             work: 0,
             is_over: false,
         }
@@ -584,12 +587,12 @@ impl<'a> Normalizer<'a> {
     }
 
     fn format_name(&self, keywords: &Keywords) -> Option<&'a str> {
-        keywords.format.and_then(|place| self.document.string(place))
+        keywords.format.filter(|_| !self.format_annotation).and_then(|place| self.document.string(place))
     }
 
     /// The language of the schema's `format`, if it says something of texts.
     fn format(&mut self, keywords: &Keywords) -> Option<RegexId> {
-        let place = keywords.format?;
+        let place = keywords.format.filter(|_| !self.format_annotation)?;
         let name = self.format_name(keywords).unwrap_or_default();
         match formats::meaning(name) {
             Meaning::Unknown => {

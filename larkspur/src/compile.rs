@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use larkspur_grammar::lints::lint;
 use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
 
-use larkspur_json_schema::{Retriever, Spelling};
+use larkspur_json_schema::{Draft, Retriever, Spelling};
 
 use crate::error::{CompileError, Mistake};
 use crate::front_ends::embedded_schema;
@@ -24,6 +24,10 @@ pub struct CompileOptions {
     pub spelling: Spelling,
     /// Gives the documents that JSON Schemas refer to. Without one there are only the meta-schemas, which are built in.
     pub retriever: Option<Retriever>,
+    /// The draft of JSON Schemas without `$schema`; 2020-12 if it is not given.
+    pub draft: Option<Draft>,
+    /// `format` in JSON Schemas says nothing of which values are valid, as the specification has it by default.
+    pub format_annotation: bool,
 }
 
 /// A source whose grammars are read and linked, not yet compiled for a vocabulary.

@@ -1,16 +1,16 @@
 //! The table of front ends: a new one is one new folder and a row here.
 
 use larkspur_grammar::{
-    Dialect, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexOptions, Rule, SourceId, Span, Terminal,
-    TextMap, parse_regex,
+    Dialect, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule, SourceId,
+    SourceMap, Span, Terminal, TextMap, json, parse_regex,
 };
 use larkspur_json_schema::{SchemaOptions, Spelling};
 use larkspur_lark_frontend::LarkOptions;
 
-use crate::compile::Reading;
+use crate::compile::{CompileOptions, Reading};
 use crate::error::Mistake;
 use crate::list;
-use crate::source::SourceKind;
+use crate::source::{Source, SourceBody, SourceKind};
 
 /// One kind of source.
 pub(crate) struct FrontEnd {
@@ -150,9 +150,47 @@ pub(crate) fn embedded_schema(reading: &mut Reading, span: Span) -> Vec<Grammar>
 }
 
 fn schema(reading: &mut Reading, span: Span, spelling: Spelling) -> Vec<Grammar> {
-    let retriever = reading.options.retriever.as_ref();
-    let options = SchemaOptions { retriever, spelling, ..SchemaOptions::new(reading.limits) };
+    let options = SchemaOptions { spelling, ..schema_options(reading.options, reading.limits) };
     let parsed = larkspur_json_schema::compile(&mut reading.sources, span, &options);
     reading.diagnostics.extend(parsed.diagnostics);
     parsed.grammar.into_iter().collect()
+}
+
+fn schema_options<'a>(options: &'a CompileOptions, limits: &'a Limits) -> SchemaOptions<'a> {
+    let defaults = SchemaOptions::new(limits);
+    SchemaOptions {
+        retriever: options.retriever.as_ref(),
+        draft: options.draft.unwrap_or(defaults.draft),
+        format_annotation: options.format_annotation,
+        spelling: options.spelling.clone(),
+        ..defaults
+    }
+}
+
+/// A place in a text that is meant to be an instance of a JSON Schema.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InstancePlace {
+    /// The value that the byte belongs to, as a JSON pointer.
+    pub pointer: String,
+    /// The schemas that say something of that value: `#/properties/a`, with the name of its document before it if that
+    /// is another one. Of branches (`anyOf` and the like) all are listed.
+    pub schemas: Vec<String>,
+}
+
+/// Where in an instance the byte `at` of its text stands, and what applies there; `None` if the source is no JSON
+/// Schema. What stands before `at` is taken to be the beginning of a JSON text.
+pub fn instance_place(
+    source: &Source,
+    options: &CompileOptions,
+    limits: &Limits,
+    text: &[u8],
+    at: usize,
+) -> Option<InstancePlace> {
+    let SourceBody::Text { kind: SourceKind::JsonSchema, text: schema } = &source.body else { return None };
+    let mut sources = SourceMap::new();
+    let id = sources.add(&source.name, schema);
+    let path = json::path_at(text, at);
+    let body = Span::new(id, 0, schema.len());
+    let schemas = larkspur_json_schema::schemas_at(&mut sources, body, &schema_options(options, limits), &path);
+    Some(InstancePlace { pointer: json::path_pointer(&path), schemas })
 }

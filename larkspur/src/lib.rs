@@ -37,6 +37,7 @@ pub use codes::{CODES, codes};
 pub use compile::{CompileOptions, Linked, link};
 pub use engine::{CompiledGrammar, Engine};
 pub use error::{CompileError, summary_line};
+pub use front_ends::{InstancePlace, instance_place};
 pub use source::{Source, SourceBody, SourceKind, UnknownSourceKind};
 pub use stages::{ast_dump, ir_dump};
 
@@ -47,7 +48,7 @@ pub use larkspur_grammar::{
     Span,
 };
 pub use larkspur_json_schema::{
-    KeyOrder, NumberSpelling, Retriever, Spelling, StringEscapes, UnknownFormat, Whitespace,
+    Draft, KeyOrder, NumberSpelling, Retriever, Spelling, StringEscapes, UnknownFormat, Whitespace,
 };
 pub use larkspur_parser::{
     Capture, Consumed, DEFAULT_SLICES, EngineOptions, GrammarStats, MaskStats, Matcher, MatcherError, MatcherOptions,

@@ -18,11 +18,11 @@ const SAMPLE_LEN: usize = 20;
 pub(crate) fn run(args: &MaskArgs) -> Result<Outcome> {
     let after = args.after.as_deref().unwrap_or_default();
     let prepared = prepare(&args.grammar, Some(after), &args.read, &args.how, Default::VocabularyAndBytes)?;
-    let Some(Prepared { vocabulary, grammar, text }) = prepared else { return Ok(Outcome::Failed) };
+    let Some(Prepared { vocabulary, grammar, text, .. }) = prepared else { return Ok(Outcome::Failed) };
     let mut matcher = grammar.matcher()?;
     if let Some(rejection) = text.feed(&mut matcher, &vocabulary)? {
         render::error("the grammar rejects the text, so that there is no mask after it");
-        print_rejection(&mut anstream::stderr().lock(), &rejection, &text)?;
+        print_rejection(&mut anstream::stderr().lock(), &rejection, &text, &[])?;
         return Ok(Outcome::Failed);
     }
     let mut mask = TokenMask::new(vocabulary.len());

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use larkspur::{ByteSet, Capture, Matcher};
+use larkspur::{ByteSet, Capture, InstancePlace, Matcher};
 use serde_json::{Value, json};
 
 use super::prepare::{Default, Prepared, prepare};
@@ -20,17 +20,24 @@ struct Verdict {
     expected: Vec<String>,
     allowed: ByteSet,
     captures: Vec<Capture>,
+    /// Where the text fails or ends, in terms of a JSON Schema.
+    place: Option<InstancePlace>,
 }
 
 pub(crate) fn run(args: &MatchArgs) -> Result<Outcome> {
     let prepared = prepare(&args.grammar, args.text.as_deref(), &args.read, &args.how, Default::Bytes)?;
-    let Some(Prepared { vocabulary, grammar, text }) = prepared else { return Ok(Outcome::Failed) };
+    let Some(prepared) = prepared else { return Ok(Outcome::Failed) };
+    let Prepared { vocabulary, grammar, text, .. } = &prepared;
     let mut matcher = grammar.matcher()?;
-    let rejection = text.feed(&mut matcher, &vocabulary)?;
-    let verdict = Verdict::new(rejection, &matcher)?;
+    let rejection = text.feed(&mut matcher, vocabulary)?;
+    let mut verdict = Verdict::new(rejection, &matcher)?;
+    if !verdict.is_accepting {
+        let at = verdict.rejection.as_ref().map_or(text.shown.len(), |rejection| rejection.at);
+        verdict.place = prepared.place(&args.read, at)?;
+    }
     match args.output {
-        Output::Json => output::json(&verdict.json(&text))?,
-        Output::Text => verdict.print(&text)?,
+        Output::Json => output::json(&verdict.json(text))?,
+        Output::Text => verdict.print(text)?,
     }
     Ok(if verdict.is_accepting { Outcome::Good } else { Outcome::Bad })
 }
@@ -43,7 +50,7 @@ impl Verdict {
             None => (matcher.expected()?, matcher.allowed_bytes()?),
         };
         let captures = if is_accepting { matcher.captures()? } else { Vec::new() };
-        Ok(Self { rejection, is_accepting, expected, allowed, captures })
+        Ok(Self { rejection, is_accepting, expected, allowed, captures, place: None })
     }
 
     fn json(&self, text: &Text) -> Value {
@@ -59,20 +66,33 @@ impl Verdict {
             "allowed_bytes": self.allowed.iter().collect::<Vec<u8>>(),
             "captures": captures,
             "note": self.rejection.as_ref().and_then(|rejection| rejection.note.clone()),
+            "value": self.place.as_ref().map(|place| &place.pointer),
+            "schemas": self.place.as_ref().map(|place| &place.schemas),
         })
+    }
+
+    /// The place in words, a line each.
+    fn place_lines(&self) -> Vec<String> {
+        let Some(InstancePlace { pointer, schemas }) = &self.place else { return Vec::new() };
+        let value = if pointer.is_empty() { "the outermost value".to_owned() } else { format!("`{pointer}`") };
+        let mut lines = vec![format!("value: {value}")];
+        if !schemas.is_empty() {
+            lines.push(format!("schema: {}", output::names(schemas)));
+        }
+        lines
     }
 
     fn print(&self, text: &Text) -> Result<()> {
         let mut out = anstream::stdout().lock();
         if let Some(rejection) = &self.rejection {
-            return print_rejection(&mut out, rejection, text);
+            return print_rejection(&mut out, rejection, text, &self.place_lines());
         }
         writeln!(out, "{}", result(None, self.is_accepting))?;
         for capture in &self.captures {
             writeln!(out, "  {} = {:?}", capture.name, String::from_utf8_lossy(&capture.bytes))?;
         }
         if !self.is_accepting {
-            for line in expectation(&self.expected, &self.allowed) {
+            for line in expectation(&self.expected, &self.allowed).into_iter().chain(self.place_lines()) {
                 writeln!(out, "  {line}")?;
             }
         }
@@ -89,11 +109,13 @@ pub(crate) fn result(rejection: Option<&Rejection>, is_accepting: bool) -> &'sta
     }
 }
 
-/// Says where a text is rejected, with the line and what could stand there.
-pub(crate) fn print_rejection(out: &mut impl Write, rejection: &Rejection, text: &Text) -> Result<()> {
+/// Says where a text is rejected, with the line, what could stand there, and more lines.
+pub(crate) fn print_rejection(out: &mut impl Write, rejection: &Rejection, text: &Text, more: &[String]) -> Result<()> {
     writeln!(out, "reject at byte {}", rejection.at)?;
     let range = rejection.at..rejection.at + rejection.len;
     let label = rejection.label(text);
-    writeln!(out, "{}", render::excerpt("text", &text.shown, range, &label, &rejection.notes()))?;
+    let mut notes = rejection.notes();
+    notes.extend_from_slice(more);
+    writeln!(out, "{}", render::excerpt("text", &text.shown, range, &label, &notes))?;
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
-use larkspur::{CompiledGrammar, Vocabulary};
+use anyhow::{Context, Result};
+use larkspur::{CompiledGrammar, InstancePlace, Limits, Source, SourceKind, Vocabulary, instance_place};
 
 use crate::args::{Profile, ReadArgs, TextArgs};
 use crate::grammar::compile;
@@ -15,6 +15,14 @@ pub(crate) struct Prepared {
     pub vocabulary: Arc<Vocabulary>,
     pub grammar: CompiledGrammar,
     pub text: Text,
+    source: Source,
+}
+
+impl Prepared {
+    /// Where in an instance a byte of the text stands, if the grammar is a JSON Schema.
+    pub fn place(&self, read: &ReadArgs, at: usize) -> Result<Option<InstancePlace>> {
+        Ok(instance_place(&self.source, &read.options(Profile::Validate)?, &Limits::default(), &self.text.shown, at))
+    }
 }
 
 /// What the vocabulary is, and what the text is cut into, where `--tokenizer` does not say it.
@@ -47,8 +55,12 @@ pub(crate) fn prepare(
     default: Default,
 ) -> Result<Option<Prepared>> {
     how.check_stdin(text, path)?;
-    let Some(linked) = read.linked(path, default.profile())? else { return Ok(None) };
-    let bytes = how.argument(text)?;
+    let source = read.source(path)?;
+    let Some(linked) = read.linked_source(&source, default.profile())? else { return Ok(None) };
+    let bytes = match text.filter(|text| source.kind() == Some(SourceKind::JsonSchema) && is_file(text)) {
+        Some(file) => std::fs::read(file).with_context(|| file.to_owned())?,
+        None => how.argument(text)?,
+    };
     let names: Vec<String> = linked.token_names().into_iter().map(str::to_owned).collect();
     let vocabulary = match &read.tokenizer {
         Some(name) => vocabulary::named(name)?,
@@ -61,5 +73,10 @@ pub(crate) fn prepare(
     let Some(grammar) = compile(path, linked, vocabulary.clone())? else { return Ok(None) };
     let tokens = read.tokenizer.is_some() || default == Default::Tokens;
     let text = how.text(bytes, &vocabulary, &names, tokens)?;
-    Ok(Some(Prepared { vocabulary, grammar, text }))
+    Ok(Some(Prepared { vocabulary, grammar, text, source }))
+}
+
+/// Whether the text for a JSON Schema is the name of a file that holds it: no JSON text ends in `.json`.
+fn is_file(text: &str) -> bool {
+    text.ends_with(".json")
 }

@@ -32,7 +32,7 @@ struct Row {
 
 pub(crate) fn run(args: &TraceArgs) -> Result<Outcome> {
     let prepared = prepare(&args.grammar, args.text.as_deref(), &args.read, &args.how, Default::Tokens)?;
-    let Some(Prepared { vocabulary, grammar, text }) = prepared else { return Ok(Outcome::Failed) };
+    let Some(Prepared { vocabulary, grammar, text, .. }) = prepared else { return Ok(Outcome::Failed) };
     let mut matcher = grammar.matcher()?;
     let (rows, rejection) = follow(&mut matcher, &text, &vocabulary)?;
     let is_accepting = rejection.is_none() && matcher.is_accepting()?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Outcome> {
             let mut out = BufWriter::new(anstream::stdout().lock());
             table(&mut out, &rows.iter().map(|row| row.cells(&vocabulary)).collect::<Vec<_>>())?;
             match &rejection {
-                Some(rejection) => print_rejection(&mut out, rejection, &text)?,
+                Some(rejection) => print_rejection(&mut out, rejection, &text, &[])?,
                 None => writeln!(out, "{result}")?,
             }
             out.flush()?;

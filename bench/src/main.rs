@@ -8,6 +8,7 @@
 mod cases;
 mod child;
 mod compare;
+mod conformance;
 mod engines;
 mod growth;
 mod machine;
@@ -74,6 +75,12 @@ struct Options {
     /// Write no files.
     #[arg(long)]
     no_files: bool,
+    /// Judge suites of JSON Schemas in these folders (the official suite, MaskBench) instead. Writes no files.
+    #[arg(long, num_args = 1.., value_name = "DIR")]
+    conformance: Vec<PathBuf>,
+    /// Of these suites only every N-th case.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    step: usize,
     #[arg(long, hide = true)]
     child: Option<String>,
 }
@@ -82,6 +89,9 @@ fn main() -> Result<()> {
     let mut options = Options::parse();
     if let Some(order) = &options.child {
         return child::obey(order);
+    }
+    if !options.conformance.is_empty() {
+        return conformance::run(&options.conformance, options.step);
     }
     if options.quick {
         options.sizes = vec![0.5];

@@ -15,26 +15,31 @@ const UNSATISFIABLE: [&str; 2] = ["J020", "J021"];
 
 /// Larkspur.
 pub struct LarkspurEngine {
+    name: &'static str,
     engine: Larkspur,
     options: CompileOptions,
 }
 
 impl LarkspurEngine {
-    /// An engine over single bytes; `retriever` has the documents that schemas refer to.
+    /// An engine over single bytes that takes JSON in any spelling; `retriever` has the documents that schemas refer to.
     pub fn new(retriever: &Retriever) -> Self {
+        Self::with_spelling("larkspur", retriever, Spelling::validator())
+    }
+
+    /// The same for another spelling, under a name of its own.
+    pub fn with_spelling(name: &'static str, retriever: &Retriever, spelling: Spelling) -> Self {
         let options = EngineOptions { slices: Vec::new(), ..EngineOptions::default() };
         let vocabulary = Arc::new(Vocabulary::single_bytes());
         let engine =
             Larkspur::with_options(vocabulary, &options).expect("without slices nothing can be wrong with them");
         let retriever = Some(retriever.clone());
-        let spelling = Spelling::validator();
-        Self { engine, options: CompileOptions { retriever, spelling, ..CompileOptions::default() } }
+        Self { name, engine, options: CompileOptions { retriever, spelling, ..CompileOptions::default() } }
     }
 }
 
 impl Engine for LarkspurEngine {
     fn name(&self) -> &'static str {
-        "larkspur"
+        self.name
     }
     fn compile(&self, case: &Case) -> Result<Box<dyn Judge>, Refusal> {
         let options = CompileOptions {

@@ -93,9 +93,17 @@ impl<'a> Sink<'a> {
     }
     /// The same with another span: that of a key.
     pub fn report_at(&mut self, place: JsonId, span: Span, mistake: Mistake) {
-        let pointer = self.document.pointer(place);
         let is_forgiven = self.lenient && mistake.is_ours();
+        let list = if is_forgiven || mistake.is_warning() { &self.warnings } else { &self.errors };
+        if list.len() >= self.limit {
+            // Before the pointer is looked for, which takes as long as the objects around the place are large.
+            self.suppressed += 1;
+            return;
+        }
+        let pointer = self.document.pointer(place);
+        let is_warning = mistake.is_warning();
         let mut diagnostic = mistake.diagnostic(span, &pointer);
+        debug_assert_eq!(is_warning, !diagnostic.is_error());
         if is_forgiven {
             diagnostic.severity = Severity::Warning;
             diagnostic.message.push_str("; it is not enforced");
@@ -114,6 +122,16 @@ impl<'a> Sink<'a> {
 }
 
 impl Mistake {
+    /// Has no effect on what is valid.
+    fn is_warning(&self) -> bool {
+        matches!(
+            self,
+            Mistake::KeywordUnknown { .. }
+                | Mistake::GuidanceField { .. }
+                | Mistake::FormatUnknown { is_error: false, .. }
+                | Mistake::DraftUnknown { is_old: false, .. }
+        )
+    }
     fn code(&self) -> &'static str {
         match self {
             Mistake::NotSchema { .. } => "J001",

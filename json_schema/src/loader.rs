@@ -139,7 +139,9 @@ impl<'a> Loader<'a> {
         let is_recursive = draft == Draft::Draft2019 && id == resource && recursive == Some(true);
         let about = self.resources.about.get_mut(&resource).expect("every resource is noted before what is in it");
         if let Some(name) = dynamic.filter(|name| !name.is_empty()) {
-            about.dynamic.push((name.into(), id));
+            let name: Box<str> = name.into();
+            about.dynamic.push((name.clone(), id));
+            self.resources.dynamic_anchors.entry((resource, name)).or_insert(id);
         }
         if is_recursive {
             about.dynamic.push((RECURSIVE.into(), id));
@@ -266,12 +268,11 @@ impl<'a> Loader<'a> {
             return is(Target::Schema(resource));
         }
         if !fragment.starts_with('/') {
-            let dynamic = self.resources.about[&resource].dynamic.iter().find(|(name, _)| **name == *fragment);
-            if let Some((name, schema)) = dynamic {
-                return Resolved { target: Target::Schema(*schema), dynamic: Some(name.clone()) };
+            let key = (resource, Box::from(fragment));
+            if let Some(&schema) = self.resources.dynamic_anchors.get(&key) {
+                return Resolved { target: Target::Schema(schema), dynamic: Some(key.1) };
             }
-            let anchor = self.resources.anchors.get(&(resource, fragment.into()));
-            return is(anchor.map_or(Target::Missing, |&schema| Target::Schema(schema)));
+            return is(self.resources.anchors.get(&key).map_or(Target::Missing, |&schema| Target::Schema(schema)));
         }
         match self.resources.resolve_pointer(&self.document, resource, &fragment) {
             Some(schema) => {

@@ -19,8 +19,12 @@ define_id! {
     struct ScopeId = "d";
 }
 
-/// Of each name the first one that was met.
+/// Of each name the first one that was met; in the order of names.
 type Scope = Vec<(Box<str>, JsonId)>;
+
+fn find(scope: &Scope, name: &str) -> Option<JsonId> {
+    scope.binary_search_by(|(other, _)| (**other).cmp(name)).ok().map(|at| scope[at].1)
+}
 
 struct Reach<'l, 'a> {
     loader: &'l mut Loader<'a>,
@@ -89,12 +93,11 @@ impl Reach<'_, '_> {
             return known;
         }
         let mut scope = self.scopes[outer.0 as usize].clone();
-        for (name, schema) in anchors {
-            if !scope.iter().any(|(other, _)| other == name) {
-                scope.push((name.clone(), *schema));
-            }
-        }
-        scope.sort();
+        let mut added: Scope = anchors.iter().filter(|(name, _)| find(&scope, name).is_none()).cloned().collect();
+        added.sort_by(|a, b| a.0.cmp(&b.0));
+        added.dedup_by(|later, first| later.0 == first.0);
+        scope.append(&mut added);
+        scope.sort_by(|a, b| a.0.cmp(&b.0));
         let inner = self.scope(scope);
         self.entered.insert((outer, resource), inner);
         inner
@@ -155,6 +158,8 @@ impl Reach<'_, '_> {
                 let holder = self.copy(outer, resource, scope);
                 if (holder, instance) != (outer, inner) {
                     self.loader.document.replace(holder, instance);
+                    // Linear in what the holder holds, which counts as if it were copied.
+                    self.copied += self.loader.document.object(holder).map_or(1, <[_]>::len);
                 }
             }
         }
@@ -174,7 +179,6 @@ impl Reach<'_, '_> {
             _ => None,
         };
         let Some(name) = name else { return resolved.target };
-        let outermost = self.scopes[scope.0 as usize].iter().find(|(other, _)| *other == name);
-        outermost.map_or(resolved.target, |&(_, schema)| Target::Schema(schema))
+        find(&self.scopes[scope.0 as usize], &name).map_or(resolved.target, Target::Schema)
     }
 }

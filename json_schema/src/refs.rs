@@ -43,6 +43,8 @@ pub(crate) struct Resources {
     pub by_uri: FxHashMap<String, JsonId>,
     /// Named places: root of the resource, name.
     pub anchors: FxHashMap<(JsonId, Box<str>), JsonId>,
+    /// The same for dynamic ones.
+    pub dynamic_anchors: FxHashMap<(JsonId, Box<str>), JsonId>,
     /// For each schema that was found: the root of its resource.
     pub resource_of: FxHashMap<JsonId, JsonId>,
     /// By the resource's root.

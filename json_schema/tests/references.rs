@@ -250,3 +250,35 @@ fn drafts_by_document() {
     check(r#"{"type": "array", "$ref": "http://a.b/7"}"#, Some(&retriever), &["[1]"], &["1"]);
     check(r#"{"type": "array", "$ref": "http://a.b/none"}"#, Some(&retriever), &["[\"\"]"], &["[1]"]);
 }
+
+/// Links in their thousands: the work is linear in them. The bound is generous, for slow machines.
+#[track_caller]
+fn checked_in_time(schema: &str, accepted: &str, rejected: &str) {
+    let start = std::time::Instant::now();
+    check(schema, None, &[accepted], &[rejected]);
+    let time = start.elapsed();
+    println!("{time:?} for {} bytes", schema.len());
+    assert!(time < std::time::Duration::from_secs(20), "{time:?}");
+}
+
+#[test]
+fn thousands_of_references() {
+    let joined = |item: &dyn Fn(usize) -> String| (0..5_000).map(item).collect::<Vec<_>>().join(",");
+    // By pointers, each to a table of 5,000 entries.
+    let pointers = joined(&|i| format!(r##""p{i}":{{"$ref":"#/$defs/d{}"}}"##, 4_999 - i));
+    let definitions = joined(&|i| format!(r#""d{i}":{{"const":{i}}}"#));
+    let schema = format!(r#"{{"type":"object","properties":{{{pointers}}},"$defs":{{{definitions}}}}}"#);
+    checked_in_time(&schema, r#"{"p0":4999,"p4999":0}"#, r#"{"p0":0}"#);
+    // A chain of resources, by their URIs.
+    let resources = joined(&|i| format!(r#""{i}":{{"$id":"r{i}","$ref":"r{}"}}"#, i + 1));
+    let schema =
+        format!(r#"{{"$id":"http://a.b/","$ref":"r0","$defs":{{{resources},"end":{{"$id":"r5000","type":"null"}}}}}}"#);
+    checked_in_time(&schema, "null", "1");
+    // A chain of anchors, and a ring of dynamic ones.
+    let anchors = joined(&|i| format!(r##""{i}":{{"$anchor":"a{i}","$ref":"#a{}"}}"##, i + 1));
+    let schema = format!(r##"{{"$ref":"#a0","$defs":{{{anchors},"end":{{"$anchor":"a5000","type":"null"}}}}}}"##);
+    checked_in_time(&schema, "null", "1");
+    let dynamic = joined(&|i| format!(r##""{i}":{{"$dynamicAnchor":"a{i}","$dynamicRef":"#a{}"}}"##, (i + 1) % 5_000));
+    let schema = format!(r##"{{"$ref":"#a0","$defs":{{{dynamic}}}}}"##);
+    assert_eq!(errors(&schema, None, &Limits::default())[0].code, "J006");
+}

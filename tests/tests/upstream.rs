@@ -72,15 +72,17 @@ fn run(suite: &Suite) -> (Vec<Outcome>, Vec<Report>) {
     (judged, reports)
 }
 
-/// Files that take annotations for assertions: what `contentMediaType` and `contentEncoding` say of a string's content
-/// is not enforced, as the specification has it from 2019-09 on.
-const ANNOTATIONS: &str = "draft7/optional/content";
+/// Files with wrong accepts that are meant: what `contentMediaType` and `contentEncoding` say of a string's content is
+/// not enforced, as the specification has it from 2019-09 on; and `1.0` is an integer in every draft, also in draft 4,
+/// where this is up to the implementation.
+const MEANT: [&str; 2] = ["draft7/optional/content", "draft4/optional/zeroTerminatedFloats"];
 
 fn assert_no_wrong_accepts(reports: &[Report]) {
     let wrong = |report: &Report| report.count(FailureKind::WrongAccept) > 0;
     let lines: String = reports.iter().filter(|report| wrong(report)).map(Report::failure_lines).collect();
     let accepted: Vec<&str> = lines.lines().filter(|line| line.starts_with("WRONG ACCEPT")).collect();
-    let accepted: Vec<&str> = accepted.into_iter().filter(|line| !line.contains(ANNOTATIONS)).collect();
+    let accepted: Vec<&str> =
+        accepted.into_iter().filter(|line| !MEANT.iter().any(|file| line.contains(file))).collect();
     assert!(accepted.is_empty(), "instances that are not valid are accepted:\n{}", accepted.join("\n"));
 }
 
@@ -171,7 +173,12 @@ fn maskbench() {
     let text = std::fs::read_to_string(&path).expect("the figures");
     let least: Least = toml::from_str(&text).expect("TOML");
     assert_eq!((now.schemas, now.tests), (least.schemas, least.tests), "the suite is another one");
-    let figures = |least: &Least| [least.compiled, least.all_right, least.right];
-    assert_eq!(figures(&now), figures(&least), "fewer is worse; if it is more, UPDATE_EXPECT=1 takes it down");
+    for (what, now, least) in [
+        ("compiled", now.compiled, least.compiled),
+        ("all right", now.all_right, least.all_right),
+        ("right", now.right, least.right),
+    ] {
+        assert!(now >= least, "{what}: {now}, and it has been {least}; UPDATE_EXPECT=1 notes what is better");
+    }
     assert!(now.labels_contradicted <= least.labels_contradicted, "more labels are said to be wrong");
 }

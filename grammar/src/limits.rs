@@ -63,6 +63,14 @@ pub struct Limits {
     pub schema_documents_bytes_max: usize,
     /// Steps to multiply out JSON Schemas and to decide whether they are disjoint. 5,000,000 = about a second.
     pub schema_work_max: u64,
+    /// Ways in which one property or element may be valid, where several schemas say something of it. 4,096.
+    pub schema_choices_max: usize,
+    /// States of one search for a way to finish an array or object, at compile time and for each new state while
+    /// parsing. 50,000 = some milliseconds.
+    pub schema_search_max: usize,
+    /// Open brackets within an array whose elements are compared (`uniqueItems`) while parsing. 200: comparing values
+    /// recurses this deep.
+    pub schema_unique_depth_max: usize,
 }
 
 impl Default for Limits {
@@ -94,6 +102,9 @@ impl Default for Limits {
             schema_documents_max: 1_000,
             schema_documents_bytes_max: 64 << 20,
             schema_work_max: 5_000_000,
+            schema_choices_max: 4_096,
+            schema_search_max: 50_000,
+            schema_unique_depth_max: 200,
         }
     }
 }

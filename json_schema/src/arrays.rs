@@ -1,27 +1,26 @@
-//! Arrays: specs, their complements, and their rules.
+//! Arrays: specs, their intersections and complements.
 
 use larkspur_grammar::json::JsonId;
 
 use crate::ast::Keywords;
-use crate::ir::{ANY, ArrayId, ArraySpec, NEVER, NodeId};
+use crate::ir::{ANY, ArrayId, ArraySpec, Count, NEVER, NodeId};
 use crate::normal::Normalizer;
 
-/// An array in normal form; `None` if there is none.
-pub(crate) fn spec(
-    normalizer: &mut Normalizer,
-    mut prefix: Vec<NodeId>,
-    mut rest: NodeId,
-    mut min: u64,
-    mut max: Option<u64>,
-    mut some: Vec<NodeId>,
-) -> Option<ArrayId> {
-    some.sort_unstable();
-    some.dedup();
-    if !some.is_empty() {
-        min = min.max(1);
-        some.retain(|&node| node != ANY);
-        if some.contains(&NEVER) {
-            return None;
+/// An array in normal form; `None` if there is certainly none.
+pub(crate) fn spec(normalizer: &mut Normalizer, spec: ArraySpec) -> Option<ArrayId> {
+    let ArraySpec { prefix, mut rest, mut min, mut max, counts, mut unique } = spec;
+    let mut prefix = prefix.into_vec();
+    let (none, counts): (Vec<Count>, Vec<Count>) =
+        merged(counts.into_vec()).into_iter().partition(|count| (count.min, count.max) == (0, Some(0)));
+    for count in none {
+        let origin = normalizer.ir.origin(count.node);
+        let other = normalizer.ir.not(count.node, origin);
+        // From a place far off is a demand of few schemas; the prefix grows no longer than a prefix of theirs.
+        while (prefix.len() as u64) < count.from {
+            prefix.push(rest);
+        }
+        for node in prefix.iter_mut().skip(count.from as usize).chain([&mut rest]) {
+            *node = normalizer.ir.all(&[*node, other], origin);
         }
     }
     if rest == NEVER {
@@ -29,6 +28,29 @@ pub(crate) fn spec(
     }
     if let Some(never) = prefix.iter().position(|&node| node == NEVER) {
         max = Some(max.unwrap_or(u64::MAX).min(never as u64));
+    }
+    let mut kept: Vec<Count> = Vec::with_capacity(counts.len());
+    for count in counts {
+        if count.node == ANY {
+            // Every element counts.
+            if count.min > 0 {
+                min = min.max(count.from.saturating_add(count.min));
+            }
+            if let Some(most) = count.max {
+                let most = count.from.saturating_add(most);
+                max = Some(max.map_or(most, |max| max.min(most)));
+            }
+        } else if count.min > 0 {
+            min = min.max(count.from.saturating_add(count.min));
+            kept.push(count);
+        } else {
+            kept.push(count);
+        }
+    }
+    // Without elements to be counted only a demand for none of them is met.
+    kept.retain(|count| count.min > 0 || (count.node != NEVER && max.is_none_or(|max| max > count.from)));
+    if kept.iter().any(|count| count.node == NEVER || count.max.is_some_and(|max| max < count.min)) {
+        return None;
     }
     if let Some(max) = max
         && max <= prefix.len() as u64
@@ -43,24 +65,72 @@ pub(crate) fn spec(
     if max.is_some_and(|max| max < min) {
         return None;
     }
-    Some(normalizer.ir.arrays.intern(ArraySpec { prefix: prefix.into(), rest, min, max, some: some.into() }))
+    if max.is_some_and(|max| max < 2) {
+        unique = false;
+    }
+    let spec = ArraySpec { prefix: prefix.into(), rest, min, max, counts: kept.into(), unique };
+    Some(normalizer.ir.arrays.intern(spec))
+}
+
+/// One count for each node and place, those without effect left out.
+fn merged(mut counts: Vec<Count>) -> Vec<Count> {
+    counts.sort_unstable();
+    let mut out: Vec<Count> = Vec::with_capacity(counts.len());
+    for count in counts {
+        match out.last_mut().filter(|last| (last.node, last.from) == (count.node, count.from)) {
+            Some(last) => {
+                last.min = last.min.max(count.min);
+                last.max = last.max.into_iter().chain(count.max).min();
+            }
+            None => out.push(count),
+        }
+    }
+    out.retain(|count| count.min > 0 || count.max.is_some());
+    out
+}
+
+/// Every array.
+pub(crate) fn any() -> ArraySpec {
+    ArraySpec { prefix: [].into(), rest: ANY, min: 0, max: None, counts: [].into(), unique: false }
 }
 
 /// What the keywords say of arrays.
 pub(crate) fn from_keywords(normalizer: &mut Normalizer, keywords: &Keywords) -> Option<ArrayId> {
-    let prefix: Vec<NodeId> = keywords.prefix.iter().map(|&schema| normalizer.schema(schema)).collect();
-    let rest = keywords.rest.or(keywords.unevaluated_items).map_or(ANY, |schema| normalizer.schema(schema));
-    let some = match keywords.contains {
-        Some(schema) if keywords.min_contains != Some(0) => vec![normalizer.schema(schema)],
-        _ => Vec::new(),
+    let prefix = keywords.prefix.iter().map(|&schema| normalizer.schema(schema)).collect();
+    let rest = keywords.rest.map_or(ANY, |schema| normalizer.schema(schema));
+    let counts = match keywords.contains {
+        Some(schema) => {
+            let node = normalizer.schema(schema);
+            [Count { node, from: 0, min: keywords.min_contains.unwrap_or(1), max: keywords.max_contains }].into()
+        }
+        None => [].into(),
     };
-    spec(normalizer, prefix, rest, keywords.min_items.unwrap_or(0), keywords.max_items, some)
+    let (min, max, unique) = (keywords.min_items.unwrap_or(0), keywords.max_items, keywords.unique.is_some());
+    spec(normalizer, ArraySpec { prefix, rest, min, max, counts, unique })
 }
 
 /// Arrays of these elements and no others.
 pub(crate) fn exactly(normalizer: &mut Normalizer, elements: Vec<NodeId>) -> Option<ArrayId> {
     let len = elements.len() as u64;
-    spec(normalizer, elements, ANY, len, Some(len), Vec::new())
+    spec(normalizer, ArraySpec { prefix: elements.into(), min: len, max: Some(len), ..any() })
+}
+
+/// Arrays of both.
+pub(crate) fn intersection(
+    normalizer: &mut Normalizer,
+    a: &ArraySpec,
+    b: &ArraySpec,
+    origin: JsonId,
+) -> Option<ArrayId> {
+    let len = a.prefix.len().max(b.prefix.len());
+    normalizer.charge(len as u64);
+    let at = |spec: &ArraySpec, index: usize| spec.prefix.get(index).copied().unwrap_or(spec.rest);
+    let prefix = (0..len).map(|index| normalizer.ir.all(&[at(a, index), at(b, index)], origin)).collect();
+    let rest = normalizer.ir.all(&[a.rest, b.rest], origin);
+    let max = a.max.into_iter().chain(b.max).min();
+    let counts = a.counts.iter().chain(&b.counts).copied().collect();
+    let unique = a.unique || b.unique;
+    spec(normalizer, ArraySpec { prefix, rest, min: a.min.max(b.min), max, counts, unique })
 }
 
 /// All other arrays, in any of several ways.
@@ -68,36 +138,35 @@ pub(crate) fn exactly(normalizer: &mut Normalizer, elements: Vec<NodeId>) -> Opt
 /// Errors: what cannot be said, as the end of a sentence.
 pub(crate) fn complement(normalizer: &mut Normalizer, array: ArrayId, origin: JsonId) -> Result<Vec<ArrayId>, String> {
     let array = normalizer.ir.arrays.get(array).clone();
+    if array.unique {
+        return Err("that takes an array of which two elements are equal".to_owned());
+    }
     let mut ways = Vec::new();
     if let Some(below) = array.min.checked_sub(1) {
-        ways.extend(spec(normalizer, Vec::new(), ANY, 0, Some(below), Vec::new()));
+        ways.extend(spec(normalizer, ArraySpec { max: Some(below), ..any() }));
     }
     if let Some(above) = array.max.and_then(|max| max.checked_add(1)) {
-        ways.extend(spec(normalizer, Vec::new(), ANY, above, None, Vec::new()));
+        ways.extend(spec(normalizer, ArraySpec { min: above, ..any() }));
     }
     for (index, &node) in array.prefix.iter().enumerate().filter(|&(_, &node)| node != ANY) {
-        let other = normalizer.ir.not(node, origin);
         let mut prefix = vec![ANY; index];
-        prefix.push(other);
-        ways.extend(spec(normalizer, prefix, ANY, index as u64 + 1, None, Vec::new()));
+        prefix.push(normalizer.ir.not(node, origin));
+        ways.extend(spec(normalizer, ArraySpec { prefix: prefix.into(), min: index as u64 + 1, ..any() }));
     }
-    for &node in &array.some {
-        let other = normalizer.ir.not(node, origin);
-        ways.extend(spec(normalizer, Vec::new(), other, 0, None, Vec::new()));
+    let mut counted = |normalizer: &mut Normalizer, count: Count| {
+        ways.extend(spec(normalizer, ArraySpec { counts: [count].into(), ..any() }));
+    };
+    for &count in &array.counts {
+        if let Some(below) = count.min.checked_sub(1) {
+            counted(normalizer, Count { min: 0, max: Some(below), ..count });
+        }
+        if let Some(above) = count.max.and_then(|max| max.checked_add(1)) {
+            counted(normalizer, Count { min: above, max: None, ..count });
+        }
     }
     if array.rest != ANY {
-        let first = array.prefix.len() as u64;
-        let other = normalizer.ir.not(array.rest, origin);
-        if first == 0 {
-            ways.extend(spec(normalizer, Vec::new(), ANY, 1, None, vec![other]));
-        } else if array.max == Some(first + 1) {
-            let mut prefix = vec![ANY; array.prefix.len()];
-            prefix.push(other);
-            ways.extend(spec(normalizer, prefix, ANY, first + 1, None, Vec::new()));
-        } else {
-            let reason = "that takes an array of which some element behind the first ones is not valid";
-            return Err(reason.to_owned());
-        }
+        let node = normalizer.ir.not(array.rest, origin);
+        counted(normalizer, Count { node, from: array.prefix.len() as u64, min: 1, max: None });
     }
     Ok(ways)
 }

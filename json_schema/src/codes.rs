@@ -56,21 +56,21 @@ pub const CODES: &[CodeInfo] = &[
         "keyword that cannot be enforced",
         "The keyword, or this use of it, is not supported yet. It is not ignored, since values that are not valid \
          would then be accepted.",
-        r#"{"type": "array", "uniqueItems": true}"#,
-        r#"{"type": "array", "uniqueItems": true, "maxItems": 1}"#,
+        r#"{"const": 1e20000}"#,
+        r#"{"const": 1e200}"#,
     ),
     CodeInfo::new(
         "J011",
         "`oneOf` whose branches overlap",
         "Two branches may be valid for one value, and what is valid for the one and not for the other cannot be said.",
-        r#"{"oneOf": [{"prefixItems": [{"const": 1}], "items": {"type": "string"}}, {"minItems": 1}]}"#,
+        r#"{"oneOf": [{"type": "array", "uniqueItems": true}, {"type": "array", "minItems": 2}]}"#,
         r#"{"oneOf": [{"properties": {"t": {"const": 1}}, "required": ["t"]}, {"properties": {"t": {"const": 2}}, "required": ["t"]}]}"#,
     ),
     CodeInfo::new(
         "J012",
         "`not` that cannot be enforced",
         "The opposite of the schema (of `not`, or of `if` with `else`) cannot be said.",
-        r#"{"not": {"prefixItems": [{"const": 1}], "items": {"type": "string"}}}"#,
+        r#"{"not": {"type": "array", "uniqueItems": true}}"#,
         r#"{"not": {"required": ["a"]}}"#,
     ),
     CodeInfo::new(

@@ -119,7 +119,7 @@ impl Search {
     }
 
     /// What may follow `letter`; `None` if a node has no derivative here.
-    fn derivative(&mut self, set: &mut RegexSet, regex: RegexId, letter: char) -> Option<RegexId> {
+    pub fn derivative(&mut self, set: &mut RegexSet, regex: RegexId, letter: char) -> Option<RegexId> {
         let mut stack = vec![regex];
         while let Some(&top) = stack.last() {
             if self.derivatives.contains_key(&(top, letter)) {
@@ -202,10 +202,13 @@ fn is_ascii(bytes: &ByteSet) -> bool {
     bytes.intersect(&ByteSet::range(0x80, 0xFF)).is_empty()
 }
 
-/// One character of each class that the expression's first position tells apart; `None` if there are too many or a
-/// node's first characters are not known.
-fn first_letters(set: &RegexSet, regex: RegexId) -> Option<Vec<char>> {
-    let mut ranges: FxHashSet<Box<[(u32, u32)]>> = FxHashSet::default();
+/// A class of characters: ranges of codes, both ends included.
+type Ranges = Box<[(u32, u32)]>;
+
+/// The classes of characters that stand at the expression's first position; `None` if a node's first characters are not
+/// known.
+pub(crate) fn first_classes(set: &RegexSet, regex: RegexId) -> Option<Vec<Ranges>> {
+    let mut ranges: FxHashSet<Ranges> = FxHashSet::default();
     let mut seen: FxHashSet<RegexId> = FxHashSet::default();
     let mut stack = vec![regex];
     while let Some(top) = stack.pop() {
@@ -237,8 +240,14 @@ fn first_letters(set: &RegexSet, regex: RegexId) -> Option<Vec<char>> {
             node => stack.extend(node.children()),
         }
     }
+    Some(ranges.into_iter().collect())
+}
+
+/// One character of each class that the expression's first position tells apart; `None` if there are too many or a
+/// node's first characters are not known.
+fn first_letters(set: &RegexSet, regex: RegexId) -> Option<Vec<char>> {
     // Sweep over all ends of ranges; characters in the same classes are alike.
-    let classes: Vec<Box<[(u32, u32)]>> = ranges.into_iter().collect();
+    let classes = first_classes(set, regex)?;
     let mut events: Vec<(u32, usize)> = Vec::new();
     for (index, class) in classes.iter().enumerate() {
         events.extend(class.iter().flat_map(|&(low, high)| [(low, index), (high + 1, index)]));

@@ -3,21 +3,91 @@
 //! Only required properties and the elements that `minItems` asks for are followed, so that little is looked at. Where a
 //! regular language is not decided within its fuel, it counts as inhabited: the answer "no" is always right.
 
+use std::rc::Rc;
+use std::sync::Arc;
+
+use larkspur_grammar::json::JsonId;
 use rustc_hash::FxHashMap;
 
-use crate::ir::{ANY, NEVER, NodeId};
+use crate::automata::distinct::has_matching;
+use crate::automata::few::Few;
+use crate::automata::json::Json;
+use crate::ir::{ANY, ArrayId, ArraySpec, ClauseId, NEVER, NodeId, ObjectId, Shape, ShapeId};
 use crate::normal::{Mode, Normalizer};
+use crate::plan::Trouble;
+use crate::plan::arrays::ArrayPlan;
+use crate::plan::objects::{ObjectPlan, Planner};
 
-/// What a node needs: all of one of the lists. `None`: it has a value for certain.
-type Ways = Option<Vec<Vec<NodeId>>>;
+/// A way for a node to have a value: what it needs.
+#[derive(Clone, Debug)]
+pub(crate) enum Way {
+    /// Values of all of these.
+    All(Vec<NodeId>),
+    /// An end of the plan.
+    Array(Rc<ArrayPlan>),
+    Object(Rc<ObjectPlan>),
+}
+
+/// What a node needs: one of the ways. `None`: it has a value for certain.
+type Ways = Option<Vec<Way>>;
+
+impl Way {
+    fn nodes(&self) -> Vec<NodeId> {
+        match self {
+            Way::All(nodes) => nodes.clone(),
+            Way::Array(plan) => plan.choices().collect(),
+            Way::Object(plan) => plan.choices().collect(),
+        }
+    }
+    /// Whether it is a way if these nodes have values. Where that cannot be found out, yes.
+    fn holds(&self, has_value: &dyn Fn(NodeId) -> bool) -> bool {
+        let has_value = |node: NodeId| node == ANY || has_value(node);
+        match self {
+            Way::All(nodes) => nodes.iter().all(|&node| has_value(node)),
+            Way::Array(plan) => plan.is_live(&plan.start(), &has_value) != Ok(false),
+            Way::Object(plan) => plan.is_live(&plan.start(false), false, &has_value) != Ok(false),
+        }
+    }
+}
 
 impl Normalizer<'_> {
+    /// The plan of an array.
+    pub fn array_plan(&mut self, array: ArrayId, origin: JsonId) -> Result<Rc<ArrayPlan>, Trouble> {
+        if let Some(known) = self.array_plans.get(&array) {
+            return known.clone();
+        }
+        let plan = ArrayPlan::new(self, array, origin).map(Rc::new);
+        self.array_plans.insert(array, plan.clone());
+        plan
+    }
+    /// The plan of an object.
+    pub fn object_plan(&mut self, object: ObjectId, origin: JsonId) -> Result<Rc<ObjectPlan>, Trouble> {
+        if let Some(known) = self.object_plans.get(&object) {
+            return known.clone();
+        }
+        let plan = Planner::new(self, object, origin).plan().map(Rc::new);
+        self.object_plans.insert(object, plan.clone());
+        plan
+    }
+
+    /// How many clauses stand within each other, this one included.
+    pub fn clause_depth(&mut self, clause: ClauseId) -> usize {
+        if let Some(&known) = self.clause_depths.get(&clause) {
+            return known;
+        }
+        // Clauses are made of older ones, whose depths are known.
+        let inner = self.ir.clauses.get(clause).iter().flat_map(|&way| &self.ir.objects.get(way).clauses);
+        let depth = 1 + inner.filter_map(|inner| self.clause_depths.get(inner)).max().unwrap_or(&0);
+        self.clause_depths.insert(clause, depth);
+        depth
+    }
+
     /// Whether the node has a value.
     pub fn is_inhabited(&mut self, root: NodeId, mode: Mode) -> bool {
         if let Some(&known) = self.inhabited.get(&(root, mode)) {
             return known;
         }
-        let mut order: Vec<(NodeId, Vec<Vec<NodeId>>)> = Vec::new();
+        let mut order: Vec<(NodeId, Vec<Way>)> = Vec::new();
         let mut now: FxHashMap<NodeId, bool> = FxHashMap::default();
         let mut stack = vec![root];
         while let Some(node) = stack.pop() {
@@ -37,7 +107,7 @@ impl Normalizer<'_> {
                 }
                 Some(ways) => {
                     now.insert(node, false);
-                    stack.extend(ways.iter().flatten().copied());
+                    stack.extend(ways.iter().flat_map(Way::nodes));
                     order.push((node, ways));
                 }
             }
@@ -47,7 +117,7 @@ impl Normalizer<'_> {
         while grows {
             grows = false;
             for (node, ways) in order.iter().rev() {
-                if !now[node] && ways.iter().any(|way| way.iter().all(|needed| now[needed])) {
+                if !now[node] && ways.iter().any(|way| way.holds(&|needed| now[&needed])) {
                     now.insert(*node, true);
                     grows = true;
                 }
@@ -61,6 +131,15 @@ impl Normalizer<'_> {
         answer
     }
 
+    /// Whether a shape has no value, whatever is inside its arrays and objects.
+    pub fn is_empty_shape(&mut self, shape: ShapeId) -> bool {
+        let shape = self.ir.shapes.get(shape).clone();
+        shape.arrays.is_empty() && shape.objects.is_empty() && !self.has_scalars(&shape)
+    }
+    fn has_scalars(&mut self, shape: &Shape) -> bool {
+        shape.null || shape.truth != [false; 2] || !self.is_no_number(shape.numbers) || !self.is_nothing(shape.strings)
+    }
+
     fn ways(&mut self, node: NodeId, mode: Mode) -> Ways {
         match node {
             ANY => return None,
@@ -69,41 +148,75 @@ impl Normalizer<'_> {
         }
         let shape = self.shape(node, mode);
         let shape = self.ir.shapes.get(shape).clone();
-        let scalar = shape.null
-            || shape.truth != [false; 2]
-            || !self.is_no_number(shape.numbers)
-            || !self.is_nothing(shape.strings);
-        if scalar {
+        if self.has_scalars(&shape) {
             return None;
         }
+        let origin = self.ir.origin(node);
         let mut ways = Vec::new();
         for &array in &shape.arrays {
-            let spec = self.ir.arrays.get(array).clone();
-            let fixed = spec.prefix.iter().take(usize::try_from(spec.min).unwrap_or(usize::MAX));
-            let mut needed: Vec<NodeId> = fixed.copied().collect();
-            if spec.min > spec.prefix.len() as u64 {
-                needed.push(spec.rest);
-            }
-            // Behind a prefix the element may be any of several.
-            if spec.prefix.is_empty() {
-                let origin = self.ir.origin(node);
-                for &some in &spec.some {
-                    needed.push(self.ir.all(&[spec.rest, some], origin));
-                }
-            }
-            ways.push(needed);
+            ways.push(self.array_way(array, origin)?);
         }
         for &object in &shape.objects {
-            let spec = self.ir.objects.get(object);
-            ways.push(spec.named.iter().filter(|named| named.required).map(|named| named.node).collect());
+            ways.push(self.object_way(object, origin)?);
         }
         for way in &mut ways {
-            way.retain(|&needed| needed != ANY);
-            if way.is_empty() {
-                return None;
+            if let Way::All(needed) = way {
+                needed.retain(|&needed| needed != ANY);
+                if needed.is_empty() {
+                    return None;
+                }
             }
         }
         Some(ways)
+    }
+
+    /// `None`: there is such an array for certain, as far as can be found out.
+    fn array_way(&mut self, array: ArrayId, origin: JsonId) -> Option<Way> {
+        let spec = self.ir.arrays.get(array).clone();
+        if spec.unique && spec.min > 1 && self.has_too_few(&spec) {
+            return Some(Way::All(vec![NEVER]));
+        }
+        if !spec.counts.is_empty() {
+            return self.array_plan(array, origin).ok().map(Way::Array);
+        }
+        let fixed = spec.prefix.iter().take(usize::try_from(spec.min).unwrap_or(usize::MAX));
+        let mut needed: Vec<NodeId> = fixed.copied().collect();
+        if spec.min > spec.prefix.len() as u64 {
+            needed.push(spec.rest);
+        }
+        Some(Way::All(needed))
+    }
+
+    /// Whether the elements that there must be have not enough values to differ.
+    fn has_too_few(&mut self, spec: &ArraySpec) -> bool {
+        // Listing values asks for more inhabited nodes, perhaps for this one again.
+        if std::mem::replace(&mut self.is_listing, true) {
+            return false;
+        }
+        let first = spec.prefix.iter().take(usize::try_from(spec.min).unwrap_or(usize::MAX));
+        let mut lists: Vec<Arc<[Json]>> = Vec::new();
+        for &node in first.collect::<Vec<_>>() {
+            lists.extend(self.few(node).list().map(Arc::from));
+        }
+        let others = spec.min.saturating_sub(spec.prefix.len() as u64);
+        if others > 0
+            && let Few::These(values) = self.few(spec.rest)
+        {
+            let list: Arc<[Json]> = values.into();
+            let count = usize::try_from(others).unwrap_or(usize::MAX).min(list.len() + 1);
+            lists.extend(std::iter::repeat_n(list, count));
+        }
+        self.is_listing = false;
+        let lists: Vec<&Arc<[Json]>> = lists.iter().collect();
+        self.charge(lists.len() as u64) && !has_matching(&lists, &imbl::OrdSet::new())
+    }
+
+    fn object_way(&mut self, object: ObjectId, origin: JsonId) -> Option<Way> {
+        let spec = self.ir.objects.get(object);
+        if !spec.clauses.is_empty() || !spec.some.is_empty() || spec.min > 0 {
+            return self.object_plan(object, origin).ok().map(Way::Object);
+        }
+        Some(Way::All(spec.named.iter().filter(|named| named.required).map(|named| named.node).collect()))
     }
 
     /// Where a node without values has its fault: the innermost node that is required and has none, and whether it is
@@ -113,7 +226,7 @@ impl Normalizer<'_> {
         loop {
             let node = *seen.last().expect("the root");
             let ways = self.ways(node, Mode::Exact).unwrap_or_default();
-            let [way] = ways.as_slice() else { return (node, false) };
+            let [Way::All(way)] = ways.as_slice() else { return (node, false) };
             let missing = way.iter().copied().find(|&needed| !self.is_inhabited(needed, Mode::Exact));
             match missing {
                 Some(next) if seen.contains(&next) => return (next, true),

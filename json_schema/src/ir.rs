@@ -33,6 +33,10 @@ define_id! {
     pub(crate) struct ViolationId = "v";
 }
 define_id! {
+    /// A list of ways for an object of which one must hold.
+    pub(crate) struct ClauseId = "c";
+}
+define_id! {
     /// A property's name.
     pub(crate) struct KeyId = "k";
 }
@@ -86,8 +90,19 @@ pub(crate) struct ArraySpec {
     pub rest: NodeId,
     pub min: u64,
     pub max: Option<u64>,
-    /// Each of them holds for at least one element.
-    pub some: Box<[NodeId]>,
+    /// Elements that are counted, sorted by what is counted.
+    pub counts: Box<[Count]>,
+    /// No two elements are equal.
+    pub unique: bool,
+}
+
+/// `min` to `max` of the elements from the index `from` on are of the node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub(crate) struct Count {
+    pub node: NodeId,
+    pub from: u64,
+    pub min: u64,
+    pub max: Option<u64>,
 }
 
 /// A property that is named.
@@ -111,6 +126,8 @@ pub(crate) struct ObjectSpec {
     pub max: Option<u64>,
     /// For each of them there is a property.
     pub some: Box<[ViolationId]>,
+    /// For each of them the object is valid in one of the ways: what would otherwise be multiplied out.
+    pub clauses: Box<[ClauseId]>,
 }
 
 /// Some property, of whatever name, is not as an object spec has it: the opposite of its cells.
@@ -159,6 +176,7 @@ pub(crate) struct Ir {
     pub arrays: Interned<ArrayId, ArraySpec>,
     pub objects: Interned<ObjectId, ObjectSpec>,
     pub violations: Interned<ViolationId, Violation>,
+    pub clauses: Interned<ClauseId, Box<[ObjectId]>>,
     pub keys: Interned<KeyId, Box<str>>,
 }
 
@@ -174,6 +192,7 @@ impl Ir {
             arrays: Interned::new(),
             objects: Interned::new(),
             violations: Interned::new(),
+            clauses: Interned::new(),
             keys: Interned::new(),
         };
         let any = ir.node(Node::Any, root);

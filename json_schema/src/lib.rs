@@ -25,6 +25,7 @@
 
 mod arrays;
 mod ast;
+mod automata;
 mod codes;
 mod documents;
 mod draft;
@@ -42,14 +43,15 @@ mod numbers;
 mod objects;
 mod parser;
 mod places;
+mod plan;
 mod reach;
 mod refs;
 mod shapes;
 mod spelling;
 mod strings;
+mod unevaluated;
 mod uri;
-// Read by what compares values while they are written.
-#[allow(dead_code)]
+mod words;
 mod writing;
 
 use larkspur_grammar::json::{JsonDocument, parse_json, parse_json_prefix};
@@ -64,7 +66,6 @@ pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFor
 use error::{Mistake, Sink};
 use loader::Loader;
 use normal::{Mode, Normalizer};
-use writing::Writing;
 
 /// How to read a schema.
 #[derive(Clone, Debug)]
@@ -135,10 +136,6 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
             return Parsed { grammar: None, diagnostics: normalizer.sink.finish() };
         }
     };
-    if guidance.spelling.key_order == KeyOrder::Any {
-        let reason = "names are written in the schema's order only".to_owned();
-        normalizer.sink.report(document.root(), Mistake::Refused { keyword: "key_order", reason });
-    }
     normalizer.unknown_format = guidance.spelling.unknown_format;
     normalizer.sink.lenient = guidance.spelling.lenient;
     let root = normalizer.schema(document.root());
@@ -150,8 +147,8 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
         normalizer.sink.report(place, mistake);
     }
     // Lowering reaches every sub-schema, so that all mistakes are found in one run.
-    let writing = Writing::new(&guidance.spelling);
-    let grammar = inhabited.then(|| lower::lower(&mut normalizer, root, options.name, &separators, writing));
+    let spelling = &guidance.spelling;
+    let grammar = inhabited.then(|| lower::lower(&mut normalizer, root, options.name, &separators, spelling));
     let failed = normalizer.sink.has_errors();
     Parsed { grammar: grammar.filter(|_| !failed), diagnostics: normalizer.sink.finish() }
 }

@@ -12,34 +12,20 @@ use larkspur_grammar::{
 };
 use rustc_hash::FxHashMap;
 
+mod machines;
+
+use crate::automata::Marks;
 use crate::error::Mistake;
-use crate::ir::{
-    ANY, ArrayId, ArraySpec, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Shape, ShapeId, Violation, ViolationId,
-};
+use crate::ir::{ANY, ArrayId, ArraySpec, NEVER, Named, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
 use crate::normal::{Mode, Normalizer};
 use crate::number_texts::Extent;
-use crate::objects;
-use crate::spelling::Separators;
+use crate::spelling::{KeyOrder, Separators, Spelling};
 use crate::strings::{Quoting, quoted};
 use crate::writing::Writing;
+use machines::Machines;
 
 /// Rules for one object whose properties are counted, at most.
 const COUNTED_STATES_MAX: usize = 20_000;
-
-/// Elements of an array with a special one that are counted, at most.
-const SPECIAL_PLACES_MAX: u64 = 64;
-
-/// Terminals of the brackets and separators, with the white space that may stand there.
-struct Marks {
-    open_brace: TerminalId,
-    close_brace: TerminalId,
-    close_empty_brace: TerminalId,
-    open_bracket: TerminalId,
-    close_bracket: TerminalId,
-    close_empty_bracket: TerminalId,
-    comma: TerminalId,
-    colon: TerminalId,
-}
 
 struct Lowerer<'n, 'a> {
     normalizer: &'n mut Normalizer<'a>,
@@ -47,6 +33,9 @@ struct Lowerer<'n, 'a> {
     quoting: Quoting,
     writing: Writing,
     marks: Marks,
+    machines: Machines,
+    any_order: bool,
+    unique_keys: bool,
     terminals: FxHashMap<RegexId, TerminalId>,
     rules: FxHashMap<ShapeId, RuleId>,
     /// Rules whose bodies are still to be made, each with the node that it was first made for.
@@ -65,8 +54,9 @@ pub(crate) fn lower(
     root: NodeId,
     name: &str,
     separators: &Separators,
-    writing: Writing,
+    spelling: &Spelling,
 ) -> Grammar {
+    let writing = Writing::new(spelling);
     let place = normalizer.document.root();
     let span = normalizer.document.span(place);
     let mut grammar = Grammar::new(name);
@@ -80,6 +70,9 @@ pub(crate) fn lower(
         quoting: Quoting::new(writing.escapes),
         writing,
         marks,
+        machines: Machines::default(),
+        any_order: spelling.key_order == KeyOrder::Any,
+        unique_keys: spelling.unique_keys,
         terminals,
         rules: FxHashMap::default(),
         queue: Vec::new(),
@@ -100,7 +93,11 @@ pub(crate) fn lower(
         let body = lowerer.alternatives(shape);
         lowerer.grammar.rules[rule].body = body;
     }
+    let automata = lowerer.automata();
     let mut grammar = lowerer.grammar;
+    if let Some(automata) = automata {
+        grammar.automata.push(automata);
+    }
     grammar.regexes = std::mem::take(&mut normalizer.set);
     grammar
 }
@@ -153,11 +150,14 @@ impl Lowerer<'_, '_> {
         self.expr(ExprKind::Terminal(terminal))
     }
     fn terminal(&mut self, regex: RegexId, name: impl FnOnce() -> String) -> ExprId {
-        let terminal = match self.terminals.get(&regex) {
+        let terminal = self.terminal_id(regex, name);
+        self.mark(terminal)
+    }
+    fn terminal_id(&mut self, regex: RegexId, name: impl FnOnce() -> String) -> TerminalId {
+        match self.terminals.get(&regex) {
             Some(&known) => known,
             None => push_terminal(&mut self.grammar, &mut self.terminals, regex, name(), self.span),
-        };
-        self.mark(terminal)
+        }
     }
     fn choice(&mut self, ways: Vec<ExprId>) -> ExprId {
         match ways.as_slice() {
@@ -218,6 +218,10 @@ impl Lowerer<'_, '_> {
 
     /// The scalars of a shape as one terminal; `None` if there are none.
     fn scalars(&mut self, shape: &Shape) -> Option<ExprId> {
+        let terminal = self.scalar_terminal(shape, Extent::All)?;
+        Some(self.mark(terminal))
+    }
+    fn scalar_terminal(&mut self, shape: &Shape, extent: Extent) -> Option<TerminalId> {
         let mut ways = Vec::new();
         let mut names = Vec::new();
         let set = &mut self.normalizer.set;
@@ -230,7 +234,7 @@ impl Lowerer<'_, '_> {
         if !self.normalizer.is_no_number(shape.numbers) {
             let spelling = self.writing.numbers;
             let Normalizer { numbers, set, .. } = &mut *self.normalizer;
-            ways.push(numbers.texts(shape.numbers, spelling, Extent::All, set));
+            ways.push(numbers.texts(shape.numbers, spelling, extent, set));
             names.push("number");
         }
         if !self.normalizer.is_nothing(shape.strings) {
@@ -241,7 +245,7 @@ impl Lowerer<'_, '_> {
             return None;
         }
         let regex = self.normalizer.set.or(&ways);
-        Some(self.terminal(regex, || names.join(" or ")))
+        Some(self.terminal_id(regex, || names.join(" or ")))
     }
 
     /// The body of a shape's rule.
@@ -294,9 +298,9 @@ impl Lowerer<'_, '_> {
 
     /// An array; `None` if there is none.
     fn array(&mut self, id: ArrayId) -> Option<ExprId> {
-        let ArraySpec { prefix, mut rest, min, mut max, some } = self.normalizer.ir.arrays.get(id).clone();
-        if !some.is_empty() {
-            return self.array_with(&prefix, rest, min, max, &some);
+        let ArraySpec { prefix, mut rest, min, mut max, counts, unique } = self.normalizer.ir.arrays.get(id).clone();
+        if !counts.is_empty() || unique {
+            return self.array_automaton(id);
         }
         let mut prefix = prefix.into_vec();
         if let Some(cut) = (0..prefix.len()).find(|&index| !self.is_inhabited(prefix[index])) {
@@ -354,47 +358,6 @@ impl Lowerer<'_, '_> {
         Some(self.expr(ExprKind::Sequence(vec![open, inside])))
     }
 
-    /// An array of which some element is special: those before it, it, those behind it.
-    fn array_with(
-        &mut self,
-        prefix: &[NodeId],
-        rest: NodeId,
-        min: u64,
-        max: Option<u64>,
-        some: &[NodeId],
-    ) -> Option<ExprId> {
-        let most = max.unwrap_or(min);
-        if !prefix.is_empty() || some.len() > 1 || most > SPECIAL_PLACES_MAX {
-            let reason = "an element with a schema of its own at any place is not supported yet beside `prefixItems`, \
-                          beside another such element, or with more than 64 elements counted"
-                .to_owned();
-            self.normalizer.sink.report(self.place, Mistake::Refused { keyword: "contains", reason });
-            return None;
-        }
-        let special = self.normalizer.ir.all(&[rest, some[0]], self.place);
-        if !self.is_inhabited(special) {
-            return None;
-        }
-        let special = self.value(special);
-        let Marks { open_bracket, close_bracket, comma, .. } = self.marks;
-        let comma = self.mark(comma);
-        let any = self.value(rest);
-        let before = self.expr(ExprKind::Sequence(vec![any, comma]));
-        let after = self.expr(ExprKind::Sequence(vec![comma, any]));
-        let mut ways = Vec::new();
-        // Each count before the special one that makes a difference, the last without bound if there is no `max`.
-        let last = max.unwrap_or(min.max(1)).max(1) - 1;
-        for count in 0..=last {
-            let behind_min = min.saturating_sub(count + 1);
-            let left = self.repeat(before, count, if max.is_none() && count == last { None } else { Some(count) });
-            let right = self.repeat(after, behind_min, max.map(|max| max - count - 1));
-            ways.push(self.expr(ExprKind::Sequence(vec![left, special, right])));
-        }
-        let inside = self.choice(ways);
-        let (open, close) = (self.mark(open_bracket), self.mark(close_bracket));
-        Some(self.expr(ExprKind::Sequence(vec![open, inside, close])))
-    }
-
     /// A choice as a rule, so that chains of them do not nest.
     fn shared_choice(&mut self, choice: ExprId) -> ExprId {
         let rule = self.reserve("elements".to_owned());
@@ -405,79 +368,10 @@ impl Lowerer<'_, '_> {
     /// An object; `None` if there is none.
     fn object(&mut self, id: ObjectId) -> Option<ExprId> {
         let spec = self.normalizer.ir.objects.get(id).clone();
-        match *spec.some {
-            [] => self.object_ending(&spec, None),
-            [violation] => self.object_with(&spec, violation),
-            _ => {
-                let reason = "that takes two properties that are not valid, whatever their names".to_owned();
-                self.refuse_not(reason);
-                None
-            }
+        let is_free = self.any_order && spec.named.len() + spec.cells.len() > 1;
+        if !spec.some.is_empty() || !spec.clauses.is_empty() || is_free {
+            return self.object_automaton(id);
         }
-    }
-
-    fn refuse_not(&mut self, reason: String) {
-        self.normalizer.sink.report(self.place, Mistake::NotTooComplex { keyword: "not", reason });
-    }
-
-    /// An object of which some property is not valid: a named one, or the last of the others. Since other names may
-    /// repeat, and the last of equal ones counts, it must be the last.
-    fn object_with(&mut self, spec: &ObjectSpec, violation: ViolationId) -> Option<ExprId> {
-        let Violation { excluded, cells } = self.normalizer.ir.violations.get(violation).clone();
-        let plain = ObjectSpec { some: [].into(), ..spec.clone() };
-        let mut ways = Vec::new();
-        for (index, property) in spec.named.iter().enumerate() {
-            if excluded.binary_search(&property.key).is_ok() || !self.normalizer.charge(spec.named.len() as u64) {
-                continue;
-            }
-            let name = self.normalizer.ir.keys.get(property.key).clone();
-            let node = self.normalizer.property(&cells, &name);
-            let wrong = self.normalizer.ir.not(node, self.place);
-            let node = self.normalizer.ir.all(&[property.node, wrong], self.place);
-            let mut named = plain.named.clone();
-            named[index] = Named { key: property.key, node, required: true };
-            if let Some(id) = objects::spec(self.normalizer, ObjectSpec { named, ..plain.clone() }) {
-                let made = self.normalizer.ir.objects.get(id).clone();
-                ways.extend(self.object_ending(&made, None));
-            }
-        }
-        if let Some(last) = self.violating(spec, &excluded, &cells) {
-            let required = spec.named.iter().filter(|property| property.required).count() as u64;
-            if spec.max.is_some() || spec.min > required + 1 {
-                self.refuse_not("that takes properties that are counted and one that is not valid".to_owned());
-                return None;
-            }
-            ways.extend(self.object_ending(&ObjectSpec { min: 0, ..plain }, Some(last)));
-        }
-        if ways.is_empty() { None } else { Some(self.choice(ways)) }
-    }
-
-    /// A member with a name that is not listed, and not valid.
-    fn violating(&mut self, spec: &ObjectSpec, excluded: &[KeyId], cells: &[(RegexId, NodeId)]) -> Option<ExprId> {
-        let mut wrong: Vec<(RegexId, NodeId)> = Vec::new();
-        for &(regex, node) in cells {
-            wrong.push((regex, self.normalizer.ir.not(node, self.place)));
-        }
-        let covered: Vec<RegexId> = cells.iter().map(|&(regex, _)| regex).collect();
-        let covered = match covered.contains(&self.normalizer.any_text) {
-            true => self.normalizer.any_text,
-            false => self.normalizer.set.or(&covered),
-        };
-        wrong.push((self.normalizer.not_text(covered), ANY));
-        let mut made: Vec<(RegexId, NodeId)> = Vec::new();
-        for &(regex, node) in &spec.cells {
-            for &(other, wrong) in &wrong {
-                let node = self.normalizer.ir.all(&[node, wrong], self.place);
-                made.push((self.normalizer.and_text(regex, other), node));
-            }
-        }
-        let named = excluded.iter().map(|&key| Named { key, node: NEVER, required: false });
-        let named = spec.named.iter().copied().chain(named).collect();
-        self.extra(&ObjectSpec { named, cells: made.into(), ..spec.clone() })
-    }
-
-    /// An object whose last member is `last`, if that is given; it is not one of the named ones.
-    fn object_ending(&mut self, spec: &ObjectSpec, last: Option<ExprId>) -> Option<ExprId> {
         let mut named: Vec<Named> = Vec::with_capacity(spec.named.len());
         for &property in &spec.named {
             if self.is_inhabited(property.node) {
@@ -486,7 +380,7 @@ impl Lowerer<'_, '_> {
                 return None;
             }
         }
-        let extra = self.extra(spec);
+        let extra = self.extra(id, &spec);
         let required = named.iter().filter(|property| property.required).count() as u64;
         let most = if extra.is_some() { None } else { Some(named.len() as u64) };
         let min = if spec.min <= required { 0 } else { spec.min };
@@ -494,22 +388,9 @@ impl Lowerer<'_, '_> {
         if max.is_some_and(|max| max < required.max(min)) || most.is_some_and(|most| most < min) {
             return None;
         }
-        let states = Members { last, ..Members::new(named, extra, min, max) };
+        let states = Members::new(named, extra, min, max);
         if states.is_counted && states.len() > COUNTED_STATES_MAX {
-            let keyword = if min > 0 { "minProperties" } else { "maxProperties" };
-            let reason = format!(
-                "counting {} properties up to {} takes more than {COUNTED_STATES_MAX} rules",
-                states.named.len(),
-                states.top
-            );
-            self.normalizer.sink.report(self.place, Mistake::Refused { keyword, reason });
-            return None;
-        }
-        // Names that are not listed may repeat, and then count once.
-        if extra.is_some() && min >= required + 2 {
-            let reason = "properties that are not listed may repeat, so that they cannot be counted yet".to_owned();
-            self.normalizer.sink.report(self.place, Mistake::Refused { keyword: "minProperties", reason });
-            return None;
+            return self.object_automaton(id);
         }
         let inside = self.members(&states)?;
         let inside = self.sequence(inside);
@@ -517,8 +398,19 @@ impl Lowerer<'_, '_> {
         Some(self.expr(ExprKind::Sequence(vec![open, inside])))
     }
 
-    /// A member with a name that is not listed.
-    fn extra(&mut self, spec: &ObjectSpec) -> Option<ExprId> {
+    /// Members with names that are not listed, if there may be any.
+    fn extra(&mut self, id: ObjectId, spec: &ObjectSpec) -> Option<Extra> {
+        if spec.cells.is_empty() {
+            return None;
+        }
+        if self.unique_keys || spec.min > spec.named.iter().filter(|named| named.required).count() as u64 + 1 {
+            return self.extra_machine(id).map(Extra::Machine);
+        }
+        self.repeating(spec).map(Extra::Repeating)
+    }
+
+    /// A member with a name that is not listed and may repeat.
+    fn repeating(&mut self, spec: &ObjectSpec) -> Option<ExprId> {
         if spec.cells.is_empty() {
             return None;
         }
@@ -622,23 +514,13 @@ impl Lowerer<'_, '_> {
         let min = states.min.saturating_sub(so_far as u64);
         let max = states.max.map(|max| max.saturating_sub(so_far as u64));
         let close = self.mark(self.marks.close_brace);
-        if let Some(last) = states.last {
-            let comma = self.mark(self.marks.comma);
-            let mut tail = vec![close, last];
-            if so_far > 0 {
-                tail.push(comma);
-            }
-            if let Some(extra) = states.extra {
-                let parts = if so_far > 0 { vec![comma, extra] } else { vec![extra, comma] };
-                let member = self.expr(ExprKind::Sequence(parts));
-                let members = self.repeat(member, 0, None);
-                tail.push(members);
-            }
-            return Some(tail);
-        }
         let Some(extra) = states.extra.filter(|_| max != Some(0)) else {
             let empty = self.mark(self.marks.close_empty_brace);
             return (min == 0).then(|| vec![if so_far == 0 { empty } else { close }]);
+        };
+        let extra = match extra {
+            Extra::Repeating(extra) => extra,
+            Extra::Machine(machine) => return self.extra_start(machine, so_far as u64).map(|start| vec![start]),
         };
         let comma = self.mark(self.marks.comma);
         let more = self.expr(ExprKind::Sequence(vec![comma, extra]));
@@ -656,14 +538,21 @@ impl Lowerer<'_, '_> {
     }
 }
 
+/// Members with names that are not listed.
+#[derive(Clone, Copy)]
+enum Extra {
+    /// A member that may repeat.
+    Repeating(ExprId),
+    /// A machine of the automaton.
+    Machine(u32),
+}
+
 /// The states of an object's members: how many properties there were before the one that comes next.
 struct Members {
     named: Vec<Named>,
     /// Required ones before each. Length: named + 1.
     required_before: Vec<usize>,
-    extra: Option<ExprId>,
-    /// What the last member is, not counted among the others.
-    last: Option<ExprId>,
+    extra: Option<Extra>,
     min: u64,
     max: Option<u64>,
     is_counted: bool,
@@ -672,7 +561,7 @@ struct Members {
 }
 
 impl Members {
-    fn new(named: Vec<Named>, extra: Option<ExprId>, min: u64, max: Option<u64>) -> Self {
+    fn new(named: Vec<Named>, extra: Option<Extra>, min: u64, max: Option<u64>) -> Self {
         // More than one beyond the named ones need not be told apart before these end.
         let most = named.len() as u64 + 1;
         let is_counted = min > 1 || max.is_some();
@@ -685,16 +574,7 @@ impl Members {
         for property in &named {
             required_before.push(required_before[required_before.len() - 1] + usize::from(property.required));
         }
-        Self {
-            named,
-            required_before,
-            extra,
-            last: None,
-            min,
-            max,
-            is_counted,
-            top: top.max(usize::from(max != Some(0))),
-        }
+        Self { named, required_before, extra, min, max, is_counted, top: top.max(usize::from(max != Some(0))) }
     }
     fn len(&self) -> usize {
         (self.named.len() + 1).saturating_mul(self.top + 1)

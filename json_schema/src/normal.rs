@@ -17,12 +17,23 @@ use crate::ast::{Keywords, PatternProperty, Schema, Types};
 use crate::emptiness::Search;
 use crate::error::{Mistake, Sink};
 use crate::formats::{self, Format, Meaning};
-use crate::ir::{ANY, Ir, NEVER, Node, NodeId, Shape, ShapeId};
+use crate::ir::{ANY, ArrayId, ClauseId, Ir, NEVER, Node, NodeId, ObjectId, Shape, ShapeId};
 use crate::numbers::{NumberTable, Numbers, RangeError, shortest_text};
 use crate::parser;
+use crate::plan::Trouble;
+use crate::plan::arrays::ArrayPlan;
+use crate::plan::objects::ObjectPlan;
 use crate::refs::{Resources, Target};
 use crate::spelling::UnknownFormat;
+use crate::unevaluated::Way;
+use crate::words::Words;
 use crate::{arrays, objects};
+
+/// Branches of a `oneOf` whose opposite is said in pairs, at most.
+const PAIRED_MAX: usize = 64;
+
+/// Questions within each other, at most: they recurse.
+const QUESTIONS_MAX: usize = 20;
 
 /// Which meaning of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -63,10 +74,16 @@ pub(crate) struct Normalizer<'a> {
     patterns: FxHashMap<(JsonId, usize), RegexId>,
     formats: FxHashMap<(Format, bool), RegexId>,
     known: FxHashMap<(NodeId, Mode), Known>,
-    /// `oneOf`, with what makes its branches exclude each other. The second is the list of branches to negate.
-    divided: FxHashMap<NodeId, NodeId>,
-    overlaps: FxHashMap<NodeId, std::rc::Rc<Vec<Vec<usize>>>>,
     pub inhabited: FxHashMap<(NodeId, Mode), bool>,
+    /// What nodes evaluate, see `unevaluated`.
+    pub evaluated_ways: FxHashMap<NodeId, std::rc::Rc<[Way]>>,
+    pub listed: FxHashMap<(RegexId, usize), Words>,
+    pub clause_depths: FxHashMap<ClauseId, usize>,
+    pub array_plans: FxHashMap<ArrayId, Result<std::rc::Rc<ArrayPlan>, Trouble>>,
+    pub object_plans: FxHashMap<ObjectId, Result<std::rc::Rc<ObjectPlan>, Trouble>>,
+    /// Values are being listed.
+    pub is_listing: bool,
+    question_depth: usize,
     /// Read `oneOf` as `anyOf`.
     pub coerce_one_of: bool,
     /// What a `format` of unknown name is.
@@ -96,9 +113,14 @@ impl<'a> Normalizer<'a> {
             patterns: FxHashMap::default(),
             formats: FxHashMap::default(),
             known: FxHashMap::default(),
-            divided: FxHashMap::default(),
-            overlaps: FxHashMap::default(),
             inhabited: FxHashMap::default(),
+            evaluated_ways: FxHashMap::default(),
+            listed: FxHashMap::default(),
+            clause_depths: FxHashMap::default(),
+            array_plans: FxHashMap::default(),
+            object_plans: FxHashMap::default(),
+            is_listing: false,
+            question_depth: 0,
             coerce_one_of: false,
             unknown_format: UnknownFormat::default(),
             format_annotation: false,
@@ -147,6 +169,12 @@ impl<'a> Normalizer<'a> {
             Some(false) => NEVER,
             None => self.ir.node(Node::Schema(id), id),
         }
+    }
+
+    /// The normal form of a node in the wide meaning, and whether that is the exact one.
+    pub fn wide_shape(&mut self, node: NodeId) -> (ShapeId, bool) {
+        let known = self.evaluate(node, Mode::Wide);
+        (known.shape, known.exact)
     }
 
     /// The normal form of a node.
@@ -200,7 +228,8 @@ impl<'a> Normalizer<'a> {
     fn all_known(&self, nodes: &[NodeId], mode: Mode) -> Result<Vec<Known>, Vec<NodeId>> {
         let missing: Vec<NodeId> = nodes.iter().copied().filter(|&n| !self.known.contains_key(&(n, mode))).collect();
         if !missing.is_empty() {
-            return Err(missing);
+            // The first one is made first, so that names are met in the order of the text.
+            return Err(missing.into_iter().rev().collect());
         }
         Ok(nodes.iter().map(|&node| self.known[&(node, mode)]).collect())
     }
@@ -230,24 +259,83 @@ impl<'a> Normalizer<'a> {
             },
             Node::Some(parts) => self.union(&parts, mode, true),
             Node::One(parts) if mode == Mode::Wide => self.union(&parts, mode, false),
-            Node::One(parts) => self.one_of(node, &parts, origin),
-            Node::Not(inner) => match self.all_known(&[inner], mode) {
-                Err(missing) => Step::Need(missing),
-                Ok(known) if !known[0].exact => Step::Done(self.everything(false)),
-                Ok(known) => match self.not_shape(known[0].shape, origin) {
-                    Ok(shape) => done(shape),
-                    Err(_) if mode == Mode::Wide => Step::Done(self.everything(false)),
-                    Err(reason) => {
-                        let pointer = self.document.pointer(origin);
-                        let keyword = match pointer.rsplit('/').next() {
-                            Some("if") => "if",
-                            Some("not") => "not",
-                            _ => "oneOf",
-                        };
-                        self.sink.report(origin, Mistake::NotTooComplex { keyword, reason });
-                        Step::Done(self.everything(true))
+            Node::One(parts) => self.one_of(&parts, origin),
+            Node::Not(inner) => {
+                if let Some(opposite) = self.opposite(inner, origin) {
+                    return self.alias(opposite, mode);
+                }
+                self.not(inner, mode, origin)
+            }
+        }
+    }
+
+    /// The opposite of a node in terms of the opposites of its parts. Opposites of what was put together of many ways
+    /// would have many more.
+    fn opposite(&mut self, node: NodeId, origin: JsonId) -> Option<NodeId> {
+        let not = |this: &mut Self, parts: &[NodeId]| -> Vec<NodeId> {
+            parts.iter().map(|&part| this.ir.not(part, origin)).collect()
+        };
+        match self.ir.get(node).clone() {
+            Node::Schema(id) => {
+                let expansion = self.expand(id);
+                Some(self.ir.not(expansion, origin))
+            }
+            Node::All(parts) => {
+                let parts = not(self, &parts);
+                Some(self.ir.some(&parts, origin))
+            }
+            Node::Some(parts) => {
+                let parts = not(self, &parts);
+                Some(self.ir.all(&parts, origin))
+            }
+            // None of them, or two of them.
+            Node::One(parts) if parts.len() <= PAIRED_MAX => {
+                let none = not(self, &parts);
+                let mut ways = vec![self.ir.all(&none, origin)];
+                for (index, &first) in parts.iter().enumerate() {
+                    for &second in &parts[index + 1..] {
+                        let both = self.ir.all(&[first, second], origin);
+                        if self.may_be(both) {
+                            ways.push(both);
+                        }
                     }
-                },
+                }
+                Some(self.ir.some(&ways, origin))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the node may have a value. To find that out may take the same question about other nodes, which may
+    /// be this one again.
+    fn may_be(&mut self, node: NodeId) -> bool {
+        if self.question_depth >= QUESTIONS_MAX {
+            return true;
+        }
+        self.question_depth += 1;
+        let answer = self.is_inhabited(node, Mode::Wide);
+        self.question_depth -= 1;
+        answer
+    }
+
+    fn not(&mut self, inner: NodeId, mode: Mode, origin: JsonId) -> Step {
+        let done = |shape| Step::Done(Known { shape, exact: true });
+        match self.all_known(&[inner], mode) {
+            Err(missing) => Step::Need(missing),
+            Ok(known) if !known[0].exact => Step::Done(self.everything(false)),
+            Ok(known) => match self.not_shape(known[0].shape, origin) {
+                Ok(shape) => done(shape),
+                Err(_) if mode == Mode::Wide => Step::Done(self.everything(false)),
+                Err(reason) => {
+                    let pointer = self.document.pointer(origin);
+                    let keyword = match pointer.rsplit('/').next() {
+                        Some("if") => "if",
+                        Some("not") => "not",
+                        _ => "oneOf",
+                    };
+                    self.sink.report(origin, Mistake::NotTooComplex { keyword, reason });
+                    Step::Done(self.everything(true))
+                }
             },
         }
     }
@@ -271,63 +359,24 @@ impl<'a> Normalizer<'a> {
     }
 
     /// `oneOf`: where two branches may both be valid, each without the other.
-    fn one_of(&mut self, node: NodeId, parts: &[NodeId], origin: JsonId) -> Step {
-        if let Some(&divided) = self.divided.get(&node) {
-            return self.alias(divided, Mode::Exact);
-        }
+    fn one_of(&mut self, parts: &[NodeId], origin: JsonId) -> Step {
         // Each branch first: what refers to itself in place is found here, not in the proofs.
-        if let Err(missing) = self.all_known(parts, Mode::Exact) {
-            return Step::Need(missing);
-        }
-        let overlaps = match self.overlaps.get(&node) {
-            Some(overlaps) => overlaps.clone(),
-            None => {
-                let overlaps = std::rc::Rc::new(self.find_overlaps(parts, origin));
-                self.overlaps.insert(node, overlaps.clone());
-                overlaps
-            }
+        let shapes: Vec<ShapeId> = match self.all_known(parts, Mode::Exact) {
+            Err(missing) => return Step::Need(missing),
+            Ok(known) => known.iter().map(|known| known.shape).collect(),
         };
-        let mut ways = Vec::with_capacity(parts.len());
-        for (index, others) in overlaps.iter().enumerate() {
-            let mut way = vec![parts[index]];
-            for &other in others {
-                let shape = self.known[&(parts[other], Mode::Exact)].shape;
-                if let Err(reason) = self.not_shape(shape, origin) {
-                    let (first, second) = (index.min(other), index.max(other));
-                    self.sink.report(origin, Mistake::OneOfOverlap { first, second, reason });
-                    let any_of = if self.sink.lenient { self.ir.some(parts, origin) } else { ANY };
-                    self.divided.insert(node, any_of);
-                    return self.alias(any_of, Mode::Exact);
-                }
-                way.push(self.ir.not(parts[other], origin));
-            }
-            ways.push(self.ir.all(&way, origin));
-        }
-        let divided = self.ir.some(&ways, origin);
-        self.divided.insert(node, divided);
-        self.alias(divided, Mode::Exact)
-    }
-
-    /// For each branch those that may be valid together with it.
-    fn find_overlaps(&mut self, parts: &[NodeId], origin: JsonId) -> Vec<Vec<usize>> {
-        let mut overlaps = vec![Vec::new(); parts.len()];
-        for i in 0..parts.len() {
-            for j in i + 1..parts.len() {
-                if !self.charge(1) {
-                    return overlaps;
-                }
-                let both = self.ir.all(&[parts[i], parts[j]], origin);
-                if self.is_inhabited(both, Mode::Wide) {
-                    overlaps[i].push(j);
-                    overlaps[j].push(i);
-                }
+        match self.one_of_shapes(&shapes, origin) {
+            Ok(shape) => Step::Done(Known { shape, exact: true }),
+            Err((first, second, reason)) => {
+                self.sink.report(origin, Mistake::OneOfOverlap { first, second, reason });
+                let any_of = if self.sink.lenient { self.ir.some(parts, origin) } else { ANY };
+                self.alias(any_of, Mode::Exact)
             }
         }
-        overlaps
     }
 
     /// The keywords of a schema, read when they are first needed.
-    fn read(&mut self, id: JsonId) -> Option<std::rc::Rc<Keywords>> {
+    pub fn read(&mut self, id: JsonId) -> Option<std::rc::Rc<Keywords>> {
         if let Some(known) = self.keywords.get(&id) {
             return Some(known.clone());
         }
@@ -352,14 +401,8 @@ impl<'a> Normalizer<'a> {
             self.expansions.insert(id, node);
             return node;
         };
-        self.refuse(&keywords);
         let mut parts = vec![self.ir.node(Node::Keywords(id), id)];
-        if let Some(reference) = keywords.reference {
-            parts.push(self.reference(reference, "$ref"));
-        }
-        if let Some((reference, keyword)) = keywords.dynamic {
-            parts.push(self.reference(reference, keyword));
-        }
+        parts.extend(self.references(&keywords));
         for &schema in &keywords.all_of {
             parts.push(self.schema(schema));
         }
@@ -388,13 +431,27 @@ impl<'a> Normalizer<'a> {
         }
         for (name, schema) in &keywords.dependent_schemas {
             let node = self.schema(*schema);
-            let has = self.object_node(vec![(name.clone(), ANY, true)], id);
+            let has = self.has_property(name, id);
             let required = self.ir.all(&[has, node], *schema);
             parts.push(self.unless(name, required, id));
         }
+        parts.push(self.unevaluated(id, &keywords));
         let node = self.ir.all(&parts, id);
         self.expansions.insert(id, node);
         node
+    }
+
+    /// What a schema refers to in place.
+    pub fn references(&mut self, keywords: &Keywords) -> Vec<NodeId> {
+        let own = keywords.reference.map(|reference| (reference, "$ref"));
+        own.into_iter().chain(keywords.dynamic).map(|(reference, keyword)| self.reference(reference, keyword)).collect()
+    }
+    /// Objects that have the property.
+    pub fn has_property(&mut self, name: &str, origin: JsonId) -> NodeId {
+        self.object_node(vec![(name.into(), ANY, true)], origin)
+    }
+    pub fn draft(&self, id: JsonId) -> crate::draft::Draft {
+        self.resources.dialect(self.document, id).draft
     }
 
     /// Objects without the property, and everything else that `then` allows.
@@ -440,42 +497,6 @@ impl<'a> Normalizer<'a> {
             Target::Remote { uri, reason } => {
                 self.sink.report(reference, Mistake::RefRemote { keyword, uri, reason });
                 ANY
-            }
-        }
-    }
-
-    /// Reports the keywords that cannot be enforced yet.
-    fn refuse(&mut self, keywords: &Keywords) {
-        let mut refuse = |place: JsonId, keyword: &'static str, reason: &str| {
-            self.sink.report(place, Mistake::Refused { keyword, reason: reason.to_owned() });
-        };
-        let types = keywords.types.unwrap_or(Types::ALL);
-        let arrays = types.has(Types::ARRAY);
-        if let Some(unique) = keywords.unique.filter(|_| arrays && keywords.max_items.is_none_or(|max| max > 1)) {
-            refuse(unique, "uniqueItems", "elements are not compared with each other yet, unless `maxItems` is 1");
-        }
-        let counts = keywords.max_contains.is_some() || keywords.min_contains.is_some_and(|min| min > 1);
-        if let Some(contains) = keywords.contains.filter(|_| arrays && counts) {
-            let keyword = if keywords.max_contains.is_some() { "maxContains" } else { "minContains" };
-            refuse(contains, keyword, "elements are not counted by their schema yet");
-        }
-        let applies = keywords.reference.is_some()
-            || keywords.dynamic.is_some()
-            || !keywords.all_of.is_empty()
-            || keywords.any_of.is_some()
-            || keywords.one_of.is_some()
-            || keywords.condition.is_some()
-            || !keywords.dependent_schemas.is_empty();
-        for (place, keyword, objects) in [
-            (keywords.unevaluated_properties, "unevaluatedProperties", true),
-            (keywords.unevaluated_items, "unevaluatedItems", false),
-        ] {
-            let Some(place) = place else { continue };
-            let relevant = types.has(if objects { Types::OBJECT } else { Types::ARRAY });
-            if relevant && applies && self.document.bool(place) != Some(true) {
-                let reason =
-                    "beside `$ref`, `allOf` and the like it depends on which branches hold, which is not supported yet";
-                refuse(place, keyword, reason);
             }
         }
     }

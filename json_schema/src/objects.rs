@@ -8,7 +8,7 @@ use larkspur_grammar::{RegexId, RegexNode};
 use rustc_hash::FxHashMap;
 
 use crate::ast::Keywords;
-use crate::ir::{ANY, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Violation, ViolationId};
+use crate::ir::{ANY, ClauseId, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Violation, ViolationId};
 use crate::normal::Normalizer;
 
 /// An object in normal form; `None` if there is none.
@@ -39,8 +39,7 @@ pub(crate) fn from_keywords(
         .iter()
         .map(|pattern| (normalizer.pattern_of_key(pattern), normalizer.schema(pattern.schema)))
         .collect();
-    let additional =
-        keywords.additional.or(keywords.unevaluated_properties).map_or(ANY, |schema| normalizer.schema(schema));
+    let additional = keywords.additional.map_or(ANY, |schema| normalizer.schema(schema));
     let cells = cells(normalizer, &patterns, additional, names);
     let mut named: Vec<Named> = Vec::with_capacity(keywords.properties.len());
     let mut index_of: FxHashMap<KeyId, usize> = FxHashMap::default();
@@ -71,11 +70,14 @@ pub(crate) fn from_keywords(
         }
     }
     let (min, max) = (keywords.min_properties.unwrap_or(0), keywords.max_properties);
-    spec(normalizer, ObjectSpec { named: named.into(), cells: cells.into(), min, max, some: [].into() })
+    spec(
+        normalizer,
+        ObjectSpec { named: named.into(), cells: cells.into(), min, max, some: [].into(), clauses: [].into() },
+    )
 }
 
 /// The names that are not listed, split by the patterns.
-fn cells(
+pub(crate) fn cells(
     normalizer: &mut Normalizer,
     patterns: &[(RegexId, NodeId)],
     additional: NodeId,
@@ -122,7 +124,7 @@ pub(crate) fn exactly(normalizer: &mut Normalizer, members: Vec<(Box<str>, NodeI
         .into_iter()
         .map(|(name, node)| Named { key: normalizer.ir.keys.intern(name), node, required: true })
         .collect();
-    spec(normalizer, ObjectSpec { named, cells: [].into(), min: 0, max: None, some: [].into() })
+    spec(normalizer, ObjectSpec { named, cells: [].into(), min: 0, max: None, some: [].into(), clauses: [].into() })
 }
 
 /// Objects of which only some properties matter.
@@ -132,7 +134,7 @@ pub(crate) fn with(normalizer: &mut Normalizer, named: Vec<(Box<str>, NodeId, bo
         .map(|(name, node, required)| Named { key: normalizer.ir.keys.intern(name), node, required })
         .collect();
     let cells = [(normalizer.any_text, ANY)].into();
-    spec(normalizer, ObjectSpec { named, cells, min: 0, max: None, some: [].into() })
+    spec(normalizer, ObjectSpec { named, cells, min: 0, max: None, some: [].into(), clauses: [].into() })
 }
 
 /// Objects of both.
@@ -184,8 +186,30 @@ pub(crate) fn intersection(
     let mut some: Vec<ViolationId> = a.some.iter().chain(&b.some).copied().collect();
     some.sort_unstable();
     some.dedup();
-    let both = ObjectSpec { named: named.into(), cells: cells.into(), min: a.min.max(b.min), max, some: some.into() };
-    spec(normalizer, both)
+    let mut clauses: Vec<ClauseId> = a.clauses.iter().chain(&b.clauses).copied().collect();
+    let mut seen = rustc_hash::FxHashSet::default();
+    clauses.retain(|&clause| seen.insert(clause));
+    let min = a.min.max(b.min);
+    let (named, cells, some, clauses) = (named.into(), cells.into(), some.into(), clauses.into());
+    spec(normalizer, ObjectSpec { named, cells, min, max, some, clauses })
+}
+
+/// Clauses within each other, at most: opposites recurse this deep.
+const CLAUSE_DEPTH_MAX: usize = 24;
+
+/// Objects that are valid in one of the ways, as a single way; `None` if there is no way.
+pub(crate) fn as_one(normalizer: &mut Normalizer, ways: &[ObjectId]) -> Option<ObjectId> {
+    if ways.len() < 2 {
+        return ways.first().copied();
+    }
+    let clause = normalizer.ir.clauses.intern(ways.into());
+    if normalizer.clause_depth(clause) > CLAUSE_DEPTH_MAX {
+        normalizer.has_too_many(usize::MAX);
+        return None;
+    }
+    let any = normalizer.any_object();
+    let any = normalizer.ir.objects.get(any).clone();
+    Some(normalizer.ir.objects.intern(ObjectSpec { clauses: [clause].into(), ..any }))
 }
 
 /// Ways compared with each other at most; beyond it all stay.
@@ -203,7 +227,7 @@ pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[ObjectId]) -> Box<[O
     let is_part = |small: usize, large: usize| {
         let (a, b) = (specs[small], specs[large]);
         let open = a.cells == b.cells && b.cells.iter().all(|&(_, node)| node == ANY) && b.cells.len() == 1;
-        let bounds = b.min == 0 && b.max.is_none() && b.some.is_empty();
+        let bounds = b.min == 0 && b.max.is_none() && b.some.is_empty() && b.clauses.is_empty();
         open && bounds
             && b.named.len() <= a.named.len()
             && b.named.iter().all(|wide| {
@@ -223,37 +247,48 @@ pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[ObjectId]) -> Box<[O
 pub(crate) fn complement(normalizer: &mut Normalizer, object: ObjectId, origin: JsonId) -> Vec<ObjectId> {
     let object = normalizer.ir.objects.get(object).clone();
     let any = [(normalizer.any_text, ANY)];
-    let base = ObjectSpec { named: [].into(), cells: any.into(), min: 0, max: None, some: [].into() };
-    let mut ways = Vec::new();
-    let mut way = |normalizer: &mut Normalizer, way: ObjectSpec| ways.extend(spec(normalizer, way));
+    let base =
+        ObjectSpec { named: [].into(), cells: any.into(), min: 0, max: None, some: [].into(), clauses: [].into() };
+    let mut ways: Vec<ObjectId> = Vec::new();
     if *object.cells != any {
         let mut excluded: Vec<KeyId> = object.named.iter().map(|named| named.key).collect();
         excluded.sort_unstable();
         let violation = Violation { excluded: excluded.into(), cells: object.cells.clone() };
         let violation = normalizer.ir.violations.intern(violation);
-        way(normalizer, ObjectSpec { some: [violation].into(), ..base.clone() });
+        ways.extend(spec(normalizer, ObjectSpec { some: [violation].into(), ..base.clone() }));
+    }
+    for &clause in &object.clauses {
+        // None of its ways: something of each is violated.
+        let list = normalizer.ir.clauses.get(clause).clone();
+        let lists: Vec<Vec<ObjectId>> = list.iter().map(|&way| complement(normalizer, way, origin)).collect();
+        let mut all = Some(normalizer.any_object());
+        for list in &lists {
+            let one = as_one(normalizer, list);
+            all = all.zip(one).and_then(|(all, one)| normalizer.and_objects(all, one, origin));
+        }
+        ways.extend(all);
     }
     for &some in &object.some {
         let Violation { excluded, cells } = normalizer.ir.violations.get(some).clone();
         let named = excluded.iter().map(|&key| Named { key, node: ANY, required: false }).collect();
-        way(normalizer, ObjectSpec { named, cells, ..base.clone() });
+        ways.extend(spec(normalizer, ObjectSpec { named, cells, ..base.clone() }));
     }
     for &Named { key, node, required } in &object.named {
         if required {
             let absent = Named { key, node: NEVER, required: false };
-            way(normalizer, ObjectSpec { named: [absent].into(), ..base.clone() });
+            ways.extend(spec(normalizer, ObjectSpec { named: [absent].into(), ..base.clone() }));
         }
         if node != ANY {
             let node = normalizer.ir.not(node, origin);
             let wrong = Named { key, node, required: true };
-            way(normalizer, ObjectSpec { named: [wrong].into(), ..base.clone() });
+            ways.extend(spec(normalizer, ObjectSpec { named: [wrong].into(), ..base.clone() }));
         }
     }
     if let Some(below) = object.min.checked_sub(1) {
-        way(normalizer, ObjectSpec { max: Some(below), ..base.clone() });
+        ways.extend(spec(normalizer, ObjectSpec { max: Some(below), ..base.clone() }));
     }
     if let Some(above) = object.max.and_then(|max| max.checked_add(1)) {
-        way(normalizer, ObjectSpec { min: above, ..base });
+        ways.extend(spec(normalizer, ObjectSpec { min: above, ..base }));
     }
     ways
 }

@@ -5,10 +5,24 @@ use larkspur_grammar::{RegexId, RegexNode};
 
 use crate::arrays;
 use crate::error::Mistake;
-use crate::ir::{ANY, ArrayId, ArraySpec, NEVER, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
+use crate::ir::{ANY, ArrayId, NEVER, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
 use crate::normal::Normalizer;
 use crate::numbers::Numbers;
 use crate::objects;
+
+/// Ways that are multiplied out; more of them stay clauses.
+const PRODUCT_MAX: usize = 32;
+
+/// Names of all ways that are multiplied out; with more of them, the ways stay clauses.
+const PRODUCT_NAMES_MAX: usize = 20_000;
+
+/// The ways of all lists but one.
+fn others<'a, T>(lists: &'a [&'a [T]], index: usize) -> impl Iterator<Item = &'a T> {
+    lists.iter().enumerate().filter(move |&(other, _)| other != index).flat_map(|(_, list)| list.iter())
+}
+
+/// Texts of a list that are compared with a language one by one, at most.
+const LITERALS_MAX: usize = 64;
 
 impl Normalizer<'_> {
     /// Every value.
@@ -36,11 +50,18 @@ impl Normalizer<'_> {
         }
     }
     pub fn any_array(&mut self) -> ArrayId {
-        self.ir.arrays.intern(ArraySpec { prefix: [].into(), rest: ANY, min: 0, max: None, some: [].into() })
+        self.ir.arrays.intern(arrays::any())
     }
     pub fn any_object(&mut self) -> ObjectId {
         let cells = [(self.any_text, ANY)].into();
-        self.ir.objects.intern(ObjectSpec { named: [].into(), cells, min: 0, max: None, some: [].into() })
+        self.ir.objects.intern(ObjectSpec {
+            named: [].into(),
+            cells,
+            min: 0,
+            max: None,
+            some: [].into(),
+            clauses: [].into(),
+        })
     }
 
     /// Values of both.
@@ -56,12 +77,7 @@ impl Normalizer<'_> {
             _ => this.and_arrays(x, y, origin),
         });
         let any_object = self.any_object();
-        let objects = self.product(&a.objects, &b.objects, |this, x, y| match (x == any_object, y == any_object) {
-            (true, _) => Some(y),
-            (_, true) => Some(x),
-            _ => this.and_objects(x, y, origin),
-        });
-        let objects = objects::absorbed(self, &objects);
+        let objects = self.both_objects(&a.objects, &b.objects, any_object, origin);
         let shape = Shape {
             null: a.null && b.null,
             truth: [a.truth[0] && b.truth[0], a.truth[1] && b.truth[1]],
@@ -115,12 +131,7 @@ impl Normalizer<'_> {
         let mut objects: Box<[ObjectId]> = [any_object].into();
         for &object in &shape.objects {
             let others = objects::complement(self, object, origin);
-            objects = self.product(&objects, &others, |this, x, y| match (x == any_object, y == any_object) {
-                (true, _) => Some(y),
-                (_, true) => Some(x),
-                _ => this.and_objects(x, y, origin),
-            });
-            objects = objects::absorbed(self, &objects);
+            objects = self.both_objects(&objects, &others, any_object, origin);
         }
         let not = Shape {
             null: !shape.null,
@@ -131,6 +142,161 @@ impl Normalizer<'_> {
             objects,
         };
         Ok(self.ir.shapes.intern(not))
+    }
+
+    /// Objects of both lists of ways: every way of the one with every way of the other, or, where these are many, one
+    /// way with both lists as clauses.
+    fn both_objects(&mut self, a: &[ObjectId], b: &[ObjectId], any: ObjectId, origin: JsonId) -> Box<[ObjectId]> {
+        if *a == [any] || *b == [any] {
+            return if *a == [any] { b.into() } else { a.into() };
+        }
+        let size = |this: &Self, ways: &[ObjectId]| -> usize {
+            ways.iter().map(|&way| this.ir.objects.get(way).named.len() + 1).sum()
+        };
+        let (long, wide) = (a.len().saturating_mul(b.len()), size(self, a) * b.len() + size(self, b) * a.len());
+        let is_product = a.len().min(b.len()) > 1 && long > PRODUCT_MAX;
+        // Once there are clauses, one more is better than more ways with the same ones.
+        let grows = |one: &[ObjectId], many: &[ObjectId]| {
+            one.len() == 1 && many.len() > 1 && !self.ir.objects.get(one[0]).clauses.is_empty()
+        };
+        let is_clause = grows(a, b) || grows(b, a);
+        if is_product || is_clause || (a.len().max(b.len()) > 1 && wide > PRODUCT_NAMES_MAX) {
+            return self.clauses_of(a, b, origin);
+        }
+        let both = self.product(a, b, |this, x, y| match (x == any, y == any) {
+            (true, _) => Some(y),
+            (_, true) => Some(x),
+            _ => this.and_objects(x, y, origin),
+        });
+        objects::absorbed(self, &both)
+    }
+
+    /// Objects of both lists of ways as one way, with lists of several as clauses.
+    fn clauses_of(&mut self, a: &[ObjectId], b: &[ObjectId], origin: JsonId) -> Box<[ObjectId]> {
+        let lists = (objects::as_one(self, a), objects::as_one(self, b));
+        let (Some(a), Some(b)) = lists else { return [].into() };
+        self.and_objects(a, b, origin).into_iter().collect()
+    }
+
+    /// Values of exactly one of the shapes.
+    ///
+    /// Errors: two of the shapes that may have a value in common, and what cannot be said of the others' arrays, as the
+    /// end of a sentence.
+    pub fn one_of_shapes(&mut self, shapes: &[ShapeId], origin: JsonId) -> Result<ShapeId, (usize, usize, String)> {
+        let shapes: Vec<Shape> = shapes.iter().map(|&shape| self.ir.shapes.get(shape).clone()).collect();
+        let once = |has: &dyn Fn(&Shape) -> bool| shapes.iter().filter(|shape| has(shape)).count() == 1;
+        let mut one = self.no_shape();
+        one.null = once(&|shape| shape.null);
+        one.truth = [once(&|shape| shape.truth[0]), once(&|shape| shape.truth[1])];
+        one.strings = self.one_language(shapes.iter().map(|shape| shape.strings).collect());
+        one.numbers = self.one_number_set(shapes.iter().map(|shape| shape.numbers).collect());
+        let objects: Vec<&[ObjectId]> = shapes.iter().map(|shape| &*shape.objects).collect();
+        one.objects = self.one_object_list(&objects, origin);
+        let arrays: Vec<&[ArrayId]> = shapes.iter().map(|shape| &*shape.arrays).collect();
+        one.arrays = self.one_array_list(&arrays, origin)?;
+        Ok(self.ir.shapes.intern(one))
+    }
+
+    /// Texts of exactly one of the languages.
+    fn one_language(&mut self, mut languages: Vec<RegexId>) -> RegexId {
+        languages.retain(|&language| *self.set.node(language) != RegexNode::Nothing);
+        let (mut none_yet, mut once) = (Vec::new(), self.set.nothing());
+        for language in languages {
+            let before = self.set.or(&none_yet);
+            let (fresh, other) = (self.not_text(before), self.not_text(language));
+            let new = self.and_text(language, fresh);
+            let still = self.and_text(once, other);
+            once = self.set.or(&[new, still]);
+            none_yet.push(language);
+        }
+        once
+    }
+
+    /// Numbers of exactly one of the sets.
+    fn one_number_set(&mut self, sets: Vec<Numbers>) -> Numbers {
+        let (mut all, mut once) = (Numbers::NONE, Numbers::NONE);
+        for numbers in sets {
+            let (fresh, other) = (self.numbers.not(all), self.numbers.not(numbers));
+            let new = self.numbers.and(numbers, fresh);
+            let still = self.numbers.and(once, other);
+            once = self.numbers.union(&[new, still]);
+            all = self.numbers.union(&[all, numbers]);
+        }
+        once
+    }
+
+    /// Objects of exactly one of the lists: each way without those of other lists that it has objects in common with.
+    fn one_object_list(&mut self, lists: &[&[ObjectId]], origin: JsonId) -> Box<[ObjectId]> {
+        let any = self.any_object();
+        let mut all = Vec::new();
+        for (index, list) in lists.iter().enumerate() {
+            for &way in *list {
+                let mut ways: Box<[ObjectId]> = [way].into();
+                for &other in others(lists, index) {
+                    if !self.charge(1) {
+                        return [].into();
+                    }
+                    let both = self.and_objects(way, other, origin);
+                    if both.is_some_and(|both| self.has_objects(both, origin)) {
+                        let rest = objects::complement(self, other, origin);
+                        ways = self.both_objects(&ways, &rest, any, origin);
+                    }
+                }
+                all.extend(ways);
+            }
+        }
+        self.alternatives(all, any)
+    }
+
+    /// The same of arrays.
+    fn one_array_list(
+        &mut self,
+        lists: &[&[ArrayId]],
+        origin: JsonId,
+    ) -> Result<Box<[ArrayId]>, (usize, usize, String)> {
+        let any = self.any_array();
+        let mut all = Vec::new();
+        for (index, list) in lists.iter().enumerate() {
+            for &way in *list {
+                let mut ways: Box<[ArrayId]> = [way].into();
+                for &other in others(lists, index) {
+                    if !self.charge(1) {
+                        return Ok([].into());
+                    }
+                    let both = self.and_arrays(way, other, origin);
+                    if both.is_some_and(|both| self.has_arrays(both, origin)) {
+                        let rest = arrays::complement(self, other, origin).map_err(|reason| {
+                            let at =
+                                lists.iter().enumerate().position(|(at, list)| at != index && list.contains(&other));
+                            let at = at.unwrap_or(index);
+                            (index.min(at), index.max(at), reason)
+                        })?;
+                        ways = self.product(&ways, &rest, |this, x, y| match (x == any, y == any) {
+                            (true, _) => Some(y),
+                            (_, true) => Some(x),
+                            _ => this.and_arrays(x, y, origin),
+                        });
+                    }
+                }
+                all.extend(ways);
+            }
+        }
+        Ok(self.alternatives(all, any))
+    }
+
+    fn has_objects(&mut self, object: ObjectId, origin: JsonId) -> bool {
+        let shape = Shape { objects: [object].into(), ..self.no_shape() };
+        self.has_values(shape, origin)
+    }
+    fn has_arrays(&mut self, array: ArrayId, origin: JsonId) -> bool {
+        let shape = Shape { arrays: [array].into(), ..self.no_shape() };
+        self.has_values(shape, origin)
+    }
+    /// Whether there may be a value, without asking whether branches inside exclude each other.
+    fn has_values(&mut self, shape: Shape, origin: JsonId) -> bool {
+        let shape = self.ir.shapes.intern(shape);
+        let node = self.ir.node(crate::ir::Node::Shape(shape), origin);
+        self.is_inhabited(node, crate::normal::Mode::Wide)
     }
 
     /// Every way of the one with every way of the other.
@@ -169,17 +335,11 @@ impl Normalizer<'_> {
             return Some(a);
         }
         let (a, b) = (self.ir.arrays.get(a).clone(), self.ir.arrays.get(b).clone());
-        let len = a.prefix.len().max(b.prefix.len());
-        self.charge(len as u64);
-        let at = |spec: &ArraySpec, index: usize| spec.prefix.get(index).copied().unwrap_or(spec.rest);
-        let prefix: Vec<NodeId> = (0..len).map(|index| self.ir.all(&[at(&a, index), at(&b, index)], origin)).collect();
-        let rest = self.ir.all(&[a.rest, b.rest], origin);
-        let max = a.max.into_iter().chain(b.max).min();
-        let some: Vec<NodeId> = a.some.iter().chain(&b.some).copied().collect();
-        arrays::spec(self, prefix, rest, a.min.max(b.min), max, some)
+        arrays::intersection(self, &a, &b, origin)
     }
 
-    fn and_objects(&mut self, a: ObjectId, b: ObjectId, origin: JsonId) -> Option<ObjectId> {
+    /// Objects of both; `None` if there is certainly none.
+    pub fn and_objects(&mut self, a: ObjectId, b: ObjectId, origin: JsonId) -> Option<ObjectId> {
         if a == b {
             return Some(a);
         }
@@ -192,8 +352,39 @@ impl Normalizer<'_> {
         match (a == self.any_text, b == self.any_text) {
             (true, _) => b,
             (_, true) => a,
-            _ => self.set.and(&[a, b]),
+            _ => match (self.literals(a), self.literals(b)) {
+                (Some(texts), _) => self.texts_of(texts, b),
+                (_, Some(texts)) => self.texts_of(texts, a),
+                _ => self.set.and(&[a, b]),
+            },
         }
+    }
+    /// The texts of a language that is written as a list of them.
+    fn literals(&self, regex: RegexId) -> Option<Vec<RegexId>> {
+        let is_literal = |&part: &RegexId| matches!(self.set.node(part), RegexNode::Literal(_));
+        match self.set.node(regex) {
+            RegexNode::Literal(_) => Some(vec![regex]),
+            RegexNode::Or(parts) if parts.len() <= LITERALS_MAX && parts.iter().all(is_literal) => Some(parts.to_vec()),
+            _ => None,
+        }
+    }
+    /// Those of the texts that are in the language.
+    fn texts_of(&mut self, texts: Vec<RegexId>, regex: RegexId) -> RegexId {
+        let mut kept = Vec::with_capacity(texts.len());
+        for &text in &texts {
+            let RegexNode::Literal(bytes) = self.set.node(text) else { continue };
+            let Ok(chars) = String::from_utf8(bytes.to_vec()) else { continue };
+            self.charge(1);
+            match self.search.matches(&mut self.set, regex, &chars) {
+                Some(true) => kept.push(text),
+                Some(false) => {}
+                None => {
+                    let all = self.set.or(&texts);
+                    return self.set.and(&[all, regex]);
+                }
+            }
+        }
+        self.set.or(&kept)
     }
     /// Texts that are not in the language.
     pub fn not_text(&mut self, a: RegexId) -> RegexId {

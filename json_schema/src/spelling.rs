@@ -129,6 +129,7 @@ impl Spelling {
     /// For who reads values that others wrote: all the ways of JSON.
     pub fn validator() -> Self {
         Self {
+            key_order: KeyOrder::Any,
             whitespace: Whitespace::Any,
             whitespace_outside: true,
             number_spelling: NumberSpelling::Any,

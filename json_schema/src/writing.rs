@@ -7,8 +7,7 @@
 use larkspur_grammar::number::Decimal;
 use larkspur_grammar::{RegexId, RegexSet};
 
-use crate::number_texts::{Extent, value_texts};
-use crate::numbers::{NumberTable, Numbers};
+use crate::number_texts::value_texts;
 use crate::spelling::{NumberSpelling, Spelling};
 use crate::strings::{Escapes, Quoting, quoted};
 
@@ -28,12 +27,7 @@ impl Writing {
         let literal = set.literal(text.as_bytes());
         Quoting::new(self.escapes).string(set, literal)
     }
-    /// The texts of a set of numbers, of which each value's are [`number`](Self::number)'s: all but those with exponents
-    /// that cannot be compared.
-    pub fn comparable(self, numbers: Numbers, table: &mut NumberTable, set: &mut RegexSet) -> RegexId {
-        table.texts(numbers, self.numbers, Extent::Comparable, set)
-    }
-    /// All spellings of a number that sets of numbers have with [`Extent::Comparable`].
+    /// All spellings of a number that sets of numbers have with [`Extent::Comparable`](crate::number_texts::Extent::Comparable).
     pub fn number(self, value: &Decimal, set: &mut RegexSet) -> RegexId {
         value_texts(value, self.numbers, set)
     }

@@ -99,9 +99,18 @@ fn wide_unions() {
 }
 
 #[test]
-fn products_meet_a_limit() {
+fn products_are_not_multiplied_out() {
     let pair = |i: usize| format!(r#"{{"anyOf":[{{"required":["a{i}"]}},{{"required":["b{i}"]}}]}}"#);
-    assert_eq!(codes(&format!(r#"{{"type":"object","allOf":[{}]}}"#, joined(24, pair))), ["J040"]);
+    let schema = format!(r#"{{"type":"object","allOf":[{}]}}"#, joined(24, pair));
+    let instance = |count: usize| format!("{{{}}}", joined(count, |i| format!(r#""{}{i}":1"#, ["a", "b"][i % 2])));
+    checked(&schema, &[&instance(24)], &[&instance(23)]);
+    // Values decide: which of the branches holds is not known before all properties are read.
+    let pair = |i: usize| {
+        let branch = |name: &str, n: usize| format!(r#"{{"properties":{{"{name}{i}":{{"maximum":{n}}}}}}}"#);
+        format!(r#"{{"anyOf":[{},{}]}}"#, branch("a", i), branch("b", 1))
+    };
+    let schema = format!(r#"{{"type":"object","allOf":[{}]}}"#, joined(24, pair));
+    checked(&schema, &["{}", r#"{"a5":5,"b5":9}"#, r#"{"a5":9,"b5":1}"#], &[r#"{"a5":6,"b5":2}"#]);
 }
 
 #[test]
@@ -119,4 +128,23 @@ fn nested_negations() {
         schema = outer;
     }
     checked(&schema, &["\"\""], &["1"]);
+}
+
+#[test]
+fn opposites_within_each_other() {
+    // Each asks whether two branches have a value in common, where a branch is again such an opposite.
+    let mut schema = String::from(r#"{"type":"object","required":["a"]}"#);
+    for i in 0..60 {
+        schema = format!(r#"{{"not":{{"oneOf":[{{"required":["b{i}"]}},{schema}]}}}}"#);
+    }
+    println!("{:?}", codes(&schema));
+    let links = joined(2_000, |i| {
+        format!(r##""d{i}":{{"not":{{"oneOf":[{{"required":["b"]}},{{"$ref":"#/$defs/d{}"}}]}}}}"##, i + 1)
+    });
+    println!("{:?}", codes(&format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{links},"d2000":{{"type":"null"}}}}}}"##)));
+    let own = r##"{"oneOf":[{"required":["a"]},{"not":{"$ref":"#"}}]}"##;
+    for schema in [own.to_owned(), format!(r#"{{"not":{own}}}"#)] {
+        let codes = codes(&schema);
+        assert!(!codes.is_empty() && codes.iter().all(|&code| code == "J006"), "{schema}: {codes:?}");
+    }
 }

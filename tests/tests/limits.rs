@@ -33,12 +33,15 @@ const MET: [&str; 21] = [
 ];
 
 /// Fields that only the front end for JSON Schema looks at, which this package does not know.
-const OF_JSON_SCHEMA: [&str; 5] = [
+const OF_JSON_SCHEMA: [&str; 8] = [
     "schema_nodes_max",
     "schema_alternatives_max",
     "schema_documents_max",
     "schema_documents_bytes_max",
     "schema_work_max",
+    "schema_choices_max",
+    "schema_search_max",
+    "schema_unique_depth_max",
 ];
 
 /// A terminal whose automaton has 2^13 states: the thirteenth letter from the end is `a`.

@@ -1,0 +1,114 @@
+//! Arrays and objects as automata: what no list of rules can say.
+//!
+//! An [`Automaton`](larkspur_grammar::Automaton) for all arrays and objects of a grammar that need it: properties in any
+//! order, names that do not repeat, elements that are counted, elements that differ. Its states are the plans'
+//! ([`plan`](crate::plan)) together with the texts that later ones are compared with. A value inside is a rule of the
+//! grammar, except where values are compared: there all that is inside is read by the automaton itself, which has a
+//! stack for it, since only terminals are recorded.
+
+pub(crate) mod distinct;
+pub(crate) mod few;
+pub(crate) mod json;
+pub(crate) mod run;
+pub(crate) mod state;
+
+use std::sync::Arc;
+
+use larkspur_grammar::{RuleId, TerminalId};
+use rustc_hash::FxHashMap;
+
+use crate::ir::NodeId;
+use crate::plan::arrays::ArrayPlan;
+use crate::plan::objects::ObjectPlan;
+use crate::writing::Writing;
+use json::Json;
+use state::Place;
+
+/// Terminals of the brackets and separators, with the white space that may stand there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marks {
+    pub open_brace: TerminalId,
+    pub close_brace: TerminalId,
+    pub close_empty_brace: TerminalId,
+    pub open_bracket: TerminalId,
+    pub close_bracket: TerminalId,
+    pub close_empty_bracket: TerminalId,
+    pub comma: TerminalId,
+    pub colon: TerminalId,
+}
+
+/// All automata of a grammar.
+#[derive(Debug)]
+pub(crate) struct Containers {
+    pub arrays: Vec<ArrayPlan>,
+    pub objects: Vec<ObjectMachine>,
+    pub values: FxHashMap<NodeId, Value>,
+    /// Values that are read here.
+    pub inline: Vec<Inline>,
+    pub marks: Marks,
+    pub starts: Vec<Place>,
+    /// The listed properties come in any order.
+    pub any_order: bool,
+    pub writing: Writing,
+    /// Open brackets of a value that is compared at most.
+    pub depth_max: usize,
+    /// States of one search for an end at most.
+    pub search_max: usize,
+    pub terminals: Vec<TerminalId>,
+    pub rules: Vec<RuleId>,
+}
+
+/// An object's plan, with its names as terminals.
+#[derive(Debug)]
+pub(crate) struct ObjectMachine {
+    pub plan: ObjectPlan,
+    pub keys: Vec<KeyName>,
+    /// Indices of the keys by their texts.
+    pub index: FxHashMap<Arc<str>, u32>,
+    /// All keys as one terminal, where the order is free and there are any.
+    pub names: Option<TerminalId>,
+    pub cells: Vec<CellNames>,
+}
+
+#[derive(Debug)]
+pub(crate) struct KeyName {
+    pub text: Arc<str>,
+    /// `None` where the order is free: the name is then one of [`ObjectMachine::names`].
+    pub terminal: Option<TerminalId>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CellNames {
+    pub terminal: TerminalId,
+    /// All names, if these are few.
+    pub few: Option<Vec<Arc<str>>>,
+}
+
+/// How a node's values are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Value {
+    /// As a rule.
+    pub rule: Option<RuleId>,
+    /// As a rule, with the colon before it.
+    pub member: Option<RuleId>,
+    /// By the automaton: an index of `inline`.
+    pub inline: Option<u32>,
+}
+
+/// A value that the automaton reads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inline {
+    pub scalars: Option<ScalarSet>,
+    pub arrays: Vec<u32>,
+    pub objects: Vec<u32>,
+    /// All values, if these are few; only of elements of arrays whose elements differ.
+    pub few: Option<Arc<[Json]>>,
+}
+
+/// Scalars as a terminal.
+#[derive(Clone, Debug)]
+pub(crate) struct ScalarSet {
+    pub terminal: TerminalId,
+    /// All of them in canonical form, if these are few.
+    pub few: Option<Arc<[Arc<[u8]>]>>,
+}

@@ -1,0 +1,254 @@
+//! Elements that differ: whether what is open can still become a value that was not there before.
+//!
+//! The *rivals* of an array whose elements differ are the values that its open element must not become, or had better
+//! not: those that were read, and those that later elements need. Only rivals that agree with all that was read of the
+//! element matter. Where none is left, whatever follows makes a new value; so a search for an end need only look at ways
+//! along which some rival still agrees, and these are as long as the rivals.
+
+use std::sync::Arc;
+
+use larkspur_grammar::automaton::LimitExceeded;
+use rustc_hash::FxHashSet;
+
+use super::Containers;
+use super::json::{Json, JsonKind};
+use super::run::{Label, Read, of_string};
+use super::state::{ArrayFrame, ArrayPhase, Frame, ObjectPhase, Place};
+use crate::plan::Trouble;
+
+/// A scalar and a name that stand for one that no rival has. No text has them: they are not in canonical form, and no
+/// JSON text is as long as the latter's length says.
+const NEW_SCALAR: &[u8] = b"?";
+const NEW_NAME: &str = "\u{10FFFF}\u{0}new\u{0}\u{10FFFF}";
+
+/// Elements that must get different values of few, at most; past it the search is given up.
+const MATCHED_MAX: usize = 2_000;
+
+impl Containers {
+    /// Whether an end can be reached with all values different that must be.
+    pub(crate) fn is_live(&self, place: Place) -> Result<bool, LimitExceeded> {
+        let mut tried: FxHashSet<Place> = FxHashSet::default();
+        let mut stack = vec![place];
+        while let Some(place) = stack.pop() {
+            if tried.contains(&place) {
+                continue;
+            }
+            match self.is_decided(&place)? {
+                Some(true) => return Ok(true),
+                Some(false) => {}
+                None => self.ways_on(&place, &mut stack)?,
+            }
+            tried.insert(place);
+            if tried.len() > self.search_max {
+                return Err(self.search_limit(Trouble::SearchGivenUp));
+            }
+        }
+        Ok(false)
+    }
+
+    /// The states behind a state, as far as they need to be told apart.
+    fn ways_on(&self, place: &Place, stack: &mut Vec<Place>) -> Result<(), LimitExceeded> {
+        let mut ways = Vec::new();
+        for label in self.labels(place).map_err(|trouble| self.search_limit(trouble))? {
+            let mut go = |read: Read| -> Result<(), LimitExceeded> {
+                ways.push(self.apply(place, label, read)?);
+                Ok(())
+            };
+            match (label, place.frames.last()) {
+                (Label::Names, Some(Frame::Object(frame))) => {
+                    for key in self.open_keys(frame).map_err(|trouble| self.search_limit(trouble))? {
+                        go(Read::Name(&self.machine(frame).keys[key as usize].text))?;
+                    }
+                }
+                (Label::Cell(cell), Some(Frame::Object(frame))) => {
+                    match &self.machine(frame).cells[cell as usize].few {
+                        Some(few) => {
+                            let names = &frame.names[cell as usize];
+                            for name in few.iter().filter(|name| !names.contains(&of_string(name))) {
+                                go(Read::Name(name))?;
+                            }
+                        }
+                        None => go(Read::Name(NEW_NAME))?,
+                    }
+                }
+                (Label::Value(_, 0), Some(frame)) => {
+                    let node = self.choice_node(frame, label);
+                    match self.inline_of(node).scalars.as_ref().and_then(|set| set.few.as_ref()) {
+                        Some(few) => {
+                            for scalar in few.iter() {
+                                go(Read::Scalar(&Json::scalar(scalar.clone())))?;
+                            }
+                        }
+                        None => go(Read::Scalar(&Json::scalar(NEW_SCALAR)))?,
+                    }
+                }
+                _ => go(Read::Nothing)?,
+            }
+        }
+        stack.extend(ways.into_iter().rev());
+        Ok(())
+    }
+
+    /// What can be said of a state without looking further.
+    fn is_decided(&self, place: &Place) -> Result<Option<bool>, LimitExceeded> {
+        let mut is_open = false;
+        for (level, frame) in place.frames.iter().enumerate() {
+            let Frame::Array(array) = frame else { continue };
+            if !self.is_unique(frame) {
+                continue;
+            }
+            if array.seen.len() < array.elements.len() || !self.has_values(array)? {
+                return Ok(Some(false));
+            }
+            is_open |= level + 1 < place.frames.len() && !self.rivals(place, level, false).is_empty();
+        }
+        Ok(if is_open { None } else { Some(true) })
+    }
+
+    /// Whether the elements that are still needed can get values of their own.
+    fn has_values(&self, frame: &ArrayFrame) -> Result<bool, LimitExceeded> {
+        let needed: Vec<&Arc<[Json]>> = self.needed(frame).collect();
+        let Some(first) = needed.first() else { return Ok(true) };
+        if needed.iter().all(|few| Arc::ptr_eq(few, first)) {
+            let free = first.iter().filter(|&value| !frame.seen.contains(value)).take(needed.len()).count();
+            return Ok(free == needed.len());
+        }
+        if needed.len() > MATCHED_MAX {
+            return Err(self.search_limit(Trouble::SearchGivenUp));
+        }
+        Ok(has_matching(&needed, &frame.seen))
+    }
+
+    /// The values of each element that is still needed and has few.
+    fn needed<'a>(&'a self, frame: &'a ArrayFrame) -> impl Iterator<Item = &'a Arc<[Json]>> {
+        let plan = &self.arrays[frame.machine as usize];
+        let index = plan.index(&frame.progress);
+        let must = index + u64::from(frame.phase == ArrayPhase::Element);
+        let end = plan.min.max(must);
+        // All elements of the last cell are alike: if they have many values, they need no look.
+        let last = plan.cells.len() as u64 - 1;
+        let few = move |index: u64| self.few_of(plan.nodes[plan.cell(index)]);
+        let end = if few(last).is_none() { end.min(last) } else { end };
+        (index..end).filter_map(few)
+    }
+    fn few_of(&self, node: crate::ir::NodeId) -> Option<&Arc<[Json]>> {
+        let inline = self.values.get(&node)?.inline?;
+        self.inline[inline as usize].few.as_ref()
+    }
+
+    /// What the element that is open at a level must not become, as far as it agrees with what was read: the part of it
+    /// that is at the top of the stack, or, with `at_value`, what comes next there.
+    fn rivals(&self, place: &Place, level: usize, at_value: bool) -> Vec<Json> {
+        let Frame::Array(array) = &place.frames[level] else { return Vec::new() };
+        let mut rivals: Vec<Json> = array.seen.iter().cloned().collect();
+        let mut known: Option<&Arc<[Json]>> = None;
+        for few in self.needed(array) {
+            if known.is_none_or(|known| !Arc::ptr_eq(known, few)) {
+                rivals.extend(few.iter().cloned());
+            }
+            known = Some(few);
+        }
+        for (index, frame) in place.frames.iter().enumerate().skip(level + 1) {
+            let is_top = index + 1 == place.frames.len();
+            rivals.retain(|rival| agrees(frame, rival, is_top));
+            if !is_top || at_value {
+                rivals = rivals.iter().filter_map(|rival| inside(frame, rival)).collect();
+            }
+        }
+        rivals
+    }
+
+    fn all_rivals<'a>(&'a self, place: &'a Place, at_value: bool) -> impl Iterator<Item = Json> + 'a {
+        let levels = (0..place.frames.len()).filter(|&level| self.is_unique(&place.frames[level]));
+        levels.flat_map(move |level| self.rivals(place, level, at_value))
+    }
+
+    /// The scalars that rivals have where a value comes next.
+    pub(crate) fn rival_scalars(&self, place: &Place) -> Vec<Arc<[u8]>> {
+        let mut scalars: Vec<Arc<[u8]>> =
+            self.all_rivals(place, true).filter_map(|rival| rival.as_scalar().cloned()).collect();
+        scalars.sort_unstable();
+        scalars.dedup();
+        scalars
+    }
+
+    /// The names that rivals have and the object at the top has not.
+    pub(crate) fn rival_names(&self, place: &Place) -> Vec<Arc<str>> {
+        let Some(Frame::Object(frame)) = place.frames.last() else { return Vec::new() };
+        let mut names: Vec<Arc<str>> = Vec::new();
+        for rival in self.all_rivals(place, false) {
+            if let JsonKind::Object(members) = rival.kind() {
+                names.extend(members.keys().filter(|name| !frame.members.contains_key(*name)).cloned());
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+/// Whether a value may still be what is open.
+fn agrees(frame: &Frame, rival: &Json, is_top: bool) -> bool {
+    match (frame, rival.kind()) {
+        (Frame::Array(frame), JsonKind::Array(elements)) => {
+            let more = !is_top || frame.phase == ArrayPhase::Element;
+            elements.len() >= frame.elements.len() + usize::from(more)
+                && frame.elements.iter().zip(elements).all(|(mine, other)| mine == other)
+        }
+        (Frame::Object(frame), JsonKind::Object(members)) => {
+            let more = frame.pending.is_some() || frame.phase == ObjectPhase::Key;
+            members.len() >= frame.members.len() + usize::from(more)
+                && frame.members.iter().all(|(name, value)| members.get(name) == Some(value))
+                && frame.pending.as_ref().is_none_or(|name| members.contains_key(name))
+        }
+        _ => false,
+    }
+}
+
+/// What a value has where the next one comes or is open.
+fn inside(frame: &Frame, rival: &Json) -> Option<Json> {
+    match (frame, rival.kind()) {
+        (Frame::Array(frame), JsonKind::Array(elements)) => elements.get(frame.elements.len()).cloned(),
+        (Frame::Object(frame), JsonKind::Object(members)) => members.get(frame.pending.as_ref()?).cloned(),
+        _ => None,
+    }
+}
+
+/// Whether each list can give a value of its own that is not `seen`: a matching, by augmenting paths (H. Kuhn, Naval
+/// Research Logistics Quarterly 2, 1955). Breadth first, so that nothing recurses.
+pub(crate) fn has_matching(lists: &[&Arc<[Json]>], seen: &imbl::OrdSet<Json>) -> bool {
+    let mut owner: rustc_hash::FxHashMap<&Json, usize> = rustc_hash::FxHashMap::default();
+    for list in 0..lists.len() {
+        // For each value that was reached, the list that asks for it.
+        let mut asked: rustc_hash::FxHashMap<&Json, usize> = rustc_hash::FxHashMap::default();
+        let mut queue = std::collections::VecDeque::from([list]);
+        let mut free = None;
+        while let Some(asking) = queue.pop_front() {
+            for value in lists[asking].iter().filter(|&value| !seen.contains(value)) {
+                if asked.contains_key(value) {
+                    continue;
+                }
+                asked.insert(value, asking);
+                match owner.get(value) {
+                    Some(&other) => queue.push_back(other),
+                    None => free = Some(value),
+                }
+            }
+            if free.is_some() {
+                break;
+            }
+        }
+        let Some(mut value) = free else { return false };
+        // Along the path, each list takes the value that it asked for and gives up its own.
+        loop {
+            let asking = asked[value];
+            let before = owner.iter().find(|&(_, &other)| other == asking).map(|(&value, _)| value);
+            owner.insert(value, asking);
+            match before {
+                Some(own) if asking != list => value = own,
+                _ => break,
+            }
+        }
+    }
+    true
+}

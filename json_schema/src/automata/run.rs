@@ -1,0 +1,476 @@
+//! What may come next in a state, and where it leads.
+
+use std::sync::Arc;
+
+use larkspur_grammar::automaton::LimitExceeded;
+use larkspur_grammar::{Automaton, Edge, EdgeSymbol, Exceptions, RegexId, RegexSet, RuleId, State, TerminalId};
+
+use super::json::Json;
+use super::state::{ArrayFrame, ArrayPhase, Frame, ObjectFrame, ObjectPhase, Place};
+use super::{Containers, ObjectMachine};
+use crate::ir::NodeId;
+use crate::plan::Trouble;
+use crate::plan::objects::{ObjectProgress, Place as Property};
+use crate::strings::quoted;
+use crate::writing::{canonical, decoded};
+
+/// A way on, before it is known what is compared with what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Label {
+    Close,
+    Comma,
+    Colon,
+    /// Any of the listed names.
+    Names,
+    Key(u32),
+    Cell(u32),
+    /// A value of a choice, as a rule.
+    Choice(u32),
+    /// A value of a choice, in one of its ways: scalars, then arrays, then objects.
+    Value(u32, u32),
+}
+
+/// Bits of a label for what kind it is, and of a choice for its ways.
+const KIND_BITS: u32 = 29;
+const WAY_BITS: u32 = 16;
+
+impl Label {
+    fn pack(self) -> u32 {
+        let (kind, value) = match self {
+            Label::Close => (0, 0),
+            Label::Comma => (1, 0),
+            Label::Colon => (2, 0),
+            Label::Names => (3, 0),
+            Label::Key(key) => (4, key),
+            Label::Cell(cell) => (5, cell),
+            Label::Choice(choice) => (6, choice),
+            Label::Value(choice, way) => (7, choice << WAY_BITS | way),
+        };
+        debug_assert!(value < 1 << KIND_BITS);
+        kind << KIND_BITS | value
+    }
+    fn unpack(packed: u32) -> Self {
+        let value = packed & ((1 << KIND_BITS) - 1);
+        match packed >> KIND_BITS {
+            0 => Label::Close,
+            1 => Label::Comma,
+            2 => Label::Colon,
+            3 => Label::Names,
+            4 => Label::Key(value),
+            5 => Label::Cell(value),
+            6 => Label::Choice(value),
+            _ => Label::Value(value >> WAY_BITS, value & ((1 << WAY_BITS) - 1)),
+        }
+    }
+}
+
+/// What a label reads, as far as it decides where it leads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Read<'t> {
+    /// Nothing that matters.
+    Nothing,
+    /// A name.
+    Name(&'t str),
+    /// A scalar.
+    Scalar(&'t Json),
+}
+
+impl Automaton for Containers {
+    fn start(&self, start: u32) -> State {
+        State::new(self.starts[start as usize].clone())
+    }
+    fn is_final(&self, state: &State) -> bool {
+        state.get::<Place>().frames.is_empty()
+    }
+    fn edges(&self, state: &State) -> Result<Vec<Edge>, LimitExceeded> {
+        let place = state.get::<Place>();
+        let mut edges = Vec::new();
+        for label in self.labels(place).map_err(|trouble| self.search_limit(trouble))? {
+            if let Some(symbol) = self.symbol(place, label)? {
+                edges.push(Edge { symbol, label: label.pack() });
+            }
+        }
+        Ok(edges)
+    }
+    fn next(&self, state: &State, label: u32, text: &[u8]) -> Result<State, LimitExceeded> {
+        let place = state.get::<Place>();
+        let label = Label::unpack(label);
+        let next = match label {
+            Label::Names | Label::Cell(_) => {
+                // What the terminals of names match is a string.
+                let name = decoded(text).unwrap_or_default();
+                self.apply(place, label, Read::Name(&name))?
+            }
+            Label::Value(_, 0) if !text.is_empty() => {
+                let canonical = canonical(text).ok_or(NUMBER_LIMIT)?;
+                self.apply(place, label, Read::Scalar(&Json::scalar(canonical.as_bytes())))?
+            }
+            _ => self.apply(place, label, Read::Nothing)?,
+        };
+        Ok(State::new(next))
+    }
+    fn terminals(&self) -> &[TerminalId] {
+        &self.terminals
+    }
+    fn rules(&self) -> &[RuleId] {
+        &self.rules
+    }
+    fn excepted(&self, exception: &[u8], set: &mut RegexSet) -> RegexId {
+        self.writing.scalar(&String::from_utf8_lossy(exception), set)
+    }
+}
+
+/// The canonical form of a string.
+pub(crate) fn of_string(text: &str) -> Vec<u8> {
+    quoted(text).into_bytes()
+}
+
+/// Numbers that are compared have exponents of 17 digits; the terminals have no others.
+const NUMBER_LIMIT: LimitExceeded = LimitExceeded { limit: "exponent_digits_max", value: 17 };
+
+fn every(_: NodeId) -> bool {
+    true
+}
+
+impl Containers {
+    /// What a search that was given up says. Other troubles end with the plans' making.
+    pub(crate) fn search_limit(&self, _: Trouble) -> LimitExceeded {
+        LimitExceeded { limit: "schema_search_max", value: self.search_max as u64 }
+    }
+    pub(crate) fn machine(&self, frame: &ObjectFrame) -> &ObjectMachine {
+        &self.objects[frame.machine as usize]
+    }
+    pub(crate) fn is_unique(&self, frame: &Frame) -> bool {
+        matches!(frame, Frame::Array(frame) if self.arrays[frame.machine as usize].unique)
+    }
+    /// Whether values are compared, and so read here.
+    pub(crate) fn compares(&self, place: &Place) -> bool {
+        place.frames.first().is_some_and(|frame| self.is_unique(frame))
+    }
+
+    /// The ways on that lead to an end if all values differ.
+    pub(crate) fn labels(&self, place: &Place) -> Result<Vec<Label>, Trouble> {
+        let mut labels = Vec::new();
+        let inline = self.compares(place);
+        match place.frames.last() {
+            None => {}
+            Some(Frame::Array(frame)) => {
+                let plan = &self.arrays[frame.machine as usize];
+                if frame.phase != ArrayPhase::Element && plan.can_close(&frame.progress) {
+                    labels.push(Label::Close);
+                }
+                for (index, (node, next)) in plan.next(&frame.progress).into_iter().enumerate() {
+                    if !plan.is_live(&next, &every)? {
+                        continue;
+                    }
+                    if frame.phase == ArrayPhase::After {
+                        labels.push(Label::Comma);
+                        break;
+                    }
+                    self.value_labels(node, index as u32, inline, &mut labels);
+                }
+            }
+            Some(Frame::Object(frame)) => {
+                let plan = &self.machine(frame).plan;
+                let is_end = matches!(frame.phase, ObjectPhase::Open | ObjectPhase::After);
+                if is_end && plan.can_close(&frame.progress, self.any_order) {
+                    labels.push(Label::Close);
+                }
+                match frame.phase {
+                    ObjectPhase::Open | ObjectPhase::Key => self.key_labels(frame, &mut labels)?,
+                    ObjectPhase::After => {
+                        let before = labels.len();
+                        self.key_labels(frame, &mut labels)?;
+                        if labels.len() > before {
+                            labels.truncate(before);
+                            labels.push(Label::Comma);
+                        }
+                    }
+                    ObjectPhase::Colon(_) if inline => labels.push(Label::Colon),
+                    ObjectPhase::Colon(property) | ObjectPhase::Value(property) => {
+                        for (index, choice) in plan.choices_at(property).iter().enumerate() {
+                            let next = plan.after(&frame.progress, property, choice, self.any_order);
+                            if next.map_or(Ok(false), |next| plan.is_live(&next, self.any_order, &every))? {
+                                self.value_labels(choice.node, index as u32, inline, &mut labels);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(labels)
+    }
+
+    fn value_labels(&self, node: NodeId, choice: u32, inline: bool, labels: &mut Vec<Label>) {
+        if !inline {
+            labels.push(Label::Choice(choice));
+            return;
+        }
+        let value = self.inline_of(node);
+        if value.scalars.is_some() {
+            labels.push(Label::Value(choice, 0));
+        }
+        let ways = (value.arrays.len() + value.objects.len()) as u32;
+        labels.extend((1..=ways).map(|way| Label::Value(choice, way)));
+    }
+
+    pub(crate) fn inline_of(&self, node: NodeId) -> &super::Inline {
+        let index = self.values[&node].inline.expect("a value that is read here");
+        &self.inline[index as usize]
+    }
+
+    /// The names that may come next.
+    fn key_labels(&self, frame: &ObjectFrame, labels: &mut Vec<Label>) -> Result<(), Trouble> {
+        let machine = self.machine(frame);
+        for property in machine.plan.places(&frame.progress, self.any_order) {
+            let label = match property {
+                Property::Key(_) if self.any_order && labels.contains(&Label::Names) => continue,
+                Property::Key(_) if self.any_order => Label::Names,
+                Property::Key(key) => Label::Key(key),
+                Property::Cell(cell) => Label::Cell(cell),
+            };
+            if self.has_choice(frame, property)? {
+                labels.push(label);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a property may come here for all that the plan knows.
+    fn has_choice(&self, frame: &ObjectFrame, property: Property) -> Result<bool, Trouble> {
+        let plan = &self.machine(frame).plan;
+        for choice in plan.choices_at(property) {
+            let next = plan.after(&frame.progress, property, choice, self.any_order);
+            if next.map_or(Ok(false), |next: ObjectProgress| plan.is_live(&next, self.any_order, &every))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The listed names that may come next where the order is free.
+    pub(crate) fn open_keys(&self, frame: &ObjectFrame) -> Result<Vec<u32>, Trouble> {
+        let mut open = Vec::new();
+        for property in self.machine(frame).plan.places(&frame.progress, true) {
+            if let Property::Key(key) = property
+                && self.has_choice(frame, property)?
+            {
+                open.push(key);
+            }
+        }
+        Ok(open)
+    }
+
+    /// What a label reads; `None` if there is nothing left of it.
+    fn symbol(&self, place: &Place, label: Label) -> Result<Option<EdgeSymbol>, LimitExceeded> {
+        let compares = self.compares(place);
+        let fixed = |symbol: EdgeSymbol| -> Result<Option<EdgeSymbol>, LimitExceeded> {
+            let is_live = !compares || self.is_live(self.apply(place, label, Read::Nothing)?)?;
+            Ok(is_live.then_some(symbol))
+        };
+        let marks = &self.marks;
+        match (label, place.frames.last().expect("a label")) {
+            (Label::Close, Frame::Array(frame)) if frame.phase == ArrayPhase::Open => {
+                fixed(EdgeSymbol::Terminal(marks.close_empty_bracket))
+            }
+            (Label::Close, Frame::Array(_)) => fixed(EdgeSymbol::Terminal(marks.close_bracket)),
+            (Label::Close, Frame::Object(frame)) if frame.phase == ObjectPhase::Open => {
+                fixed(EdgeSymbol::Terminal(marks.close_empty_brace))
+            }
+            (Label::Close, Frame::Object(_)) => fixed(EdgeSymbol::Terminal(marks.close_brace)),
+            (Label::Comma, _) => fixed(EdgeSymbol::Terminal(marks.comma)),
+            (Label::Colon, _) => fixed(EdgeSymbol::Terminal(marks.colon)),
+            (Label::Key(key), Frame::Object(frame)) => {
+                let name = &self.machine(frame).keys[key as usize];
+                fixed(EdgeSymbol::Terminal(name.terminal.expect("names of their own where the order is the schema's")))
+            }
+            (Label::Names, Frame::Object(frame)) => self.names_symbol(place, frame),
+            (Label::Cell(cell), Frame::Object(frame)) => self.cell_symbol(place, frame, cell),
+            (Label::Choice(_) | Label::Value(..), frame) => {
+                let node = self.choice_node(frame, label);
+                match label {
+                    Label::Value(_, 0) => self.scalar_symbol(place, label, node),
+                    Label::Value(_, way) if way as usize <= self.inline_of(node).arrays.len() => {
+                        fixed(EdgeSymbol::Terminal(marks.open_bracket))
+                    }
+                    Label::Value(..) => fixed(EdgeSymbol::Terminal(marks.open_brace)),
+                    _ => {
+                        let value = &self.values[&node];
+                        let rule = if matches!(frame, Frame::Array(_)) { value.rule } else { value.member };
+                        Ok(Some(EdgeSymbol::Rule(rule.expect("a value that is a rule"))))
+                    }
+                }
+            }
+            (label, frame) => unreachable!("{label:?} in {frame:?}"),
+        }
+    }
+
+    fn names_symbol(&self, place: &Place, frame: &ObjectFrame) -> Result<Option<EdgeSymbol>, LimitExceeded> {
+        let machine = self.machine(frame);
+        let open = self.open_keys(frame).map_err(|trouble| self.search_limit(trouble))?;
+        let mut allowed = vec![false; machine.keys.len()];
+        for key in open {
+            let name = Read::Name(&machine.keys[key as usize].text);
+            allowed[key as usize] = !self.compares(place) || self.is_live(self.apply(place, Label::Names, name)?)?;
+        }
+        if allowed.iter().all(|allowed| !allowed) {
+            return Ok(None);
+        }
+        let closed = machine.keys.iter().zip(allowed).filter(|(_, allowed)| !allowed);
+        let exceptions = closed.fold(Exceptions::default(), |set, (key, _)| set.with(&of_string(&key.text)));
+        Ok(Some(EdgeSymbol::Recorded(machine.names.expect("names"), exceptions)))
+    }
+
+    fn cell_symbol(&self, place: &Place, frame: &ObjectFrame, cell: u32) -> Result<Option<EdgeSymbol>, LimitExceeded> {
+        let names = &self.machine(frame).cells[cell as usize];
+        let mut exceptions = frame.names[cell as usize].clone();
+        if self.compares(place) {
+            for name in self.rival_names(place) {
+                if !self.is_live(self.apply(place, Label::Cell(cell), Read::Name(&name))?)? {
+                    exceptions = exceptions.with(&of_string(&name));
+                }
+            }
+        }
+        let is_left = match &names.few {
+            Some(few) => few.iter().any(|name| !exceptions.contains(&of_string(name))),
+            None => true,
+        };
+        Ok(is_left.then_some(EdgeSymbol::Recorded(names.terminal, exceptions)))
+    }
+
+    fn scalar_symbol(&self, place: &Place, label: Label, node: NodeId) -> Result<Option<EdgeSymbol>, LimitExceeded> {
+        let set = self.inline_of(node).scalars.as_ref().expect("scalars");
+        let mut exceptions = Exceptions::default();
+        for scalar in self.rival_scalars(place) {
+            let value = Json::scalar(scalar.clone());
+            if !self.is_live(self.apply(place, label, Read::Scalar(&value))?)? {
+                exceptions = exceptions.with(&scalar);
+            }
+        }
+        let is_left = match &set.few {
+            Some(few) => few.iter().any(|scalar| !exceptions.contains(scalar)),
+            None => true,
+        };
+        Ok(is_left.then_some(EdgeSymbol::Recorded(set.terminal, exceptions)))
+    }
+
+    /// The node of a label's choice.
+    pub(crate) fn choice_node(&self, frame: &Frame, label: Label) -> NodeId {
+        let (Label::Choice(choice) | Label::Value(choice, _)) = label else { unreachable!("a value") };
+        match frame {
+            Frame::Array(frame) => self.arrays[frame.machine as usize].next(&frame.progress)[choice as usize].0,
+            Frame::Object(frame) => {
+                let (ObjectPhase::Colon(property) | ObjectPhase::Value(property)) = frame.phase else {
+                    unreachable!("a value")
+                };
+                self.machine(frame).plan.choices_at(property)[choice as usize].node
+            }
+        }
+    }
+
+    /// The state behind a label.
+    pub(crate) fn apply(&self, place: &Place, label: Label, read: Read) -> Result<Place, LimitExceeded> {
+        let mut next = place.clone();
+        let inline = self.compares(place);
+        let top = next.frames.last_mut().expect("a label");
+        match label {
+            Label::Close => {
+                let closed = next.frames.pop().expect("a label");
+                if inline && let Some(parent) = next.frames.last_mut() {
+                    let is_unique = self.is_unique(parent);
+                    parent.take(closed.value(), is_unique);
+                }
+            }
+            Label::Comma => match top {
+                Frame::Array(frame) => frame.phase = ArrayPhase::Element,
+                Frame::Object(frame) => frame.phase = ObjectPhase::Key,
+            },
+            Label::Colon => {
+                if let Frame::Object(frame) = top
+                    && let ObjectPhase::Colon(property) = frame.phase
+                {
+                    frame.phase = ObjectPhase::Value(property);
+                }
+            }
+            Label::Names | Label::Key(_) | Label::Cell(_) => {
+                let Frame::Object(frame) = top else { unreachable!("a name") };
+                self.take_name(frame, label, read, inline);
+            }
+            Label::Choice(_) | Label::Value(..) => self.take_value(&mut next, label, read)?,
+        }
+        Ok(next)
+    }
+
+    fn take_name(&self, frame: &mut ObjectFrame, label: Label, read: Read, inline: bool) {
+        let machine = &self.objects[frame.machine as usize];
+        let property = match (label, read) {
+            (Label::Key(key), _) => Property::Key(key),
+            (Label::Names, Read::Name(name)) => Property::Key(machine.index[name]),
+            (Label::Cell(cell), Read::Name(name)) => {
+                let names = &mut frame.names[cell as usize];
+                *names = names.with(&of_string(name));
+                Property::Cell(cell)
+            }
+            _ => unreachable!("a name is read"),
+        };
+        if inline {
+            frame.pending = match (property, read) {
+                (Property::Key(key), _) => Some(machine.keys[key as usize].text.clone()),
+                (_, Read::Name(name)) => Some(Arc::from(name)),
+                _ => None,
+            };
+        }
+        frame.phase = ObjectPhase::Colon(property);
+    }
+
+    fn take_value(&self, next: &mut Place, label: Label, read: Read) -> Result<(), LimitExceeded> {
+        let top = next.frames.last_mut().expect("a label");
+        let node = self.choice_node(top, label);
+        let (Label::Choice(choice) | Label::Value(choice, _)) = label else { unreachable!("a value") };
+        let is_unique = self.is_unique(top);
+        match top {
+            Frame::Array(frame) => {
+                let plan = &self.arrays[frame.machine as usize];
+                frame.progress = plan.next(&frame.progress).swap_remove(choice as usize).1;
+                frame.phase = ArrayPhase::After;
+            }
+            Frame::Object(frame) => {
+                let (ObjectPhase::Colon(property) | ObjectPhase::Value(property)) = frame.phase else {
+                    unreachable!("a value")
+                };
+                let plan = &self.objects[frame.machine as usize].plan;
+                let choice = &plan.choices_at(property)[choice as usize];
+                frame.progress =
+                    plan.after(&frame.progress, property, choice, self.any_order).expect("a choice that is offered");
+                frame.phase = ObjectPhase::After;
+            }
+        }
+        let Label::Value(_, way) = label else { return Ok(()) };
+        let value = self.inline_of(node);
+        match (way as usize, read) {
+            (0, Read::Scalar(scalar)) => top.take(scalar.clone(), is_unique),
+            (0, _) => unreachable!("a scalar is read"),
+            (way, _) => {
+                let machine = match value.arrays.get(way - 1) {
+                    Some(&machine) => self.array_start(machine),
+                    None => self.object_start(value.objects[way - 1 - value.arrays.len()]),
+                };
+                if next.frames.len() >= self.depth_max {
+                    return Err(LimitExceeded { limit: "schema_unique_depth_max", value: self.depth_max as u64 });
+                }
+                next.frames.push(machine);
+            }
+        }
+        Ok(())
+    }
+
+    /// An array behind its bracket.
+    pub(crate) fn array_start(&self, machine: u32) -> Frame {
+        Frame::Array(ArrayFrame::new(machine, self.arrays[machine as usize].start()))
+    }
+    /// An object behind its brace.
+    pub(crate) fn object_start(&self, machine: u32) -> Frame {
+        let object = &self.objects[machine as usize];
+        Frame::Object(ObjectFrame::new(machine, object.cells.len(), object.plan.start(self.any_order)))
+    }
+}

@@ -1,0 +1,206 @@
+//! Arrays whose elements are counted.
+
+use larkspur_grammar::json::JsonId;
+use rustc_hash::FxHashSet;
+
+use super::Trouble;
+use crate::ir::{ANY, ArrayId, NEVER, NodeId};
+use crate::normal::Normalizer;
+
+/// Counts of one array at most: an element has as many choices as they have subsets.
+const COUNTS_MAX: usize = 6;
+
+/// What may stand where in an array.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrayPlan {
+    /// Choices of each of the first elements; the last list is that of all further ones, too. At least one.
+    pub cells: Vec<Vec<ArrayChoice>>,
+    /// What each cell's elements are whatever they count for.
+    pub nodes: Vec<NodeId>,
+    counts: Box<[(u64, Option<u64>)]>,
+    pub min: u64,
+    pub max: Option<u64>,
+    pub unique: bool,
+    search_max: usize,
+}
+
+/// What an element may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArrayChoice {
+    pub node: NodeId,
+    /// The counts that it adds to, one bit each.
+    adds: u64,
+}
+
+/// How much of an array there is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ArrayProgress {
+    /// Elements so far, as far as they are told apart.
+    len: u64,
+    counts: Box<[u64]>,
+}
+
+impl ArrayPlan {
+    pub fn new(normalizer: &mut Normalizer, array: ArrayId, origin: JsonId) -> Result<Self, Trouble> {
+        let spec = normalizer.ir.arrays.get(array).clone();
+        if spec.counts.len() > COUNTS_MAX {
+            return Err(Trouble::TooManyChoices);
+        }
+        let first = spec.counts.iter().map(|count| count.from).max().unwrap_or(0);
+        let last = (spec.prefix.len() as u64).max(first) as usize;
+        let mut cells = Vec::with_capacity(last + 1);
+        let mut nodes = Vec::with_capacity(last + 1);
+        for index in 0..=last {
+            let base = spec.prefix.get(index).copied().unwrap_or(spec.rest);
+            let mut cell: Vec<ArrayChoice> = Vec::new();
+            let here: u64 =
+                spec.counts.iter().enumerate().filter(|(_, c)| c.from <= index as u64).map(|(i, _)| 1 << i).sum();
+            // The more it counts for the better; so larger sets first.
+            for adds in (0..1u64 << spec.counts.len()).rev().filter(|adds| adds & !here == 0) {
+                let mut parts = vec![base];
+                for (bit, count) in spec.counts.iter().enumerate().filter(|(bit, _)| here >> bit & 1 == 1) {
+                    if adds >> bit & 1 == 1 {
+                        parts.push(count.node);
+                    } else if count.max.is_some() {
+                        parts.push(normalizer.ir.not(count.node, origin));
+                    }
+                }
+                let node = normalizer.ir.all(&parts, origin);
+                if !normalizer.charge(1) {
+                    return Err(Trouble::Reported);
+                }
+                if node != NEVER && !cell.iter().any(|other| other.node == node) {
+                    cell.push(ArrayChoice { node, adds });
+                }
+            }
+            cells.push(cell);
+            nodes.push(base);
+        }
+        let counts = spec.counts.iter().map(|count| (count.min, count.max)).collect();
+        let (min, max, unique, search_max) = (spec.min, spec.max, spec.unique, normalizer.limits.schema_search_max);
+        Ok(Self { cells, nodes, counts, min, max, unique, search_max })
+    }
+
+    /// All nodes that an element may be of.
+    pub fn choices(&self) -> impl Iterator<Item = NodeId> {
+        self.cells.iter().flatten().map(|choice| choice.node).filter(|&node| node != ANY)
+    }
+    /// The same with "anything".
+    pub fn choices_and_any(&self) -> impl Iterator<Item = NodeId> {
+        self.cells.iter().flatten().map(|choice| choice.node)
+    }
+    pub fn is_counted(&self) -> bool {
+        !self.counts.is_empty()
+    }
+    /// Leaves out the choices whose nodes have no value.
+    pub fn prune(&mut self, mut is_inhabited: impl FnMut(NodeId) -> bool) {
+        self.cells.iter_mut().for_each(|cell| cell.retain(|choice| is_inhabited(choice.node)));
+    }
+
+    pub fn start(&self) -> ArrayProgress {
+        ArrayProgress { len: 0, counts: vec![0; self.counts.len()].into() }
+    }
+    /// The choices of the next element, and where each leads.
+    pub fn next(&self, progress: &ArrayProgress) -> Vec<(NodeId, ArrayProgress)> {
+        if self.max.is_some_and(|max| progress.len >= max) {
+            return Vec::new();
+        }
+        let cell = &self.cells[self.cell(progress.len)];
+        cell.iter().filter_map(|choice| Some((choice.node, self.after(progress, choice.adds)?))).collect()
+    }
+    /// The cell of the element at an index.
+    pub fn cell(&self, index: u64) -> usize {
+        usize::try_from(index).unwrap_or(usize::MAX).min(self.cells.len() - 1)
+    }
+    /// The index of the next element; exact below both `min` and the number of cells.
+    pub fn index(&self, progress: &ArrayProgress) -> u64 {
+        progress.len
+    }
+    fn after(&self, progress: &ArrayProgress, adds: u64) -> Option<ArrayProgress> {
+        let mut next = progress.clone();
+        let told_apart = self.max.unwrap_or(self.min).max(self.cells.len() as u64);
+        next.len = (next.len + 1).min(told_apart);
+        for (bit, (count, &(min, max))) in next.counts.iter_mut().zip(&self.counts).enumerate() {
+            if adds >> bit & 1 == 1 {
+                if max.is_some_and(|max| *count >= max) {
+                    return None;
+                }
+                *count = (*count + 1).min(max.unwrap_or(min));
+            }
+        }
+        Some(next)
+    }
+    pub fn can_close(&self, progress: &ArrayProgress) -> bool {
+        progress.len >= self.min && progress.counts.iter().zip(&self.counts).all(|(&count, &(min, _))| count >= min)
+    }
+
+    /// Whether the end can be reached with the choices that `is_usable` (or that are left, after [`prune`](Self::prune)).
+    pub fn is_live(&self, progress: &ArrayProgress, is_usable: &dyn Fn(NodeId) -> bool) -> Result<bool, Trouble> {
+        match self.counts.len() {
+            0 | 1 => Ok(self.is_live_with_one(progress, is_usable)),
+            _ => self.search(progress, is_usable),
+        }
+    }
+
+    /// With at most one count: the sums that a number of further elements can reach are an interval.
+    fn is_live_with_one(&self, progress: &ArrayProgress, is_usable: &dyn Fn(NodeId) -> bool) -> bool {
+        let (need, budget) = match (self.counts.first(), progress.counts.first()) {
+            (Some(&(min, max)), Some(&count)) => (min.saturating_sub(count), max.map(|max| max - count)),
+            _ => (0, None),
+        };
+        let fewest = self.min.saturating_sub(progress.len);
+        let most = self.max.map(|max| max - progress.len);
+        let mut sums = (0, 0);
+        let mut more = 0;
+        let tail = self.cells.len() as u64 - 1;
+        loop {
+            let is_in_budget = budget.is_none_or(|budget| sums.0 <= budget);
+            if more >= fewest && sums.1 >= need && is_in_budget {
+                return true;
+            }
+            if most.is_some_and(|most| more >= most) || !is_in_budget {
+                return false;
+            }
+            let index = progress.len.saturating_add(more);
+            let cell = &self.cells[self.cell(index)];
+            let mut adds = cell.iter().filter(|choice| is_usable(choice.node)).map(|choice| choice.adds & 1);
+            let Some(first) = adds.next() else { return false };
+            let (low, high) = adds.fold((first, first), |(low, high), add| (low.min(add), high.max(add)));
+            // In the tail all further elements are alike: as many at once as it takes.
+            let mut step = 1;
+            if index >= tail {
+                if high == 0 && sums.1 < need {
+                    return false;
+                }
+                step = fewest.saturating_sub(more).max(need.saturating_sub(sums.1)).max(1);
+            }
+            if most.is_some_and(|most| step > most - more) {
+                return false;
+            }
+            sums = (sums.0.saturating_add(low * step), sums.1.saturating_add(high * step));
+            more += step;
+        }
+    }
+
+    fn search(&self, progress: &ArrayProgress, is_usable: &dyn Fn(NodeId) -> bool) -> Result<bool, Trouble> {
+        let mut seen: FxHashSet<ArrayProgress> = FxHashSet::default();
+        let mut stack = vec![progress.clone()];
+        while let Some(progress) = stack.pop() {
+            if self.can_close(&progress) {
+                return Ok(true);
+            }
+            if seen.len() > self.search_max {
+                return Err(Trouble::SearchGivenUp);
+            }
+            let next = self.next(&progress);
+            // The choices that count for most are tried first.
+            for (node, next) in next.into_iter().rev() {
+                if is_usable(node) && !seen.contains(&next) {
+                    stack.push(next);
+                }
+            }
+            seen.insert(progress);
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,637 @@
+//! Objects whose properties depend on each other.
+
+use std::ops::Range;
+
+use larkspur_grammar::RegexId;
+use larkspur_grammar::json::JsonId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Trouble;
+use super::bits::Bits;
+use crate::ir::{ANY, ClauseId, KeyId, NEVER, NodeId, ObjectId, ObjectSpec, ShapeId, Violation, ViolationId};
+use crate::normal::Normalizer;
+use crate::words::Words;
+
+/// Demands for some property at most: a property may meet any subset of them.
+const NEEDS_MAX: usize = 10;
+/// Cells of names that are not listed at most.
+const CELLS_MAX: usize = 256;
+
+/// Names of a cell that are counted at most; more are taken to be enough for any object.
+const FEW_NAMES_MAX: usize = 4_096;
+
+/// What may stand in an object.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectPlan {
+    /// In the order of writing.
+    pub keys: Vec<PlanKey>,
+    /// Names that are not listed: disjoint languages, without the listed names.
+    pub cells: Vec<PlanCell>,
+    pub min: u64,
+    pub max: Option<u64>,
+    /// Demands that must be met, one bit each.
+    needs: u64,
+    /// Of all clauses, one clause after the other; those of an alternative's own clauses stand behind it.
+    alternatives: Vec<Alternative>,
+    /// The alternatives of each clause of the object itself.
+    clauses: Vec<Range<usize>>,
+    /// The largest count told apart.
+    count_top: u64,
+    search_max: usize,
+}
+
+/// A property with a name that is listed.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanKey {
+    pub key: KeyId,
+    required: bool,
+    /// The alternatives that require it.
+    requiring: Bits,
+    pub choices: Vec<ObjectChoice>,
+}
+
+/// Properties with names that are not listed.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanCell {
+    pub regex: RegexId,
+    /// All names, if these are few.
+    pub few: Option<std::sync::Arc<[Box<str>]>>,
+    pub choices: Vec<ObjectChoice>,
+}
+
+/// What a property may be.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectChoice {
+    pub node: NodeId,
+    /// The alternatives that stay possible.
+    keep: Bits,
+    /// The demands that it meets.
+    meets: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Alternative {
+    min: u64,
+    max: Option<u64>,
+    needs: u64,
+    /// The alternatives of each of its own clauses.
+    clauses: Vec<Range<usize>>,
+}
+
+/// How much of an object there is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ObjectProgress {
+    /// The listed properties below it are written or will not be; all of them are behind it where the order is free.
+    at: u32,
+    /// The listed properties that are written, where the order is free.
+    seen: Bits,
+    /// Properties, as far as they are told apart.
+    count: u64,
+    met: u64,
+    alive: Bits,
+    /// How many of each cell's names are written, where these are few.
+    used: Box<[u32]>,
+}
+
+/// A property by its place: a listed name or a cell of others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Place {
+    Key(u32),
+    Cell(u32),
+}
+
+impl ObjectPlan {
+    /// The choices at a place.
+    pub fn choices_at(&self, place: Place) -> &[ObjectChoice] {
+        match place {
+            Place::Key(key) => &self.keys[key as usize].choices,
+            Place::Cell(cell) => &self.cells[cell as usize].choices,
+        }
+    }
+    /// All nodes that a property may be of, except "anything".
+    pub fn choices(&self) -> impl Iterator<Item = NodeId> {
+        self.choices_and_any().filter(|&node| node != ANY)
+    }
+    /// The same with "anything".
+    pub fn choices_and_any(&self) -> impl Iterator<Item = NodeId> {
+        let keys = self.keys.iter().flat_map(|key| &key.choices);
+        let cells = self.cells.iter().flat_map(|cell| &cell.choices);
+        keys.chain(cells).map(|choice| choice.node)
+    }
+    /// Leaves out the choices whose nodes have no value.
+    pub fn prune(&mut self, mut is_inhabited: impl FnMut(NodeId) -> bool) {
+        self.keys.iter_mut().for_each(|key| key.choices.retain(|choice| is_inhabited(choice.node)));
+        self.cells.iter_mut().for_each(|cell| cell.choices.retain(|choice| is_inhabited(choice.node)));
+        self.cells.retain(|cell| !cell.choices.is_empty());
+    }
+    /// Whether properties must be counted, or chosen with regard to each other.
+    pub fn is_plain(&self) -> bool {
+        self.clauses.is_empty() && self.needs == 0
+    }
+
+    /// The empty object. With `any_order`, the listed properties may come in any order.
+    pub fn start(&self, any_order: bool) -> ObjectProgress {
+        let seen = if any_order { Bits::none(self.keys.len()) } else { Bits::default() };
+        let used = vec![0; self.cells.len()].into();
+        ObjectProgress { at: 0, seen, count: 0, met: 0, alive: Bits::all(self.alternatives.len()), used }
+    }
+    /// Behind all listed properties, of which `count` are written.
+    pub fn behind_keys(&self, count: u64) -> ObjectProgress {
+        let at = self.keys.len() as u32;
+        ObjectProgress { at, count: count.min(self.count_top), ..self.start(false) }
+    }
+
+    /// The places of which a property may come next, if the order is that of the keys or free.
+    pub fn places(&self, progress: &ObjectProgress, any_order: bool) -> Vec<Place> {
+        let mut places = Vec::new();
+        if self.max.is_some_and(|max| progress.count >= max) {
+            return places;
+        }
+        let mut blocked = false;
+        for index in progress.at as usize..self.keys.len() {
+            if any_order && progress.seen.contains(index) {
+                continue;
+            }
+            places.push(Place::Key(index as u32));
+            if !any_order && self.keys[index].required {
+                blocked = true;
+                break;
+            }
+        }
+        if !blocked {
+            places.extend((0..self.cells.len() as u32).map(Place::Cell));
+        }
+        places
+    }
+
+    /// Behind a property at `place` with a choice; `None` if there is no way on for certain.
+    pub fn after(
+        &self,
+        progress: &ObjectProgress,
+        place: Place,
+        choice: &ObjectChoice,
+        any_order: bool,
+    ) -> Option<ObjectProgress> {
+        let mut next = progress.clone();
+        match place {
+            Place::Key(key) if any_order => next.seen.insert(key as usize),
+            Place::Key(key) => {
+                self.skip(&mut next, key)?;
+                next.at = key + 1;
+            }
+            Place::Cell(_) if any_order => {}
+            Place::Cell(_) => self.skip(&mut next, self.keys.len() as u32)?,
+        }
+        if let Place::Cell(cell) = place
+            && let Some(few) = &self.cells[cell as usize].few
+        {
+            let used = &mut next.used[cell as usize];
+            if *used as usize >= few.len() {
+                return None;
+            }
+            *used += 1;
+        }
+        next.count = (next.count + 1).min(self.count_top);
+        next.met |= choice.meets;
+        next.alive.keep(&choice.keep);
+        self.is_possible(&mut next).then_some(next)
+    }
+
+    /// Leaves out the listed properties below `to`.
+    fn skip(&self, progress: &mut ObjectProgress, to: u32) -> Option<()> {
+        for key in &self.keys[progress.at as usize..to as usize] {
+            if key.required {
+                return None;
+            }
+            progress.alive.drop(&key.requiring);
+        }
+        progress.at = to;
+        Some(())
+    }
+
+    /// Drops the alternatives that have too many properties, or a clause without any; whether each clause has one left.
+    fn is_possible(&self, progress: &mut ObjectProgress) -> bool {
+        for (index, alternative) in self.alternatives.iter().enumerate().rev() {
+            let is_over = alternative.max.is_some_and(|max| progress.count > max);
+            let is_dead = || alternative.clauses.iter().any(|clause| !progress.alive.has_any(clause.clone()));
+            if progress.alive.contains(index) && (is_over || is_dead()) {
+                progress.alive.remove(index);
+            }
+        }
+        self.max.is_none_or(|max| progress.count <= max)
+            && self.clauses.iter().all(|clause| progress.alive.has_any(clause.clone()))
+    }
+
+    /// Whether the object may end here.
+    pub fn can_close(&self, progress: &ObjectProgress, any_order: bool) -> bool {
+        let mut end = progress.clone();
+        if any_order {
+            for (index, key) in self.keys.iter().enumerate().filter(|&(index, _)| !progress.seen.contains(index)) {
+                debug_assert!(index < self.keys.len());
+                if key.required {
+                    return false;
+                }
+                end.alive.drop(&key.requiring);
+            }
+        } else if self.skip(&mut end, self.keys.len() as u32).is_none() {
+            return false;
+        }
+        for (index, alternative) in self.alternatives.iter().enumerate().rev() {
+            let holds = alternative.min <= end.count
+                && alternative.max.is_none_or(|max| end.count <= max)
+                && alternative.needs & !end.met == 0
+                && alternative.clauses.iter().all(|clause| end.alive.has_any(clause.clone()));
+            if !holds {
+                end.alive.remove(index);
+            }
+        }
+        self.needs & !end.met == 0
+            && self.min <= end.count
+            && self.max.is_none_or(|max| end.count <= max)
+            && self.clauses.iter().all(|clause| end.alive.has_any(clause.clone()))
+    }
+
+    /// Whether the end can be reached with the choices that `is_usable`.
+    pub fn is_live(
+        &self,
+        progress: &ObjectProgress,
+        any_order: bool,
+        is_usable: &dyn Fn(NodeId) -> bool,
+    ) -> Result<bool, Trouble> {
+        let seen = progress.seen.clone();
+        let is_open = |index: usize| !any_order || !seen.contains(index);
+        if self.is_plain() {
+            return Ok(self.is_live_plain(progress, &is_open, is_usable));
+        }
+        let mut tried: FxHashSet<ObjectProgress> = FxHashSet::default();
+        // The order does not matter for what there is in the end: the listed ones are tried one after the other.
+        let mut stack = vec![ObjectProgress { seen: Bits::default(), ..progress.clone() }];
+        while let Some(progress) = stack.pop() {
+            if !tried.insert(progress.clone()) {
+                continue;
+            }
+            if tried.len() > self.search_max {
+                return Err(Trouble::SearchGivenUp);
+            }
+            let at = progress.at as usize;
+            if at == self.keys.len() {
+                if self.can_close(&progress, false) {
+                    return Ok(true);
+                }
+                for (index, cell) in self.cells.iter().enumerate() {
+                    let usable = cell.choices.iter().filter(|choice| is_usable(choice.node)).rev();
+                    stack.extend(usable.filter_map(|c| self.after(&progress, Place::Cell(index as u32), c, false)));
+                }
+                continue;
+            }
+            if !is_open(at) {
+                stack.push(ObjectProgress { at: progress.at + 1, ..progress });
+                continue;
+            }
+            let mut without = progress.clone();
+            if self.skip(&mut without, progress.at + 1).is_some() && self.is_possible(&mut without) {
+                stack.push(without);
+            }
+            let usable = self.keys[at].choices.iter().filter(|choice| is_usable(choice.node)).rev();
+            stack.extend(usable.filter_map(|c| self.after(&progress, Place::Key(progress.at), c, false)));
+        }
+        Ok(false)
+    }
+
+    fn is_live_plain(
+        &self,
+        progress: &ObjectProgress,
+        is_open: &dyn Fn(usize) -> bool,
+        is_usable: &dyn Fn(NodeId) -> bool,
+    ) -> bool {
+        let has_value = |choices: &[ObjectChoice]| choices.iter().any(|choice| is_usable(choice.node));
+        let (mut required, mut possible) = (0u64, 0u64);
+        for (_, key) in self.keys.iter().enumerate().skip(progress.at as usize).filter(|&(index, _)| is_open(index)) {
+            let has_value = has_value(&key.choices);
+            if key.required && !has_value {
+                return false;
+            }
+            required += u64::from(key.required);
+            possible += u64::from(has_value);
+        }
+        let mut has_many = false;
+        for (cell, &used) in self.cells.iter().zip(&progress.used).filter(|(cell, _)| has_value(&cell.choices)) {
+            match &cell.few {
+                Some(few) => possible += few.len() as u64 - u64::from(used),
+                None => has_many = true,
+            }
+        }
+        self.max.is_none_or(|max| progress.count.saturating_add(required) <= max)
+            && (has_many || progress.count.saturating_add(possible) >= self.min)
+    }
+}
+
+/// Makes a plan.
+pub(crate) struct Planner<'n, 'a> {
+    normalizer: &'n mut Normalizer<'a>,
+    origin: JsonId,
+    base: ObjectSpec,
+    /// The alternatives of all clauses.
+    specs: Vec<ObjectSpec>,
+    named: Vec<FxHashMap<KeyId, NodeId>>,
+    /// All clauses, each with the alternative that it is of; those of the object itself have none.
+    clauses: Vec<(Range<usize>, Option<usize>)>,
+    needs: Vec<ViolationId>,
+    representatives: FxHashMap<NodeId, NodeId>,
+    by_shape: FxHashMap<ShapeId, NodeId>,
+}
+
+impl<'n, 'a> Planner<'n, 'a> {
+    pub fn new(normalizer: &'n mut Normalizer<'a>, object: ObjectId, origin: JsonId) -> Self {
+        let base = normalizer.ir.objects.get(object).clone();
+        let mut specs: Vec<ObjectSpec> = Vec::new();
+        let mut clauses = Vec::new();
+        let mut waiting: std::collections::VecDeque<(ClauseId, Option<usize>)> =
+            base.clauses.iter().map(|&clause| (clause, None)).collect();
+        while let Some((clause, owner)) = waiting.pop_front() {
+            let start = specs.len();
+            let list = normalizer.ir.clauses.get(clause).clone();
+            if !normalizer.charge(list.len() as u64) {
+                break;
+            }
+            for way in list {
+                let spec = normalizer.ir.objects.get(way).clone();
+                waiting.extend(spec.clauses.iter().map(|&clause| (clause, Some(specs.len()))));
+                specs.push(spec);
+            }
+            clauses.push((start..specs.len(), owner));
+        }
+        let mut needs: Vec<ViolationId> = base.some.to_vec();
+        needs.extend(specs.iter().flat_map(|spec| &spec.some));
+        needs.sort_unstable();
+        needs.dedup();
+        let named = specs.iter().map(|spec| spec.named.iter().map(|named| (named.key, named.node)).collect()).collect();
+        let (representatives, by_shape) = Default::default();
+        Self { normalizer, origin, base, specs, named, clauses, needs, representatives, by_shape }
+    }
+
+    pub fn plan(mut self) -> Result<ObjectPlan, Trouble> {
+        if self.needs.len() > NEEDS_MAX {
+            return Err(Trouble::TooManyChoices);
+        }
+        let keys = self.keys()?;
+        let cells = self.cells(&keys)?;
+        let mask = |needs: &[ViolationId], of: &[ViolationId]| {
+            needs.iter().enumerate().filter(|(_, need)| of.contains(need)).map(|(bit, _)| 1u64 << bit).sum::<u64>()
+        };
+        let alternatives: Vec<Alternative> = self
+            .specs
+            .iter()
+            .enumerate()
+            .map(|(index, spec)| Alternative {
+                min: spec.min,
+                max: spec.max,
+                needs: mask(&self.needs, &spec.some),
+                clauses: self.clauses_of(Some(index)),
+            })
+            .collect();
+        let bounds = |min: u64, max: Option<u64>| min.max(max.map_or(0, |max| max.saturating_add(1)));
+        let count_top = alternatives.iter().map(|a| bounds(a.min, a.max)).max().unwrap_or(0);
+        Ok(ObjectPlan {
+            keys,
+            cells,
+            min: self.base.min,
+            max: self.base.max,
+            needs: mask(&self.needs, &self.base.some),
+            alternatives,
+            clauses: self.clauses_of(None),
+            count_top: count_top.max(bounds(self.base.min, self.base.max)),
+            search_max: self.normalizer.limits.schema_search_max,
+        })
+    }
+
+    fn clauses_of(&self, owner: Option<usize>) -> Vec<Range<usize>> {
+        self.clauses.iter().filter(|clause| clause.1 == owner).map(|clause| clause.0.clone()).collect()
+    }
+
+    /// All names that anything lists, each once.
+    fn keys(&mut self) -> Result<Vec<PlanKey>, Trouble> {
+        // The base's own order; then names as they were first seen, since each alternative has only some of them.
+        let mut order: Vec<KeyId> = self.base.named.iter().map(|named| named.key).collect();
+        let first = order.len();
+        order.extend(self.specs.iter().flat_map(|spec| spec.named.iter().map(|named| named.key)));
+        for &need in &self.needs {
+            order.extend(self.normalizer.ir.violations.get(need).excluded.iter().copied());
+        }
+        order[first..].sort_unstable();
+        let mut seen = FxHashSet::default();
+        order.retain(|&key| seen.insert(key));
+        let in_base: FxHashMap<KeyId, (NodeId, bool)> =
+            self.base.named.iter().map(|named| (named.key, (named.node, named.required))).collect();
+        let len = self.specs.len();
+        let mut requiring: FxHashMap<KeyId, Bits> = FxHashMap::default();
+        for (index, spec) in self.specs.iter().enumerate() {
+            for named in spec.named.iter().filter(|named| named.required) {
+                requiring.entry(named.key).or_insert_with(|| Bits::none(len)).insert(index);
+            }
+        }
+        let mut keys = Vec::with_capacity(order.len());
+        for key in order {
+            if !self.normalizer.charge(1 + (len + self.needs.len()) as u64) {
+                return Err(Trouble::Reported);
+            }
+            let name = self.normalizer.ir.keys.get(key).clone();
+            let (node, required) = match in_base.get(&key) {
+                Some(&known) => known,
+                None => {
+                    let cells = self.base.cells.clone();
+                    (self.normalizer.property(&cells, &name), false)
+                }
+            };
+            let mut says = Vec::with_capacity(len);
+            for index in 0..len {
+                says.push(match self.named[index].get(&key) {
+                    Some(&node) => node,
+                    None => {
+                        let cells = self.specs[index].cells.clone();
+                        self.normalizer.property(&cells, &name)
+                    }
+                });
+            }
+            let mut wrong = Vec::with_capacity(self.needs.len());
+            for index in 0..self.needs.len() {
+                let Violation { excluded, cells } = self.normalizer.ir.violations.get(self.needs[index]).clone();
+                wrong.push(if excluded.binary_search(&key).is_ok() {
+                    NEVER
+                } else {
+                    let node = self.normalizer.property(&cells, &name);
+                    self.normalizer.ir.not(node, self.origin)
+                });
+            }
+            let choices = self.choices(node, &says, &wrong)?;
+            let requiring = requiring.remove(&key).unwrap_or_else(|| Bits::none(len));
+            keys.push(PlanKey { key, required, requiring, choices });
+        }
+        Ok(keys)
+    }
+
+    /// What a property may be if the base says `node`, the alternatives `says`, and it meets the demands as `wrong`.
+    fn choices(&mut self, node: NodeId, says: &[NodeId], wrong: &[NodeId]) -> Result<Vec<ObjectChoice>, Trouble> {
+        let len = self.specs.len();
+        let mut made: Vec<(NodeId, Bits)> = vec![(node, Bits::none(len))];
+        let choices_max = self.normalizer.limits.schema_choices_max;
+        for (clause, owner) in self.clauses.clone() {
+            // What the alternatives say apart from "anything", each once.
+            let mut groups: Vec<NodeId> = says[clause.clone()].to_vec();
+            groups.sort_unstable();
+            groups.dedup();
+            groups.retain(|&node| node != NEVER);
+            let mut next: Vec<(NodeId, Bits)> = Vec::new();
+            for (before, keep) in &made {
+                for &group in &groups {
+                    let mut keep = keep.clone();
+                    clause.clone().filter(|&i| says[i] == group || says[i] == ANY).for_each(|i| keep.insert(i));
+                    let node = self.normalizer.ir.all(&[*before, group], self.origin);
+                    if node != NEVER {
+                        next.push((node, keep));
+                    }
+                    if !self.normalizer.charge(1) {
+                        return Err(Trouble::Reported);
+                    }
+                    if next.len() > choices_max {
+                        return Err(Trouble::TooManyChoices);
+                    }
+                }
+                // Where its alternative is not followed, a clause says nothing.
+                if owner.is_some() {
+                    next.push((*before, keep.clone()));
+                }
+            }
+            made = self.distinct(next);
+        }
+        let mut choices: Vec<ObjectChoice> =
+            made.into_iter().map(|(node, keep)| ObjectChoice { node, keep, meets: 0 }).collect();
+        for (bit, &wrong) in wrong.iter().enumerate().filter(|&(_, &wrong)| wrong != NEVER) {
+            for index in 0..choices.len() {
+                let node = self.normalizer.ir.all(&[choices[index].node, wrong], self.origin);
+                if node != NEVER {
+                    let meets = choices[index].meets | 1 << bit;
+                    choices.push(ObjectChoice { node, keep: choices[index].keep.clone(), meets });
+                }
+            }
+            if choices.len() > choices_max {
+                return Err(Trouble::TooManyChoices);
+            }
+        }
+        // What keeps and meets more with the same values is better, and is tried first.
+        choices.reverse();
+        let mut kept: Vec<ObjectChoice> = Vec::with_capacity(choices.len());
+        let mut same: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
+        for choice in choices {
+            let others = same.entry(choice.node).or_default();
+            let is_worse = |a: &ObjectChoice, b: &ObjectChoice| a.keep.is_part_of(&b.keep) && a.meets & !b.meets == 0;
+            if !others.iter().any(|&other| is_worse(&choice, &kept[other])) {
+                others.push(kept.len());
+                kept.push(choice);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Without choices that have no value; those with the same values have one node.
+    fn distinct(&mut self, choices: Vec<(NodeId, Bits)>) -> Vec<(NodeId, Bits)> {
+        if choices.len() < 2 {
+            return choices;
+        }
+        let mut out: Vec<(NodeId, Bits)> = Vec::with_capacity(choices.len());
+        for (node, keep) in choices {
+            let node = self.representative(node);
+            if node != NEVER && !out.iter().any(|(other, kept)| *other == node && keep.is_part_of(kept)) {
+                out.push((node, keep));
+            }
+        }
+        out
+    }
+
+    /// One node for all that certainly have the same values.
+    fn representative(&mut self, node: NodeId) -> NodeId {
+        if let Some(&known) = self.representatives.get(&node) {
+            return known;
+        }
+        let (shape, is_exact) = self.normalizer.wide_shape(node);
+        let found = if self.normalizer.is_empty_shape(shape) {
+            NEVER
+        } else if is_exact {
+            *self.by_shape.entry(shape).or_insert(node)
+        } else {
+            node
+        };
+        self.representatives.insert(node, found);
+        found
+    }
+
+    /// The names that are not listed, split wherever anything tells them apart.
+    fn cells(&mut self, keys: &[PlanKey]) -> Result<Vec<PlanCell>, Trouble> {
+        if self.base.cells.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut names = Vec::with_capacity(keys.len());
+        for key in keys {
+            let name = self.normalizer.ir.keys.get(key.key).clone();
+            names.push(self.normalizer.set.literal(name.as_bytes()));
+        }
+        let names = self.normalizer.set.or(&names);
+        let others = self.normalizer.not_text(names);
+        let mut splitters: Vec<RegexId> = self.specs.iter().flat_map(|spec| spec.cells.iter().map(|c| c.0)).collect();
+        for &need in &self.needs {
+            splitters.extend(self.normalizer.ir.violations.get(need).cells.iter().map(|cell| cell.0));
+        }
+        let mut seen = FxHashSet::default();
+        splitters.retain(|&regex| regex != self.normalizer.any_text && seen.insert(regex));
+        // Each with the splitters that hold it.
+        let mut cells: Vec<(RegexId, NodeId, FxHashSet<RegexId>)> = Vec::new();
+        for (regex, node) in self.base.cells.clone() {
+            let regex = self.normalizer.and_text(regex, others);
+            if !self.normalizer.is_nothing(regex) {
+                cells.push((regex, node, [self.normalizer.any_text].into_iter().collect()));
+            }
+        }
+        for splitter in splitters {
+            let not = self.normalizer.not_text(splitter);
+            let mut split = Vec::with_capacity(cells.len());
+            for (regex, node, within) in cells {
+                let inside = self.normalizer.and_text(regex, splitter);
+                let outside = self.normalizer.and_text(regex, not);
+                if !self.normalizer.is_nothing(inside) {
+                    let mut within = within.clone();
+                    within.insert(splitter);
+                    split.push((inside, node, within));
+                }
+                if !self.normalizer.is_nothing(outside) {
+                    split.push((outside, node, within));
+                }
+            }
+            cells = split;
+            if cells.len() > CELLS_MAX {
+                return Err(Trouble::TooManyChoices);
+            }
+            if !self.normalizer.charge(cells.len() as u64) {
+                return Err(Trouble::Reported);
+            }
+        }
+        let mut out = Vec::with_capacity(cells.len());
+        for (regex, node, within) in cells {
+            let says = |cells: &[(RegexId, NodeId)]| {
+                cells.iter().find(|cell| within.contains(&cell.0)).map_or(NEVER, |cell| cell.1)
+            };
+            let alternatives: Vec<NodeId> = self.specs.iter().map(|spec| says(&spec.cells)).collect();
+            let mut wrong = Vec::with_capacity(self.needs.len());
+            for &need in &self.needs {
+                let node = says(&self.normalizer.ir.violations.get(need).cells);
+                wrong.push(self.normalizer.ir.not(node, self.origin));
+            }
+            let choices = self.choices(node, &alternatives, &wrong)?;
+            let few = match self.normalizer.words(regex, FEW_NAMES_MAX) {
+                Words::These(words) => Some(words),
+                Words::Many | Words::Unknown => None,
+            };
+            out.push(PlanCell { regex, few, choices });
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,288 @@
+//! Arrays and objects that are automata: elements that are counted or differ, properties that depend on each other.
+
+mod common;
+
+use common::{accepts, check, check_as, compiled_as, refused, shared};
+use larkspur_grammar::Limits;
+use larkspur_json_schema::{KeyOrder, SchemaOptions, Spelling};
+
+fn any_order() -> Spelling {
+    Spelling { key_order: KeyOrder::Any, ..Spelling::default() }
+}
+
+#[test]
+fn counted_elements() {
+    let contains = |more: &str| format!(r#"{{"type": "array", "contains": {{"type": "integer"}}{more}}}"#);
+    check(
+        &contains(r#", "minContains": 2, "maxContains": 3"#),
+        &["[1,2]", r#"["a",1,"b",2,3]"#, "[1,1,1]"],
+        &["[]", "[1]", r#"["a",1]"#, "[1,2,3,4]", r#"["a","b"]"#],
+    );
+    check(&contains(r#", "minContains": 0, "maxContains": 1"#), &["[]", r#"["a"]"#, r#"[1,"a"]"#], &["[1,2]"]);
+    check(
+        &contains(r#", "prefixItems": [{"type": "string"}], "maxItems": 2"#),
+        &[r#"["a",1]"#],
+        &["[]", r#"["a"]"#, "[1]", r#"["a","b"]"#, r#"["a",1,1]"#],
+    );
+    check(&contains(r#", "minItems": 100"#), &[], &["[1]"]);
+    check(
+        r#"{"type": "array", "allOf": [{"contains": {"minimum": 5}}, {"contains": {"maximum": 3}}], "items": {"type": "integer"}}"#,
+        &["[5,3]", "[3,4,5]"],
+        &["[5]", "[3]", "[4,4]"],
+    );
+    check(
+        r#"{"type": "array", "not": {"contains": {"const": 1}, "minContains": 2}}"#,
+        &["[]", "[1]", "[1,2]"],
+        &["[1,1]", "[1,2,1]"],
+    );
+    check(
+        r#"{"type": "array", "items": {"type": "integer"}, "contains": {"const": 1}, "minContains": 2, "maxItems": 3}"#,
+        &["[1,1]", "[2,1,1]", "[1,2,1]"],
+        &["[2,2]", "[1,2,2]", "[2,1]"],
+    );
+    check(
+        r#"{"type": "array", "not": {"prefixItems": [{"const": 1}, {"const": 2}], "items": {"const": 3}}}"#,
+        &["[2]", "[1,3]", "[1,2,4]", "[1,2,3,4]"],
+        &["[]", "[1]", "[1,2]", "[1,2,3]"],
+    );
+    assert_eq!(refused(&contains(r#", "items": {"type": "string"}"#)), ["J020"]);
+    assert_eq!(refused(&contains(r#", "minContains": 3, "maxItems": 2"#)), ["J020"]);
+    check(&contains(r#", "minContains": 1000000000"#), &[], &["[1]"]);
+}
+
+#[test]
+fn elements_that_differ() {
+    let unique = |more: &str| format!(r#"{{"type": "array", "uniqueItems": true{more}}}"#);
+    check(
+        &unique(""),
+        &["[]", "[1,2]", r#"[1,true,"1",null,false,0]"#, "[[1],[2],[]]", r#"[{"a":1},{"a":2},{"b":1}]"#, "[[1],[[1]]]"],
+        &[
+            "[1,1]",
+            "[1,2,1.0]",
+            "[0,-0]",
+            r#"["a","a"]"#,
+            "[[1],[1]]",
+            "[[1,[2]],[1,[2]]]",
+            r#"[{"a":1},{"a":1}]"#,
+            r#"[{"a":1,"b":2},{"b":2,"a":1}]"#,
+            "[null,null]",
+            "[{},{}]",
+            "[[],[]]",
+            r#"[{"a":[1,{"b":2}]},1,{"a":[1.0,{"b":2}]}]"#,
+        ],
+    );
+    check(
+        &unique(r#", "items": {"enum": ["a", "b", [1], {"c": 1}]}"#),
+        &[r#"["a","b"]"#, r#"[[1],{"c":1},"a","b"]"#],
+        &[r#"["a","a"]"#, "[[1],[1]]", r#"["a","b",[1],{"c":1},"a"]"#],
+    );
+    check(&unique(r#", "items": {"type": "boolean"}"#), &["[true,false]"], &["[true,true]", "[true,false,true]"]);
+    check(
+        &unique(r#", "items": {"enum": [1, 2, 3]}, "minItems": 3"#),
+        &["[3,1,2]"],
+        &["[1,2]", "[1,2,3,1]", "[1,1,2]"],
+    );
+    assert_eq!(refused(&unique(r#", "items": {"enum": [1, 2, 3]}, "minItems": 4"#)), ["J020"]);
+    // The first element must leave the second its only value.
+    check(
+        &unique(r#", "prefixItems": [{"enum": [1, 2]}, {"enum": [1]}], "minItems": 2"#),
+        &["[2,1]", "[2,1,3]"],
+        &["[1,1]", "[1]", "[1,2]"],
+    );
+    check(
+        &unique(
+            r#", "items": {"type": "object", "properties": {"id": {"type": "string"}, "kind": {"enum": ["a", "b"]}}, "required": ["id", "kind"], "additionalProperties": false}"#,
+        ),
+        &[r#"[{"id":"x","kind":"a"},{"id":"x","kind":"b"},{"id":"y","kind":"a"}]"#],
+        &[r#"[{"id":"x","kind":"a"},{"id":"x","kind":"a"}]"#],
+    );
+    check(&unique(r#", "items": {"type": "integer", "minimum": 1, "maximum": 2}"#), &["[1,2]"], &["[1,2,1]", "[2,2]"]);
+    check(
+        &unique(r#", "items": {"type": "array", "uniqueItems": true, "items": {"type": "integer"}}"#),
+        &["[[1,2],[2,1],[]]"],
+        &["[[1,1]]", "[[1,2],[1,2]]"],
+    );
+    check(
+        &unique(r#", "contains": {"const": 1}, "items": {"type": "integer"}"#),
+        &["[1,2]", "[2,1]"],
+        &["[2]", "[1,1]"],
+    );
+}
+
+/// What cannot be finished is closed before it is entered: the walk over the mask never ends in a trap.
+#[test]
+fn no_traps_among_few_values() {
+    let unique =
+        |items: &str, more: &str| format!(r#"{{"type": "array", "uniqueItems": true, "items": {items}{more}}}"#);
+    for schema in [
+        unique(r#"{"enum": ["a", "ab", "b"]}"#, ""),
+        unique(r#"{"enum": [[1], [1, 2], [2]]}"#, ""),
+        unique(r#"{"enum": [{"a": 1}, {"a": 1, "b": 2}, {}]}"#, r#", "minItems": 2"#),
+        unique(r#"{"type": "array", "items": {"enum": [0, 1]}, "maxItems": 1}"#, ""),
+        unique(r#"{"type": "object", "properties": {"a": {"const": 1}}, "additionalProperties": false}"#, ""),
+        unique(r#"{"type": "array", "uniqueItems": true, "items": {"enum": [0, 1]}}"#, r#", "minItems": 3"#),
+        unique(
+            r#"{"type": "object", "patternProperties": {"^[ab]$": {"const": 1}}, "additionalProperties": false}"#,
+            "",
+        ),
+    ] {
+        common::walk_without_traps(&schema, 40);
+    }
+}
+
+#[test]
+fn names_do_not_repeat() {
+    check(
+        r#"{"type": "object", "additionalProperties": {"type": "integer"}}"#,
+        &[r#"{"a":1,"b":2}"#, r#"{"a":1,"aa":2}"#, r#"{"\n":1,"n":2}"#],
+        &[r#"{"a":1,"a":2}"#, r#"{"a":1,"b":1,"a":1}"#, r#"{"\n":1,"\n":1}"#],
+    );
+    check(
+        r#"{"type": "object", "patternProperties": {"^a": {"type": "string"}, "b$": true}}"#,
+        &[r#"{"a":"","ab":"","b":1,"c":1}"#],
+        &[r#"{"ab":"","ab":""}"#, r#"{"c":1,"c":1}"#],
+    );
+    let repeating = Spelling { unique_keys: false, ..Spelling::default() };
+    check_as(&repeating, "true", &[r#"{"a":1,"a":2}"#], &[]);
+    check_as(&repeating, r#"{"properties": {"a": true}}"#, &[r#"{"b":1,"b":2}"#], &[r#"{"a":1,"a":2}"#]);
+}
+
+#[test]
+fn any_order_of_properties() {
+    let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}, "c": true}, "required": ["b"], "additionalProperties": {"type": "null"}}"#;
+    check_as(
+        &any_order(),
+        schema,
+        &[r#"{"b":""}"#, r#"{"c":1,"b":"","a":1}"#, r#"{"x":null,"b":"","y":null,"a":2}"#],
+        &["{}", r#"{"a":1}"#, r#"{"b":"","b":""}"#, r#"{"b":1}"#, r#"{"x":1,"b":""}"#, r#"{"x":null,"b":"","x":null}"#],
+    );
+    check_as(
+        &any_order(),
+        r#"{"enum": [{"a": 1, "b": [{"c": 1, "d": 2}]}]}"#,
+        &[r#"{"b":[{"d":2,"c":1}],"a":1}"#],
+        &[r#"{"a":1}"#, r#"{"a":1,"b":[{"c":2,"d":2}]}"#],
+    );
+    let many: Vec<String> = (0..200).map(|i| format!(r#""p{i}":{{"const":{i}}}"#)).collect();
+    let backwards: Vec<String> = (0..200).rev().map(|i| format!(r#""p{i}":{i}"#)).collect();
+    let schema =
+        format!(r#"{{"type":"object","properties":{{{}}},"required":["p7"],"maxProperties":200}}"#, many.join(","));
+    let all = format!("{{{}}}", backwards.join(","));
+    check_as(&any_order(), &schema, &[&all, r#"{"p7":7}"#], &[r#"{"p8":8}"#, r#"{"p7":8}"#]);
+    check_as(
+        &any_order(),
+        r#"{"type": "object", "uniqueItems": true, "properties": {"l": {"type": "array", "uniqueItems": true}}}"#,
+        &[r#"{"l":[{"a":1,"b":2},{"b":2,"a":2}]}"#],
+        &[r#"{"l":[{"a":1,"b":2},{"b":2,"a":1}]}"#],
+    );
+    check_as(
+        &any_order(),
+        r#"{"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}], "maxProperties": 2}"#,
+        &[r#"{"x":1,"a":1}"#, r#"{"b":1,"x":1}"#],
+        &[r#"{"a":1,"b":1}"#, r#"{"x":1,"y":1}"#, "{}"],
+    );
+}
+
+#[test]
+fn alternatives_that_are_not_multiplied_out() {
+    let pair = |i: usize| format!(r#"{{"anyOf":[{{"required":["a{i}"]}},{{"required":["b{i}"]}}]}}"#);
+    let pairs: Vec<String> = (0..24).map(pair).collect();
+    let schema = format!(r#"{{"type":"object","allOf":[{}]}}"#, pairs.join(","));
+    let members = |skip: usize| {
+        let names: Vec<String> =
+            (0..24).filter(|&i| i != skip).map(|i| format!(r#""{}{i}":1"#, ["a", "b"][i % 2])).collect();
+        format!("{{{}}}", names.join(","))
+    };
+    check(&schema, &[&members(99)], &[&members(5), "{}"]);
+    // Values that decide.
+    let kind = |key: &str| {
+        let branches: Vec<String> = (0..9)
+            .map(|i| {
+                format!(
+                    r#"{{"properties":{{"{key}":{{"const":{i}}},"{key}v":{{"minimum":{i}}}}},"required":["{key}"]}}"#
+                )
+            })
+            .collect();
+        format!(r#"{{"anyOf":[{}]}}"#, branches.join(","))
+    };
+    check(
+        &format!(r#"{{"type":"object","allOf":[{},{}]}}"#, kind("k"), kind("l")),
+        &[r#"{"k":3,"kv":3,"l":5,"lv":6}"#, r#"{"k":0,"l":8}"#],
+        &[r#"{"k":3,"kv":2,"l":5}"#, r#"{"k":3}"#, r#"{"k":9,"l":1}"#, r#"{"k":3,"kv":3,"l":5,"lv":4}"#],
+    );
+    // Optional discriminators.
+    let branches: Vec<String> =
+        (0..7).map(|i| format!(r#"{{"properties":{{"t":{{"const":{i}}},"u{i}":{{"type":"null"}}}}}}"#)).collect();
+    check(
+        &format!(r#"{{"type":"object","oneOf":[{}]}}"#, branches.join(",")),
+        &[r#"{"t":3}"#, r#"{"t":3,"u3":null}"#, r#"{"t":3,"u4":1}"#],
+        &["{}", r#"{"t":9}"#, r#"{"t":3,"u3":1}"#],
+    );
+}
+
+#[test]
+fn what_is_left_over() {
+    check(
+        r#"{"type": "object", "properties": {"a": true}, "allOf": [{"properties": {"b": true}}], "unevaluatedProperties": false}"#,
+        &["{}", r#"{"a":1,"b":1}"#],
+        &[r#"{"c":1}"#],
+    );
+    check(
+        r#"{"type": "object", "anyOf": [{"properties": {"a": {"const": 1}}, "required": ["a"]}, {"properties": {"b": {"const": 2}}, "required": ["b"]}], "unevaluatedProperties": false}"#,
+        &[r#"{"a":1}"#, r#"{"b":2}"#, r#"{"a":1,"b":2}"#],
+        &["{}", r#"{"a":1,"b":1}"#, r#"{"a":1,"c":1}"#],
+    );
+    check(
+        r#"{"type": "object", "if": {"properties": {"a": {"const": 1}}, "required": ["a"]}, "then": {"properties": {"b": true}}, "else": {"properties": {"c": true}}, "unevaluatedProperties": {"type": "null"}}"#,
+        &[r#"{"a":1,"b":1}"#, r#"{"c":1}"#, r#"{"a":null}"#, r#"{"a":1,"c":null}"#],
+        &[r#"{"a":2}"#, r#"{"a":1,"c":1}"#, r#"{"b":1}"#],
+    );
+    check(
+        r##"{"$ref": "#/$defs/x", "unevaluatedProperties": false, "$defs": {"x": {"type": "object", "patternProperties": {"^x": true}}}}"##,
+        &["{}", r#"{"xa":1}"#],
+        &[r#"{"a":1}"#],
+    );
+    check(
+        r#"{"type": "array", "prefixItems": [true], "allOf": [{"prefixItems": [true, {"type": "string"}]}], "unevaluatedItems": false}"#,
+        &["[]", "[1]", r#"[1,"a"]"#],
+        &["[1,2]", r#"[1,"a",1]"#],
+    );
+    check(
+        r#"{"type": "array", "contains": {"type": "string"}, "unevaluatedItems": {"type": "integer"}}"#,
+        &[r#"["a"]"#, r#"[1,"a",2,"b"]"#],
+        &["[1]", r#"["a",null]"#],
+    );
+    check(
+        r#"{"type": "object", "dependentSchemas": {"a": {"properties": {"b": true}}}, "properties": {"a": true}, "unevaluatedProperties": false}"#,
+        &["{}", r#"{"a":1,"b":1}"#],
+        &[r#"{"b":1}"#],
+    );
+}
+
+#[test]
+fn limits_of_containers() {
+    let with = |schema: &str, limits: &Limits| {
+        compiled_as(&shared(), schema, &SchemaOptions::new(limits)).0.map_err(|errors| {
+            assert_eq!(errors[0].code, "J040", "{}", errors[0].message);
+            errors[0].message.clone()
+        })
+    };
+    let pair = |i: usize| {
+        format!(
+            r#"{{"anyOf":[{{"properties":{{"k":{{"minimum":{i}}}}}}},{{"properties":{{"l":{{"maximum":{i}}}}}}}]}}"#
+        )
+    };
+    let pairs: Vec<String> = (0..9).map(pair).collect();
+    let schema = format!(r#"{{"type":"object","allOf":[{}]}}"#, pairs.join(","));
+    assert!(with(&schema, &Limits::default()).is_ok());
+    let message = with(&schema, &Limits { schema_choices_max: 20, ..Limits::default() }).err().expect("too many");
+    assert!(message.contains("`schema_choices_max` of 20"), "{message}");
+    let message = with(&schema, &Limits { schema_search_max: 1, ..Limits::default() }).err().expect("too far");
+    assert!(message.contains("`schema_search_max` of 1"), "{message}");
+
+    let limits = Limits { schema_unique_depth_max: 3, ..Limits::default() };
+    let grammar =
+        with(r#"{"type": "array", "uniqueItems": true}"#, &limits).unwrap_or_else(|message| panic!("{message}"));
+    assert_eq!(accepts(&grammar, "[[[1]],[[2]]]"), Ok(true));
+    let error = accepts(&grammar, "[[[[1]]]]").expect_err("too deep");
+    assert!(error.to_string().contains("schema_unique_depth_max"), "{error}");
+}

@@ -2,7 +2,8 @@
 //!
 //! The material is not part of the repository: it is read from `../shared` or the folder that `LARKSPUR_SHARED` names,
 //! and skipped with a message where it is not there. A sample is run unless `LARKSPUR_FULL` is set; `LARKSPUR_SHOW` is
-//! the number of cases shown for each cause.
+//! the number of cases shown for each cause. `LARKSPUR_PROFILE=validate` runs the validator's profile, in which each
+//! instance is also judged in other spellings.
 
 mod common;
 
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use common::{accepts, shared};
+use larkspur_grammar::Limits;
+use larkspur_json_schema::{SchemaOptions, Spelling};
 use larkspur_parser::Shared;
 use serde_json::Value;
 
@@ -261,8 +264,18 @@ fn run(engine: &Shared, case: &Case, draft: jsonschema::Draft, table: &mut Table
     for &(instance, valid) in &case.tests {
         let plain = serde_json::to_string(instance).expect("JSON");
         let ordered = serde_json::to_string(&reordered(case.schema, &[case.schema], instance, 0)).expect("JSON");
-        let verdict =
+        let mut verdict =
             accepts(&grammar, &ordered).and_then(|a| Ok(a || (plain != ordered && accepts(&grammar, &plain)?)));
+        if is_validator() {
+            // Other spellings of a value have the same verdict; if not, it is taken for the wrong one.
+            let mut dice = common::respell::Dice::new(table.tests as u64);
+            let respelled = common::respell::value(&reordered(case.schema, &[case.schema], instance, 0), &mut dice);
+            let other = accepts(&grammar, &respelled);
+            if other != verdict && other.is_ok() && verdict.is_ok() && accepts(&grammar, &ordered) == verdict {
+                println!("  {}: {ordered} and {respelled} differ", case.name);
+                verdict = Ok(!valid);
+            }
+        }
         let judged = validator.as_ref().map(|validator| validator.is_valid(instance));
         let show = |text: &str| text.chars().take(300).collect::<String>();
         let contradicted = !case.trust_labels && judged.is_some_and(|judged| judged != valid);
@@ -315,7 +328,14 @@ fn compiled_as(
         jsonschema::Draft::Draft201909 => Draft::Draft2019,
         _ => Draft::Draft2020,
     };
-    common::compiled_with(engine, text, draft)
+    let limits = Limits::default();
+    let spelling = if is_validator() { Spelling::validator() } else { Spelling::generator() };
+    common::compiled_as(engine, text, &SchemaOptions { draft, spelling, ..SchemaOptions::new(&limits) })
+}
+
+/// The profile in which the suites run.
+fn is_validator() -> bool {
+    std::env::var("LARKSPUR_PROFILE").is_ok_and(|profile| profile == "validate")
 }
 
 /// The code and, where the message names one, the keyword or format.

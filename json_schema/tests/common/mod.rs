@@ -1,6 +1,8 @@
 //! Schemas through the front end and the engine, byte by byte.
 #![allow(dead_code)]
 
+pub mod respell;
+
 use std::sync::Arc;
 
 use larkspur_grammar::{Diagnostic, Limits, SourceMap, Span, link};

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, link};
+use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, Span, link};
+use larkspur_json_schema::SchemaOptions;
 use larkspur_lark_frontend::{LarkOptions, parse};
 use larkspur_parser::{EngineOptions, MatcherError};
 use serde::Deserialize;
@@ -31,9 +32,11 @@ pub struct Case {
     pub name: String,
     /// A Lark text, or …
     pub grammar: Option<String>,
-    /// … several, the first of which is the root.
+    /// … several, the first of which is the root, or …
     #[serde(default)]
     pub grammars: Vec<NamedGrammar>,
+    /// … a JSON Schema; `x-larkspur` in it says how values are written.
+    pub schema: Option<String>,
     /// The mode that the verdicts are for. The grammar's own if it is not given.
     pub lexer: Option<Modes>,
     /// The start rule.
@@ -177,7 +180,7 @@ const SPECIAL: [&str; 5] = ["<|eos|>", "<|think|>", "<|end|>", "<|user|>", "<|eo
 pub fn all() -> Result<Vec<(PathBuf, Case)>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut cases = Vec::new();
-    for folder in ["cases/lark", "regressions"] {
+    for folder in ["cases/lark", "cases/json_schema", "regressions"] {
         let mut files: Vec<PathBuf> = fs::read_dir(root.join(folder))?
             .map(|entry| Ok(entry?.path()))
             .collect::<Result<Vec<PathBuf>>>()?
@@ -214,6 +217,13 @@ impl Case {
         let listed = self.grammars.iter().map(|grammar| (grammar.name.clone(), grammar.lark.clone()));
         let mut grammars = Vec::new();
         let mut diagnostics = Vec::new();
+        if let Some(text) = &self.schema {
+            let source = sources.add("schema.json", text.clone());
+            let body = Span::new(source, 0, text.len());
+            let parsed = larkspur_json_schema::compile(&mut sources, body, &SchemaOptions::new(&limits));
+            diagnostics.extend(parsed.diagnostics.into_iter().filter(Diagnostic::is_error));
+            grammars.extend(parsed.grammar);
+        }
         for (name, text) in only.chain(listed) {
             let source = sources.add(name.clone(), text);
             let start = if grammars.is_empty() { self.start.as_deref() } else { None };

@@ -132,6 +132,13 @@ impl DiagnosticList {
             self.push(diagnostic);
         }
     }
+    /// Whether a diagnostic of this severity would only be counted, which it then is: for what is dear to describe.
+    pub fn skips(&mut self, severity: Severity) -> bool {
+        let list = if severity == Severity::Error { &self.errors } else { &self.warnings };
+        let is_full = list.len() >= self.limit;
+        self.suppressed += usize::from(is_full);
+        is_full
+    }
     /// The errors that are kept.
     pub fn errors(&self) -> &[Diagnostic] {
         &self.errors

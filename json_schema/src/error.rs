@@ -94,10 +94,9 @@ impl<'a> Sink<'a> {
     /// The same with another span: that of a key.
     pub fn report_at(&mut self, place: JsonId, span: Span, mistake: Mistake) {
         let is_forgiven = self.lenient && mistake.is_ours();
-        let list = if is_forgiven || mistake.is_warning() { &self.warnings } else { &self.errors };
-        if list.len() >= self.limit {
-            // Before the pointer is looked for, which takes as long as the objects around the place are large.
-            self.suppressed += 1;
+        let severity = if is_forgiven || mistake.is_warning() { Severity::Warning } else { Severity::Error };
+        // Before the pointer is looked for, which takes as long as the objects around the place are large.
+        if self.list.skips(severity) {
             return;
         }
         let pointer = self.document.pointer(place);

@@ -1,10 +1,12 @@
 //! `format`: the names that are known, and the regexes of those that are regular.
 //!
 //! Sources: RFC 3339 (dates; durations in its appendix A), RFC 5321 (mailboxes), RFC 1123 (host names), RFC 2673 and 4291
-//! (addresses), RFC 3986 and 3987 (URIs, IRIs), RFC 6901 (JSON pointers), RFC 9562 (UUIDs), RFC 4648 (base 64).
-//! Differs: a leap second is written in UTC only; a host name has no label with `--` as its third and fourth characters.
+//! (addresses), RFC 3986 and 3987 (URIs, IRIs), RFC 6570 (URI templates, with the apostrophe of erratum 6937 as a
+//! literal), RFC 6901 (JSON pointers), RFC 9562 (UUIDs), RFC 4648 (base 64).
+//! Differs: a leap second is the last of any day in UTC; a host name has no label with `--` as its third and fourth
+//! characters, and so no internationalised one.
 
-use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
+use larkspur_grammar::{ByteSet, Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
 
 /// What a format says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +41,7 @@ pub(crate) enum Format {
     UriReference,
     Iri,
     IriReference,
+    UriTemplate,
     Base64,
 }
 
@@ -66,7 +69,7 @@ pub(crate) fn meaning(name: &str) -> Meaning {
         "int64" => Integers { low: "-9223372036854775808", high: "9223372036854775807" },
         "float" | "double" | "binary" | "password" => Nothing,
         "regex" => NotDone("is a context-free language, whose grammar is not built yet"),
-        "uri-template" => NotDone("is not built yet"),
+        "uri-template" => Text(Format::UriTemplate),
         "idn-email" | "idn-hostname" => NotDone("needs the tables of internationalised names, which are not built yet"),
         _ => Meaning::Unknown,
     }
@@ -76,7 +79,7 @@ const DATE: &str = "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])
                     |02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])\
                     |(?:[02468][048]|[13579][26])00)-02-29)";
 const TIME: &str = "(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?(?:[zZ]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])\
-                    |23:59:60(?:\\.[0-9]+)?(?:[zZ]|[+-]00:00))";
+                    |23:59:60(?:\\.[0-9]+)?[zZ])";
 const DURATION_TIME: &str = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)";
 const IPV4: &str =
     "(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
@@ -129,6 +132,43 @@ const UNICODE: &str = "\\u{A0}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFEF}\\
     \\u{D0000}-\\u{DFFFD}\\u{E1000}-\\u{EFFFD}";
 const PRIVATE: &str = "\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}";
 
+/// RFC 6570, section 2: literals, and expressions in braces.
+fn uri_template() -> String {
+    let percent = format!("%{HEX}{HEX}");
+    let literal = format!("[!#$&'()*+,\\-./0-9:;=?@A-Z\\[\\]_a-z~{UNICODE}{PRIVATE}]");
+    let letter = format!("(?:[A-Za-z0-9_]|{percent})");
+    let name = format!("{letter}(?:\\.?{letter})*");
+    let variable = format!("{name}(?::[1-9][0-9]{{0,3}}|\\*)?");
+    format!("(?:{literal}|{percent}|\\{{[+#./;?&=,!@|]?{variable}(?:,{variable})*\\}})*")
+}
+
+/// Times of a leap second with a numeric offset: the local time of 23:59:60 in UTC, for each of the 1,440 offsets.
+fn leap_seconds(set: &mut RegexSet) -> RegexId {
+    let digit = set.bytes(ByteSet::range(b'0', b'9'));
+    let digits = set.repeat(digit, 1, None);
+    let point = set.literal(b".");
+    let fraction = set.concat(&[point, digits]);
+    let fraction = set.optional(fraction);
+    let mut hours = Vec::with_capacity(24);
+    for hour in 0..24 {
+        let mut minutes = Vec::with_capacity(60);
+        for minute in 0..60 {
+            let local = hour * 60 + minute;
+            let ahead = (local + 1) % 1440;
+            let behind = (1440 - ahead) % 1440;
+            let time = set.literal(format!("{minute:02}:60").as_bytes());
+            let offsets = [('+', ahead), ('-', behind)]
+                .map(|(sign, offset)| set.literal(format!("{sign}{:02}:{:02}", offset / 60, offset % 60).as_bytes()));
+            let offset = set.or(&offsets);
+            minutes.push(set.concat(&[time, fraction, offset]));
+        }
+        let minutes = set.or(&minutes);
+        let hour = set.literal(format!("{hour:02}:").as_bytes());
+        hours.push(set.concat(&[hour, minutes]));
+    }
+    set.or(&hours)
+}
+
 /// The length from which on a format's own bound on its length is looser than a `maxLength` of that much or less.
 pub(crate) fn short_length(format: Format) -> Option<u64> {
     match format {
@@ -145,7 +185,7 @@ fn source(format: Format, is_short: bool) -> Vec<String> {
     match format {
         Format::Date => vec![DATE.to_owned()],
         Format::Time => vec![TIME.to_owned()],
-        Format::DateTime => vec![format!("{DATE}[tT]{TIME}")],
+        Format::DateTime => vec![format!("{DATE}[tT]")],
         Format::Duration => vec![format!(
             "P(?:[0-9]+W|{DURATION_TIME}|(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)(?:{DURATION_TIME})?)"
         )],
@@ -177,6 +217,7 @@ fn source(format: Format, is_short: bool) -> Vec<String> {
         Format::UriReference => vec![uri(true, "", "")],
         Format::Iri => vec![uri(false, UNICODE, PRIVATE)],
         Format::IriReference => vec![uri(true, UNICODE, PRIVATE)],
+        Format::UriTemplate => vec![uri_template()],
         Format::Base64 => vec!["(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?".to_owned()],
     }
 }
@@ -191,7 +232,17 @@ pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> Regex
         parse_regex(text, &map, &options, &limits, set, &mut Vec::new()).expect("regexes of formats are well-formed")
     };
     let parts: Vec<RegexId> = source(format, is_short).iter().map(|text| parse(set, text)).collect();
-    set.and(&parts)
+    let all = set.and(&parts);
+    match format {
+        Format::Time | Format::DateTime => {
+            let date = if format == Format::Time { set.epsilon() } else { all };
+            let time = parse(set, TIME);
+            let leap_seconds = leap_seconds(set);
+            let time = set.or(&[time, leap_seconds]);
+            set.concat(&[date, time])
+        }
+        _ => all,
+    }
 }
 
 #[cfg(test)]
@@ -216,6 +267,7 @@ mod tests {
             "uri-reference",
             "iri",
             "iri-reference",
+            "uri-template",
             "byte",
         ];
         for name in names {

@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
@@ -14,6 +15,9 @@ use super::{Algebra, Expr, Node, OverLimit, Tag};
 
 /// Ways into which an intersection of unions is taken apart at most.
 const WAYS_MAX: usize = 64;
+
+/// States to look at: the least length of a match, then the order in which they were found.
+type Frontier = BinaryHeap<(Reverse<u32>, Reverse<usize>, Expr)>;
 
 impl Algebra {
     /// Whether the expression matches some text.
@@ -57,38 +61,40 @@ impl Algebra {
     fn search(&mut self, root: Expr, work_max: u64) -> Result<bool, OverLimit> {
         // From each state the one that led to it; the root leads to itself.
         let mut parents: FxHashMap<Expr, Expr> = FxHashMap::default();
-        let mut frontier: BinaryHeap<(Reverse<u32>, Reverse<usize>, Expr)> = BinaryHeap::new();
-        let mut open = Vec::new();
-        let mut from = root;
-        let mut derived = vec![root];
-        loop {
-            for next in derived.drain(..) {
-                if self.split(next, &mut open) {
-                    self.mark_non_empty(from, &parents);
-                    return Ok(true);
-                }
-                for state in open.drain(..) {
-                    let order = parents.len();
-                    if let std::collections::hash_map::Entry::Vacant(entry) = parents.entry(state) {
-                        entry.insert(from);
-                        frontier.push((Reverse(self.cell(state).len_min), Reverse(order), state));
-                    }
-                }
-            }
-            let Some((_, _, state)) = frontier.pop() else { break };
-            from = state;
+        let mut frontier: Frontier = BinaryHeap::new();
+        if self.reach(root, root, &mut parents, &mut frontier) {
+            return Ok(true);
+        }
+        while let Some((_, _, state)) = frontier.pop() {
             for class in self.first_classes(state, work_max)? {
                 let byte = class.iter().next().expect("classes are not empty");
                 let next = self.derivative(state, byte, work_max)?;
-                if next != Expr::NOTHING {
-                    derived.push(next);
+                if next != Expr::NOTHING && self.reach(state, next, &mut parents, &mut frontier) {
+                    return Ok(true);
                 }
+                self.pay(4);
+                self.check(work_max)?;
             }
-            self.pay(4 * derived.len() + 8);
-            self.check(work_max)?;
         }
         self.non_empty.extend(parents.into_keys().map(|state| (state, false)));
         Ok(false)
+    }
+
+    /// Adds what `next` consists of to the frontier, as reached from `from`; true if one of it is known to have a text.
+    fn reach(&mut self, from: Expr, next: Expr, parents: &mut FxHashMap<Expr, Expr>, frontier: &mut Frontier) -> bool {
+        let mut open = Vec::new();
+        if self.split(next, &mut open) {
+            self.mark_non_empty(from, parents);
+            return true;
+        }
+        for state in open {
+            let order = parents.len();
+            if let Entry::Vacant(entry) = parents.entry(state) {
+                entry.insert(from);
+                frontier.push((Reverse(self.cell(state).len_min), Reverse(order), state));
+            }
+        }
+        false
     }
 
     fn mark_non_empty(&mut self, mut state: Expr, parents: &FxHashMap<Expr, Expr>) {

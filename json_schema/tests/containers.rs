@@ -274,9 +274,9 @@ fn limits_of_containers() {
     let pairs: Vec<String> = (0..9).map(pair).collect();
     let schema = format!(r#"{{"type":"object","allOf":[{}]}}"#, pairs.join(","));
     assert!(with(&schema, &Limits::default()).is_ok());
-    let message = with(&schema, &Limits { schema_choices_max: 20, ..Limits::default() }).err().expect("too many");
+    let message = with(&schema, &Limits { schema_choices_max: 20, ..Limits::default() }).expect_err("too many");
     assert!(message.contains("`schema_choices_max` of 20"), "{message}");
-    let message = with(&schema, &Limits { schema_search_max: 1, ..Limits::default() }).err().expect("too far");
+    let message = with(&schema, &Limits { schema_search_max: 1, ..Limits::default() }).expect_err("too far");
     assert!(message.contains("`schema_search_max` of 1"), "{message}");
 
     let limits = Limits { schema_unique_depth_max: 3, ..Limits::default() };

@@ -173,8 +173,19 @@ impl Search<'_> {
     fn sequence(&self, grammar: GrammarId, parts: &[ExprId], from: usize, then: Then) -> bool {
         match parts {
             [] => then(from),
-            [first, rest @ ..] => self.expr(grammar, *first, from, &|end| self.sequence(grammar, rest, end, then)),
+            [first, rest @ ..] => self.symbol(grammar, *first, from, &|end| self.sequence(grammar, rest, end, then)),
         }
+    }
+
+    /// A symbol of an alternative takes as much text as it can: that is decided before how it derives it.
+    fn symbol(&self, grammar: GrammarId, id: ExprId, from: usize, then: Then) -> bool {
+        let ends: RefCell<BTreeSet<usize>> = RefCell::default();
+        self.expr(grammar, id, from, &|end| {
+            ends.borrow_mut().insert(end);
+            false
+        });
+        let mut ends = ends.into_inner().into_iter().rev();
+        ends.any(|wanted| self.expr(grammar, id, from, &|end| end == wanted && then(end)))
     }
 
     /// More before fewer; beyond the minimum each repetition reads something.
@@ -188,7 +199,7 @@ impl Search<'_> {
     ) -> bool {
         let bounds = (min.saturating_sub(1), max.map(|max| max.saturating_sub(1)));
         let more = max != Some(0)
-            && self.expr(grammar, child, from, &|end| {
+            && self.symbol(grammar, child, from, &|end| {
                 (min > 0 || end > from) && self.repeat(grammar, child, bounds, end, then)
             });
         more || min == 0 && then(from)

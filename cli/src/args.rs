@@ -57,7 +57,8 @@ pub(crate) struct ReadArgs {
     #[arg(long = "ref", value_name = "FILE")]
     pub refs: Vec<String>,
     /// The vocabulary: tokenizer.json, *.tiktoken or a sentencepiece .model, a folder with one of them, or `o200k`,
-    /// `o200k_harmony`, `cl100k`, `bytes`.
+    /// `o200k_harmony`, `cl100k`, `bytes` [default: o200k; for `check`, `match` and `dump` the single bytes and what tokens the
+    /// grammar names].
     #[arg(long, value_name = "PATH|NAME")]
     pub tokenizer: Option<String>,
 }

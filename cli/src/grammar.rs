@@ -29,7 +29,14 @@ impl ReadArgs {
             "-" => ("<stdin>", read_stdin()?),
             _ => (path, std::fs::read(path).with_context(|| path.to_owned())?),
         };
-        let Ok(text) = String::from_utf8(bytes) else { bail!("{name}: the grammar is not UTF-8") };
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+                bail!("{name}: the grammar is not UTF-8 at byte {at} (line {line})")
+            }
+        };
         let kind = self.kind.map(SourceKind::from).or_else(|| (path == "-").then_some(SourceKind::Lark));
         match kind {
             Some(kind) => Ok(Source::from_file(name, kind, text)),

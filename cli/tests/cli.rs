@@ -198,3 +198,11 @@ fn conformance_counts_verdicts() {
     assert!(text.contains("1  J005 `$ref` at … leads to …, which cannot be loaded"), "{text}");
     assert_eq!(run(&["conformance", "nowhere"], b"").status.code(), Some(2));
 }
+
+#[test]
+fn a_grammar_that_is_not_utf8_says_where() {
+    let output = run(&["check", "-"], b"start: \"a\"\n  | \"\xff\"\n");
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(message, "error: <stdin>: the grammar is not UTF-8 at byte 16 (line 2)\n");
+}

@@ -258,6 +258,38 @@ impl NumberRange {
         };
         is_empty(self.positive()) && is_empty(self.negative())
     }
+    /// The same numbers with bounds from 0 outwards that are multiples themselves.
+    pub fn tightened(mut self) -> Self {
+        let one = Decimal::from(1);
+        let divisor = match (&self.multiple_of, self.kind) {
+            (Some(divisor), _) => divisor,
+            (None, NumberKind::Integer) => &one,
+            (None, NumberKind::Number) => return self,
+        };
+        let Ok(Multiple { digits, exponent, .. }) = Multiple::new(divisor, self.kind) else { return self };
+        let tight = |bound: Bound| match digits::largest_multiple(&bound, digits, exponent) {
+            Some(value) => Bound { value, exclusive: false },
+            None => bound,
+        };
+        self.maximum = self.maximum.map(|bound| if bound.value.is_negative() { bound } else { tight(bound) });
+        self.minimum = self.minimum.map(|Bound { value, exclusive }| {
+            if !value.is_negative() {
+                return Bound { value, exclusive };
+            }
+            let Bound { value, exclusive } = tight(Bound { value: value.negate(), exclusive });
+            Bound { value: value.negate(), exclusive }
+        });
+        self
+    }
+    /// Whether the multiples are found by their last digits or by one remainder, so that intersections of them with
+    /// bounds are decided at once.
+    pub fn has_cheap_multiples(&self) -> bool {
+        match self.multiple_of.as_ref().map(|divisor| Multiple::new(divisor, self.kind)) {
+            Some(Ok(multiple)) => multiples::are_cheap(&multiple),
+            Some(Err(_)) => false,
+            None => true,
+        }
+    }
     /// Whether the multiples can be written: the divisor's digits fit 64 bits, and its exponent 32.
     pub fn can_be_written(&self) -> bool {
         match self.multiple_of.as_ref().map(|divisor| Multiple::new(divisor, self.kind)) {

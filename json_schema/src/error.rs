@@ -152,15 +152,13 @@ impl Mistake {
         }
     }
 
-    /// Whether the schema is right, and only we cannot enforce it.
+    /// Whether the schema is right, only we cannot enforce it, and can do without.
     pub fn is_ours(&self) -> bool {
-        matches!(
-            self,
-            Mistake::Refused { .. }
-                | Mistake::OneOfOverlap { .. }
-                | Mistake::NotTooComplex { .. }
-                | Mistake::FormatNotDone { .. }
-        )
+        match self {
+            Mistake::Refused { keyword, .. } => !["const", "uniqueItems"].contains(keyword),
+            Mistake::OneOfOverlap { .. } | Mistake::NotTooComplex { .. } | Mistake::FormatNotDone { .. } => true,
+            _ => false,
+        }
     }
 
     /// The sentence, with its code, place and JSON pointer.

@@ -5,8 +5,8 @@
 //! many can be tried, since "so many zeros as the exponent says" is no regular language. Hence the texts that are
 //! written with [`NumberSpelling::Any`]:
 //!
-//! - all texts with an exponent from `-E` to `E`, where `E` is 20, less where a set is made of many long numbers
-//!   ([`window`]);
+//! - all texts with an exponent from `-E` to `E`, where `E` is 20; 6 where a set is an intersection or a complement that
+//!   arithmetic cannot simplify; less where it is made of many long numbers;
 //! - beyond it, texts in scientific notation (one digit other than 0 before the point) where the exponent alone decides:
 //!   every bound and value has its own exponent tried, and between these no number differs from another of its sign;
 //! - 0 with any exponent, all numbers with any exponent, integers without a fraction with any exponent from 0 up.
@@ -22,6 +22,8 @@ use crate::spelling::NumberSpelling;
 
 /// The largest exponent that every mantissa may have, where the set is constrained.
 pub(crate) const EXPONENT_MAX: i64 = 20;
+/// The same where the texts are intersected: what is empty of an intersection takes a search for each exponent.
+const EXPONENT_MAX_SEARCHED: i64 = 6;
 /// Digits written out for all exponents of one set, about.
 const WINDOW_DIGITS_MAX: u64 = 300_000;
 /// Exponents beyond the window that are tried one by one, at most, and how far they may be.
@@ -151,7 +153,9 @@ impl NumberTable {
         }
         let left = Limits::default().regex_nodes_max.saturating_sub(set.len()) as u64 / 16;
         let tries = WINDOW_DIGITS_MAX.min(left) / sum;
-        ((tries.saturating_sub(1) / 2) as i64).min(EXPONENT_MAX)
+        let is_searched = |part: &Numbers| matches!(self.get(*part), NumberSet::And(_) | NumberSet::Not(_));
+        let most = if parts.iter().any(is_searched) { EXPONENT_MAX_SEARCHED } else { EXPONENT_MAX };
+        ((tries.saturating_sub(1) / 2) as i64).min(most)
     }
 
     /// The exponents outside the window at which bounds and values stand, sorted; `None` if these are too many.
@@ -185,7 +189,7 @@ impl NumberTable {
         for &part in parts {
             let regex = match self.get(part) {
                 NumberSet::Range(range) => {
-                    let range = range.times_power_of_ten(-exponent).filter(NumberRange::can_be_written)?;
+                    let range = range.times_power_of_ten(-exponent).filter(NumberRange::has_cheap_multiples)?;
                     range_texts(&range, set)?
                 }
                 NumberSet::Values(values) => values_texts(values, -exponent, set),

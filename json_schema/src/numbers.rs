@@ -102,7 +102,6 @@ impl NumberTable {
     /// Errors: why it cannot be written.
     pub fn range(&mut self, range: NumberRange, set: &mut RegexSet, limits: &Limits) -> Result<Numbers, RangeError> {
         match number_regex(&range, limits, set) {
-            Ok(_) if !range.can_be_written() => Err(RangeError::DivisorTooLarge),
             Ok(_) => Ok(self.interval(range)),
             Err(NumberError::Empty) => Ok(Numbers::NONE),
             Err(NumberError::DivisorNotPositive) => Err(RangeError::NotPositive),
@@ -115,6 +114,7 @@ impl NumberTable {
         if range.is_empty() {
             return Numbers::NONE;
         }
+        let range = range.tightened();
         if let (Some(low), Some(high)) = (&range.minimum, &range.maximum)
             && low.value == high.value
         {

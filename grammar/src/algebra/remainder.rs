@@ -196,6 +196,9 @@ impl Algebra {
     /// these numbers of digits do not say.
     pub(super) fn has_multiple(&mut self, intersection: Expr) -> Option<bool> {
         let among = self.digits_wanted(intersection)?;
+        if matches!(among.remainder.place, Place::Point | Place::Fraction) {
+            return self.has_multiple_behind_point(intersection, &among);
+        }
         let min = among.lengths.min.max(u32::from(among.remainder.place == Place::Start));
         let last = among.lengths.max.min(min.saturating_add(LENGTHS_MAX));
         self.pay(8);
@@ -217,6 +220,30 @@ impl Algebra {
                 let value = least + step * i128::from(among.remainder.divisor);
                 let digits = format!("{value:0width$}", width = len as usize);
                 if digits.len() == len as usize && self.matches(intersection, digits.as_bytes()) {
+                    return Some(true);
+                }
+            }
+        }
+        None
+    }
+
+    /// The same behind the point, where the digits that count are at most as many as the scale has left.
+    fn has_multiple_behind_point(&mut self, intersection: Expr, among: &Among) -> Option<bool> {
+        let Remainder { divisor, remainder, scale, place } = among.remainder;
+        let least = (divisor - remainder) % divisor;
+        self.pay(8);
+        if among.is_all {
+            // What is missing, with zeros before it, and with zeros behind it if there must be more digits. That it is
+            // not too long was seen when the remainder was made.
+            let len = scale.max(among.lengths.min).max(u32::from(place == Place::Point));
+            return (len <= among.lengths.max).then_some(true);
+        }
+        let bound = 10u64.checked_pow(scale)?;
+        let last = (bound - 1).checked_sub(least)? / divisor;
+        for step in 0..MULTIPLES_TRIED as u64 {
+            for step in [step, last.saturating_sub(step)] {
+                let digits = format!("{:0width$}", least + step.min(last) * divisor, width = scale as usize);
+                if self.matches(intersection, digits.as_bytes()) {
                     return Some(true);
                 }
             }
@@ -267,8 +294,7 @@ impl Algebra {
             lengths.min = lengths.min.max(of_part.min);
             lengths.max = lengths.max.min(of_part.max);
         }
-        let remainder = remainder.filter(|r| matches!(r.place, Place::Start | Place::Whole))?;
-        Some(Among { remainder, lengths, is_all })
+        Some(Among { remainder: remainder?, lengths, is_all })
     }
 
     /// Lengths of which all digits are in the expression, if it has the form that bounds of numbers leave.

@@ -9,12 +9,17 @@ use crate::regex::{RegexId, RegexSet};
 
 /// Endings of the multiples of one divisor, at most; beyond it remainders are computed.
 const ENDINGS_MAX: u64 = 128;
+/// Divisors below which all remainders are walked at once.
+const DIVISOR_SMALL: u64 = 1_000;
 
 /// The texts without sign of all multiples; `None` if [`can_be_written`] says so.
 pub(super) fn multiples(multiple: &Multiple, set: &mut RegexSet) -> Option<RegexId> {
     let scale = u32::try_from(multiple.exponent.unsigned_abs()).ok()?;
     if multiple.exponent <= 0 {
         return Some(of_divisor(multiple.digits, scale, set));
+    }
+    if let Some(divisor) = with_zeros(multiple) {
+        return Some(of_divisor(divisor, 0, set));
     }
     // The zeros at the end apart, and 0 itself.
     let (first, more) = (digit(1, 9, set), any_digits(set));
@@ -32,6 +37,18 @@ pub(super) fn multiples(multiple: &Multiple, set: &mut RegexSet) -> Option<Regex
     let whole = set.or(&[zero, whole]);
     let tail = zero_fraction(set);
     Some(set.concat(&[whole, tail]))
+}
+
+/// The divisor with its zeros, where remainders by it are computed and fit 64 bits. Of small ones a search finds the
+/// multiples sooner if the zeros are apart.
+fn with_zeros(multiple: &Multiple) -> Option<u64> {
+    let zeros = u32::try_from(multiple.exponent).ok().filter(|_| multiple.digits >= DIVISOR_SMALL)?;
+    multiple.digits.checked_mul(10u64.checked_pow(zeros)?)
+}
+
+/// Whether the multiples are found by their last digits or by one remainder.
+pub(super) fn are_cheap(multiple: &Multiple) -> bool {
+    multiple.exponent <= 0 || multiple.digits < DIVISOR_SMALL || with_zeros(multiple).is_some()
 }
 
 /// Whether [`multiples`] has an answer.

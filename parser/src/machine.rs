@@ -273,6 +273,9 @@ impl Machine {
         if ends == NO_LEXEMES {
             return Ok(None);
         }
+        if !self.may_follow(thread, ends, byte)? {
+            return Ok(None);
+        }
         // Lazy lexemes end at their first match, so these are not lazy and have no text to read again.
         let (set, start) = self.end_longest(thread, ends)?;
         match self.lexer.quick(start, byte) {
@@ -305,6 +308,14 @@ impl Machine {
     fn scan(&mut self, thread: Thread, ends: LexemeSetId) -> Result<SetId, Fault> {
         let text = if self.lexer.records(ends) { self.tape.from(thread.began) } else { &[] };
         self.sets.scan(thread.set, ends, text, &mut self.lexer)
+    }
+
+    /// Whether a byte may follow lexemes of a thread that end here; true if that is not known without making sets.
+    fn may_follow(&mut self, thread: Thread, ends: LexemeSetId, byte: u8) -> Result<bool, Fault> {
+        if !self.lexer.records(ends) {
+            return Ok(true);
+        }
+        self.sets.may_follow(thread.set, ends, self.tape.from(thread.began), byte, &mut self.lexer)
     }
 
     /// A thread after a byte in `longest` mode: lazy lexemes that match have ended.
@@ -409,7 +420,7 @@ impl Machine {
                 next.push(self.moved(thread, goes_on));
             }
             let ends = self.lexer.ends_before(thread.lex, byte)?;
-            if ends != NO_LEXEMES {
+            if ends != NO_LEXEMES && self.may_follow(thread, ends, byte)? {
                 let (reread, set) = self.end(thread, ends)?;
                 agenda.extend(reread);
                 reached = self.sets.union(reached, set)?;

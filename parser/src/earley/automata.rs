@@ -14,12 +14,12 @@ use larkspur_grammar::{
 };
 use rustc_hash::FxHashMap;
 
-use super::sets::{Param, ParamId, Sets};
+use super::sets::{Param, ParamId, SetId, Sets};
 use crate::cfg::{Dot, DotId, LexemeId, NonterminalId, Symbol};
 use crate::error::Fault;
 use crate::lexer::arena::Expr;
 use crate::lexer::exceptions::{NO_TEXTS, TrieId};
-use crate::lexer::states::{Lexer, Rest};
+use crate::lexer::states::{DEAD, LexemeSetId, Lexer, Rest};
 
 define_id! {
     /// A state of an automaton.
@@ -239,6 +239,69 @@ impl Sets {
         }
         let next = self.next_state(state, label, text)?;
         Ok(Some(self.param_in(param, next)))
+    }
+
+    /// Whether something that begins with `byte` may follow recorded lexemes that end; true if that is not known. Nothing is
+    /// kept: a walk over the trie asks this of every text that some token would end the lexeme with, and nearly all of
+    /// them are followed by what cannot follow.
+    pub fn may_follow(
+        &mut self,
+        set: SetId,
+        ended: LexemeSetId,
+        text: &[u8],
+        byte: u8,
+        lexer: &mut Lexer,
+    ) -> Result<bool, Fault> {
+        if self.knows_scan(set, ended, text) {
+            return Ok(true);
+        }
+        let closure = self.closure(set, lexer)?;
+        for lexeme in lexer.lexemes(ended).to_vec() {
+            if self.cfg.lexemes[lexeme].ignored_by.is_some() {
+                return Ok(true);
+            }
+            for scan in closure.scans_of(lexeme) {
+                let Some(edge) = scan.recorded else { return Ok(true) };
+                if self.edge_may_be_followed(scan.param, edge, text, byte, lexer)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn edge_may_be_followed(
+        &mut self,
+        param: ParamId,
+        edge: u32,
+        text: &[u8],
+        byte: u8,
+        lexer: &mut Lexer,
+    ) -> Result<bool, Fault> {
+        let state = self.param_value(param).state.expect("an edge leaves a state");
+        let label = self.edges(state, lexer)?[edge as usize].label;
+        let Entry { automaton, state, .. } = &self.automata.states[state];
+        let cfg = self.cfg.clone();
+        let tables = cfg.nonterminals[*automaton].automaton.as_ref().expect("an automaton");
+        let asked = cfg.automaton(*automaton).expect("an automaton");
+        let next = asked.next(state, label, text)?;
+        if asked.is_final(&next) || !cfg.ignored[tables.grammar].is_empty() {
+            return Ok(true);
+        }
+        for edge in asked.edges(&next)? {
+            let lexeme = match &edge.symbol {
+                EdgeSymbol::Rule(_) => return Ok(true),
+                EdgeSymbol::Terminal(terminal) => tables.lexemes.get(terminal),
+                EdgeSymbol::Recorded(terminal, _) => tables.recorded.get(terminal),
+            };
+            if let Some(&lexeme) = lexeme {
+                let start = lexer.start(&[lexeme])?;
+                if lexer.next(start, byte)? != DEAD {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// What exceptions stand for. Cost: what is new beside a set that was asked for not long ago.

@@ -426,6 +426,11 @@ impl Sets {
         Ok(next)
     }
 
+    /// Whether the set after recorded lexemes with a text is known.
+    pub(super) fn knows_scan(&self, set: SetId, ended: LexemeSetId, text: &[u8]) -> bool {
+        self.recorded_scans.get(&(set, ended)).is_some_and(|by_text| by_text.contains_key(text))
+    }
+
     fn remember_recorded(&mut self, set: SetId, ended: LexemeSetId, text: &[u8], next: SetId) {
         let bytes = text.len() + RECORDED_SCAN_BYTES;
         if self.recorded_bytes + bytes > self.limits.earley_bytes_max / RECORDED_SCANS_SHARE {

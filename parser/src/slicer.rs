@@ -169,6 +169,18 @@ impl Automaton {
     }
 
     fn is_contained(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<bool, Fault> {
+        // Exceptions are finitely many texts: where something endless stays live without them, it does with them. That
+        // spares the states along the exceptions' tries.
+        if let Some(plain) = lexer.without_exceptions(lex)?
+            && self.is_in_product(lexer, mode, plain, true)?
+        {
+            return Ok(true);
+        }
+        self.is_in_product(lexer, mode, lex, false)
+    }
+
+    /// With `endless`, in each state something must be live that matches texts without end.
+    fn is_in_product(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId, endless: bool) -> Result<bool, Fault> {
         let mut visited: FxHashSet<(u16, LexStateId)> = FxHashSet::default();
         let mut agenda = vec![(1u16, lex)];
         while let Some((state, lex)) = agenda.pop() {
@@ -189,6 +201,9 @@ impl Automaton {
                 // In `exact` mode ignored text must be able to end.
                 let may_be_stuck = mode == LexerMode::Exact && entered.only_ignored;
                 if target == DEAD || entered.kind == StateKind::LazyEnd || may_be_stuck {
+                    return Ok(false);
+                }
+                if endless && !lexer.is_endless(target)? {
                     return Ok(false);
                 }
                 agenda.push((next, target));

@@ -450,6 +450,41 @@ impl Lexer {
         Ok(self.rest_matches(rest))
     }
 
+    /// The state without exceptions; `None` if it has none.
+    pub fn without_exceptions(&mut self, id: LexStateId) -> Result<Option<LexStateId>, Fault> {
+        let key = self.states[id].key.clone();
+        let is_excepted = |(lexeme, rest): &(LexemeId, Rest)| {
+            matches!(self.cfg.lexemes[*lexeme].pattern, Pattern::Regex(_)) && rest & EXCEPTED != 0
+        };
+        if !key.entries.iter().any(is_excepted) {
+            return Ok(None);
+        }
+        let plain = |entry: &(LexemeId, Rest)| {
+            if is_excepted(entry) { (entry.0, self.parts(entry.1).0.to_raw()) } else { *entry }
+        };
+        let mut entries: Vec<(LexemeId, Rest)> = key.entries.iter().map(plain).collect();
+        entries.sort_unstable();
+        entries.dedup();
+        self.intern(StateKey { entries: entries.into(), kind: key.kind }).map(Some)
+    }
+
+    /// Whether of a state without exceptions something stays live whatever finitely many texts recorded lexemes leave out:
+    /// a lexeme that is not recorded, or one that some byte leads to itself and that so matches endlessly many texts.
+    pub fn is_endless(&mut self, id: LexStateId) -> Result<bool, Fault> {
+        let key = self.states[id].key.clone();
+        for &(lexeme, rest) in &key.entries {
+            let info = &self.cfg.lexemes[lexeme];
+            if info.ignored_by.is_some() {
+                continue;
+            }
+            let expr = Expr::from_raw(rest);
+            if !info.recorded || self.expr_row(expr)?.next.contains(&expr) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether the text of one of the lexemes is recorded.
     pub fn records(&self, id: LexemeSetId) -> bool {
         self.cfg.has_recorded && self.lexeme_sets[id].iter().any(|&lexeme| self.cfg.lexemes[lexeme].recorded)

@@ -217,11 +217,19 @@ fn walk(grammar: &CompiledGrammar, random: &mut Random, schema: &str) -> Result<
         }
         let visible: Vec<u8> = bytes.iter().copied().filter(|byte| !b" \t\r\n".contains(byte)).collect();
         let visible = if visible.is_empty() { bytes } else { visible };
+        // Exponents, which the validator does not compare exactly, only where nothing else can follow.
+        let plain: Vec<u8> = visible.iter().copied().filter(|byte| !b"eE".contains(byte)).collect();
+        let visible = if plain.is_empty() { visible } else { plain };
         let out = b"\"]}0aeulrstfbn,:".iter().copied().find(|byte| visible.contains(byte));
         let byte = if wanders { random.pick(&visible) } else { out.unwrap_or(visible[0]) };
         matcher.consume_bytes(&[byte])?;
     }
     Ok(None)
+}
+
+/// Whether the text has so many digits in a row that the validator, which computes with floats, may be wrong.
+fn is_beyond_floats(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_digit() && c != '.').any(|digits| digits.len() > 12)
 }
 
 /// Another value, by one change.
@@ -292,6 +300,9 @@ fn judge(engine: &Shared, random: &mut Random, counts: &mut Counts) {
         match walk(&grammar, random, &text) {
             Ok(Some(walked)) => {
                 counts.walks += 1;
+                if is_beyond_floats(&walked) {
+                    continue;
+                }
                 let instance: Value = serde_json::from_str(&walked)
                     .unwrap_or_else(|error| panic!("{walked:?} of {text} is not JSON: {error}"));
                 if !validator.is_valid(&instance) {

@@ -84,6 +84,10 @@ impl Automaton for Containers {
     }
     fn edges(&self, state: &State) -> Result<Vec<Edge>, LimitExceeded> {
         let place = state.get::<Place>();
+        // Not where the state is made: the parser makes states before it is known that their bracket is read.
+        if place.frames.len() > self.depth_max {
+            return Err(LimitExceeded { limit: "schema_unique_depth_max", value: self.depth_max as u64 });
+        }
         let mut edges = Vec::new();
         for label in self.labels(place).map_err(|trouble| self.search_limit(trouble))? {
             if let Some(symbol) = self.symbol(place, label)? {
@@ -455,9 +459,6 @@ impl Containers {
                     Some(&machine) => self.array_start(machine),
                     None => self.object_start(value.objects[way - 1 - value.arrays.len()]),
                 };
-                if next.frames.len() >= self.depth_max {
-                    return Err(LimitExceeded { limit: "schema_unique_depth_max", value: self.depth_max as u64 });
-                }
                 next.frames.push(machine);
             }
         }

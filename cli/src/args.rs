@@ -57,8 +57,8 @@ pub(crate) struct ReadArgs {
     #[arg(long = "ref", value_name = "FILE")]
     pub refs: Vec<String>,
     /// The vocabulary: tokenizer.json, *.tiktoken or a sentencepiece .model, a folder with one of them, or `o200k`,
-    /// `o200k_harmony`, `cl100k`, `bytes` [default: o200k; for `check`, `match` and `dump` the single bytes and what tokens the
-    /// grammar names].
+    /// `o200k_harmony`, `cl100k`, `bytes` [default: o200k; for `check`, `dump` and `match` without token ids the single
+    /// bytes and what tokens the grammar names].
     #[arg(long, value_name = "PATH|NAME")]
     pub tokenizer: Option<String>,
 }
@@ -69,7 +69,7 @@ pub(crate) struct TextArgs {
     /// In the text, the name of a special token (`<|name|>`, `<name>`) and `<[id]>` are tokens.
     #[arg(long)]
     pub special: bool,
-    /// The text as token ids, between commas.
+    /// The text as token ids of the vocabulary [default: o200k], between commas.
     #[arg(long, value_name = "IDS", value_delimiter = ',', conflicts_with = "special")]
     pub token_ids: Option<Vec<u32>>,
 }

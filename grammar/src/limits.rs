@@ -38,6 +38,9 @@ pub struct Limits {
     pub earley_set_work_max: usize,
     /// Threads of one matcher (ways to split the text into lexemes that are still open). 10,000.
     pub threads_max: usize,
+    /// Places visited to find out whether ignored text that has begun can end (`exact` mode). 4,096: a handful suffices
+    /// for white space and comments.
+    pub ignored_places_max: usize,
     /// Work of one mask: trie nodes visited, and 16 for each at which a lexeme ends or threads part. 200,000,000, about a
     /// second.
     pub mask_work_max: u64,
@@ -91,6 +94,7 @@ impl Default for Limits {
             earley_bytes_max: 256 << 20,
             earley_set_work_max: 1_000_000,
             threads_max: 10_000,
+            ignored_places_max: 4_096,
             mask_work_max: 200_000_000,
             param_fuel: 100_000,
             mask_cache_bytes_max: 64 << 20,

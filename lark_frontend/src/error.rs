@@ -201,8 +201,11 @@ impl Mistake {
                 }
             }
             Mistake::FlagsRunIntoName { word } => {
-                say(format!("`{word}` is not a flag, and not apart from the literal"))
-                    .help("put a blank before a name; flags are `i` for strings and `imsux` for regexes")
+                let diagnostic = say(format!("`{word}` is not a flag, and not apart from the literal"));
+                diagnostic.help(match word.as_str() {
+                    "a" => "for the ASCII meaning of `\\w`, `\\d` and the like write `(?a:…)` within the regex",
+                    _ => "put a blank before a name; flags are `i` for strings and `imsux` for regexes",
+                })
             }
             Mistake::UnknownDirective { word } => {
                 let names = crate::lexer::DIRECTIVES.iter().map(|&(name, _)| (name, None));

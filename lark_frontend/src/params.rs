@@ -68,7 +68,11 @@ impl Parser<'_, '_> {
         }
         let name = self.str(self.peek());
         if !FUNCTIONS.contains(&name) {
-            return self.fail(Mistake::ParameterFunction { name: name.to_string(), condition: false });
+            let mistake = Mistake::ParameterFunction { name: name.to_string(), condition: false };
+            self.sink.report(self.here(), mistake);
+            self.next();
+            self.skip_arguments();
+            return Ok(ParamExpr::Same);
         }
         self.next();
         let opened = self.expect(SyntaxKind::LParen)?;
@@ -82,6 +86,24 @@ impl Parser<'_, '_> {
         };
         self.close(SyntaxKind::RParen, opened)?;
         Ok(expr)
+    }
+
+    /// The parentheses behind an unknown function, so that what follows them is read.
+    fn skip_arguments(&mut self) {
+        let mut open = 0;
+        loop {
+            match self.peek().kind {
+                SyntaxKind::LParen => open += 1,
+                SyntaxKind::RParen if open > 0 => open -= 1,
+                SyntaxKind::Newline | SyntaxKind::Eof => return,
+                _ if open == 0 => return,
+                _ => {}
+            }
+            self.next();
+            if open == 0 {
+                return;
+            }
+        }
     }
 
     /// What follows `%if`. Conditions that are open stand in a list, so that reading does not recurse.

@@ -441,6 +441,9 @@ impl Parser<'_, '_> {
             loop {
                 let name = self.any_name("a terminal name")?;
                 names.push((name.clone(), name));
+                if self.is(SyntaxKind::Arrow) {
+                    return self.fail_expected("`,` or `)` (a new name needs `%import common.NAME -> NEW_NAME`)");
+                }
                 if self.accept(SyntaxKind::Comma).is_none() {
                     break;
                 }

@@ -8,7 +8,7 @@ use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, Mat
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 /// The fields met by the tests of this file, which are named after them.
-const MET: [&str; 21] = [
+const MET: [&str; 22] = [
     "source_bytes_max",
     "diagnostics_max",
     "grammar_depth_max",
@@ -24,6 +24,7 @@ const MET: [&str; 21] = [
     "earley_bytes_max",
     "earley_set_work_max",
     "threads_max",
+    "ignored_places_max",
     "mask_work_max",
     "param_fuel",
     "mask_cache_bytes_max",
@@ -303,6 +304,15 @@ fn threads_max() {
     let limits = Limits { threads_max: 20, ..Limits::default() };
     let mut matcher = matcher("start: (A B?)*\nA: /a{1,50}/\nB: \"b\"\n", LexerMode::Exact, limits);
     consume_until(&mut matcher, std::iter::repeat_n(b'a', 1_000), &exceeded("threads_max", 20));
+}
+
+#[test]
+fn ignored_places_max() {
+    // Ignored text begins with the first `a`, and all that may follow it is one more: it ends at the hundredth.
+    let grammar = "start: \"x\" \"a\"\n%ignore /a{1,100}/\n";
+    let limits = Limits { ignored_places_max: 20, ..Limits::default() };
+    let mut matcher = matcher(grammar, LexerMode::Exact, limits);
+    consume_until(&mut matcher, b"xaaa".iter().copied(), &exceeded("ignored_places_max", 20));
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Prepared {
 /// What the vocabulary is, and what the text is cut into, where `--tokenizer` does not say it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Default {
-    /// Bytes and bytes.
+    /// Bytes and bytes; token ids are those of the default vocabulary.
     Bytes,
     /// The default vocabulary, and bytes: budgets of tokens do not count.
     VocabularyAndBytes,
@@ -64,7 +64,7 @@ pub(crate) fn prepare(
     let names: Vec<String> = linked.token_names().into_iter().map(str::to_owned).collect();
     let vocabulary = match &read.tokenizer {
         Some(name) => vocabulary::named(name)?,
-        None if default == Default::Bytes => {
+        None if default == Default::Bytes && how.token_ids.is_none() => {
             let written = if how.special { special_names(&bytes) } else { Vec::new() };
             vocabulary::bytes_for(&linked, written)?
         }

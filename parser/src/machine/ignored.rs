@@ -9,11 +9,10 @@ use super::{Machine, Thread};
 use crate::error::Fault;
 use crate::lexer::states::{DEAD, NO_LEXEMES};
 
-/// Threads visited before the answer is taken to be yes; a handful suffices for any sensible `%ignore`.
-const VISITED_MAX: usize = 4096;
-
 impl Machine {
     /// Whether a thread in which only ignored text is live leads to something else.
+    ///
+    /// Errors: `ignored_places_max`, which any sensible `%ignore` is far from.
     pub fn ignored_can_end(&mut self, thread: Thread) -> Result<bool, Fault> {
         if let Some(&known) = self.ignored_can_end.get(&thread) {
             return Ok(known);
@@ -25,7 +24,10 @@ impl Machine {
             if !visited.insert(at) {
                 continue;
             }
-            if visited.len() > VISITED_MAX || self.can_end_at(at, &mut agenda)? {
+            if visited.len() > self.limits.ignored_places_max {
+                return Err(Fault::exceeded("ignored_places_max", self.limits.ignored_places_max as u64));
+            }
+            if self.can_end_at(at, &mut agenda)? {
                 found = true;
                 break;
             }

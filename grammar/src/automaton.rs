@@ -34,7 +34,7 @@ pub trait Automaton: Debug + Send + Sync {
     /// matches that.
     fn terminals(&self) -> &[TerminalId];
     /// All rules that edges have. An edge is not taken by the empty text, even if its rule derives that. A parametric
-    /// rule has parameter 0. What is captured inside is not reported.
+    /// rule has the parameter of the rule that the automaton stands in. What is captured inside is not reported.
     fn rules(&self) -> &[RuleId];
     /// The texts that an exception of an edge stands for, as a regex in `set`.
     fn excepted(&self, exception: &[u8], set: &mut RegexSet) -> RegexId {

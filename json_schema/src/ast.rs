@@ -62,6 +62,8 @@ pub(crate) struct PatternProperty {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keywords {
     pub types: Option<Types>,
+    /// `integer` is a matter of spelling, as draft 4 has it (core, section 3.5): no fraction, no exponent.
+    pub integers_by_spelling: bool,
     pub enumeration: Option<(JsonId, Vec<JsonId>)>,
     pub constant: Option<JsonId>,
     pub minimum: Vec<Limit>,

@@ -37,6 +37,16 @@ pub(crate) struct Marks {
     pub colon: TerminalId,
 }
 
+/// The same as rules that begin with the line's indentation, for one number of brackets that the automaton has open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lines {
+    /// The line of the first element or member.
+    pub first: RuleId,
+    pub comma: RuleId,
+    pub close_brace: RuleId,
+    pub close_bracket: RuleId,
+}
+
 /// All automata of a grammar.
 #[derive(Debug)]
 pub(crate) struct Containers {
@@ -46,6 +56,9 @@ pub(crate) struct Containers {
     /// Values that are read here.
     pub inline: Vec<Inline>,
     pub marks: Marks,
+    /// By the number of brackets that are open within the automaton, less one; empty if values are not on lines of
+    /// their own.
+    pub lines: Vec<Lines>,
     pub starts: Vec<Place>,
     /// The listed properties come in any order.
     pub any_order: bool,

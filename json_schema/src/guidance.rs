@@ -95,9 +95,9 @@ fn ours(document: &JsonDocument, object: JsonId, guidance: &mut Guidance, sink: 
             ("whitespace", _, Some("flexible")) => set(&mut spelling.whitespace, Whitespace::Flexible),
             ("whitespace", _, Some("compact")) => set(&mut spelling.whitespace, Whitespace::Compact),
             ("whitespace", _, Some("any")) => set(&mut spelling.whitespace, Whitespace::Any),
-            ("whitespace", ..) => match only_member(document, value, "pattern").and_then(|p| document.string(p)) {
-                Some(pattern) => set(&mut spelling.whitespace, Whitespace::Pattern(pattern.to_owned())),
-                None => Err("`whitespace` as `flexible`, `compact`, `any` or `{\"pattern\": …}`"),
+            ("whitespace", ..) => match whitespace(document, value) {
+                Some(whitespace) => set(&mut spelling.whitespace, whitespace),
+                None => Err("`whitespace` as `flexible`, `compact`, `any`, `{\"pattern\": …}` or `{\"indent\": 0 to 255}`"),
             },
             ("whitespace_outside", Some(outside), _) => set(&mut spelling.whitespace_outside, outside),
             ("whitespace_outside", ..) => Err("`whitespace_outside` as a boolean"),
@@ -142,6 +142,15 @@ fn only_member(document: &JsonDocument, object: JsonId, name: &str) -> Option<Js
         [member] if &*member.key == name => Some(member.value),
         _ => None,
     }
+}
+
+/// `{"pattern": …}` or `{"indent": …}`.
+fn whitespace(document: &JsonDocument, value: JsonId) -> Option<Whitespace> {
+    if let Some(spaces) = only_member(document, value, "indent") {
+        return Some(Whitespace::Indent(document.number(spaces)?.parse().ok()?));
+    }
+    let pattern = document.string(only_member(document, value, "pattern")?)?;
+    Some(Whitespace::Pattern(pattern.to_owned()))
 }
 
 fn chosen(document: &JsonDocument, value: JsonId) -> Option<StringEscapes> {

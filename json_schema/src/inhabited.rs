@@ -137,7 +137,8 @@ impl Normalizer<'_> {
         shape.arrays.is_empty() && shape.objects.is_empty() && !self.has_scalars(&shape)
     }
     fn has_scalars(&mut self, shape: &Shape) -> bool {
-        shape.null || shape.truth != [false; 2] || !self.is_no_number(shape.numbers) || !self.is_nothing(shape.strings)
+        let numbers = self.all_numbers(shape);
+        shape.null || shape.truth != [false; 2] || !self.is_no_number(numbers) || !self.is_nothing(shape.strings)
     }
 
     fn ways(&mut self, node: NodeId, mode: Mode) -> Ways {

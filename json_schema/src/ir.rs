@@ -72,7 +72,10 @@ pub(crate) struct Shape {
     pub null: bool,
     /// `false`, `true`.
     pub truth: [bool; 2],
+    /// Written with a fraction or an exponent.
     pub numbers: Numbers,
+    /// Written without. Another set than `numbers` only by draft 4's `integer`; its fractions do not count.
+    pub integers: Numbers,
     /// The decoded texts.
     pub strings: RegexId,
     /// Any of these ways; none is no array.

@@ -136,6 +136,7 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
             return Parsed { grammar: None, diagnostics: normalizer.sink.finish() };
         }
     };
+    normalizer.has_any_spelling = guidance.spelling.number_spelling == NumberSpelling::Any;
     normalizer.unknown_format = guidance.spelling.unknown_format;
     normalizer.sink.lenient = guidance.spelling.lenient;
     let root = normalizer.schema(document.root());

@@ -7,11 +7,12 @@
 
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{
-    Alternative, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexId, Rule, RuleId, Span,
-    Terminal, TerminalId,
+    Alternative, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, ParamExpr, RegexId, Rule, RuleId,
+    Span, Terminal, TerminalId,
 };
 use rustc_hash::FxHashMap;
 
+mod lines;
 mod machines;
 
 use crate::automata::Marks;
@@ -33,6 +34,8 @@ struct Lowerer<'n, 'a> {
     quoting: Quoting,
     writing: Writing,
     marks: Marks,
+    /// The rule for the start of a line, where values stand on lines of their own.
+    line: Option<RuleId>,
     machines: Machines,
     any_order: bool,
     unique_keys: bool,
@@ -70,6 +73,7 @@ pub(crate) fn lower(
         quoting: Quoting::new(writing.escapes),
         writing,
         marks,
+        line: None,
         machines: Machines::default(),
         any_order: spelling.key_order == KeyOrder::Any,
         unique_keys: spelling.unique_keys,
@@ -80,7 +84,8 @@ pub(crate) fn lower(
         span,
     };
     let start = lowerer.reserve("start".to_owned());
-    let value = lowerer.value(root);
+    lowerer.line = separators.indent.map(|spaces| lowerer.make_line(spaces));
+    let value = lowerer.outermost(root);
     let body = lowerer.outside(value, separators.outside);
     lowerer.grammar.rules[start].body = body;
     lowerer.grammar.start = start;
@@ -175,7 +180,7 @@ impl Lowerer<'_, '_> {
             name,
             span: self.span,
             body,
-            parametric: false,
+            parametric: self.line.is_some(),
             priority: 0,
             capture: None,
             max_tokens: None,
@@ -191,17 +196,30 @@ impl Lowerer<'_, '_> {
         self.expr(ExprKind::Sequence(vec![space, value, space]))
     }
 
-    /// A value of the node, which is inhabited.
+    /// The value that is in no other.
+    fn outermost(&mut self, node: NodeId) -> ExprId {
+        match self.scalars_or_rule(node) {
+            Ok(scalars) => scalars,
+            Err(rule) => self.expr(ExprKind::Rule(rule, self.line.map(|_| ParamExpr::Const(0)))),
+        }
+    }
+    /// A value of the node, which is inhabited, within an array or object.
     fn value(&mut self, node: NodeId) -> ExprId {
+        match self.scalars_or_rule(node) {
+            Ok(scalars) => scalars,
+            Err(rule) => self.inner_rule(rule),
+        }
+    }
+    fn scalars_or_rule(&mut self, node: NodeId) -> Result<ExprId, RuleId> {
         let id = self.normalizer.shape(node, Mode::Exact);
         let shape = self.normalizer.ir.shapes.get(id).clone();
         if shape.arrays.is_empty()
             && shape.objects.is_empty()
             && let Some(scalars) = self.scalars(&shape)
         {
-            return scalars;
+            return Ok(scalars);
         }
-        let rule = match self.rules.get(&id) {
+        Err(match self.rules.get(&id) {
             Some(&rule) => rule,
             None => {
                 let place = self.normalizer.ir.origin(node);
@@ -212,8 +230,7 @@ impl Lowerer<'_, '_> {
                 self.queue.push((id, rule, node));
                 rule
             }
-        };
-        self.expr(ExprKind::Rule(rule, None))
+        })
     }
 
     /// The scalars of a shape as one terminal; `None` if there are none.
@@ -231,10 +248,14 @@ impl Lowerer<'_, '_> {
                 names.push(text);
             }
         }
-        if !self.normalizer.is_no_number(shape.numbers) {
+        let numbers = self.normalizer.all_numbers(shape);
+        if !self.normalizer.is_no_number(numbers) {
             let spelling = self.writing.numbers;
             let Normalizer { numbers, set, .. } = &mut *self.normalizer;
-            ways.push(numbers.texts(shape.numbers, spelling, extent, set));
+            ways.push(match shape.numbers == shape.integers {
+                true => numbers.texts(shape.numbers, spelling, extent, set),
+                false => numbers.texts_by_spelling(shape.integers, shape.numbers, spelling, extent, set),
+            });
             names.push("number");
         }
         if !self.normalizer.is_nothing(shape.strings) {
@@ -277,7 +298,7 @@ impl Lowerer<'_, '_> {
         let body = self.sequence(tail);
         let rule = self.reserve(name.to_owned());
         self.grammar.rules[rule].body = body;
-        self.expr(ExprKind::Rule(rule, None))
+        self.own_rule(rule)
     }
     /// `expr` `min` to `max` times.
     fn repeat(&mut self, expr: ExprId, min: u64, max: Option<u64>) -> ExprId {
@@ -313,19 +334,18 @@ impl Lowerer<'_, '_> {
             return None;
         }
         let len = prefix.len() as u64;
-        let Marks { close_bracket, close_empty_bracket, comma, .. } = self.marks;
         let has_rest = max.is_none_or(|max| max > len);
         if !has_rest {
             rest = NEVER;
         }
-        let mut tail = vec![self.mark(close_bracket)];
+        let mut tail = vec![self.close_bracket()];
         let mut ways = Vec::new();
         if min == 0 {
-            ways.push(self.mark(close_empty_bracket));
+            ways.push(self.mark(self.marks.close_empty_bracket));
         }
         if has_rest {
             let element = self.value(rest);
-            let separator = self.mark(comma);
+            let separator = self.comma();
             let more = self.expr(ExprKind::Sequence(vec![separator, element]));
             // The first element has no comma before it.
             let first = u64::from(len == 0);
@@ -339,7 +359,7 @@ impl Lowerer<'_, '_> {
         for index in (0..prefix.len()).rev() {
             // `tail` is what follows element `index`.
             if (index as u64) + 1 >= min && index + 1 < prefix.len() {
-                let close = self.mark(close_bracket);
+                let close = self.close_bracket();
                 let on = self.sequence(std::mem::take(&mut tail));
                 let choice = self.choice(vec![on, close]);
                 tail = vec![self.shared_choice(choice)];
@@ -347,10 +367,11 @@ impl Lowerer<'_, '_> {
             let element = self.value(prefix[index]);
             tail.push(element);
             if index > 0 {
-                tail.push(self.mark(comma));
+                tail.push(self.comma());
             }
         }
         if has_rest || !prefix.is_empty() {
+            tail.extend(self.first_line());
             ways.push(self.sequence(tail));
         }
         let inside = self.choice(ways);
@@ -362,7 +383,7 @@ impl Lowerer<'_, '_> {
     fn shared_choice(&mut self, choice: ExprId) -> ExprId {
         let rule = self.reserve("elements".to_owned());
         self.grammar.rules[rule].body = choice;
-        self.expr(ExprKind::Rule(rule, None))
+        self.own_rule(rule)
     }
 
     /// An object; `None` if there is none.
@@ -504,8 +525,9 @@ impl Lowerer<'_, '_> {
         let regex = self.quoting.string(&mut self.normalizer.set, literal);
         let key = self.terminal(regex, || quoted(&name));
         tail.extend([value, colon, key]);
-        if has_comma {
-            tail.push(self.mark(self.marks.comma));
+        match has_comma {
+            true => tail.push(self.comma()),
+            false => tail.extend(self.first_line()),
         }
     }
 
@@ -513,7 +535,7 @@ impl Lowerer<'_, '_> {
     fn end(&mut self, states: &Members, so_far: usize) -> Tail {
         let min = states.min.saturating_sub(so_far as u64);
         let max = states.max.map(|max| max.saturating_sub(so_far as u64));
-        let close = self.mark(self.marks.close_brace);
+        let close = self.close_brace();
         let Some(extra) = states.extra.filter(|_| max != Some(0)) else {
             let empty = self.mark(self.marks.close_empty_brace);
             return (min == 0).then(|| vec![if so_far == 0 { empty } else { close }]);
@@ -522,14 +544,15 @@ impl Lowerer<'_, '_> {
             Extra::Repeating(extra) => extra,
             Extra::Machine(machine) => return self.extra_start(machine, so_far as u64).map(|start| vec![start]),
         };
-        let comma = self.mark(self.marks.comma);
+        let comma = self.comma();
         let more = self.expr(ExprKind::Sequence(vec![comma, extra]));
         if so_far > 0 {
             let more = self.repeat(more, min, max);
             return Some(vec![close, more]);
         }
         let more = self.repeat(more, min.saturating_sub(1), max.map(|max| max - 1));
-        let some = self.expr(ExprKind::Sequence(vec![extra, more, close]));
+        let some = self.first_line().into_iter().chain([extra, more, close]).collect();
+        let some = self.expr(ExprKind::Sequence(some));
         let mut ways = vec![some];
         if min == 0 {
             ways.push(self.mark(self.marks.close_empty_brace));

@@ -86,6 +86,8 @@ pub(crate) struct Normalizer<'a> {
     question_depth: usize,
     /// Read `oneOf` as `anyOf`.
     pub coerce_one_of: bool,
+    /// Whether integers are written with fractions and exponents, too.
+    pub has_any_spelling: bool,
     /// What a `format` of unknown name is.
     pub unknown_format: UnknownFormat,
     /// `format` says nothing.
@@ -122,6 +124,7 @@ impl<'a> Normalizer<'a> {
             is_listing: false,
             question_depth: 0,
             coerce_one_of: false,
+            has_any_spelling: false,
             unknown_format: UnknownFormat::default(),
             format_annotation: false,
             work: 0,
@@ -542,7 +545,9 @@ impl<'a> Normalizer<'a> {
         shape.null = types.has(Types::NULL);
         shape.truth = [types.has(Types::BOOLEAN); 2];
         if types.has(Types::INTEGER) {
-            shape.numbers = self.own_numbers(keywords, types.has(Types::NUMBER));
+            shape.integers = self.own_numbers(keywords, types.has(Types::NUMBER));
+            let by_spelling = self.has_any_spelling && keywords.integers_by_spelling && !types.has(Types::NUMBER);
+            shape.numbers = if by_spelling { Numbers::NONE } else { shape.integers };
         }
         if types.has(Types::STRING) {
             shape.strings = self.own_strings(keywords);
@@ -733,6 +738,7 @@ impl<'a> Normalizer<'a> {
             }
         }
         shape.numbers = self.numbers.values(numbers);
+        shape.integers = shape.numbers;
         shape.strings = self.set.or(&strings);
         let mut seen = FxHashSet::default();
         shape.arrays = arrays.into_iter().filter(|&array| seen.insert(array)).collect();

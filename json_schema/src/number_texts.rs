@@ -60,6 +60,27 @@ impl NumberTable {
         }
     }
 
+    /// The texts of `integers` without fraction and exponent, and those of `others` with one of them.
+    pub fn texts_by_spelling(
+        &mut self,
+        integers: Numbers,
+        others: Numbers,
+        spelling: NumberSpelling,
+        extent: Extent,
+        set: &mut RegexSet,
+    ) -> RegexId {
+        let integers = self.and(integers, Numbers::INTEGERS);
+        let integers = self.written(integers, false, set);
+        if others == Numbers::NONE {
+            return integers;
+        }
+        let others = self.texts(others, spelling, extent, set);
+        let all_integers = self.written(Numbers::INTEGERS, false, set);
+        let not_integers = set.not(all_integers);
+        let others = set.and(&[others, not_integers]);
+        set.or(&[integers, others])
+    }
+
     /// All plain texts of the set's values.
     pub fn closed(&mut self, id: Numbers, set: &mut RegexSet) -> RegexId {
         let mut known = std::mem::take(&mut self.closed);

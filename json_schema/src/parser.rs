@@ -256,5 +256,6 @@ impl<'a> Parser<'a, '_, '_> {
             }
         }
         self.out.types = Some(types);
+        self.out.integers_by_spelling = self.dialect.draft == Draft::Draft4;
     }
 }

@@ -33,6 +33,7 @@ impl Normalizer<'_> {
             null: true,
             truth: [true; 2],
             numbers: Numbers::ALL,
+            integers: Numbers::ALL,
             strings: self.any_text,
             arrays: [array].into(),
             objects: [object].into(),
@@ -44,6 +45,7 @@ impl Normalizer<'_> {
             null: false,
             truth: [false; 2],
             numbers: Numbers::NONE,
+            integers: Numbers::NONE,
             strings: self.set.nothing(),
             arrays: [].into(),
             objects: [].into(),
@@ -82,6 +84,7 @@ impl Normalizer<'_> {
             null: a.null && b.null,
             truth: [a.truth[0] && b.truth[0], a.truth[1] && b.truth[1]],
             numbers: self.numbers.and(a.numbers, b.numbers),
+            integers: self.numbers.and(a.integers, b.integers),
             strings: self.and_text(a.strings, b.strings),
             arrays,
             objects,
@@ -92,18 +95,21 @@ impl Normalizer<'_> {
     /// Values of either.
     pub fn or_shapes(&mut self, shapes: &[ShapeId]) -> ShapeId {
         let mut all = self.no_shape();
-        let (mut arrays, mut objects, mut strings, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut arrays, mut objects, mut strings) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut numbers, mut integers) = (Vec::new(), Vec::new());
         for &shape in shapes {
             let shape = self.ir.shapes.get(shape).clone();
             self.charge(1 + shape.arrays.len() as u64 + shape.objects.len() as u64);
             all.null |= shape.null;
             all.truth = [all.truth[0] || shape.truth[0], all.truth[1] || shape.truth[1]];
             numbers.push(shape.numbers);
+            integers.push(shape.integers);
             strings.push(shape.strings);
             arrays.extend(shape.arrays);
             objects.extend(shape.objects);
         }
         all.numbers = self.numbers.union(&numbers);
+        all.integers = if integers == numbers { all.numbers } else { self.numbers.union(&integers) };
         all.strings = if strings.contains(&self.any_text) { self.any_text } else { self.set.or(&strings) };
         let any_array = self.any_array();
         all.arrays = self.alternatives(arrays, any_array);
@@ -137,6 +143,7 @@ impl Normalizer<'_> {
             null: !shape.null,
             truth: [!shape.truth[0], !shape.truth[1]],
             numbers: self.numbers.not(shape.numbers),
+            integers: self.numbers.not(shape.integers),
             strings: self.not_text(shape.strings),
             arrays,
             objects,
@@ -190,6 +197,7 @@ impl Normalizer<'_> {
         one.truth = [once(&|shape| shape.truth[0]), once(&|shape| shape.truth[1])];
         one.strings = self.one_language(shapes.iter().map(|shape| shape.strings).collect());
         one.numbers = self.one_number_set(shapes.iter().map(|shape| shape.numbers).collect());
+        one.integers = self.one_number_set(shapes.iter().map(|shape| shape.integers).collect());
         let objects: Vec<&[ObjectId]> = shapes.iter().map(|shape| &*shape.objects).collect();
         one.objects = self.one_object_list(&objects, origin);
         let arrays: Vec<&[ArrayId]> = shapes.iter().map(|shape| &*shape.arrays).collect();
@@ -399,6 +407,14 @@ impl Normalizer<'_> {
     /// Whether the language certainly has no text.
     pub fn is_nothing(&mut self, regex: RegexId) -> bool {
         self.search.is_empty(&mut self.set, regex) == Some(true)
+    }
+    /// All numbers of a shape, however they are written.
+    pub fn all_numbers(&mut self, shape: &Shape) -> Numbers {
+        if shape.integers == shape.numbers {
+            return shape.numbers;
+        }
+        let integers = self.numbers.and(shape.integers, Numbers::INTEGERS);
+        self.numbers.union(&[integers, shape.numbers])
     }
     /// Whether there is certainly no number in the set.
     pub fn is_no_number(&mut self, numbers: Numbers) -> bool {

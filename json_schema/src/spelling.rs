@@ -59,6 +59,9 @@ pub enum Whitespace {
     Any,
     /// A regex in the syntax of the `regex` crate, at most once at each place; it may match the empty text.
     Pattern(String),
+    /// Each element and member on a line of its own, with so many spaces for each bracket around it, and a space behind
+    /// the colon: what Python's `json.dumps(value, indent=N)` writes.
+    Indent(u8),
 }
 
 /// Which texts a number has.
@@ -153,7 +156,7 @@ impl Spelling {
         };
         let space = match &self.whitespace {
             Whitespace::Flexible => flexible(set),
-            Whitespace::Compact => set.epsilon(),
+            Whitespace::Compact | Whitespace::Indent(_) => set.epsilon(),
             Whitespace::Any => {
                 let mut bytes = ByteSet::EMPTY;
                 b" \t\n\r".iter().for_each(|&byte| bytes.insert(byte));
@@ -166,13 +169,18 @@ impl Spelling {
             }
         };
         let item = regex(set, "item_separator", self.item_separator.as_deref().unwrap_or(","))?;
-        let key = regex(set, "key_separator", self.key_separator.as_deref().unwrap_or(":"))?;
+        let colon = if matches!(self.whitespace, Whitespace::Indent(_)) { ": " } else { ":" };
+        let key = regex(set, "key_separator", self.key_separator.as_deref().unwrap_or(colon))?;
         let outside = self.whitespace_outside.then(|| {
             let any = set.any_byte();
             let some = set.repeat(any, 1, None);
             set.and(&[space, some])
         });
-        Ok(Separators { space, item, key, outside })
+        let indent = match self.whitespace {
+            Whitespace::Indent(spaces) => Some(spaces),
+            _ => None,
+        };
+        Ok(Separators { space, item, key, outside, indent })
     }
 }
 
@@ -183,6 +191,8 @@ pub(crate) struct Separators {
     pub key: RegexId,
     /// Before and behind the whole value, if anything may stand there: not the empty text.
     pub outside: Option<RegexId>,
+    /// Elements and members stand on lines of their own, with so many spaces for each bracket around them.
+    pub indent: Option<u8>,
 }
 
 /// At most 2 line breaks (`\n` or `\r\n`) and 20 blanks, in any order.

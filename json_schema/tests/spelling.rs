@@ -3,7 +3,7 @@
 mod common;
 
 use common::{accepts, check, check_in, compiled, refused, shared};
-use larkspur_json_schema::Spelling;
+use larkspur_json_schema::{Spelling, Whitespace};
 
 fn validate(schema: &str, accepted: &[&str], rejected: &[&str]) {
     check_in(&Spelling::validator(), schema, accepted, rejected);
@@ -126,6 +126,16 @@ fn bounds_in_any_spelling() {
         &["1.5", "15e-1", "null"],
         &["1", "1.0", "10e-1", "1e3", "0.1e1", "-0.0"],
     );
+    let draft4 = |rest: &str| format!(r#"{{"$schema": "http://json-schema.org/draft-04/schema#", {rest}}}"#);
+    validate(&draft4(r#""type": "integer""#), &["1", "-0", "1000"], &["1.0", "10e-1", "1e3", "0.1e1", "-0.0", "1.5"]);
+    validate(&draft4(r#""not": {"type": "integer"}"#), &["1.5", "1.0", "1e3", "-0.0", "null"], &["1", "-0", "1000"]);
+    validate(&draft4(r#""type": "number", "minimum": 3"#), &["3", "3.0", "3e1"], &["2", "2.0", "2e0"]);
+    validate(
+        &draft4(r#""oneOf": [{"type": "integer", "minimum": 3}, {"minimum": 5}]"#),
+        &["3", "4", "5.0", "5.5", "\"a\""],
+        &["5", "3.0", "2", "50"],
+    );
+    validate(&draft4(r#""enum": [1, 2.5, 3], "type": "integer""#), &["1", "3"], &["1.0", "2.5", "30e-1"]);
     validate(r#"{"type": "number", "not": {"const": 1}}"#, &["2", "1.1", "1e1", "0"], &["1", "1.0", "10e-1", "0.1e1"]);
     validate(
         r#"{"type": "number", "not": {"enum": [1, 1e308]}}"#,
@@ -252,6 +262,56 @@ fn white_space_of_both_profiles() {
 }
 
 #[test]
+fn lines_of_their_own() {
+    let values = [
+        r#"{}"#,
+        r#"{"a":[],"b":{},"c":1}"#,
+        r#"{"a":[1,[2,[]],{"x":{"y":null}}],"b":{"q":{"r":"\n{"}}}"#,
+        r#"{"a":[[[[[1.5]]]]],"z":true,"y":[{},{"k":[0]}]}"#,
+    ];
+    let schemas = [
+        "true",
+        r#"{"type": "object", "properties": {"a": {"type": "array"}, "b": {"type": "object"}}}"#,
+        r#"{"type": "object", "properties": {"a": {"contains": true, "minContains": 0, "maxContains": 9}},
+            "maxProperties": 3}"#,
+        r#"{"type": "object", "properties": {"a": {"uniqueItems": true}, "b": {"additionalProperties": true}}}"#,
+        r##"{"type": "object", "additionalProperties": {"$ref": "#/$defs/t"}, "$defs": {"t": {"anyOf": [
+            {"type": ["null", "boolean", "number", "string"]},
+            {"type": "array", "items": {"$ref": "#/$defs/t"}, "uniqueItems": true},
+            {"type": "object", "additionalProperties": {"$ref": "#/$defs/t"}}]}}}"##,
+    ];
+    for base in [Spelling::generator(), Spelling { whitespace_outside: false, ..Spelling::validator() }] {
+        for (spaces, indent) in [(0, ""), (1, " "), (2, "  "), (4, "    ")] {
+            let spelling = Spelling { whitespace: Whitespace::Indent(spaces), ..base.clone() };
+            for schema in schemas {
+                for value in values {
+                    let value: serde_json::Value = serde_json::from_str(value).unwrap();
+                    let right = pretty(&value, indent);
+                    let wrong: Vec<String> = std::iter::once(serde_json::to_string(&value).unwrap())
+                        .chain(["\n", "\n "].map(|end| right.replacen('\n', end, 1) + end))
+                        .chain([right.replacen(": ", ":", 1), right.replacen("\n", "\n\n", 1)])
+                        .chain([right.replacen(",\n", ", \n", 1), right.replacen("\n", "\n ", 1)])
+                        .chain(right.rfind('\n').map(|at| format!("{} {}", &right[..=at], &right[at + 1..])))
+                        .filter(|text| *text != right)
+                        .collect();
+                    let wrong: Vec<&str> = wrong.iter().map(String::as_str).collect();
+                    check_in(&spelling, schema, &[&right], &wrong);
+                }
+            }
+        }
+    }
+}
+
+/// What Python's `json.dumps` writes, by serde_json.
+fn pretty(value: &serde_json::Value, indent: &str) -> String {
+    let mut out = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+    serde::Serialize::serialize(value, &mut serializer).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
 fn escapes_that_are_chosen() {
     let with = |options: &str| format!(r#"{{"type": "string", "x-guidance": {options}}}"#);
     check(
@@ -274,6 +334,7 @@ fn options_inside_a_schema() {
     check(&with(r#"{"profile": "validate", "whitespace": "compact"}"#), &["1.0", "[1e0,2]"], &["[1, 2]", " 1"]);
     check(&with(r#"{"number_spelling": "any"}"#), &["1.0", "[ ]"], &[" 1"]);
     check(&with(r#"{"whitespace": {"pattern": " "}, "item_separator": ";"}"#), &["[1 ; 2]"], &["[1,2]", "[1  ;2]"]);
+    check(&with(r#"{"whitespace": {"indent": 3}}"#), &["[\n   1,\n   2\n]", "[]"], &["[1]", "[\n]", "[\n  1\n]"]);
     check(&with(r#"{"string_escapes": {"chosen": {"letters": "/"}}}"#), &[r#"["\/"]"#], &[r#"["\n\u0041"]"#]);
     check(
         r#"{"type": "array", "x-guidance": {"whitespace_flexible": false, "whitespace_pattern": "  "}}"#,

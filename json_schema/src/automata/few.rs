@@ -90,7 +90,8 @@ impl Normalizer<'_> {
         for (has, text) in [(shape.null, "null"), (shape.truth[0], "false"), (shape.truth[1], "true")] {
             texts.extend(has.then(|| Box::from(text)));
         }
-        let numbers = self.shortest_numbers(shape.numbers);
+        let numbers = self.all_numbers(&shape);
+        let numbers = self.shortest_numbers(numbers);
         for (regex, is_string) in [(numbers, false), (shape.strings, true)] {
             match self.words(regex, FEW_MAX) {
                 Words::These(words) => texts.extend(words.iter().filter_map(|word| {

@@ -18,6 +18,8 @@ use crate::writing::{canonical, decoded};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Label {
     Close,
+    /// The line of the first element or member.
+    Line,
     Comma,
     Colon,
     /// Any of the listed names.
@@ -38,6 +40,7 @@ impl Label {
     fn pack(self) -> u32 {
         let (kind, value) = match self {
             Label::Close => (0, 0),
+            Label::Line => (0, 1),
             Label::Comma => (1, 0),
             Label::Colon => (2, 0),
             Label::Names => (3, 0),
@@ -52,7 +55,8 @@ impl Label {
     fn unpack(packed: u32) -> Self {
         let value = packed & ((1 << KIND_BITS) - 1);
         match packed >> KIND_BITS {
-            0 => Label::Close,
+            0 if value == 0 => Label::Close,
+            0 => Label::Line,
             1 => Label::Comma,
             2 => Label::Colon,
             3 => Label::Names,
@@ -152,6 +156,11 @@ impl Containers {
         place.frames.first().is_some_and(|frame| self.is_unique(frame))
     }
 
+    /// Whether elements and members stand on lines of their own.
+    fn has_lines(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
     /// The ways on that lead to an end if all values differ.
     pub(crate) fn labels(&self, place: &Place) -> Result<Vec<Label>, Trouble> {
         let mut labels = Vec::new();
@@ -167,11 +176,15 @@ impl Containers {
                     if !plan.is_live(&next, &every)? {
                         continue;
                     }
-                    if frame.phase == ArrayPhase::After {
-                        labels.push(Label::Comma);
-                        break;
+                    match frame.phase {
+                        ArrayPhase::After => labels.push(Label::Comma),
+                        ArrayPhase::Open if self.has_lines() => labels.push(Label::Line),
+                        _ => {
+                            self.value_labels(node, index as u32, inline, &mut labels);
+                            continue;
+                        }
                     }
-                    self.value_labels(node, index as u32, inline, &mut labels);
+                    break;
                 }
             }
             Some(Frame::Object(frame)) => {
@@ -181,13 +194,17 @@ impl Containers {
                     labels.push(Label::Close);
                 }
                 match frame.phase {
-                    ObjectPhase::Open | ObjectPhase::Key => self.key_labels(frame, &mut labels)?,
-                    ObjectPhase::After => {
+                    ObjectPhase::Open | ObjectPhase::Key | ObjectPhase::After => {
                         let before = labels.len();
                         self.key_labels(frame, &mut labels)?;
-                        if labels.len() > before {
+                        let first = match frame.phase {
+                            ObjectPhase::After => Some(Label::Comma),
+                            ObjectPhase::Open if self.has_lines() => Some(Label::Line),
+                            _ => None,
+                        };
+                        if let Some(first) = first.filter(|_| labels.len() > before) {
                             labels.truncate(before);
-                            labels.push(Label::Comma);
+                            labels.push(first);
                         }
                     }
                     ObjectPhase::Colon(_) if inline => labels.push(Label::Colon),
@@ -272,17 +289,27 @@ impl Containers {
             let is_live = !compares || self.is_live(self.apply(place, label, Read::Nothing)?)?;
             Ok(is_live.then_some(symbol))
         };
-        let marks = &self.marks;
+        let (marks, lines) = (&self.marks, self.lines.get(place.frames.len().wrapping_sub(1)));
         match (label, place.frames.last().expect("a label")) {
             (Label::Close, Frame::Array(frame)) if frame.phase == ArrayPhase::Open => {
                 fixed(EdgeSymbol::Terminal(marks.close_empty_bracket))
             }
-            (Label::Close, Frame::Array(_)) => fixed(EdgeSymbol::Terminal(marks.close_bracket)),
+            (Label::Close, Frame::Array(_)) => fixed(match lines {
+                Some(lines) => EdgeSymbol::Rule(lines.close_bracket),
+                None => EdgeSymbol::Terminal(marks.close_bracket),
+            }),
             (Label::Close, Frame::Object(frame)) if frame.phase == ObjectPhase::Open => {
                 fixed(EdgeSymbol::Terminal(marks.close_empty_brace))
             }
-            (Label::Close, Frame::Object(_)) => fixed(EdgeSymbol::Terminal(marks.close_brace)),
-            (Label::Comma, _) => fixed(EdgeSymbol::Terminal(marks.comma)),
+            (Label::Close, Frame::Object(_)) => fixed(match lines {
+                Some(lines) => EdgeSymbol::Rule(lines.close_brace),
+                None => EdgeSymbol::Terminal(marks.close_brace),
+            }),
+            (Label::Line, _) => fixed(EdgeSymbol::Rule(lines.expect("a line").first)),
+            (Label::Comma, _) => fixed(match lines {
+                Some(lines) => EdgeSymbol::Rule(lines.comma),
+                None => EdgeSymbol::Terminal(marks.comma),
+            }),
             (Label::Colon, _) => fixed(EdgeSymbol::Terminal(marks.colon)),
             (Label::Key(key), Frame::Object(frame)) => {
                 let name = &self.machine(frame).keys[key as usize];
@@ -385,7 +412,7 @@ impl Containers {
                     parent.take(closed.value(), is_unique);
                 }
             }
-            Label::Comma => match top {
+            Label::Comma | Label::Line => match top {
                 Frame::Array(frame) => frame.phase = ArrayPhase::Element,
                 Frame::Object(frame) => frame.phase = ObjectPhase::Key,
             },

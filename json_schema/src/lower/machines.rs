@@ -42,6 +42,9 @@ impl Lowerer<'_, '_> {
         if machines.starts.is_empty() {
             return None;
         }
+        // Only where values are compared, brackets within are read by the automaton itself.
+        let depth = if machines.inline.is_empty() { 1 } else { self.normalizer.limits.schema_unique_depth_max };
+        let lines = self.lines(depth);
         let marks = self.marks;
         let mut terminals = vec![
             marks.open_brace,
@@ -63,6 +66,7 @@ impl Lowerer<'_, '_> {
         terminals.dedup();
         let mut rules: Vec<RuleId> =
             machines.values.values().flat_map(|value| value.rule.into_iter().chain(value.member)).collect();
+        rules.extend(lines.iter().flat_map(|of| [of.first, of.comma, of.close_brace, of.close_bracket]));
         rules.sort_unstable();
         rules.dedup();
         Some(Arc::new(Containers {
@@ -71,6 +75,7 @@ impl Lowerer<'_, '_> {
             values: machines.values,
             inline: machines.inline,
             marks,
+            lines,
             starts: machines.starts,
             any_order: self.any_order,
             writing: self.writing,

@@ -157,7 +157,7 @@ impl Sets {
         let Symbol::Nonterminal(id) = info.symbol else { return Ok(ParamId(0)) };
         let Param { value, scope, .. } = self.param_value(caller);
         Ok(match self.state_at(dot, caller)? {
-            Some(state) => self.param(Param { value: 0, scope, state: Some(state) }),
+            Some(state) => self.param(Param { value, scope, state: Some(state) }),
             None => self.passed(id, info.arg.eval(value), caller, token),
         })
     }

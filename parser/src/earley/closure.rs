@@ -240,7 +240,8 @@ impl Builder<'_> {
                 LiveSymbol::Rule(id, state) => {
                     if !self.expired.contains(&id) {
                         let param = self.sets.param_in(before, state);
-                        let passed = self.sets.passed(id, 0, before, self.token);
+                        let value = self.sets.param_value(before).value;
+                        let passed = self.sets.passed(id, value, before, self.token);
                         self.wait(id, passed, Waiter { next, owner, param });
                     }
                 }

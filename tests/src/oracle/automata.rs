@@ -94,7 +94,7 @@ impl Symbols {
                     let texts = exceptions.iter().map(<[u8]>::to_vec).collect();
                     (Symbol::Lexeme(self.without(base.lexemes + id.index(), automaton, texts)), true)
                 }
-                EdgeSymbol::Rule(id) => (Symbol::Rule(base.rules + id.index(), ParamExpr::Const(0)), false),
+                EdgeSymbol::Rule(id) => (Symbol::Rule(base.rules + id.index(), ParamExpr::Same), false),
             };
             let lives = match symbol {
                 Symbol::Lexeme(lexeme) => {

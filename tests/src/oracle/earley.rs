@@ -120,7 +120,7 @@ impl Symbols {
             }
             let predicts = match self.next(&item) {
                 Some(next @ Symbol::Rule(child, argument)) => Some((next, child, None, eval(argument, item.param))),
-                Some(next @ Symbol::Tail(child, state)) => Some((next, child, Some(state), 0)),
+                Some(next @ Symbol::Tail(child, state)) => Some((next, child, Some(state), item.param)),
                 _ => None,
             };
             if let Some((next, child, state, param)) = predicts {
@@ -157,7 +157,7 @@ impl Symbols {
             let state = state.unwrap_or_else(|| self.start_of(nonterminal));
             let item = Item {
                 nonterminal,
-                param: 0,
+                param,
                 alternative: 0,
                 dot: 0,
                 origin,
@@ -267,13 +267,16 @@ impl Symbols {
         origin.items.iter().filter(move |parent| match self.next(parent) {
             Some(Symbol::Rule(nonterminal, argument)) => {
                 nonterminal == child.nonterminal
-                    && (self.automaton(nonterminal).is_some() || eval(argument, parent.param) == child.param)
+                    && eval(argument, parent.param) == child.param
                     && self.marks_inside(&parent.marks, nonterminal, origin.tokens) == child.marks
                     && (self.automaton(nonterminal).is_none() || self.start_of(nonterminal) == child.from)
                     && if child.endless { parent.endless } else { self.derivable(&self.advance(parent)) }
             }
             Some(Symbol::Tail(nonterminal, state)) => {
-                nonterminal == child.nonterminal && state == child.from && parent.marks == child.marks
+                nonterminal == child.nonterminal
+                    && state == child.from
+                    && parent.param == child.param
+                    && parent.marks == child.marks
             }
             _ => false,
         })

@@ -387,7 +387,8 @@ impl Symbols {
             Body::Repeat(child, ..) => vec![*child],
             Body::Automaton(..) => {
                 let (automaton, grammar) = self.automaton(nonterminal).expect("an automaton");
-                automaton.rules().iter().map(|&rule| self.bases.rule_symbol(grammar, rule, None)).collect()
+                let same = Some(ParamExpr::Same);
+                automaton.rules().iter().map(|&rule| self.bases.rule_symbol(grammar, rule, same)).collect()
             }
         }
     }

@@ -118,7 +118,7 @@ macro_rules! case_files {
     };
 }
 
-case_files! { check match_text mask generate dump usage references }
+case_files! { check match_text mask generate dump usage references schema }
 
 #[test]
 fn trace_follows_tokens() {
@@ -144,7 +144,7 @@ fn trace_follows_tokens() {
 
 #[test]
 fn generated_sentences_are_accepted() {
-    for grammar in ["sum.lark", "date.regex", "list.json"] {
+    for grammar in ["sum.lark", "date.regex", "list.json", "invoice.json"] {
         for seed in ["0", "1", "2"] {
             let args = ["generate", grammar, "--tokenizer", "bytes", "--max-tokens", "100", "--seed", seed];
             let output = run(&args, b"");

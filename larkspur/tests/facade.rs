@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use larkspur::grammar::{Embed, EmbedKind, ExprKind, Rule};
 use larkspur::{
-    CompileOptions, Engine, EngineOptions, Grammar, LexerMode, MatcherError, MatcherOptions, Source, SourceBody,
-    SourceId, SourceKind, SourceMap, Span, StopReason, Vocabulary, VocabularyBuilder,
+    CompileOptions, Engine, EngineOptions, Grammar, LexerMode, MatcherError, MatcherOptions, NumberSpelling, Source,
+    SourceBody, SourceId, SourceKind, SourceMap, Span, Spelling, StopReason, Vocabulary, VocabularyBuilder, Whitespace,
 };
 
 fn engine() -> Engine {
@@ -107,6 +107,32 @@ fn schemas_of_a_list_have_names() {
     assert_eq!(error.diagnostics[0].help.as_deref(), Some("did you mean `@name`?"));
     let error = engine().compile(&Source::list(list.replace("@name", "@n"))).expect_err("there is no such grammar");
     assert_eq!(error.diagnostics[0].help, None, "grammars without a name are none to mean");
+}
+
+#[test]
+fn spellings_of_schemas() {
+    let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "number"}}}"#;
+    let verdicts = |source: &Source, spelling: &Spelling| {
+        let options = CompileOptions { spelling: spelling.clone(), ..CompileOptions::default() };
+        ["{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1.0}", " {}", "{\n \"a\": 1\n}"]
+            .map(|text| run(&engine(), source, &options, text))
+    };
+    let source = Source::json_schema(schema);
+    assert_eq!(verdicts(&source, &Spelling::default()), [Ok(true), Err(9), Err(0), Ok(true)]);
+    assert_eq!(verdicts(&source, &Spelling::validator()), [Ok(true), Ok(true), Ok(true), Ok(true)]);
+    let read = |text: &str| serde_json::from_str::<Spelling>(text);
+    let lines = read(r#"{"whitespace": {"indent": 1}, "number_spelling": "any"}"#).expect("a spelling");
+    assert_eq!(
+        lines,
+        Spelling { number_spelling: NumberSpelling::Any, whitespace: Whitespace::Indent(1), ..Spelling::generator() }
+    );
+    assert_eq!(verdicts(&source, &lines), [Err(1), Err(1), Err(0), Ok(true)]);
+    assert!(read(r#"{"white_space": "any"}"#).is_err());
+    // Options inside a schema beat those of the caller, and a `%json` body has no white space outside.
+    let compact = Source::json_schema(schema.replacen('{', r#"{"x-larkspur": {"whitespace": "compact"}, "#, 1));
+    assert_eq!(verdicts(&compact, &Spelling::validator()), [Ok(true), Ok(true), Err(0), Err(1)]);
+    let embedded = Source::lark(format!("start: %json {schema}"));
+    assert_eq!(verdicts(&embedded, &Spelling::validator()), [Ok(true), Ok(true), Err(0), Ok(true)]);
 }
 
 #[test]

@@ -97,7 +97,9 @@ fn ours(document: &JsonDocument, object: JsonId, guidance: &mut Guidance, sink: 
             ("whitespace", _, Some("any")) => set(&mut spelling.whitespace, Whitespace::Any),
             ("whitespace", ..) => match whitespace(document, value) {
                 Some(whitespace) => set(&mut spelling.whitespace, whitespace),
-                None => Err("`whitespace` as `flexible`, `compact`, `any`, `{\"pattern\": …}` or `{\"indent\": 0 to 255}`"),
+                None => {
+                    Err("`whitespace` as `flexible`, `compact`, `any`, `{\"pattern\": …}` or `{\"indent\": 0 to 255}`")
+                }
             },
             ("whitespace_outside", Some(outside), _) => set(&mut spelling.whitespace_outside, outside),
             ("whitespace_outside", ..) => Err("`whitespace_outside` as a boolean"),

@@ -15,6 +15,7 @@ mod machine;
 mod measure;
 mod random;
 mod report;
+mod scale;
 mod texts;
 mod vocabulary;
 mod wide;
@@ -81,14 +82,25 @@ struct Options {
     /// Of these suites only every N-th case.
     #[arg(long, value_name = "N", default_value_t = 1)]
     step: usize,
+    /// Measure large and hostile JSON Schemas whose names contain this, or all, instead. Writes no files.
+    #[arg(long, num_args = 0..=1, default_missing_value = "", value_name = "NAME")]
+    scale: Option<String>,
     #[arg(long, hide = true)]
     child: Option<String>,
+    #[arg(long, hide = true)]
+    scale_child: Option<String>,
 }
 
 fn main() -> Result<()> {
     let mut options = Options::parse();
     if let Some(order) = &options.child {
         return child::obey(order);
+    }
+    if let Some(order) = &options.scale_child {
+        return scale::obey(order);
+    }
+    if let Some(name) = &options.scale {
+        return scale::run(name);
     }
     if !options.conformance.is_empty() {
         return conformance::run(&options.conformance, options.step);

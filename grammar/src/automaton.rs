@@ -40,6 +40,20 @@ pub trait Automaton: Debug + Send + Sync {
     fn excepted(&self, exception: &[u8], set: &mut RegexSet) -> RegexId {
         set.literal(exception)
     }
+    /// The exception that stands for a text: the texts of [`Self::excepted`] are those that it is returned for.
+    fn exception(&self, text: &[u8]) -> Vec<u8> {
+        text.to_vec()
+    }
+    /// The state as far as it does not depend on the texts that were read: it goes on as the state itself does, also
+    /// behind each edge, except that exceptions may be [untold](Exceptions::untold). Who only looks ahead finds few such
+    /// states where there is one for every text.
+    fn untold(&self, state: &State) -> State {
+        state.clone()
+    }
+    /// [`Self::untold`] of the state behind a recorded edge if that is the same whatever its text was.
+    fn next_untold(&self, _state: &State, _label: u32) -> Option<State> {
+        None
+    }
 }
 
 /// A way from one state to the next.
@@ -69,20 +83,31 @@ pub struct Exceptions {
     set: imbl::OrdSet<Arc<[u8]>>,
     /// Sum of the strings' hashes, so that a set of thousands is hashed at once.
     hash: u64,
+    is_untold: bool,
 }
 
 impl Exceptions {
+    /// A set of which it is forgotten what is in it; it stays so with any string more.
+    pub fn untold() -> Self {
+        Self { is_untold: true, ..Self::default() }
+    }
+    /// Whether it is forgotten what is in the set.
+    pub fn is_untold(&self) -> bool {
+        self.is_untold
+    }
     /// The set with one string more. Cost: logarithmic.
     pub fn with(&self, exception: &[u8]) -> Self {
-        if self.contains(exception) {
+        if self.is_untold || self.contains(exception) {
             return self.clone();
         }
         let mut hasher = FxHasher::default();
         exception.hash(&mut hasher);
-        Self { set: self.set.update(exception.into()), hash: self.hash.wrapping_add(hasher.finish()) }
+        let hash = self.hash.wrapping_add(hasher.finish());
+        Self { set: self.set.update(exception.into()), hash, is_untold: false }
     }
-    /// Whether the string is in the set.
+    /// Whether the string is in the set, which must not be untold.
     pub fn contains(&self, exception: &[u8]) -> bool {
+        debug_assert!(!self.is_untold, "nobody knows");
         self.set.contains(exception)
     }
     /// The strings, in order.
@@ -101,15 +126,17 @@ impl Exceptions {
     pub fn len(&self) -> usize {
         self.set.len()
     }
-    /// Whether there is none.
+    /// Whether there is none for certain.
     pub fn is_empty(&self) -> bool {
-        self.set.is_empty()
+        !self.is_untold && self.set.is_empty()
     }
 }
 
 impl PartialEq for Exceptions {
     fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && (self.set.ptr_eq(&other.set) || self.set == other.set)
+        self.hash == other.hash
+            && self.is_untold == other.is_untold
+            && (self.set.ptr_eq(&other.set) || self.set == other.set)
     }
 }
 
@@ -117,7 +144,7 @@ impl Eq for Exceptions {}
 
 impl Hash for Exceptions {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        hasher.write_u64(self.hash);
+        hasher.write_u64(self.hash ^ u64::from(self.is_untold));
     }
 }
 

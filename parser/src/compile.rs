@@ -60,6 +60,7 @@ pub(crate) fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<Compiled
 }
 
 fn limit_diagnostic(fault: Fault, span: larkspur_grammar::Span) -> Diagnostic {
-    let message = format!("the limit `{}` of {} is exceeded", fault.limit, fault.value);
+    let (limit, value) = fault.limit();
+    let message = format!("the limit `{limit}` of {value} is exceeded");
     Diagnostic::error("B002", span, message).help("make it simpler, or raise the limit if you trust the grammar")
 }

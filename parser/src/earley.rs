@@ -8,6 +8,7 @@
 //! with the memo of scans this is a lazily built LR automaton. Leo items (J. Leo, TCS 82, 1991) are subsumed: of a right
 //! recursion only the outer continuation is left.
 
+pub(crate) mod ahead;
 pub(crate) mod automata;
 pub(crate) mod closure;
 mod goto;

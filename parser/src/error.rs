@@ -53,21 +53,32 @@ pub enum MatcherError {
     },
 }
 
-/// A limit met deep inside the engine.
+/// Why something deep inside the engine was not done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Fault {
-    pub limit: &'static str,
-    pub value: u64,
+pub(crate) enum Fault {
+    /// A limit was met.
+    Exceeded { limit: &'static str, value: u64 },
+    /// Only for those who look ahead with states that have forgotten the texts that were read: these count now.
+    Untold,
 }
 
 impl Fault {
     pub fn exceeded(limit: &'static str, value: u64) -> Self {
-        Self { limit, value }
+        Fault::Exceeded { limit, value }
+    }
+
+    /// The limit and its value.
+    pub fn limit(self) -> (&'static str, u64) {
+        match self {
+            Fault::Exceeded { limit, value } => (limit, value),
+            Fault::Untold => unreachable!("who looks ahead goes the same way again"),
+        }
     }
 }
 
 impl From<Fault> for MatcherError {
     fn from(fault: Fault) -> Self {
-        MatcherError::LimitExceeded { limit: fault.limit, value: fault.value }
+        let (limit, value) = fault.limit();
+        MatcherError::LimitExceeded { limit, value }
     }
 }

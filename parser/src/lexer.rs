@@ -2,4 +2,5 @@
 
 pub(crate) mod arena;
 pub(crate) mod exceptions;
+mod late;
 pub(crate) mod states;

@@ -165,6 +165,19 @@ impl Machine {
         Ok(self.cursor(threads)?.expect("there are threads"))
     }
 
+    /// The place for one who looks ahead from there: what it was that recorded lexemes have read is forgotten where
+    /// little depends on it, so that many places are one.
+    pub fn ahead(&mut self, cursor: Cursor) -> Result<Cursor, Fault> {
+        if !self.tape.is_on() {
+            return Ok(cursor);
+        }
+        let mut threads = self.threads(cursor).to_vec();
+        for thread in &mut threads {
+            thread.set = self.sets.untold(thread.set, &mut self.lexer)?;
+        }
+        Ok(self.cursor(threads)?.expect("there are threads"))
+    }
+
     /// The threads of a cursor.
     pub fn threads(&self, cursor: Cursor) -> Arc<[Thread]> {
         if cursor.0.lex == LIST { self.lists[cursor.0.set.0 as usize].clone() } else { Arc::new([cursor.0]) }
@@ -265,7 +278,7 @@ impl Machine {
     }
 
     fn step_longest(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
-        let next = self.lexer.next(thread.lex, byte)?;
+        let next = self.goes_on(thread, byte)?;
         if next != DEAD {
             return self.enter(self.moved(thread, next), byte).map(Some);
         }
@@ -280,12 +293,33 @@ impl Machine {
         let (set, start) = self.end_longest(thread, ends)?;
         match self.lexer.quick(start, byte) {
             REFUSED => Ok(None),
-            ASK => match self.lexer.next(start, byte)? {
-                DEAD => Ok(None),
-                lex => self.enter(self.thread(lex, set)?, byte).map(Some),
+            ASK => match self.begin(set, byte)? {
+                Thread { lex: DEAD, .. } => Ok(None),
+                begun => self.enter(begun, byte).map(Some),
             },
             next => Ok(Some(Cursor(self.thread(LexStateId(next), set)?))),
         }
+    }
+
+    /// The lexer state of a thread after a byte, without recorded lexemes that leave out what is then their text.
+    pub fn goes_on(&mut self, thread: Thread, byte: u8) -> Result<LexStateId, Fault> {
+        let next = self.lexer.next(thread.lex, byte)?;
+        if !self.lexer.state(next).is_late {
+            return Ok(next);
+        }
+        let here = self.tape.end();
+        self.tape.push(byte);
+        let text = self.tape.from(thread.began);
+        let next = self.sets.without_left_out(thread.set, next, text, &mut self.lexer);
+        self.tape.truncate(here);
+        next
+    }
+
+    /// A thread whose lexemes begin in a set with a byte; in the state [`DEAD`] if none does.
+    pub fn begin(&mut self, set: SetId, byte: u8) -> Result<Thread, Fault> {
+        let fresh = self.fresh(set)?;
+        let lex = self.goes_on(fresh, byte)?;
+        Ok(self.moved(fresh, lex))
     }
 
     /// The set after lexemes that are not lazy, and the lexer state that starts there.
@@ -380,12 +414,15 @@ impl Machine {
             return Ok(None);
         }
         self.reread_depth += 1;
+        // What is remembered of it is for all.
+        let looks_ahead = std::mem::take(&mut self.sets.ahead.is_on);
         let here = self.tape.end();
         self.tape.truncate(here.saturating_sub(text.len()));
         let began = self.tape.end();
         let result = self.reread_inner(set, text);
         self.tape.truncate(began);
         self.tape.extend(text);
+        self.sets.ahead.is_on = looks_ahead;
         self.reread_depth -= 1;
         result
     }
@@ -415,7 +452,7 @@ impl Machine {
         let mut agenda = threads;
         let mut reached = NO_SET;
         while let Some(thread) = agenda.pop() {
-            let goes_on = self.lexer.next(thread.lex, byte)?;
+            let goes_on = self.goes_on(thread, byte)?;
             if goes_on != DEAD {
                 next.push(self.moved(thread, goes_on));
             }
@@ -427,10 +464,9 @@ impl Machine {
             }
         }
         if reached != NO_SET {
-            let start = self.sets.start_state(reached, &mut self.lexer)?;
-            let lex = self.lexer.next(start, byte)?;
-            if lex != DEAD {
-                next.push(self.thread(lex, reached)?);
+            let begun = self.begin(reached, byte)?;
+            if begun.lex != DEAD {
+                next.push(begun);
             }
         }
         let mut viable = Vec::with_capacity(next.len());

@@ -26,6 +26,8 @@ pub(crate) struct MaskCache {
     bytes_max: usize,
     /// Work of the mask that is being made, as `Limits::mask_work_max` counts it.
     work: u64,
+    /// Whether the mask that is being made depends on texts that one who looks ahead has forgotten.
+    is_told: bool,
     contained: FxHashMap<(LexStateId, usize), bool>,
     hits: u64,
     misses: u64,
@@ -54,6 +56,7 @@ impl MaskCache {
             bytes: 0,
             bytes_max,
             work: 0,
+            is_told: false,
             contained: FxHashMap::default(),
             hits: 0,
             misses: 0,
@@ -74,32 +77,75 @@ impl MaskCache {
         cursor: Cursor,
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
-        let contents = if machine.records(cursor) { Some(machine.contents(cursor)) } else { None };
-        let known = match &contents {
-            Some(contents) => self.recorded_mask_of.get(contents),
-            None => self.mask_of.get(&cursor),
-        };
-        if let Some(&known) = known {
+        let ahead = machine.ahead(cursor)?;
+        if self.known(machine, ahead, mask) || ahead != cursor && self.known(machine, cursor, mask) {
             self.hits += 1;
-            mask.copy_from(&self.masks[known as usize]);
             return Ok(());
         }
         self.misses += 1;
-        self.work = 0;
+        (self.work, self.is_told) = (0, false);
         mask.clear();
-        self.text_tokens(machine, slicer, cursor, mask)?;
-        vocabulary.trie().finish_mask(mask);
-        for letter in machine.token_letters(cursor)? {
-            mask.or_assign(&machine.cfg.token_letters[letter].bits);
-        }
-        if machine.accepts(cursor)? {
-            vocabulary.eos().iter().for_each(|&eos| mask.allow(eos));
-        }
-        self.remember(cursor, contents, mask);
+        machine.sets.ahead.is_on = machine.tape.is_on();
+        let made = self.make(machine, vocabulary, slicer, (cursor, ahead), mask);
+        machine.sets.ahead.is_on = false;
+        made?;
+        self.remember(machine, if self.is_told { cursor } else { ahead }, mask);
         Ok(())
     }
 
-    fn remember(&mut self, cursor: Cursor, contents: Option<Contents>, mask: &TokenMask) {
+    /// Writes the mask of a place if it is remembered.
+    fn known(&self, machine: &Machine, cursor: Cursor, mask: &mut TokenMask) -> bool {
+        let known = match machine.records(cursor) {
+            true => self.recorded_mask_of.get(&machine.contents(cursor)),
+            false => self.mask_of.get(&cursor),
+        };
+        if let Some(&known) = known {
+            mask.copy_from(&self.masks[known as usize]);
+        }
+        known.is_some()
+    }
+
+    /// Makes the mask of a place, looking ahead from another one that stands for it.
+    fn make(
+        &mut self,
+        machine: &mut Machine,
+        vocabulary: &Vocabulary,
+        slicer: &Slicer,
+        (cursor, ahead): (Cursor, Cursor),
+        mask: &mut TokenMask,
+    ) -> Result<(), Fault> {
+        self.text_tokens(machine, slicer, (cursor, ahead), mask)?;
+        vocabulary.trie().finish_mask(mask);
+        for letter in self.told(machine, (cursor, ahead), Machine::token_letters)? {
+            mask.or_assign(&machine.cfg.token_letters[letter].bits);
+        }
+        if self.told(machine, (cursor, ahead), Machine::accepts)? {
+            vocabulary.eos().iter().for_each(|&eos| mask.allow(eos));
+        }
+        Ok(())
+    }
+
+    /// What the machine says of the place that stands for another one, or of that if it cannot say.
+    fn told<T>(
+        &mut self,
+        machine: &mut Machine,
+        (cursor, ahead): (Cursor, Cursor),
+        ask: impl Fn(&mut Machine, Cursor) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        match ask(machine, ahead) {
+            Err(Fault::Untold) => {
+                self.is_told = true;
+                let looks_ahead = std::mem::take(&mut machine.sets.ahead.is_on);
+                let answer = ask(machine, cursor);
+                machine.sets.ahead.is_on = looks_ahead;
+                answer
+            }
+            answer => answer,
+        }
+    }
+
+    fn remember(&mut self, machine: &Machine, cursor: Cursor, mask: &TokenMask) {
+        let contents: Option<Contents> = machine.records(cursor).then(|| machine.contents(cursor));
         let words = mask.words();
         let text: usize = contents.iter().flatten().map(|(_, _, text)| text.len() + size_of::<Contents>()).sum();
         let bytes = size_of_val(words) + text;
@@ -138,7 +184,7 @@ impl MaskCache {
         &mut self,
         machine: &mut Machine,
         slicer: &Slicer,
-        cursor: Cursor,
+        (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
         let threads = machine.threads(cursor);
@@ -157,10 +203,10 @@ impl MaskCache {
             if contained {
                 mask.or_assign(&slice.mask);
             } else {
-                self.walk(machine, &slice.trie, 0, cursor, mask)?;
+                self.walk_ahead(machine, &slice.trie, 0, (cursor, ahead), mask)?;
             }
         }
-        self.walk(machine, &slicer.rest, 0, cursor, mask)
+        self.walk_ahead(machine, &slicer.rest, 0, (cursor, ahead), mask)
     }
 
     /// Allows the tokens below `node` that can follow at `cursor`.
@@ -172,14 +218,31 @@ impl MaskCache {
         cursor: Cursor,
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
+        let ahead = machine.ahead(cursor)?;
+        machine.sets.ahead.is_on = machine.tape.is_on();
+        let walked = self.walk_ahead(machine, trie, node, (cursor, ahead), mask);
+        machine.sets.ahead.is_on = false;
+        walked
+    }
+
+    fn walk_ahead(
+        &mut self,
+        machine: &mut Machine,
+        trie: &TokenTrie,
+        node: u32,
+        (cursor, ahead): (Cursor, Cursor),
+        mask: &mut TokenMask,
+    ) -> Result<(), Fault> {
         let work_max = machine.limits.mask_work_max;
         let mut walker = Walker { machine, fault: None, work: self.work, work_max };
         let visited = if walker.machine.tape.is_on() {
-            let mut recording = RecordingWalker { here: walker.machine.tape.end(), path: Vec::new(), walker };
-            recording.path.resize(trie.depth_max() + 1, 0);
-            let visited = trie.walk_from(node, &mut recording, (cursor, 0), mask);
+            let here = walker.machine.tape.end();
+            let path = vec![0; trie.depth_max() + 1];
+            let mut recording = RecordingWalker { here, path, from: cursor, is_told: false, walker };
+            let visited = trie.walk_from(node, &mut recording, (ahead, 0), mask);
+            self.is_told |= recording.is_told;
             walker = recording.walker;
-            walker.machine.tape.truncate(recording.here);
+            walker.machine.tape.truncate(here);
             visited
         } else {
             trie.walk_from(node, &mut walker, cursor, mask)
@@ -247,9 +310,13 @@ impl Walker<'_> {
 /// needed only where lexemes end. A state has its depth.
 struct RecordingWalker<'a> {
     walker: Walker<'a>,
-    /// Where the tape ends at the walk's beginning.
+    /// Where the walk began.
+    from: Cursor,
+    /// Where the tape ends there.
     here: usize,
     path: Vec<u8>,
+    /// Whether something depended on texts that were forgotten.
+    is_told: bool,
 }
 
 impl Recognizer for RecordingWalker<'_> {
@@ -260,14 +327,39 @@ impl Recognizer for RecordingWalker<'_> {
         let next = match self.walker.machine.quick(cursor, byte) {
             Quick::To(next) => next,
             Quick::Refused => return None,
-            Quick::Ask => {
-                let tape = &mut self.walker.machine.tape;
-                tape.truncate(self.here);
-                tape.extend(&self.path[..depth as usize]);
-                self.walker.step_slow(cursor, byte)?
-            }
+            Quick::Ask => self.step_slow(cursor, depth, byte)?,
         };
         self.path[depth as usize] = byte;
         Some((next, depth + 1))
+    }
+}
+
+impl RecordingWalker<'_> {
+    #[inline(never)]
+    fn step_slow(&mut self, cursor: Cursor, depth: u32, byte: u8) -> Option<Cursor> {
+        let tape = &mut self.walker.machine.tape;
+        tape.truncate(self.here);
+        tape.extend(&self.path[..depth as usize]);
+        let next = self.walker.step_slow(cursor, byte);
+        if self.walker.fault != Some(Fault::Untold) {
+            return next;
+        }
+        self.walker.fault = None;
+        self.is_told = true;
+        self.walker.machine.sets.ahead.is_on = false;
+        let next = self.go_again(depth, byte);
+        self.walker.machine.sets.ahead.is_on = true;
+        next
+    }
+
+    /// The place after the path and a byte, from where the walk began and with nothing forgotten.
+    fn go_again(&mut self, depth: u32, byte: u8) -> Option<Cursor> {
+        self.walker.machine.tape.truncate(self.here);
+        let mut cursor = self.from;
+        for index in 0..depth as usize {
+            cursor = self.walker.step_slow(cursor, self.path[index])?;
+            self.walker.machine.tape.push(self.path[index]);
+        }
+        self.walker.step_slow(cursor, byte)
     }
 }

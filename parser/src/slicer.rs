@@ -119,7 +119,7 @@ fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result
     let refused = |message: String| SliceError::Regex { index, message };
     let regex = parse_regex(text, &map, &options, &Limits::default(), &mut set, &mut Vec::new())
         .map_err(|errors| refused(errors.first().map_or_else(String::new, |error| error.message.clone())))?;
-    let fault = |fault: Fault| refused(format!("limit `{}` exceeded", fault.limit));
+    let fault = |fault: Fault| refused(format!("limit `{}` exceeded", fault.limit().0));
     let start = arena.lower(&set, &[regex]).map_err(fault)?[0];
     let mut automaton = Automaton { rows: vec![[0; 256]], accepting: vec![false] };
     let mut ids: FxHashMap<Expr, u16> = FxHashMap::from_iter([(Expr::NOTHING, 0), (start, 1)]);
@@ -200,7 +200,7 @@ impl Automaton {
                 let entered = lexer.state(target);
                 // In `exact` mode ignored text must be able to end.
                 let may_be_stuck = mode == LexerMode::Exact && entered.only_ignored;
-                if target == DEAD || entered.kind == StateKind::LazyEnd || may_be_stuck {
+                if target == DEAD || entered.kind == StateKind::LazyEnd || entered.is_late || may_be_stuck {
                     return Ok(false);
                 }
                 if endless && !lexer.is_endless(target)? {

@@ -53,9 +53,10 @@ pub fn toy_specs() -> impl Strategy<Value = ToySpec> {
     let part = (0..4usize, kind, 1..3u32).prop_map(|(terminal, kind, cap)| PartSpec { terminal, kind, cap });
     let follow = || (prop::option::weighted(0.4, 0..4usize), prop::option::weighted(0.4, 0..4usize));
     let parts = prop::collection::vec(part, 1..4);
-    (parts, follow(), follow(), 0..3u32, 0..4u32, any::<bool>()).prop_map(|(parts, a, b, min, more, folds)| ToySpec {
+    let follows = prop_oneof![(follow(), follow()).prop_map(|(a, b)| [a, b]), follow().prop_map(|a| [a, a])];
+    (parts, follows, 0..3u32, 0..4u32, any::<bool>()).prop_map(|(parts, follows, min, more, folds)| ToySpec {
         parts,
-        follows: [a, b],
+        follows,
         min,
         more,
         folds,
@@ -237,7 +238,7 @@ impl Automaton for Toy {
         }
         let part = &self.parts[label as usize];
         place.count += 1;
-        place.follow = Some((text.len() % 2) as u32);
+        place.follow = Some(if self.follows[0] == self.follows[1] { 0 } else { (text.len() % 2) as u32 });
         if part.kind == Kind::Distinct {
             assert!(!text.is_empty(), "a recorded text is there");
             place.seen = place.seen.with(&self.canonical(text));
@@ -266,5 +267,33 @@ impl Automaton for Toy {
             })
             .collect();
         set.concat(&parts)
+    }
+
+    fn exception(&self, text: &[u8]) -> Vec<u8> {
+        self.canonical(text)
+    }
+
+    fn untold(&self, state: &State) -> State {
+        let mut place: Place = state.get::<Place>().clone();
+        if !place.seen.is_empty() {
+            place.seen = Exceptions::untold();
+        }
+        State::new(place)
+    }
+
+    /// Only where the length of the text decides nothing.
+    fn next_untold(&self, state: &State, label: u32) -> Option<State> {
+        let [even, odd] = self.follows;
+        if even != odd {
+            return None;
+        }
+        let mut place: Place = state.get::<Place>().clone();
+        place.count += 1;
+        place.follow = Some(0);
+        match self.parts[label as usize].kind {
+            Kind::Distinct => place.seen = Exceptions::untold(),
+            _ => place.counts[label as usize] += 1,
+        }
+        Some(self.untold(&State::new(place)))
     }
 }

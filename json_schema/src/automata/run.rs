@@ -10,7 +10,7 @@ use super::state::{ArrayFrame, ArrayPhase, Frame, ObjectFrame, ObjectPhase, Plac
 use super::{Containers, ObjectMachine};
 use crate::ir::NodeId;
 use crate::plan::Trouble;
-use crate::plan::objects::{ObjectProgress, Place as Property};
+use crate::plan::objects::Place as Property;
 use crate::strings::quoted;
 use crate::writing::{canonical, decoded};
 
@@ -125,6 +125,32 @@ impl Automaton for Containers {
     }
     fn excepted(&self, exception: &[u8], set: &mut RegexSet) -> RegexId {
         self.writing.scalar(&String::from_utf8_lossy(exception), set)
+    }
+    fn exception(&self, text: &[u8]) -> Vec<u8> {
+        canonical(text).map_or_else(Vec::new, |text| text.into_string().into_bytes())
+    }
+    fn untold(&self, state: &State) -> State {
+        let place = state.get::<Place>();
+        match place.frames.last() {
+            Some(Frame::Object(frame)) if !self.compares(place) && !frame.names.iter().all(Exceptions::is_empty) => {
+                let mut untold = place.clone();
+                untold.forget_names(None);
+                State::new(untold)
+            }
+            _ => state.clone(),
+        }
+    }
+    fn next_untold(&self, state: &State, label: u32) -> Option<State> {
+        let place = state.get::<Place>();
+        let Label::Cell(cell) = Label::unpack(label) else { return None };
+        if self.compares(place) {
+            return None;
+        }
+        let mut next = place.clone();
+        next.forget_names(Some(cell));
+        let Some(Frame::Object(frame)) = next.frames.last_mut() else { unreachable!("a name") };
+        frame.phase = ObjectPhase::Colon(Property::Cell(cell));
+        Some(State::new(next))
     }
 }
 
@@ -242,44 +268,27 @@ impl Containers {
 
     /// The names that may come next.
     fn key_labels(&self, frame: &ObjectFrame, labels: &mut Vec<Label>) -> Result<(), Trouble> {
-        let machine = self.machine(frame);
-        for property in machine.plan.places(&frame.progress, self.any_order) {
-            let label = match property {
-                Property::Key(_) if self.any_order && labels.contains(&Label::Names) => continue,
-                Property::Key(_) if self.any_order => Label::Names,
+        let mut has_names = false;
+        for property in self.machine(frame).plan.open_places(&frame.progress, self.any_order)? {
+            labels.push(match property {
+                Property::Key(_) if self.any_order => {
+                    if std::mem::replace(&mut has_names, true) {
+                        continue;
+                    }
+                    Label::Names
+                }
                 Property::Key(key) => Label::Key(key),
                 Property::Cell(cell) => Label::Cell(cell),
-            };
-            if self.has_choice(frame, property)? {
-                labels.push(label);
-            }
+            });
         }
         Ok(())
     }
 
-    /// Whether a property may come here for all that the plan knows.
-    fn has_choice(&self, frame: &ObjectFrame, property: Property) -> Result<bool, Trouble> {
-        let plan = &self.machine(frame).plan;
-        for choice in plan.choices_at(property) {
-            let next = plan.after(&frame.progress, property, choice, self.any_order);
-            if next.map_or(Ok(false), |next: ObjectProgress| plan.is_live(&next, self.any_order, &every))? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// The listed names that may come next where the order is free.
     pub(crate) fn open_keys(&self, frame: &ObjectFrame) -> Result<Vec<u32>, Trouble> {
-        let mut open = Vec::new();
-        for property in self.machine(frame).plan.places(&frame.progress, true) {
-            if let Property::Key(key) = property
-                && self.has_choice(frame, property)?
-            {
-                open.push(key);
-            }
-        }
-        Ok(open)
+        let open = self.machine(frame).plan.open_places(&frame.progress, true)?;
+        let key = |property: Property| if let Property::Key(key) = property { Some(key) } else { None };
+        Ok(open.into_iter().filter_map(key).collect())
     }
 
     /// What a label reads; `None` if there is nothing left of it.
@@ -363,8 +372,9 @@ impl Containers {
             }
         }
         let is_left = match &names.few {
-            Some(few) => few.iter().any(|name| !exceptions.contains(&of_string(name))),
-            None => true,
+            // As many as there are have been counted.
+            Some(few) if !exceptions.is_untold() => few.iter().any(|name| !exceptions.contains(&of_string(name))),
+            _ => true,
         };
         Ok(is_left.then_some(EdgeSymbol::Recorded(names.terminal, exceptions)))
     }

@@ -71,6 +71,18 @@ pub(crate) enum ObjectPhase {
     After,
 }
 
+impl Place {
+    /// Forgets which names the object at the top has, and that of a cell one was written.
+    pub fn forget_names(&mut self, written: Option<u32>) {
+        let Some(Frame::Object(frame)) = self.frames.last_mut() else { return };
+        for (cell, names) in frame.names.iter_mut().enumerate() {
+            if !names.is_empty() || written == Some(cell as u32) {
+                *names = Exceptions::untold();
+            }
+        }
+    }
+}
+
 impl ArrayFrame {
     pub fn new(machine: u32, progress: ArrayProgress) -> Self {
         let (elements, seen) = (imbl::Vector::new(), imbl::OrdSet::new());

@@ -164,6 +164,53 @@ impl ObjectPlan {
         places
     }
 
+    /// The same places as far as the end can be reached from behind them. Cost: in plain objects linear in the names.
+    pub fn open_places(&self, progress: &ObjectProgress, any_order: bool) -> Result<Vec<Place>, Trouble> {
+        let mut places = self.places(progress, any_order);
+        if self.is_plain() {
+            let mut left = self.left(progress, any_order, &|_| true);
+            let count = (progress.count + 1).min(self.count_top);
+            places.retain(|&place| {
+                let mut behind = left;
+                match place {
+                    Place::Key(key) => {
+                        let key = &self.keys[key as usize];
+                        behind.keys -= u64::from(!key.choices.is_empty());
+                        behind.required -= u64::from(key.required);
+                        if !any_order {
+                            // Those further on leave it out.
+                            left = behind;
+                        }
+                    }
+                    Place::Cell(cell) => {
+                        if !any_order {
+                            (behind.keys, behind.required) = (0, 0);
+                        }
+                        let few = self.cells[cell as usize].few.as_ref();
+                        if few.is_some_and(|few| progress.used[cell as usize] as usize >= few.len()) {
+                            return false;
+                        }
+                        behind.others -= u64::from(few.is_some());
+                    }
+                }
+                !self.choices_at(place).is_empty() && behind.is_enough(self, count)
+            });
+            return Ok(places);
+        }
+        let mut open = Vec::with_capacity(places.len());
+        for place in places {
+            for choice in self.choices_at(place) {
+                if let Some(next) = self.after(progress, place, choice, any_order)
+                    && self.is_live(&next, any_order, &|_| true)?
+                {
+                    open.push(place);
+                    break;
+                }
+            }
+        }
+        Ok(open)
+    }
+
     /// Behind a property at `place` with a choice; `None` if there is no way on for certain.
     pub fn after(
         &self,
@@ -261,7 +308,7 @@ impl ObjectPlan {
         let seen = progress.seen.clone();
         let is_open = |index: usize| !any_order || !seen.contains(index);
         if self.is_plain() {
-            return Ok(self.is_live_plain(progress, &is_open, is_usable));
+            return Ok(self.is_live_plain(progress, any_order, is_usable));
         }
         let mut tried: FxHashSet<ObjectProgress> = FxHashSet::default();
         // The order does not matter for what there is in the end: the listed ones are tried one after the other.
@@ -298,31 +345,55 @@ impl ObjectPlan {
         Ok(false)
     }
 
-    fn is_live_plain(
-        &self,
-        progress: &ObjectProgress,
-        is_open: &dyn Fn(usize) -> bool,
-        is_usable: &dyn Fn(NodeId) -> bool,
-    ) -> bool {
+    fn is_live_plain(&self, progress: &ObjectProgress, any_order: bool, is_usable: &dyn Fn(NodeId) -> bool) -> bool {
+        self.left(progress, any_order, is_usable).is_enough(self, progress.count)
+    }
+
+    /// What is left of a plain object.
+    fn left(&self, progress: &ObjectProgress, any_order: bool, is_usable: &dyn Fn(NodeId) -> bool) -> Left {
         let has_value = |choices: &[ObjectChoice]| choices.iter().any(|choice| is_usable(choice.node));
-        let (mut required, mut possible) = (0u64, 0u64);
-        for (_, key) in self.keys.iter().enumerate().skip(progress.at as usize).filter(|&(index, _)| is_open(index)) {
-            let has_value = has_value(&key.choices);
-            if key.required && !has_value {
-                return false;
+        let mut left = Left::default();
+        for (index, key) in self.keys.iter().enumerate().skip(progress.at as usize) {
+            if any_order && progress.seen.contains(index) {
+                continue;
             }
-            required += u64::from(key.required);
-            possible += u64::from(has_value);
+            let has_value = has_value(&key.choices);
+            left.is_lost |= key.required && !has_value;
+            left.required += u64::from(key.required);
+            left.keys += u64::from(has_value);
         }
-        let mut has_many = false;
         for (cell, &used) in self.cells.iter().zip(&progress.used).filter(|(cell, _)| has_value(&cell.choices)) {
             match &cell.few {
-                Some(few) => possible += few.len() as u64 - u64::from(used),
-                None => has_many = true,
+                Some(few) => left.others += few.len() as u64 - u64::from(used),
+                None => left.has_many = true,
             }
         }
-        self.max.is_none_or(|max| progress.count.saturating_add(required) <= max)
-            && (has_many || progress.count.saturating_add(possible) >= self.min)
+        left
+    }
+}
+
+/// What may still come in a plain object.
+#[derive(Clone, Copy, Default)]
+struct Left {
+    /// Listed properties that must come.
+    required: u64,
+    /// Listed properties that may come.
+    keys: u64,
+    /// Other properties that may come, where these are few.
+    others: u64,
+    /// There are always more.
+    has_many: bool,
+    /// One that must come has no value.
+    is_lost: bool,
+}
+
+impl Left {
+    /// Whether the counts can be met behind `count` properties.
+    fn is_enough(&self, plan: &ObjectPlan, count: u64) -> bool {
+        let possible = self.keys + self.others;
+        !self.is_lost
+            && plan.max.is_none_or(|max| count.saturating_add(self.required) <= max)
+            && (self.has_many || count.saturating_add(possible) >= plan.min)
     }
 }
 

@@ -138,6 +138,12 @@ impl<'a> Replay<'a> {
         machine.sets.scan(group.set, ends, text, &mut machine.lexer)
     }
 
+    /// The lexer state of a group after a byte; the tape is read up to before it.
+    fn goes_on(&mut self, group: &Group, byte: u8) -> Result<LexStateId, Fault> {
+        let thread = Thread { lex: group.lex, set: group.set, began: self.began(group)? };
+        self.chart.machine.goes_on(thread, byte)
+    }
+
     /// Where the lexemes of a group began if one of them is recorded, as [`Thread::began`].
     fn began(&self, group: &Group) -> Result<u32, Fault> {
         if !self.chart.machine.lexer.state(group.lex).records {
@@ -159,8 +165,8 @@ impl<'a> Replay<'a> {
     fn step_longest(&mut self, groups: Vec<Group>, byte: u8, pos: usize) -> Result<Vec<Group>, Fault> {
         let mut next = Vec::with_capacity(groups.len());
         for mut group in groups {
+            let mut lex = self.goes_on(&group, byte)?;
             let machine = &mut *self.chart.machine;
-            let mut lex = machine.lexer.next(group.lex, byte)?;
             if lex == DEAD {
                 let ends = machine.lexer.state(group.lex).ends;
                 if ends == NO_LEXEMES {
@@ -168,8 +174,8 @@ impl<'a> Replay<'a> {
                 }
                 let set = self.scan(&group, ends)?;
                 let machine = &mut *self.chart.machine;
-                let start = machine.sets.start_state(set, &mut machine.lexer)?;
-                lex = machine.lexer.next(start, byte)?;
+                lex = machine.begin(set, byte)?.lex;
+                let machine = &mut *self.chart.machine;
                 if lex == DEAD {
                     continue;
                 }
@@ -299,8 +305,8 @@ impl<'a> Replay<'a> {
         let mut reached = Vec::new();
         let mut set = NO_SET;
         while let Some(group) = agenda.pop() {
+            let goes_on = self.goes_on(&group, byte)?;
             let machine = &mut *self.chart.machine;
-            let goes_on = machine.lexer.next(group.lex, byte)?;
             let ends = machine.lexer.ends_before(group.lex, byte)?;
             if ends != NO_LEXEMES {
                 let (read_again, after) = self.end(&group, ends, pos)?;
@@ -315,9 +321,7 @@ impl<'a> Replay<'a> {
             }
         }
         if set != NO_SET {
-            let machine = &mut *self.chart.machine;
-            let start = machine.sets.start_state(set, &mut machine.lexer)?;
-            let lex = machine.lexer.next(start, byte)?;
+            let lex = self.chart.machine.begin(set, byte)?.lex;
             if lex != DEAD {
                 let node = self.node(&reached, pos, pos)?;
                 next.push(Group { lex, set, nodes: vec![node] });

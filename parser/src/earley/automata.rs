@@ -19,7 +19,7 @@ use crate::cfg::{Dot, DotId, LexemeId, NonterminalId, Symbol};
 use crate::error::Fault;
 use crate::lexer::arena::Expr;
 use crate::lexer::exceptions::{NO_TEXTS, TrieId};
-use crate::lexer::states::{DEAD, LexemeSetId, Lexer, Rest};
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, Rest};
 
 define_id! {
     /// A state of an automaton.
@@ -52,23 +52,44 @@ struct Entry {
     state: State,
     is_final: bool,
     edges: Option<Arc<[LiveEdge]>>,
+    /// The state that looks ahead for it, if that is known.
+    untold: Option<StateId>,
 }
 
 /// An edge that some text takes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct LiveEdge {
     pub symbol: LiveSymbol,
     label: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) enum LiveSymbol {
     /// A lexeme, and the state behind it.
     Lexeme(LexemeId, StateId),
-    /// A lexeme whose text decides the state, and what it is without exceptions.
-    Recorded(LexemeId, Rest),
+    /// A lexeme whose text decides the state, and what it leaves out.
+    Recorded(LexemeId, Without),
     /// A rule, and the state behind it.
     Rule(NonterminalId, StateId),
+}
+
+/// What a recorded lexeme leaves out.
+#[derive(Debug)]
+pub(crate) enum Without {
+    /// As what is left of the lexeme.
+    Rest(Rest),
+    /// What is looked at when the text is whole: see [`Lexer::is_late`].
+    Late(Exceptions),
+}
+
+impl Without {
+    /// What the lexer reads.
+    pub fn rest(&self, lexeme: LexemeId, lexer: &Lexer) -> Rest {
+        match *self {
+            Without::Rest(rest) => rest,
+            Without::Late(_) => lexer.whole(lexeme),
+        }
+    }
 }
 
 /// A set of exceptions that was lowered.
@@ -111,7 +132,7 @@ impl Sets {
         }
         self.check_size()?;
         let is_final = self.automaton(automaton).is_final(&key.1);
-        let entry = Entry { automaton, state: key.1.clone(), is_final, edges: None };
+        let entry = Entry { automaton, state: key.1.clone(), is_final, edges: None, untold: None };
         let id = self.automata.states.push(entry);
         self.automata.ids.insert(key, id);
         Ok(id)
@@ -190,9 +211,8 @@ impl Sets {
                 },
                 EdgeSymbol::Recorded(terminal, exceptions) => {
                     let Some(&lexeme) = tables.recorded.get(terminal).filter(is_live) else { continue };
-                    let Lowered { texts, others } = self.exceptions(automaton, exceptions, lexer)?;
-                    match lexer.whole_without(lexeme, texts, &others)? {
-                        Some(rest) => LiveSymbol::Recorded(lexeme, rest),
+                    match self.without(automaton, lexeme, exceptions, lexer)? {
+                        Some(without) => LiveSymbol::Recorded(lexeme, without),
                         None => continue,
                     }
                 }
@@ -220,6 +240,133 @@ impl Sets {
         self.state(automaton, next)
     }
 
+    /// What a recorded lexeme leaves out; `None` if that is all.
+    fn without(
+        &mut self,
+        automaton: NonterminalId,
+        lexeme: LexemeId,
+        exceptions: &Exceptions,
+        lexer: &mut Lexer,
+    ) -> Result<Option<Without>, Fault> {
+        if lexer.is_late(lexeme) {
+            return Ok(Some(Without::Late(exceptions.clone())));
+        }
+        if exceptions.is_untold() {
+            return Err(Fault::Untold);
+        }
+        let Lowered { texts, others } = self.exceptions(automaton, exceptions, lexer)?;
+        Ok(lexer.whole_without(lexeme, texts, &others)?.map(Without::Rest))
+    }
+
+    /// The state that items with this parameter have, if their edge has a number.
+    fn before(&self, param: ParamId) -> StateId {
+        self.param_value(param).state.expect("an edge leaves a state")
+    }
+
+    /// Whether a recorded edge does not leave out a text that its lexeme matches.
+    pub(super) fn takes(&mut self, param: ParamId, edge: u32, text: &[u8], lexer: &mut Lexer) -> Result<bool, Fault> {
+        let state = self.before(param);
+        let edges = self.edges(state, lexer)?;
+        let LiveSymbol::Recorded(lexeme, without) = &edges[edge as usize].symbol else {
+            unreachable!("a recorded edge")
+        };
+        match without {
+            Without::Rest(rest) => Ok(*rest == lexer.whole(*lexeme) || lexer.takes_text(*rest, text)?),
+            Without::Late(exceptions) if exceptions.is_untold() => Err(Fault::Untold),
+            Without::Late(exceptions) if exceptions.is_empty() => Ok(true),
+            Without::Late(exceptions) => {
+                let automaton = self.automaton(self.automata.states[state].automaton);
+                Ok(!exceptions.contains(&automaton.exception(text)))
+            }
+        }
+    }
+
+    /// The lexer state without those late lexemes that began in a set and none of whose edges takes the text.
+    pub fn without_left_out(
+        &mut self,
+        set: SetId,
+        lex: LexStateId,
+        text: &[u8],
+        lexer: &mut Lexer,
+    ) -> Result<LexStateId, Fault> {
+        if !lexer.state(lex).is_late {
+            return Ok(lex);
+        }
+        let closure = self.closure(set, lexer)?;
+        let mut left_out = Vec::new();
+        for lexeme in lexer.late_lexemes(lex) {
+            let mut is_taken = false;
+            for scan in closure.scans_of(lexeme) {
+                is_taken = match scan.recorded {
+                    Some(edge) => self.takes(scan.param, edge, text, lexer)?,
+                    None => true,
+                };
+                if is_taken {
+                    break;
+                }
+            }
+            if !is_taken {
+                left_out.push(lexeme);
+            }
+        }
+        if left_out.is_empty() { Ok(lex) } else { lexer.retain(lex, |lexeme| !left_out.contains(&lexeme)) }
+    }
+
+    /// The state behind a recorded edge that has read a text.
+    pub(super) fn behind_recorded(
+        &mut self,
+        param: ParamId,
+        edge: u32,
+        text: &[u8],
+        lexer: &mut Lexer,
+    ) -> Result<StateId, Fault> {
+        let state = self.before(param);
+        let label = self.edges(state, lexer)?[edge as usize].label;
+        self.next_state(state, label, text)
+    }
+
+    /// The untold state behind a recorded edge if it is the same for all texts.
+    pub(super) fn behind_any(
+        &mut self,
+        param: ParamId,
+        edge: u32,
+        lexer: &mut Lexer,
+    ) -> Result<Option<StateId>, Fault> {
+        let state = self.before(param);
+        let label = self.edges(state, lexer)?[edge as usize].label;
+        let Entry { automaton, state, .. } = &self.automata.states[state];
+        let automaton = *automaton;
+        match self.automaton(automaton).next_untold(state, label) {
+            Some(untold) => self.state(automaton, untold).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The state that looks ahead for a state: its untold one, unless that does not know its own edges.
+    pub(super) fn untold_state(&mut self, id: StateId, lexer: &mut Lexer) -> Result<StateId, Fault> {
+        let Entry { automaton, state, untold, .. } = &self.automata.states[id];
+        if let Some(known) = *untold {
+            return Ok(known);
+        }
+        let automaton = *automaton;
+        let untold = self.automaton(automaton).untold(state);
+        let mut found = self.state(automaton, untold)?;
+        if found != id && !self.knows_edges(found, lexer)? {
+            found = id;
+        }
+        self.automata.states[id].untold = Some(found);
+        Ok(found)
+    }
+
+    fn knows_edges(&mut self, id: StateId, lexer: &mut Lexer) -> Result<bool, Fault> {
+        let is_untold = |edge: &LiveEdge| matches!(&edge.symbol, LiveSymbol::Recorded(_, Without::Late(exceptions)) if exceptions.is_untold());
+        match self.edges(id, lexer) {
+            Ok(edges) => Ok(!edges.iter().any(is_untold)),
+            Err(Fault::Untold) => Ok(false),
+            Err(fault) => Err(fault),
+        }
+    }
+
     /// The parameter behind what an item has scanned, `text`: its own, or by edge number `recorded` of its state.
     /// `None` if that edge leaves out the text.
     pub fn scanned(
@@ -230,14 +377,11 @@ impl Sets {
         lexer: &mut Lexer,
     ) -> Result<Option<ParamId>, Fault> {
         let Some(edge) = recorded else { return Ok(Some(param)) };
-        let state = self.param_value(param).state.expect("an edge leaves a state");
-        let LiveEdge { symbol, label } = self.edges(state, lexer)?[edge as usize];
-        let LiveSymbol::Recorded(lexeme, rest) = symbol else { unreachable!("a recorded edge") };
         // The lexer has read the lexeme for all edges that have it.
-        if rest != lexer.whole(lexeme) && !lexer.takes_text(rest, text)? {
+        if !self.takes(param, edge, text, lexer)? {
             return Ok(None);
         }
-        let next = self.next_state(state, label, text)?;
+        let next = self.behind_recorded(param, edge, text, lexer)?;
         Ok(Some(self.param_in(param, next)))
     }
 
@@ -252,7 +396,7 @@ impl Sets {
         byte: u8,
         lexer: &mut Lexer,
     ) -> Result<bool, Fault> {
-        if self.knows_scan(set, ended, text) {
+        if !self.ahead.is_on || self.knows_ahead(set, ended) {
             return Ok(true);
         }
         let closure = self.closure(set, lexer)?;
@@ -278,12 +422,15 @@ impl Sets {
         byte: u8,
         lexer: &mut Lexer,
     ) -> Result<bool, Fault> {
-        let state = self.param_value(param).state.expect("an edge leaves a state");
+        let state = self.before(param);
         let label = self.edges(state, lexer)?[edge as usize].label;
         let Entry { automaton, state, .. } = &self.automata.states[state];
         let cfg = self.cfg.clone();
         let tables = cfg.nonterminals[*automaton].automaton.as_ref().expect("an automaton");
         let asked = cfg.automaton(*automaton).expect("an automaton");
+        if asked.next_untold(state, label).is_some() {
+            return Ok(true);
+        }
         let next = asked.next(state, label, text)?;
         if asked.is_final(&next) || !cfg.ignored[tables.grammar].is_empty() {
             return Ok(true);

@@ -233,8 +233,8 @@ impl Builder<'_> {
                     let param = self.sets.param_in(before, state);
                     self.scans.push(Scan { lexeme, next, owner, param, recorded: None });
                 }
-                LiveSymbol::Recorded(lexeme, rest) => {
-                    self.recorded.push((lexeme, rest));
+                LiveSymbol::Recorded(lexeme, ref without) => {
+                    self.recorded.push((lexeme, without.rest(lexeme, lexer)));
                     self.scans.push(Scan { lexeme, next, owner, param: before, recorded: Some(number as u32) });
                 }
                 LiveSymbol::Rule(id, state) => {

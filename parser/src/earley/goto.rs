@@ -17,7 +17,7 @@ use crate::error::Fault;
 use crate::lexer::states::Lexer;
 
 /// A reference to a member of the family that is being made: this bit and the member's number.
-const FAMILY: u32 = 1 << 31;
+pub(super) const FAMILY: u32 = 1 << 31;
 
 /// The contents of a family's members, and of each, sets whose contents are among them.
 type FamilyContents = (Vec<Vec<Item>>, Vec<Vec<SetId>>);
@@ -235,7 +235,7 @@ impl Sets {
         Ok(true)
     }
 
-    fn intern_family(&mut self, family: Vec<Vec<Item>>) -> Result<Vec<SetId>, Fault> {
+    pub(super) fn intern_family(&mut self, family: Vec<Vec<Item>>) -> Result<Vec<SetId>, Fault> {
         if let Some(known) = self.families.get(&family) {
             return Ok(known.clone());
         }
@@ -292,7 +292,7 @@ fn merge<T: Ord + Copy>(lists: &mut [Vec<T>], to: usize, from: usize) -> bool {
 }
 
 /// A member's contents with ids in place of relative references, sorted.
-fn substitute(content: &[Item], ids: &[SetId]) -> Vec<Item> {
+pub(super) fn substitute(content: &[Item], ids: &[SetId]) -> Vec<Item> {
     let mut items = content.to_vec();
     for item in &mut items {
         if item.continuation.0 & FAMILY != 0 {

@@ -7,6 +7,7 @@ use larkspur_grammar::{GrammarId, IndexVec, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 
+use super::ahead::Ahead;
 use super::automata::{Automata, StateId};
 use super::closure::{Closure, Owner, sets_ignored};
 use crate::cfg::params::ParamFacts;
@@ -139,6 +140,7 @@ pub(crate) struct Sets {
     scope_ids: FxHashMap<Scope, u32>,
     pub facts: ParamFacts,
     pub(super) automata: Automata,
+    pub ahead: Ahead,
     /// Number of the token that is being read, for scopes; the matcher sets it.
     pub token_now: u32,
     /// Bytes of all closures, roughly.
@@ -192,6 +194,7 @@ impl Sets {
             scope_ids: FxHashMap::default(),
             facts: ParamFacts::default(),
             automata: Automata::default(),
+            ahead: Ahead::default(),
             token_now: 0,
             closure_bytes: 0,
             scan_hits: 0,
@@ -226,6 +229,7 @@ impl Sets {
             + self.included.len() * 32
             + self.recorded_bytes
             + self.automata.bytes()
+            + self.ahead.bytes()
     }
 
     /// Hits and misses of the memo of scans.
@@ -396,6 +400,9 @@ impl Sets {
     /// only if one of them is recorded.
     pub fn scan(&mut self, set: SetId, ended: LexemeSetId, text: &[u8], lexer: &mut Lexer) -> Result<SetId, Fault> {
         let records = lexer.records(ended);
+        if records && self.ahead.is_on {
+            return self.scan_ahead(set, ended, text, lexer);
+        }
         let known = match records {
             true => self.recorded_scans.get(&(set, ended)).and_then(|by_text| by_text.get(text)),
             false => self.scans.get(&(set, ended)),
@@ -424,11 +431,6 @@ impl Sets {
             self.scans.insert((set, ended), next);
         }
         Ok(next)
-    }
-
-    /// Whether the set after recorded lexemes with a text is known.
-    pub(super) fn knows_scan(&self, set: SetId, ended: LexemeSetId, text: &[u8]) -> bool {
-        self.recorded_scans.get(&(set, ended)).is_some_and(|by_text| by_text.contains_key(text))
     }
 
     fn remember_recorded(&mut self, set: SetId, ended: LexemeSetId, text: &[u8], next: SetId) {
@@ -462,7 +464,7 @@ impl Sets {
     }
 
     /// Ignored text of a grammar: the kernel items of that grammar stay.
-    fn ignore(&self, kernel: &mut Kernel, set: SetId, grammar: GrammarId) {
+    pub(super) fn ignore(&self, kernel: &mut Kernel, set: SetId, grammar: GrammarId) {
         let mark = if self.cfg.ignore_once[grammar] { Mark::AFTER_IGNORED } else { Mark::NONE };
         for &item in self.items(set) {
             if sets_ignored(&self.cfg, &item) && self.cfg.dots[item.dot].grammar == Some(grammar) {

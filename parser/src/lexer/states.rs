@@ -64,13 +64,15 @@ pub(crate) struct LexState {
     key: Arc<StateKey>,
     pub kind: StateKind,
     /// Lexemes that match here.
-    matched: LexemeSetId,
+    pub(super) matched: LexemeSetId,
     /// Lexemes that end if the next letter ends lexemes: those that match, by the mode's rule of priority.
     pub ends: LexemeSetId,
     /// Whether all that is live is ignored text.
     pub only_ignored: bool,
     /// Whether the text of a live lexeme is recorded: what it was so far counts.
     pub records: bool,
+    /// Whether a lexeme matches that may leave out its text: see [`Lexer::is_late`].
+    pub is_late: bool,
 }
 
 /// A row of the automaton.
@@ -87,7 +89,7 @@ pub(crate) struct Row {
 /// The automaton of one grammar and epoch.
 #[derive(Debug)]
 pub(crate) struct Lexer {
-    cfg: Arc<Cfg>,
+    pub(super) cfg: Arc<Cfg>,
     arena: Arc<Arena>,
     limits: Limits,
     /// What is left of each whole lexeme. Indexed by lexeme.
@@ -110,6 +112,8 @@ pub(crate) struct Lexer {
     excepted_ids: FxHashMap<(Expr, TrieId), Rest>,
     /// Whether the expression matches a text that is not in the trie.
     has_others: FxHashMap<(Expr, TrieId), bool>,
+    /// [`Lexer::is_late`] as far as it is known. Indexed by lexeme; empty if none is.
+    pub(super) late: Vec<Option<bool>>,
 }
 
 impl Lexer {
@@ -150,6 +154,7 @@ impl Lexer {
             excepted: Vec::new(),
             excepted_ids: FxHashMap::default(),
             has_others: FxHashMap::default(),
+            late: Vec::new(),
         };
         lexer.lexeme_set(&[]);
         let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside };
@@ -292,7 +297,8 @@ impl Lexer {
             let stays = state.kind == StateKind::Inside
                 && (is_longest || !state.only_ignored && !can_end)
                 // Where nothing is recorded any more, it is forgotten where that began.
-                && state.records == records;
+                && state.records == records
+                && !state.is_late;
             match next {
                 DEAD if can_end => ASK,
                 DEAD => REFUSED,
@@ -434,7 +440,7 @@ impl Lexer {
         self.is_nullable(expr) && !self.tries.is_leaf(texts)
     }
 
-    fn is_nullable(&mut self, expr: Expr) -> bool {
+    pub(super) fn is_nullable(&mut self, expr: Expr) -> bool {
         let arena = &self.arena;
         *self.nullable.entry(expr).or_insert_with(|| arena.nullable(expr))
     }
@@ -517,9 +523,11 @@ impl Lexer {
         let only_ignored = !key.entries.is_empty()
             && key.entries.iter().all(|(lexeme, _)| self.cfg.lexemes[*lexeme].ignored_by.is_some());
         let records = self.cfg.has_recorded && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].recorded);
+        let is_late = records && matched.iter().any(|&lexeme| self.late.get(lexeme.index()) == Some(&Some(true)));
         let state = LexState {
             kind: key.kind,
             records,
+            is_late,
             matched: self.lexeme_set(&matched),
             ends: self.lexeme_set(&ends),
             only_ignored,

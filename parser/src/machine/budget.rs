@@ -83,7 +83,9 @@ impl Machine {
             let cfg = self.cfg.clone();
             // Of a recorded lexeme there may be several with other exceptions, so that it is read anew.
             let lex = if self.lexer.state(thread.lex).records {
-                self.lexer.run(closure.start, self.tape.from(thread.began))?
+                let text = self.tape.from(thread.began);
+                let lex = self.lexer.run(closure.start, text)?;
+                self.sets.without_left_out(set, lex, text, &mut self.lexer)?
             } else {
                 self.lexer.retain(thread.lex, |lexeme| {
                     !closure.scans_of(lexeme).is_empty() || ignored && cfg.lexemes[lexeme].ignored_by.is_some()

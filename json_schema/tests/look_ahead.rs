@@ -1,0 +1,186 @@
+//! Masks with tokens that go on past names and values: what a look-ahead has forgotten must not show. Each mask is
+//! compared with what the matcher says of every token alone, which forgets nothing.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::spelled;
+use larkspur_grammar::{Limits, SourceMap, Span, link};
+use larkspur_json_schema::{KeyOrder, SchemaOptions, Spelling, Whitespace, compile};
+use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
+use larkspur_toktrie::{TokenMask, Vocabulary};
+
+/// Tokens besides the single bytes.
+const TOKENS: &[&str] = &[
+    "\":",
+    "\":1",
+    "\":1,\"",
+    "a\":1,\"a\"",
+    "a\":1,\"b\":",
+    "\"a\":1,\"a\":1",
+    "\"a\":1,\"b\":1}",
+    "\":{\"a\":",
+    "\":{\"a\":1,\"a",
+    "\":{}},\"a\"",
+    "\":{},\"b\"",
+    "1,\"a\":",
+    "1},\"a\"",
+    ",\"a\"",
+    ",\"b\":2,",
+    ",\"ab\":[",
+    "}}",
+    "]}",
+    "[1,2",
+    "[1,1]",
+    "[{\"a\":1},{\"a\":1}",
+    "[\"a\",\"b\"",
+    ",\"a\",",
+    "\",\"",
+    "\"a\",\"a\"",
+    "\\u0061\":",
+    "\"\\u0061\":1,\"a\":",
+    "\"x\":\"",
+    "x",
+    "ab",
+    "b\"",
+    "\":[{\"b\":1,\"a\":2}],\"",
+    "1,",
+    ", ",
+    "\": ",
+    "},\"",
+    "}],",
+];
+
+const SCHEMAS: &[&str] = &[
+    r#"{"type":"object"}"#,
+    r#"{}"#,
+    r#"{"type":"object","properties":{"a":{"type":"integer"},"x":true},"required":["x"]}"#,
+    r#"{"type":"object","properties":{"b":true},"patternProperties":{"^a":{"type":"integer"}},"maxProperties":4}"#,
+    r#"{"type":"object","propertyNames":{"enum":["a","b","ab"]},"minProperties":2}"#,
+    r#"{"type":"object","propertyNames":{"maxLength":2}}"#,
+    r##"{"type":"object","additionalProperties":{"anyOf":[{"type":"integer"},{"$ref":"#"},{"type":"array","items":{"$ref":"#"}}]}}"##,
+    r#"{"anyOf":[{"type":"object","required":["a"]},{"type":"object","required":["b"],"additionalProperties":{"type":"integer"}}]}"#,
+    r#"{"type":"array","uniqueItems":true}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":["string","integer"]}}"#,
+    r#"{"type":"array","items":{"type":"object"},"uniqueItems":true,"contains":{"required":["a"]}}"#,
+    r#"{"type":"object","additionalProperties":{"type":"array","uniqueItems":true,"items":{"type":"integer"}}}"#,
+];
+
+fn engine(tokens: &[&str]) -> Shared {
+    let mut builder = Vocabulary::builder();
+    (0..=255u8).for_each(|byte| _ = builder.token(u32::from(byte), &[byte]));
+    tokens.iter().enumerate().for_each(|(index, token)| _ = builder.token(256 + index as u32, token.as_bytes()));
+    builder.special(1_000, "<eos>");
+    let vocabulary = builder.eos(1_000).build().expect("sound tokens");
+    Shared::new(Arc::new(vocabulary), &EngineOptions::default()).expect("sound slices")
+}
+
+/// One after the other, the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound
+    }
+}
+
+/// Follows the masks at random, long tokens first, and compares each with all tokens tried alone.
+fn walk(grammar: &CompiledGrammar, random: &mut Random, what: &str) {
+    let mut matcher = Matcher::new(grammar, MatcherOptions::default()).expect("a matcher");
+    let len = grammar.shared().vocabulary().len();
+    let mut mask = TokenMask::new(len);
+    let mut text = Vec::new();
+    for _ in 0..25 {
+        if matcher.is_stopped() {
+            return;
+        }
+        matcher.compute_mask(&mut mask).expect("a mask");
+        let tokens = 0..256 + TOKENS.len() as u32;
+        for token in tokens.clone() {
+            let alone = matcher.is_allowed(token).expect("an answer");
+            let bytes = grammar.shared().vocabulary().token_bytes(token).map(String::from_utf8_lossy);
+            assert_eq!(mask.is_allowed(token), alone, "{what}: {bytes:?} behind {}", String::from_utf8_lossy(&text));
+        }
+        let long: Vec<u32> = tokens.clone().skip(256).filter(|&token| mask.is_allowed(token)).collect();
+        let short: Vec<u32> = tokens.take(256).filter(|&token| mask.is_allowed(token)).collect();
+        // Structure is more likely than any character.
+        let marks: Vec<u32> = short.iter().copied().filter(|&byte| b"\"{}[]:,ab1".contains(&(byte as u8))).collect();
+        let choices = match random.below(8) {
+            0 if !short.is_empty() => short,
+            1..4 if !long.is_empty() => long,
+            _ if !marks.is_empty() => marks,
+            _ if !short.is_empty() => short,
+            _ => return,
+        };
+        let token = choices[random.below(choices.len())];
+        matcher.consume_token(token).expect("a token of the mask");
+        text.extend_from_slice(grammar.shared().vocabulary().token_bytes(token).expect("bytes"));
+    }
+}
+
+#[test]
+fn masks_are_what_tokens_alone_say() {
+    let shared = engine(TOKENS);
+    let any_order = Spelling { key_order: KeyOrder::Any, ..Spelling::default() };
+    let compact = Spelling { whitespace: Whitespace::Compact, ..Spelling::default() };
+    for spelling in [Spelling::generator(), Spelling::validator(), any_order, compact] {
+        for schema in SCHEMAS {
+            let grammar = spelled(&shared, schema, &spelling).unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"));
+            let mut random = Random(0x9E37_79B9_7F4A_7C15);
+            for _ in 0..12 {
+                walk(&grammar, &mut random, schema);
+            }
+        }
+    }
+}
+
+/// What is kept of `count` members of an object, one token each, with a mask before each: Earley sets and lexer states.
+fn kept(count: usize, spelling: &Spelling) -> (usize, usize) {
+    // Some end a name, and none a second one behind it.
+    let shared = engine(&["\":", "\":1", "\":{\"a\":", "1,\"", "ab\":\"", "\",\"", "\":[{\"x"]);
+    let grammar = spelled(&shared, r#"{"type":"object"}"#, spelling).expect("a sound schema");
+    let mut matcher = Matcher::new(&grammar, MatcherOptions::default()).expect("a matcher");
+    let mut mask = TokenMask::new(shared.vocabulary().len());
+    let text = format!("{{{}", (0..count).map(|i| format!(r#""key {i:04}":1,"#)).collect::<String>());
+    for byte in text.bytes() {
+        matcher.compute_mask(&mut mask).expect("a mask");
+        assert!(mask.is_allowed(byte.into()));
+        matcher.consume_token(byte.into()).expect("a token of the mask");
+    }
+    let stats = grammar.stats();
+    (stats.earley_sets, stats.lexer_states)
+}
+
+#[test]
+fn names_cost_what_is_consumed() {
+    for spelling in [Spelling::generator(), Spelling::validator()] {
+        let (few, many) = (kept(50, &spelling), kept(150, &spelling));
+        assert_eq!(few.1, many.1, "lexer states are the same for all names");
+        let sets_each = (many.0 - few.0) / 100;
+        assert!(sets_each <= 12, "{sets_each} sets for each name");
+    }
+}
+
+/// The same in `longest` mode; schemas are in `exact` mode by themselves.
+#[test]
+fn in_longest_mode() {
+    let shared = engine(TOKENS);
+    let limits = Limits::default();
+    for schema in SCHEMAS {
+        let mut sources = SourceMap::new();
+        let source = sources.add("schema.json", *schema);
+        let parsed = compile(&mut sources, Span::new(source, 0, schema.len()), &SchemaOptions::new(&limits));
+        let mut grammar = parsed.grammar.expect("a sound schema");
+        grammar.options.lexer = larkspur_grammar::LexerMode::Longest;
+        let linked = link(vec![grammar], |_| Err(Vec::new())).expect("a schema embeds nothing");
+        let grammar = CompiledGrammar::compile(&shared, linked).expect("within limits");
+        let mut random = Random(0x2545_F491_4F6C_DD1D);
+        for _ in 0..12 {
+            walk(&grammar, &mut random, schema);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Looking ahead: sets that have forgotten the texts of recorded lexemes.
+//!
+//! Each recorded text is another state of an automaton, and so another set. Who only looks ahead, as a mask does at
+//! thousands of texts, goes with [untold](larkspur_grammar::Automaton::untold) states instead, which are few: the sets are
+//! the same wherever nothing depends on what the texts were. Where something does, there is [`Fault::Untold`], and the
+//! way from where the look-ahead began is gone again with states that know.
+
+use rustc_hash::FxHashMap;
+
+use super::automata::StateId;
+use super::closure::{Owner, Scan};
+use super::goto::FAMILY;
+use super::sets::{Item, Kernel, Mark, NO_SET, Param, ParamId, SetId, Sets};
+use crate::error::Fault;
+use crate::lexer::states::{LexemeSetId, Lexer};
+
+/// What those who look ahead have found.
+#[derive(Default, Debug)]
+pub(crate) struct Ahead {
+    /// Whether one looks ahead.
+    pub is_on: bool,
+    /// Sets after recorded lexemes, where they are the same for all texts.
+    scans: FxHashMap<(SetId, LexemeSetId), SetId>,
+    /// Untold sets.
+    sets: FxHashMap<SetId, SetId>,
+}
+
+impl Ahead {
+    /// Bytes that it takes, roughly.
+    pub fn bytes(&self) -> usize {
+        (self.scans.len() + self.sets.len()) * 16
+    }
+}
+
+impl Sets {
+    /// [`Sets::scan`] of recorded lexemes for one who looks ahead.
+    pub(super) fn scan_ahead(
+        &mut self,
+        set: SetId,
+        ended: LexemeSetId,
+        text: &[u8],
+        lexer: &mut Lexer,
+    ) -> Result<SetId, Fault> {
+        if let Some(&known) = self.ahead.scans.get(&(set, ended)) {
+            return Ok(known);
+        }
+        let closure = self.closure(set, lexer)?;
+        let mut kernel = Kernel::default();
+        let mut is_for_all = !self.cfg.has_scopes;
+        for lexeme in lexer.lexemes(ended).to_vec() {
+            if let Some(grammar) = self.cfg.lexemes[lexeme].ignored_by {
+                self.ignore(&mut kernel, set, grammar);
+                continue;
+            }
+            let scans = closure.scans_of(lexeme);
+            // If it is one, the lexer has decided whether the edge takes the text.
+            let is_alone = scans.len() == 1;
+            for scan in scans {
+                let param = match scan.recorded {
+                    None => scan.param,
+                    Some(edge) => {
+                        let untold = self.behind_any(scan.param, edge, lexer)?;
+                        is_for_all &= is_alone && untold.is_some();
+                        if !is_alone && !self.takes(scan.param, edge, text, lexer)? {
+                            continue;
+                        }
+                        let state = match untold {
+                            Some(state) => state,
+                            None => {
+                                let state = self.behind_recorded(scan.param, edge, text, lexer)?;
+                                self.untold_state(state, lexer)?
+                            }
+                        };
+                        self.param_in(scan.param, state)
+                    }
+                };
+                let &Scan { next, owner, .. } = scan;
+                let continuation = match owner {
+                    Owner::Kernel(continuation) => continuation,
+                    Owner::Predicted(node) => self.goto(set, &closure, node, lexer)?,
+                };
+                self.add(&mut kernel, next, continuation, param, Mark::NONE, lexer)?;
+            }
+        }
+        let next = self.close_kernel(kernel)?;
+        if is_for_all {
+            self.ahead.scans.insert((set, ended), next);
+        }
+        Ok(next)
+    }
+
+    /// Whether the set after recorded lexemes is the same for all texts, as far as that is known.
+    pub(super) fn knows_ahead(&self, set: SetId, ended: LexemeSetId) -> bool {
+        self.ahead.scans.contains_key(&(set, ended))
+    }
+
+    /// The set with all states untold, those of continuations too. Cost: what is new beside sets that were asked for.
+    pub fn untold(&mut self, set: SetId, lexer: &mut Lexer) -> Result<SetId, Fault> {
+        let mut agenda = vec![set];
+        while let Some(&at) = agenda.last() {
+            if at == NO_SET || self.ahead.sets.contains_key(&at) {
+                agenda.pop();
+                continue;
+            }
+            let family = self.family_of.get(&at).map_or_else(|| vec![at], |family| family.to_vec());
+            let numbers: FxHashMap<SetId, u32> = match family.len() {
+                1 if !self.family_of.contains_key(&at) => FxHashMap::default(),
+                _ => family.iter().enumerate().map(|(number, &id)| (id, number as u32)).collect(),
+            };
+            let outer = |id: &SetId| !numbers.contains_key(id) && *id != NO_SET && !self.ahead.sets.contains_key(id);
+            let before = agenda.len();
+            for &member in &family {
+                agenda.extend(self.items(member).iter().map(|item| item.continuation).filter(outer));
+            }
+            if agenda.len() > before {
+                continue;
+            }
+            agenda.pop();
+            let mut contents = Vec::with_capacity(family.len());
+            for &member in &family {
+                contents.push(self.untold_items(member, &numbers, lexer)?);
+            }
+            let ids = self.intern_untold(&family, contents, numbers.is_empty())?;
+            family.into_iter().zip(ids).for_each(|(id, untold)| _ = self.ahead.sets.insert(id, untold));
+        }
+        Ok(self.ahead.sets.get(&set).copied().unwrap_or(set))
+    }
+
+    /// The items of a set with untold states and the continuations that are known; those in `numbers` become references.
+    fn untold_items(
+        &mut self,
+        set: SetId,
+        numbers: &FxHashMap<SetId, u32>,
+        lexer: &mut Lexer,
+    ) -> Result<Vec<Item>, Fault> {
+        let mut items = self.items(set).to_vec();
+        for item in &mut items {
+            item.param = self.untold_param(item.param, lexer)?;
+            if let Some(number) = numbers.get(&item.continuation) {
+                item.continuation = SetId(FAMILY | number);
+            } else if item.continuation != NO_SET {
+                item.continuation = self.ahead.sets[&item.continuation];
+            }
+        }
+        items.sort_unstable();
+        items.dedup();
+        Ok(items)
+    }
+
+    fn intern_untold(
+        &mut self,
+        family: &[SetId],
+        mut contents: Vec<Vec<Item>>,
+        is_alone: bool,
+    ) -> Result<Vec<SetId>, Fault> {
+        if is_alone {
+            return Ok(vec![self.intern(Kernel::of(contents.pop().expect("one set")))?]);
+        }
+        let is_itself = (contents.iter().zip(family)).all(|(content, &id)| {
+            content.len() == self.items(id).len() && super::goto::substitute(content, family) == self.items(id)
+        });
+        if is_itself { Ok(family.to_vec()) } else { self.intern_family(contents) }
+    }
+
+    fn untold_param(&mut self, id: ParamId, lexer: &mut Lexer) -> Result<ParamId, Fault> {
+        let param = self.param_value(id);
+        let Some(state) = param.state else { return Ok(id) };
+        let untold: StateId = self.untold_state(state, lexer)?;
+        Ok(self.param(Param { state: Some(untold), ..param }))
+    }
+}

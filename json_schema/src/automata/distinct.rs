@@ -137,10 +137,12 @@ impl Containers {
     }
 
     /// What the element that is open at a level must not become, as far as it agrees with what was read: the part of it
-    /// that is at the top of the stack, or, with `at_value`, what comes next there.
+    /// that is at the top of the stack, or, with `at_value`, what comes next there. What an array at the top has read itself
+    /// is left out: [`ArrayFrame::scalars`] has it.
     fn rivals(&self, place: &Place, level: usize, at_value: bool) -> Vec<Json> {
         let Frame::Array(array) = &place.frames[level] else { return Vec::new() };
-        let mut rivals: Vec<Json> = array.seen.iter().cloned().collect();
+        let is_top = level + 1 == place.frames.len();
+        let mut rivals: Vec<Json> = if is_top { Vec::new() } else { array.seen.iter().cloned().collect() };
         let mut known: Option<&Arc<[Json]>> = None;
         for few in self.needed(array) {
             if known.is_none_or(|known| !Arc::ptr_eq(known, few)) {
@@ -163,7 +165,7 @@ impl Containers {
         levels.flat_map(move |level| self.rivals(place, level, at_value))
     }
 
-    /// The scalars that rivals have where a value comes next.
+    /// The scalars that rivals have where a value comes next, besides those that an array at the top has read.
     pub(crate) fn rival_scalars(&self, place: &Place) -> Vec<Arc<[u8]>> {
         let mut scalars: Vec<Arc<[u8]>> =
             self.all_rivals(place, true).filter_map(|rival| rival.as_scalar().cloned()).collect();

@@ -381,8 +381,15 @@ impl Containers {
 
     fn scalar_symbol(&self, place: &Place, label: Label, node: NodeId) -> Result<Option<EdgeSymbol>, LimitExceeded> {
         let set = self.inline_of(node).scalars.as_ref().expect("scalars");
-        let mut exceptions = Exceptions::default();
+        // One that the array has read is wrong for certain: thousands are not tried each time.
+        let mut exceptions = match place.frames.last() {
+            Some(Frame::Array(frame)) => frame.scalars.clone(),
+            _ => Exceptions::default(),
+        };
         for scalar in self.rival_scalars(place) {
+            if exceptions.contains(&scalar) {
+                continue;
+            }
             let value = Json::scalar(scalar.clone());
             if !self.is_live(self.apply(place, label, Read::Scalar(&value))?)? {
                 exceptions = exceptions.with(&scalar);

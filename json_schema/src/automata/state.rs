@@ -31,6 +31,8 @@ pub(crate) struct ArrayFrame {
     pub elements: imbl::Vector<Json>,
     /// The same as a set, where the elements differ.
     pub seen: imbl::OrdSet<Json>,
+    /// The scalars among these, in canonical form.
+    pub scalars: Exceptions,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -85,8 +87,8 @@ impl Place {
 
 impl ArrayFrame {
     pub fn new(machine: u32, progress: ArrayProgress) -> Self {
-        let (elements, seen) = (imbl::Vector::new(), imbl::OrdSet::new());
-        Self { machine, phase: ArrayPhase::Open, progress, elements, seen }
+        let (elements, seen, scalars) = Default::default();
+        Self { machine, phase: ArrayPhase::Open, progress, elements, seen, scalars }
     }
     pub fn value(&self) -> Json {
         Json::new(JsonKind::Array(self.elements.iter().cloned().collect()))
@@ -117,6 +119,9 @@ impl Frame {
         match self {
             Frame::Array(frame) => {
                 if is_unique {
+                    if let Some(scalar) = value.as_scalar() {
+                        frame.scalars = frame.scalars.with(scalar);
+                    }
                     frame.seen.insert(value.clone());
                 }
                 frame.elements.push_back(value);

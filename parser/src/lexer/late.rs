@@ -11,7 +11,7 @@ use super::arena::Expr;
 use super::states::{LexStateId, Lexer};
 use crate::cfg::{LexemeId, Pattern};
 
-/// Derivatives of a lexeme that are looked at, some milliseconds' worth; with more it counts as not late, which costs
+/// Derivatives of a lexeme that are looked at at most, some milliseconds' worth; with more it counts as not late, which costs
 /// lexer states for each exception.
 const LATE_EXPRS_MAX: usize = 4_096;
 
@@ -35,50 +35,49 @@ impl Lexer {
     }
 
     /// Whether each text is the beginning of none that the expression matches, of endlessly many, or the only one.
-    /// False if that takes too long to see or meets a limit.
+    /// False if that takes too long to see or meets a limit. Depth first, so that most finite languages show at once.
     fn is_endless_until_whole(&mut self, whole: Expr) -> bool {
-        let mut numbers: FxHashMap<Expr, usize> = FxHashMap::from_iter([(whole, 0)]);
-        let mut exprs = vec![whole];
-        let mut is_whole = Vec::new();
-        let mut before: Vec<Vec<usize>> = vec![Vec::new()];
-        // Derivatives of each that are not known to be finite.
-        let mut open: Vec<usize> = Vec::new();
-        while let Some(&expr) = exprs.get(open.len()) {
-            let number = open.len();
-            let Ok(row) = self.expr_row(expr) else { return false };
-            let mut next: Vec<Expr> = row.next.iter().copied().filter(|&next| next != Expr::NOTHING).collect();
-            next.sort_unstable();
-            next.dedup();
-            is_whole.push(self.is_nullable(expr));
-            if is_whole[number] && !next.is_empty() {
-                return false;
-            }
-            open.push(next.len());
-            for expr in next {
-                let other = *numbers.entry(expr).or_insert(exprs.len());
-                if other == exprs.len() {
-                    exprs.push(expr);
-                    before.push(Vec::new());
+        // Whether endlessly many texts are left; `None` while that is being found out, and then they are: it is a circle.
+        let mut is_endless: FxHashMap<Expr, Option<bool>> = FxHashMap::default();
+        let mut path: Vec<Step> = Vec::new();
+        let mut next = Some(whole);
+        loop {
+            if let Some(expr) = next.take() {
+                let Ok(row) = self.expr_row(expr) else { return false };
+                let left: Vec<Expr> = row.next.iter().copied().filter(|&next| next != Expr::NOTHING).collect();
+                let is_whole = self.is_nullable(expr);
+                if is_whole && !left.is_empty() || is_endless.len() >= LATE_EXPRS_MAX {
+                    return false;
                 }
-                before[other].push(number);
+                is_endless.insert(expr, None);
+                path.push(Step { expr, is_whole, left, is_endless: false });
             }
-            if exprs.len() > LATE_EXPRS_MAX {
+            let Some(step) = path.last_mut() else { return true };
+            if let Some(expr) = step.left.pop() {
+                match is_endless.get(&expr) {
+                    Some(known) => step.is_endless |= known.unwrap_or(true),
+                    None => next = Some(expr),
+                }
+                continue;
+            }
+            let done = path.pop().expect("a step");
+            if !done.is_endless && !done.is_whole {
                 return false;
+            }
+            is_endless.insert(done.expr, Some(done.is_endless));
+            if let Some(before) = path.last_mut() {
+                before.is_endless |= done.is_endless;
             }
         }
-        // What leads only to finite ones is finite; what stays leads into a circle.
-        let mut agenda: Vec<usize> = (0..exprs.len()).filter(|&number| open[number] == 0).collect();
-        while let Some(finite) = agenda.pop() {
-            if !is_whole[finite] {
-                return false;
-            }
-            for &number in &before[finite] {
-                open[number] -= 1;
-                if open[number] == 0 {
-                    agenda.push(number);
-                }
-            }
-        }
-        true
     }
+}
+
+/// An expression that is being looked at.
+struct Step {
+    expr: Expr,
+    is_whole: bool,
+    /// Derivatives that are still to be looked at.
+    left: Vec<Expr>,
+    /// One that was leads into a circle.
+    is_endless: bool,
 }

@@ -92,7 +92,7 @@ impl Places<'_, '_> {
             let regex_options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
             let map = document.key_map(member);
             let regex = parse_regex(&member.key, &map, &regex_options, self.limits, &mut set, &mut Vec::new());
-            if regex.is_ok_and(|regex| Search::default().matches(&mut set, regex, key) == Some(true)) {
+            if regex.is_ok_and(|regex| Search::default().matches(&set, regex, key) == Some(true)) {
                 found.push(member.value);
             }
         }

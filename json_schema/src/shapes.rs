@@ -383,7 +383,7 @@ impl Normalizer<'_> {
             let RegexNode::Literal(bytes) = self.set.node(text) else { continue };
             let Ok(chars) = String::from_utf8(bytes.to_vec()) else { continue };
             self.charge(1);
-            match self.search.matches(&mut self.set, regex, &chars) {
+            match self.search.matches(&self.set, regex, &chars) {
                 Some(true) => kept.push(text),
                 Some(false) => {}
                 None => {
@@ -406,7 +406,7 @@ impl Normalizer<'_> {
     }
     /// Whether the language certainly has no text.
     pub fn is_nothing(&mut self, regex: RegexId) -> bool {
-        self.search.is_empty(&mut self.set, regex) == Some(true)
+        self.search.is_empty(&self.set, regex) == Some(true)
     }
     /// All numbers of a shape, however they are written.
     pub fn all_numbers(&mut self, shape: &Shape) -> Numbers {
@@ -423,7 +423,7 @@ impl Normalizer<'_> {
     /// Whether the language has the text. Where that cannot be found out, it is reported.
     pub fn matches(&mut self, regex: RegexId, text: &str) -> bool {
         self.charge(text.len() as u64);
-        self.search.matches(&mut self.set, regex, text).unwrap_or_else(|| {
+        self.search.matches(&self.set, regex, text).unwrap_or_else(|| {
             let place = self.document.root();
             let reason =
                 format!("whether a pattern has the name {} could not be found out", crate::strings::quoted(text));

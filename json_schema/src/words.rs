@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::algebra::Expr;
 use larkspur_grammar::{RegexId, RegexNode};
 
-use crate::emptiness::first_classes;
 use crate::normal::Normalizer;
 
 /// Steps of one listing at most. 4,000 = some milliseconds.
@@ -41,21 +41,21 @@ impl Normalizer<'_> {
             words.dedup();
             return if words.len() > most { Words::Many } else { Words::These(words.into()) };
         }
-        match self.count_words(regex, most) {
+        let Some(start) = self.search.start(&self.set, regex) else { return Words::Unknown };
+        match self.count_words(start, most) {
             None => return Words::Unknown,
             Some(count) if count > most => return Words::Many,
             Some(_) => {}
         }
         let mut words: Vec<Box<str>> = Vec::new();
-        let mut stack = vec![(String::new(), regex)];
+        let mut stack = vec![(Vec::new(), start)];
         while let Some((text, state)) = stack.pop() {
-            if self.set.info(state).nullable {
-                words.push(text.as_str().into());
+            if self.search.is_end(state) {
+                words.push(String::from_utf8(text.clone()).expect("languages of strings are UTF-8").into());
             }
-            let Some(steps) = self.steps_of(state) else { return Words::Unknown };
-            for (low, high, next) in steps {
-                let letters = (low..high).filter_map(char::from_u32);
-                stack.extend(letters.map(|letter| (format!("{text}{letter}"), next)));
+            let Some(steps) = self.search.steps(state) else { return Words::Unknown };
+            for (class, next) in steps {
+                stack.extend(class.iter().map(|byte| ([&text[..], &[byte]].concat(), next)));
             }
         }
         words.sort_unstable();
@@ -75,62 +75,26 @@ impl Normalizer<'_> {
     }
 
     /// The number of texts, or one above `most`; `None` if that takes too long.
-    fn count_words(&mut self, regex: RegexId, most: usize) -> Option<usize> {
+    fn count_words(&mut self, start: Expr, most: usize) -> Option<usize> {
         // Each state that is reached, with the number of texts that lead there along one path of classes.
-        let mut stack = vec![(regex, 1usize)];
+        let mut stack = vec![(start, 1usize)];
         let (mut count, mut steps) = (0usize, 0);
         while let Some((state, paths)) = stack.pop() {
-            if self.set.info(state).nullable {
+            if self.search.is_end(state) {
                 count = count.saturating_add(paths);
                 if count > most {
                     return Some(count);
                 }
             }
-            let mut next = self.steps_of(state)?;
+            let mut next = self.search.steps(state)?;
             steps += 1 + next.len();
             if steps > STEPS_MAX || !self.charge(1) {
                 return None;
             }
             // The largest classes are followed first: they show soonest that there are many.
-            next.sort_by_key(|&(low, high, _)| high - low);
-            let surrogates = |low: u32, high: u32| (high.min(0xE000)).saturating_sub(low.max(0xD800));
-            stack.extend(
-                next.into_iter().map(|(low, high, next)| {
-                    (next, paths.saturating_mul((high - low - surrogates(low, high)) as usize))
-                }),
-            );
+            next.sort_by_key(|(class, _)| class.len());
+            stack.extend(next.into_iter().map(|(class, next)| (next, paths.saturating_mul(class.len() as usize))));
         }
         Some(count)
-    }
-
-    /// The classes of characters that may come first, as ranges without their ends, each with what may follow.
-    fn steps_of(&mut self, state: RegexId) -> Option<Vec<(u32, u32, RegexId)>> {
-        let ends = self.first_ends(state)?;
-        let mut steps = Vec::new();
-        for pair in ends.windows(2) {
-            let &[low, high] = pair else { continue };
-            let Some(letter) = (low..high).find_map(char::from_u32) else { continue };
-            let next = self.search.derivative(&mut self.set, state, letter)?;
-            // What is not known to be empty is followed, until the steps are used up.
-            if *self.set.node(next) != RegexNode::Nothing && !self.is_nothing(next) {
-                steps.push((low, high, next));
-            }
-        }
-        Some(steps)
-    }
-
-    /// Where the classes of the first characters begin and end, in order.
-    fn first_ends(&self, regex: RegexId) -> Option<Vec<u32>> {
-        let classes = first_classes(&self.set, regex)?;
-        let mut ends: Vec<u32> =
-            classes.iter().flat_map(|class| class.iter()).flat_map(|&(low, high)| [low, high + 1]).collect();
-        if ends.is_empty() {
-            return Some(ends);
-        }
-        // What is in no class may still matter, to complements.
-        ends.extend([0, 0x110000]);
-        ends.sort_unstable();
-        ends.dedup();
-        Some(ends)
     }
 }

@@ -3,13 +3,15 @@
 //! In: nodes of a [`RegexSet`](crate::RegexSet) (see [`Algebra::lower`]). Out: derivatives, nullability, emptiness.
 //! Derivatives as in S. Owens, J. Reppy, A. Turon, "Regular-expression derivatives re-examined", JFP 19(2), 2009.
 //! Differs: counted repetition stays a node, and alternatives that differ in counts only are merged (`simplify`), so
-//! that nested counts stay small; a divisor's remainder is a node; literals are nodes of up to 32 bytes.
+//! that nested counts stay small; a divisor's remainder is a node, and a state of an automaton; literals are nodes of up
+//! to 32 bytes.
 //!
 //! Everything counts its work, and what can be long stops at a bound with [`OverLimit`]; nothing recurses.
 //! The constructors here keep a normal form: no [`Expr::NOTHING`] inside, unions and intersections sorted and flat,
 //! one set of bytes each, concatenations nested to the right.
 
 mod derivative;
+mod dfa;
 mod emptiness;
 mod lowering;
 mod remainder;
@@ -69,6 +71,7 @@ enum Node<'a> {
     /// At most [`LITERAL_MAX`] bytes, then the rest. One byte alone is a set.
     Literal(&'a [u8], Expr),
     Remainder(Remainder),
+    Dfa(&'a dfa::Place),
     Not(Expr),
     /// `u32::MAX` is without bound. Never once exactly.
     Repeat(Expr, u32, u32),
@@ -85,6 +88,7 @@ enum Tag {
     Set,
     Literal,
     Remainder,
+    Dfa,
     Not,
     Repeat,
     Concat,
@@ -132,6 +136,14 @@ pub struct Algebra {
     set_ids: FxHashMap<ByteSet, u32>,
     remainders: Vec<Remainder>,
     remainder_ids: FxHashMap<Remainder, u32>,
+    dfas: Vec<dfa::Words>,
+    places: Vec<dfa::Place>,
+    partials: Vec<dfa::Partial>,
+    partial_ids: FxHashMap<Box<[(u8, Expr)]>, u32>,
+    /// Letters that lead on from states of automata, dropped when they are many.
+    live_letters: FxHashMap<(u32, u128), ByteSet>,
+    /// A search asks for the emptiness of a part.
+    is_nested: bool,
     classes: FxHashMap<CharClass, Expr>,
     /// Derivatives, dropped when they are many.
     derivatives: FxHashMap<(Expr, u8), Expr>,
@@ -158,6 +170,12 @@ impl Algebra {
             set_ids: FxHashMap::default(),
             remainders: Vec::new(),
             remainder_ids: FxHashMap::default(),
+            dfas: Vec::new(),
+            places: Vec::new(),
+            partials: Vec::new(),
+            partial_ids: FxHashMap::default(),
+            live_letters: FxHashMap::default(),
+            is_nested: false,
             classes: FxHashMap::default(),
             derivatives: FxHashMap::default(),
             non_empty: FxHashMap::default(),
@@ -177,9 +195,10 @@ impl Algebra {
         algebra
     }
 
-    /// Size: the expressions, with four operands or 32 bytes of literals counted as one.
+    /// Size: the expressions, with four operands or 32 bytes of literals counted as one, and a state of an automaton as
+    /// two.
     pub fn size(&self) -> usize {
-        self.cells.len() + self.operands.len() / 4 + self.text.len() / 32
+        self.cells.len() + self.operands.len() / 4 + self.text.len() / 32 + self.places.len()
     }
     /// All work that was ever done, in steps of about 20 ns.
     pub fn work(&self) -> u64 {
@@ -229,6 +248,7 @@ impl Algebra {
             Tag::Set => Node::Set(self.sets[cell.a as usize]),
             Tag::Literal => Node::Literal(&self.text[range(cell.a, cell.b)], Expr(cell.c)),
             Tag::Remainder => Node::Remainder(self.remainders[cell.a as usize]),
+            Tag::Dfa => Node::Dfa(&self.places[cell.a as usize]),
             Tag::Not => Node::Not(Expr(cell.a)),
             Tag::Repeat => Node::Repeat(Expr(cell.a), cell.b, cell.c),
             Tag::Concat => Node::Concat(Expr(cell.a), Expr(cell.b)),
@@ -289,6 +309,11 @@ impl Algebra {
                 }
                 (Tag::Remainder, id, 0, 0)
             }
+            Node::Dfa(place) => {
+                // Only this node has it: a node is stored once.
+                self.places.push(*place);
+                (Tag::Dfa, self.places.len() as u32 - 1, 0, 0)
+            }
             Node::Not(child) => (Tag::Not, child.0, 0, 0),
             Node::Repeat(child, min, max) => (Tag::Repeat, child.0, min, max),
             Node::Concat(first, rest) => (Tag::Concat, first.0, rest.0, 0),
@@ -324,6 +349,10 @@ impl Algebra {
             }
             Node::Remainder(remainder) => {
                 (flag(remainder.is_nullable(), true, false), u32::from(!remainder.is_nullable()), MANY)
+            }
+            Node::Dfa(place) => {
+                let (min, max) = self.place_lengths(place);
+                (flag(min == 0, true, false), min, max)
             }
             Node::Not(child) => {
                 let is_finite = of(child).len_max != MANY;

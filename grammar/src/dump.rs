@@ -298,6 +298,7 @@ impl<'a> Regexes<'a> {
             RegexNode::Shortest(child) => {
                 vec![Piece::Text("min(".to_string()), Piece::Node(*child), Piece::Text(")".to_string())]
             }
+            RegexNode::Dfa(dfa, _) => text(format!("dfa({})", dfa.name())),
             RegexNode::MultipleOf { divisor, scale } => text(format!("multiple_of({divisor}e-{scale})")),
         }
     }

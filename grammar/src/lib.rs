@@ -7,6 +7,7 @@
 
 pub mod algebra;
 pub mod automaton;
+pub mod dfa;
 pub mod diagnostic;
 mod dump;
 pub mod index;
@@ -24,6 +25,7 @@ pub mod substring;
 pub mod text_map;
 
 pub use automaton::{Automaton, Edge, EdgeSymbol, Exceptions, LimitExceeded, State};
+pub use dfa::{Dfa, DfaRef};
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity};
 pub use index::IndexVec;
 pub use ir::*;

@@ -6,6 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::define_id;
+use crate::dfa::DfaRef;
 use crate::index::IndexVec;
 
 define_id! {
@@ -52,6 +53,8 @@ pub enum RegexNode {
         /// How many of them stand behind the point.
         scale: u32,
     },
+    /// The words of an automaton, with the texts of its letters: see [`RegexSet::dfa`].
+    Dfa(DfaRef, Box<[RegexId]>),
 }
 
 /// What a node knows of itself without search.
@@ -99,7 +102,7 @@ impl RegexSet {
         self.nodes.iter_enumerated()
     }
 
-    fn intern(&mut self, node: RegexNode) -> RegexId {
+    pub(crate) fn intern(&mut self, node: RegexNode) -> RegexId {
         if let Some(&id) = self.ids.get(&node) {
             return id;
         }
@@ -160,6 +163,10 @@ impl RegexSet {
             }
             RegexNode::Shortest(child) => self.infos[*child],
             RegexNode::MultipleOf { .. } => RegexInfo { nullable: false, len_min: 1, len_max: None },
+            RegexNode::Dfa(dfa, _) => {
+                let nullable = dfa.is_accepting(dfa.start());
+                RegexInfo { nullable, len_min: u64::from(!nullable), len_max: None }
+            }
         }
     }
 
@@ -347,7 +354,7 @@ impl RegexNode {
     /// The nodes that this one is made of.
     pub fn children(&self) -> &[RegexId] {
         match self {
-            RegexNode::Concat(parts) | RegexNode::Or(parts) | RegexNode::And(parts) => parts,
+            RegexNode::Concat(parts) | RegexNode::Or(parts) | RegexNode::And(parts) | RegexNode::Dfa(_, parts) => parts,
             RegexNode::Not(child) | RegexNode::Repeat(child, ..) | RegexNode::Shortest(child) => {
                 std::slice::from_ref(child)
             }
@@ -367,6 +374,9 @@ impl RegexNode {
             RegexNode::Not(child) => RegexNode::Not(map(*child)),
             RegexNode::Repeat(child, min, max) => RegexNode::Repeat(map(*child), *min, *max),
             RegexNode::Shortest(child) => RegexNode::Shortest(map(*child)),
+            RegexNode::Dfa(dfa, letters) => {
+                RegexNode::Dfa(dfa.clone(), letters.iter().map(|&letter| map(letter)).collect())
+            }
             leaf => leaf.clone(),
         }
     }

@@ -150,6 +150,10 @@ impl Quoting {
                 let ascii = bytes.iter().filter(u8::is_ascii).map(|byte| (u32::from(byte), u32::from(byte)));
                 spelled_class(set, &CharClass::from_ranges(ascii), self.escapes)
             }
+            RegexNode::Dfa(dfa, letters) => {
+                let letters: Vec<RegexId> = letters.iter().map(of).collect();
+                set.dfa(dfa, &letters)
+            }
             RegexNode::MultipleOf { .. } => unreachable!("languages of strings are made of characters"),
         }
     }

@@ -28,6 +28,9 @@ impl Algebra {
                 continue;
             }
             self.check(work_max)?;
+            if let Node::Dfa(&place) = self.node(top) {
+                self.prepare(&place, work_max)?;
+            }
             let before = stack.len();
             let derived = self.derive(top, byte, &mut stack);
             if let Some(derived) = derived {
@@ -57,6 +60,7 @@ impl Algebra {
                 Some(after) => self.remainder(after),
                 None => Expr::NOTHING,
             }),
+            Node::Dfa(&place) => self.after_byte(place, byte),
             Node::Concat(head, _) => match self.node(head) {
                 Node::Set(set) if !set.contains(byte) => Some(Expr::NOTHING),
                 _ => None,
@@ -159,10 +163,14 @@ impl Algebra {
     ///
     /// Errors: as [`derivative`](Self::derivative).
     pub fn first_classes(&mut self, expr: Expr, work_max: u64) -> Result<Vec<ByteSet>, OverLimit> {
+        self.common_classes(vec![expr], work_max)
+    }
+
+    /// The same for several expressions: within a class, the derivatives of each are equal.
+    pub(super) fn common_classes(&mut self, mut stack: Vec<Expr>, work_max: u64) -> Result<Vec<ByteSet>, OverLimit> {
         let mut classes = vec![ByteSet::ALL];
         let mut sets: FxHashSet<ByteSet> = FxHashSet::default();
         let mut seen: FxHashSet<Expr> = FxHashSet::default();
-        let mut stack = vec![expr];
         while let Some(expr) = stack.pop() {
             if !seen.insert(expr) {
                 continue;
@@ -170,6 +178,9 @@ impl Algebra {
             self.pay(1);
             if seen.len().is_multiple_of(1024) {
                 self.check(work_max)?;
+            }
+            if let Node::Dfa(&place) = self.node(expr) {
+                self.prepare(&place, work_max)?;
             }
             let mut split = |set: ByteSet| {
                 if sets.insert(set) {
@@ -181,6 +192,7 @@ impl Algebra {
                 Node::Set(set) => split(set),
                 Node::Literal(bytes, _) => split(ByteSet::range(bytes[0], bytes[0])),
                 Node::Remainder(_) => Remainder::letters().for_each(|byte| split(ByteSet::range(byte, byte))),
+                Node::Dfa(place) => self.place_classes(place).for_each(split),
                 Node::Concat(head, tail) => {
                     stack.push(head);
                     if self.is_nullable(head) {

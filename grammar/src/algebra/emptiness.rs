@@ -16,6 +16,9 @@ use super::{Algebra, Expr, Node, OverLimit, Tag};
 /// Ways into which an intersection of unions is taken apart at most.
 const WAYS_MAX: usize = 64;
 
+/// Work to find out whether a part of an intersection is empty.
+const NESTED_WORK_MAX: u64 = 50_000;
+
 /// States to look at: the least length of a match, then the order in which they were found.
 type Frontier = BinaryHeap<(Reverse<u32>, Reverse<usize>, Expr)>;
 
@@ -117,6 +120,10 @@ impl Algebra {
                 Some(false) => continue,
                 None => {}
             }
+            if self.tag(top) == Tag::And && self.is_empty_without_automata(top) {
+                self.non_empty.insert(top, false);
+                continue;
+            }
             match self.node(top) {
                 Node::Or(parts) => stack.extend(parts),
                 Node::And(_) => match self.distributed(top) {
@@ -134,6 +141,21 @@ impl Algebra {
             }
         }
         false
+    }
+
+    /// Whether what an intersection has beside automata is empty by itself. Automata tell many more bytes apart than
+    /// patterns and lengths, so that a search through both takes long to find out the same.
+    fn is_empty_without_automata(&mut self, intersection: Expr) -> bool {
+        let parts = self.operands(intersection);
+        let others: Vec<Expr> = parts.iter().copied().filter(|&part| self.tag(part) != Tag::Dfa).collect();
+        if self.is_nested || others.len() == parts.len() || others.len() < 2 {
+            return false;
+        }
+        let others = self.and(others);
+        self.is_nested = true;
+        let answer = self.is_non_empty(others, NESTED_WORK_MAX);
+        self.is_nested = false;
+        answer == Ok(false)
     }
 
     /// An intersection with unions as the intersections of their operands: a walk over pairs of ways instead of pairs

@@ -67,6 +67,10 @@ impl Algebra {
                 let not = self.not(longer);
                 self.and(vec![of(child), not])
             }
+            RegexNode::Dfa(dfa, letters) => {
+                let letters = letters.iter().map(of).collect();
+                self.dfa(dfa, letters)
+            }
             &RegexNode::MultipleOf { divisor, scale } => self.multiple_of(divisor, scale),
         }
     }

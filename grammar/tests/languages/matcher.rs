@@ -1,9 +1,9 @@
 //! A matcher over [`RegexSet`] nodes that is too simple to be wrong: sets of end positions, no automaton.
 //! For texts under 128 bytes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use larkspur_grammar::{RegexId, RegexNode, RegexSet};
+use larkspur_grammar::{DfaRef, RegexId, RegexNode, RegexSet};
 
 /// Whether the whole text is in the language of `id`.
 pub fn matches(set: &RegexSet, id: RegexId, text: &[u8]) -> bool {
@@ -57,9 +57,26 @@ impl Matcher<'_> {
             RegexNode::MultipleOf { divisor, scale } => (1..=rest.len())
                 .filter(|&len| is_multiple(&rest[..len], *divisor, *scale))
                 .fold(0, |all, len| all | 1 << (start + len)),
+            RegexNode::Dfa(dfa, letters) => self.words(dfa, letters, start),
         };
         self.memo.insert((id, start), result);
         result
+    }
+
+    fn words(&mut self, dfa: &DfaRef, letters: &[RegexId], start: usize) -> u128 {
+        let mut seen = HashSet::from([(start, dfa.start())]);
+        let mut stack: Vec<(usize, u128)> = seen.iter().copied().collect();
+        let mut all = 0;
+        while let Some((at, state)) = stack.pop() {
+            if dfa.is_accepting(state) {
+                all |= 1 << at;
+            }
+            for (letter, &text) in letters.iter().enumerate() {
+                let Some(next) = dfa.next(state, letter as u8) else { continue };
+                stack.extend(positions(self.ends(text, at)).map(|end| (end, next)).filter(|&way| seen.insert(way)));
+            }
+        }
+        all
     }
 
     fn step(&mut self, id: RegexId, from: u128) -> u128 {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use larkspur_grammar::{RegexId, RegexNode, RegexSet};
+use larkspur_grammar::{DfaRef, RegexId, RegexNode, RegexSet};
 
 /// A language in [`Regexes`]; equal numbers are equal languages, not the other way round.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -29,6 +29,13 @@ enum Node {
     And(Box<[Re]>),
     Not(Re),
     Repeat(Re, u32, Option<u32>),
+    /// The words of an automaton from a state on, behind the rest of one of these letters.
+    Words {
+        dfa: DfaRef,
+        letters: Box<[Re]>,
+        state: u128,
+        begun: Option<Box<[(u8, Re)]>>,
+    },
     /// What is left of a decimal number that must be a multiple of `divisor / 10^scale`.
     Multiple {
         divisor: u64,
@@ -210,6 +217,10 @@ impl Regexes {
                 let child = self.import(set, *child);
                 self.shortest(child)
             }
+            RegexNode::Dfa(dfa, letters) => {
+                let letters = letters.iter().map(|&letter| self.import(set, letter)).collect();
+                self.intern(Node::Words { dfa: dfa.clone(), letters, state: dfa.start(), begun: None })
+            }
             &RegexNode::MultipleOf { divisor, scale } => {
                 self.intern(Node::Multiple { divisor, scale, place: Place::Start })
             }
@@ -226,6 +237,7 @@ impl Regexes {
             Node::And(parts) => parts.iter().all(|&part| self.nullable(part)),
             Node::Not(child) => !self.nullable(*child),
             Node::Repeat(child, min, _) => *min == 0 || self.nullable(*child),
+            Node::Words { dfa, state, begun, .. } => begun.is_none() && dfa.is_accepting(*state),
             &Node::Multiple { divisor, scale, place } => match place {
                 Place::Start | Place::Point(_) => false,
                 Place::LeadingZero => true,
@@ -271,6 +283,26 @@ impl Regexes {
                 let stepped = self.derivative(child, byte);
                 let rest = self.repeat(child, min.saturating_sub(1), max.map(|max| max - 1));
                 self.then(stepped, rest)
+            }
+            Node::Words { dfa, letters, state, begun } => {
+                let ways = begun.unwrap_or_else(|| (0..).zip(letters.iter().copied()).collect());
+                let mut left = Vec::new();
+                for &(letter, text) in &ways {
+                    let Some(next) = dfa.next(state, letter) else { continue };
+                    let rest = self.derivative(text, byte);
+                    if self.nullable(rest) {
+                        // Letters are a prefix code: no other one is left.
+                        let words = Node::Words { dfa, letters, state: next, begun: None };
+                        return self.intern(words);
+                    }
+                    if self.nonempty(rest) {
+                        left.push((letter, rest));
+                    }
+                }
+                match left.is_empty() {
+                    true => self.nothing(),
+                    false => self.intern(Node::Words { dfa, letters, state, begun: Some(left.into()) }),
+                }
             }
             Node::Multiple { divisor, scale, place } => match place.after(byte, divisor, scale) {
                 Some(place) => self.intern(Node::Multiple { divisor, scale, place }),
@@ -322,6 +354,7 @@ impl Regexes {
             Node::Then(a, b) => self.nonempty(a) && self.nonempty(b),
             Node::Or(parts) => parts.iter().any(|&part| self.nonempty(part)),
             Node::Repeat(child, min, _) => min == 0 || self.nonempty(child),
+            Node::Words { .. } => true,
             Node::And(_) | Node::Not(_) | Node::Multiple { .. } => self.explore(re),
         };
         self.nonempty.insert(re, nonempty);

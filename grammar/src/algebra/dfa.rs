@@ -1,0 +1,169 @@
+//! Automata as expressions: a state, and how much of a letter was read.
+//!
+//! A letter is read as the list of letters that it may still become, each with what is left of its text. Such lists do
+//! not depend on the state; the steps from one by every class of bytes are made at once and shared by all states.
+
+use super::{Algebra, Expr, MANY, Node, OverLimit};
+use crate::dfa::DfaRef;
+use crate::regex::ByteSet;
+
+/// States whose letters are kept, after which all are dropped: neighbours ask for the same.
+const LIVE_LETTERS_KEPT: usize = 8_192;
+
+/// What is left of an automaton's words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Place {
+    /// Index in [`Algebra::dfas`].
+    dfa: u32,
+    state: u128,
+    /// Index in [`Algebra::partials`].
+    partial: u32,
+}
+
+/// An automaton with the texts of its letters.
+#[derive(Debug)]
+pub(super) struct Words {
+    dfa: DfaRef,
+    letters: Box<[Expr]>,
+    /// Index in [`Algebra::partials`]: no byte of a letter was read.
+    whole: u32,
+}
+
+/// A part of a letter's text was read, or none.
+#[derive(Debug)]
+pub(super) struct Partial {
+    /// The letters that this may become, with what is left of their texts.
+    ways: Box<[(u8, Expr)]>,
+    letters: ByteSet,
+    /// Classes of bytes and where they lead. `None`: not asked for yet.
+    steps: Option<Box<[(ByteSet, Target)]>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Target {
+    Letter(u8),
+    Partial(u32),
+}
+
+impl Algebra {
+    /// The words of an automaton from its start.
+    pub(super) fn dfa(&mut self, dfa: &DfaRef, letters: Vec<Expr>) -> Expr {
+        self.pay(letters.len());
+        let known = self.dfas.iter().position(|known| known.dfa == *dfa && *known.letters == *letters);
+        let id = known.unwrap_or_else(|| {
+            let ways = letters.iter().enumerate().map(|(letter, &text)| (letter as u8, text)).collect();
+            let whole = self.partial(ways);
+            self.dfas.push(Words { dfa: dfa.clone(), letters: letters.into(), whole });
+            self.dfas.len() - 1
+        });
+        self.at_state(id as u32, dfa.start())
+    }
+
+    /// Before a letter.
+    fn at_state(&mut self, id: u32, state: u128) -> Expr {
+        self.pay(2);
+        let partial = self.dfas[id as usize].whole;
+        self.intern(Node::Dfa(&Place { dfa: id, state, partial }))
+    }
+
+    /// The letters that lead on from a state.
+    fn live_letters(&mut self, place: &Place) -> ByteSet {
+        if let Some(&known) = self.live_letters.get(&(place.dfa, place.state)) {
+            return known;
+        }
+        let words = &self.dfas[place.dfa as usize];
+        let live = words.dfa.live_letters(place.state);
+        self.work += words.letters.len() as u64;
+        if self.live_letters.len() > LIVE_LETTERS_KEPT {
+            self.live_letters.clear();
+        }
+        self.live_letters.insert((place.dfa, place.state), live);
+        live
+    }
+
+    fn partial(&mut self, ways: Box<[(u8, Expr)]>) -> u32 {
+        if let Some(&known) = self.partial_ids.get(&ways) {
+            return known;
+        }
+        let mut letters = ByteSet::EMPTY;
+        ways.iter().for_each(|way| letters.insert(way.0));
+        let id = self.partials.len() as u32;
+        self.partial_ids.insert(ways.clone(), id);
+        self.partials.push(Partial { ways, letters, steps: None });
+        id
+    }
+
+    /// Flags of a place: whether a word may end there, and the least length of what is left.
+    pub(super) fn is_word_end(&self, place: &Place) -> bool {
+        let words = &self.dfas[place.dfa as usize];
+        place.partial == words.whole && words.dfa.is_accepting(place.state)
+    }
+
+    /// Makes the steps from a place, which [`after_byte`](Self::after_byte) and [`place_classes`](Self::place_classes)
+    /// need.
+    ///
+    /// Errors: as of derivatives.
+    pub(super) fn prepare(&mut self, place: &Place, work_max: u64) -> Result<(), OverLimit> {
+        let partial = &self.partials[place.partial as usize];
+        if partial.steps.is_some() {
+            return Ok(());
+        }
+        let ways = partial.ways.clone();
+        let mut steps: Vec<(ByteSet, Target)> = Vec::new();
+        for class in self.common_classes(ways.iter().map(|way| way.1).collect(), work_max)? {
+            let byte = class.iter().next().expect("classes are not empty");
+            let mut left: Vec<(u8, Expr)> = Vec::new();
+            for &(letter, text) in &ways {
+                match self.derivative(text, byte, work_max)? {
+                    Expr::NOTHING => {}
+                    rest => left.push((letter, rest)),
+                }
+            }
+            let target = match left.as_slice() {
+                [] => continue,
+                &[(letter, Expr::EPSILON)] => Target::Letter(letter),
+                _ => {
+                    assert!(left.iter().all(|way| !self.is_nullable(way.1)), "letters are a prefix code");
+                    Target::Partial(self.partial(left.into()))
+                }
+            };
+            match steps.iter_mut().find(|step| step.1 == target) {
+                Some(step) => step.0 = step.0.union(&class),
+                None => steps.push((class, target)),
+            }
+        }
+        self.partials[place.partial as usize].steps = Some(steps.into());
+        Ok(())
+    }
+
+    /// What is left after a byte; `None` before [`prepare`](Self::prepare).
+    pub(super) fn after_byte(&mut self, place: Place, byte: u8) -> Option<Expr> {
+        let steps = self.partials[place.partial as usize].steps.as_ref()?;
+        let Some(&(_, target)) = steps.iter().find(|step| step.0.contains(byte)) else { return Some(Expr::NOTHING) };
+        self.pay(2);
+        Some(match target {
+            Target::Letter(letter) => match self.dfas[place.dfa as usize].dfa.next(place.state, letter) {
+                Some(state) => self.at_state(place.dfa, state),
+                None => Expr::NOTHING,
+            },
+            Target::Partial(partial) => {
+                if self.live_letters(&place).intersect(&self.partials[partial as usize].letters).is_empty() {
+                    Expr::NOTHING
+                } else {
+                    self.intern(Node::Dfa(&Place { partial, ..place }))
+                }
+            }
+        })
+    }
+
+    /// Classes of bytes that lead to the same. They are none before [`prepare`](Self::prepare).
+    pub(super) fn place_classes(&self, place: &Place) -> impl Iterator<Item = ByteSet> {
+        let steps = self.partials[place.partial as usize].steps.as_deref().unwrap_or_default();
+        steps.iter().map(|step| step.0)
+    }
+
+    /// Lengths of what is left: at least one byte if no word ends here.
+    pub(super) fn place_lengths(&self, place: &Place) -> (u32, u32) {
+        (u32::from(!self.is_word_end(place)), MANY)
+    }
+}

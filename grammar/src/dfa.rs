@@ -1,0 +1,91 @@
+//! Deterministic automata over letters, whose states are made as they are reached: regular languages that as operations
+//! on smaller ones would be out of reach, such as valid regexes with bounded nesting.
+//!
+//! A [`Dfa`] reads *letters*; which texts are a letter is said where it is used, by one regex for each (see
+//! [`RegexSet::dfa`]), so that the same automaton reads characters in UTF-8 or as JSON spells them. Beside
+//! [`Automaton`](crate::Automaton), which is a nonterminal: this is a regex, and all operations of regexes take it.
+
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::regex::{ByteSet, RegexId, RegexNode, RegexSet};
+
+/// A deterministic automaton over the letters `0..letters()`. Nothing in it may change.
+pub trait Dfa: Debug + Send + Sync {
+    /// Tells automata apart: equal names are equal automata.
+    fn name(&self) -> &str;
+    /// Number of letters; at most 256.
+    fn letters(&self) -> usize;
+    /// Where it starts.
+    fn start(&self) -> u128;
+    /// The state behind a letter. `None` where no word goes on so: from every state that is given, an accepting one can
+    /// be reached.
+    fn next(&self, state: u128, letter: u8) -> Option<u128>;
+    /// Whether a word may end in this state.
+    fn is_accepting(&self, state: u128) -> bool;
+}
+
+/// An automaton that others refer to; equal if the names are.
+#[derive(Clone, Debug)]
+pub struct DfaRef(Arc<dyn Dfa>);
+
+impl DfaRef {
+    /// Wraps an automaton.
+    ///
+    /// # Panics
+    /// If it has over 256 letters.
+    pub fn new(dfa: Arc<dyn Dfa>) -> Self {
+        assert!(dfa.letters() <= 256, "letters are bytes");
+        Self(dfa)
+    }
+    /// The letters that lead on from a state.
+    pub fn live_letters(&self, state: u128) -> ByteSet {
+        let mut live = ByteSet::EMPTY;
+        for letter in 0..self.letters() {
+            // At most 256, see `new`.
+            let letter = letter as u8;
+            if self.next(state, letter).is_some() {
+                live.insert(letter);
+            }
+        }
+        live
+    }
+}
+
+impl std::ops::Deref for DfaRef {
+    type Target = dyn Dfa;
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl PartialEq for DfaRef {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.name() == other.name()
+    }
+}
+
+impl Eq for DfaRef {}
+
+impl Hash for DfaRef {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.name().hash(hasher);
+    }
+}
+
+impl RegexSet {
+    /// The words of an automaton, with the texts of each letter. These are finitely many each, none is empty, and none
+    /// is the beginning of another, of the same letter or of two.
+    ///
+    /// # Panics
+    /// If a letter has no text, may be empty or is without bound, or if there are not as many as the automaton reads.
+    pub fn dfa(&mut self, dfa: &DfaRef, letters: &[RegexId]) -> RegexId {
+        assert_eq!(letters.len(), dfa.letters(), "a text for each letter");
+        for &letter in letters {
+            let info = self.info(letter);
+            assert!(!info.nullable && info.len_max.is_some() && *self.node(letter) != RegexNode::Nothing);
+        }
+        self.intern(RegexNode::Dfa(dfa.clone(), letters.into()))
+    }
+}

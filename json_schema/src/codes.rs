@@ -74,13 +74,6 @@ pub const CODES: &[CodeInfo] = &[
         r#"{"not": {"required": ["a"]}}"#,
     ),
     CodeInfo::new(
-        "J013",
-        "format that is not built yet",
-        "The format is one of the specification's, and what it says is not enforced yet.",
-        r#"{"type": "string", "format": "regex"}"#,
-        r#"{"type": "string", "format": "uri"}"#,
-    ),
-    CodeInfo::new(
         "J020",
         "no value is valid",
         "The keywords contradict each other.",

@@ -51,10 +51,6 @@ pub(crate) enum Mistake {
         keyword: &'static str,
         reason: String,
     },
-    FormatNotDone {
-        format: String,
-        reason: &'static str,
-    },
     Unsatisfiable,
     NeverFinished,
     KeywordUnknown {
@@ -142,7 +138,6 @@ impl Mistake {
             Mistake::Refused { .. } => "J010",
             Mistake::OneOfOverlap { .. } => "J011",
             Mistake::NotTooComplex { .. } => "J012",
-            Mistake::FormatNotDone { .. } => "J013",
             Mistake::Unsatisfiable => "J020",
             Mistake::NeverFinished => "J021",
             Mistake::KeywordUnknown { .. } => "J030",
@@ -156,7 +151,7 @@ impl Mistake {
     pub fn is_ours(&self) -> bool {
         match self {
             Mistake::Refused { keyword, .. } => !["const", "uniqueItems"].contains(keyword),
-            Mistake::OneOfOverlap { .. } | Mistake::NotTooComplex { .. } | Mistake::FormatNotDone { .. } => true,
+            Mistake::OneOfOverlap { .. } | Mistake::NotTooComplex { .. } => true,
             _ => false,
         }
     }
@@ -204,9 +199,6 @@ impl Mistake {
             ),
             Mistake::NotTooComplex { keyword, reason } => {
                 error(format!("`{keyword}` at {at} cannot be enforced: {reason}"))
-            }
-            Mistake::FormatNotDone { format, reason } => {
-                error(format!("`format` at {at} cannot be enforced: `{format}` {reason}"))
             }
             Mistake::Unsatisfiable => error(format!("no value is valid for the schema at {at}")),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),

@@ -6,6 +6,12 @@
 //! Differs: a leap second is the last of any day in UTC; a host name has no label with `--` as its third and fourth
 //! characters, and so no internationalised one.
 
+mod idn_email;
+mod idna;
+mod idna_table;
+mod patterns;
+mod properties;
+
 use larkspur_grammar::{ByteSet, Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
 
 /// What a format says.
@@ -19,8 +25,6 @@ pub(crate) enum Meaning {
     Nothing,
     /// Not a name of any standard.
     Unknown,
-    /// Known, and not built yet.
-    NotDone(&'static str),
 }
 
 /// The formats that are regular languages.
@@ -43,11 +47,14 @@ pub(crate) enum Format {
     IriReference,
     UriTemplate,
     Base64,
+    Regex,
+    IdnHostname,
+    IdnEmail,
 }
 
 /// The meaning of a name.
 pub(crate) fn meaning(name: &str) -> Meaning {
-    use Meaning::{Integers, NotDone, Nothing, Text};
+    use Meaning::{Integers, Nothing, Text};
     match name {
         "date" => Text(Format::Date),
         "time" => Text(Format::Time),
@@ -68,9 +75,10 @@ pub(crate) fn meaning(name: &str) -> Meaning {
         "int32" => Integers { low: "-2147483648", high: "2147483647" },
         "int64" => Integers { low: "-9223372036854775808", high: "9223372036854775807" },
         "float" | "double" | "binary" | "password" => Nothing,
-        "regex" => NotDone("is a context-free language, whose grammar is not built yet"),
+        "regex" => Text(Format::Regex),
         "uri-template" => Text(Format::UriTemplate),
-        "idn-email" | "idn-hostname" => NotDone("needs the tables of internationalised names, which are not built yet"),
+        "idn-hostname" => Text(Format::IdnHostname),
+        "idn-email" => Text(Format::IdnEmail),
         _ => Meaning::Unknown,
     }
 }
@@ -142,6 +150,11 @@ fn uri_template() -> String {
     format!("(?:{literal}|{percent}|\\{{[+#./;?&=,!@|]?{variable}(?:,{variable})*\\}})*")
 }
 
+/// RFC 5321, section 4.1.3, without tags of other protocols.
+fn address_literal() -> String {
+    format!("\\[(?:{IPV4}|IPv6:{})\\]", ipv6())
+}
+
 /// Times of a leap second with a numeric offset: the local time of 23:59:60 in UTC, for each of the 1,440 offsets.
 fn leap_seconds(set: &mut RegexSet) -> RegexId {
     let digit = set.bytes(ByteSet::range(b'0', b'9'));
@@ -192,7 +205,7 @@ fn source(format: Format, is_short: bool) -> Vec<String> {
         Format::Email => {
             let atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+";
             let quoted = "\"(?:[ !#-\\[\\]-~]|\\\\[ -~])*\"";
-            let domain = format!("{LABEL}(?:\\.{LABEL})*|\\[(?:{IPV4}|IPv6:{})\\]", ipv6());
+            let domain = format!("{LABEL}(?:\\.{LABEL})*|{}", address_literal());
             let rest = if is_short { "[ -?A-~]+" } else { "[ -?A-~]{1,253}" };
             vec![
                 format!("(?:{atom}(?:\\.{atom})*|{quoted})@(?:{domain})"),
@@ -218,6 +231,8 @@ fn source(format: Format, is_short: bool) -> Vec<String> {
         Format::Iri => vec![uri(false, UNICODE, PRIVATE)],
         Format::IriReference => vec![uri(true, UNICODE, PRIVATE)],
         Format::UriTemplate => vec![uri_template()],
+        Format::Regex | Format::IdnHostname => Vec::new(),
+        Format::IdnEmail => vec![address_literal()],
         Format::Base64 => vec!["(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?".to_owned()],
     }
 }
@@ -231,6 +246,11 @@ pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> Regex
         let limits = Limits { regex_nodes_max: set.len() + Limits::default().regex_nodes_max, ..Limits::default() };
         parse_regex(text, &map, &options, &limits, set, &mut Vec::new()).expect("regexes of formats are well-formed")
     };
+    match format {
+        Format::Regex => return patterns::regex(set),
+        Format::IdnHostname => return idna::hostname(set, true),
+        _ => {}
+    }
     let parts: Vec<RegexId> = source(format, is_short).iter().map(|text| parse(set, text)).collect();
     let all = set.and(&parts);
     match format {
@@ -240,6 +260,11 @@ pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> Regex
             let leap_seconds = leap_seconds(set);
             let time = set.or(&[time, leap_seconds]);
             set.concat(&[date, time])
+        }
+        Format::IdnEmail => {
+            let (local, at, name) = (idn_email::local_part(set), set.literal(b"@"), idna::hostname(set, false));
+            let domain = set.or(&[name, all]);
+            set.concat(&[local, at, domain])
         }
         _ => all,
     }
@@ -269,6 +294,9 @@ mod tests {
             "iri-reference",
             "uri-template",
             "byte",
+            "regex",
+            "idn-hostname",
+            "idn-email",
         ];
         for name in names {
             let Meaning::Text(format) = meaning(name) else { panic!("{name}") };

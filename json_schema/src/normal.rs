@@ -626,10 +626,6 @@ impl<'a> Normalizer<'a> {
                 self.sink.report(place, Mistake::FormatUnknown { format: name.to_owned(), is_error });
                 None
             }
-            Meaning::NotDone(reason) => {
-                self.sink.report(place, Mistake::FormatNotDone { format: name.to_owned(), reason });
-                None
-            }
             Meaning::Text(format) => {
                 let bound = keywords.max_length.map(|(max, _)| max);
                 let is_short = bound.zip(formats::short_length(format)).is_some_and(|(max, short)| max <= short);

@@ -344,7 +344,6 @@ fn cause(code: &str, message: &str) -> String {
     match code {
         "J010" | "J012" => format!("{code} {} {}", word(1), message.rsplit(": ").next().unwrap_or_default()),
         "J011" => format!("{code} oneOf"),
-        "J013" => format!("{code} format {}", word(5)),
         _ => format!("{code} {}", message.chars().take(60).collect::<String>()),
     }
 }

@@ -24,6 +24,12 @@ pub trait Dfa: Debug + Send + Sync {
     fn next(&self, state: u128, letter: u8) -> Option<u128>;
     /// Whether a word may end in this state.
     fn is_accepting(&self, state: u128) -> bool;
+    /// A state from which each of these letters leads to the same as from `state`: the fewer such states there are, the
+    /// fewer are made in the middle of letters.
+    fn before_letters(&self, state: u128, letters: &ByteSet) -> u128 {
+        let _ = letters;
+        state
+    }
 }
 
 /// An automaton that others refer to; equal if the names are.

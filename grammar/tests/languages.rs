@@ -1,5 +1,7 @@
 //! The languages that this crate builds from texts, against others' opinion of them.
 
+#[path = "languages/automata.rs"]
+mod automata;
 #[path = "languages/matcher.rs"]
 mod matcher;
 #[path = "languages/numbers.rs"]

@@ -147,11 +147,12 @@ impl Algebra {
                 None => Expr::NOTHING,
             },
             Target::Partial(partial) => {
-                if self.live_letters(&place).intersect(&self.partials[partial as usize].letters).is_empty() {
-                    Expr::NOTHING
-                } else {
-                    self.intern(Node::Dfa(&Place { partial, ..place }))
+                let letters = self.partials[partial as usize].letters;
+                if self.live_letters(&place).intersect(&letters).is_empty() {
+                    return Some(Expr::NOTHING);
                 }
+                let state = self.dfas[place.dfa as usize].dfa.before_letters(place.state, &letters);
+                self.intern(Node::Dfa(&Place { state, partial, ..place }))
             }
         })
     }

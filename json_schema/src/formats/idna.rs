@@ -8,13 +8,13 @@
 //! Differs, to have few states; what is left out is rejected:
 //! - A-labels (`xn--`);
 //! - a label's ASCII form is at most 63 octets by a bound ([`DIGITS`]), not by encoding it: 20 characters of one alphabet
-//!   fit, 13 of Chinese or Japanese, 11 of any, and fewer beside ASCII characters;
+//!   fit, 13 of Chinese or Japanese, 11 of any, fewer beside ASCII characters, and counts go in steps ([`ASCII_STEP`]);
 //! - normalization form C by a bound: no mark that may combine stands behind a character that composes with any;
 //! - characters that came after the Unicode of `idna_table`.
 
 use std::sync::Arc;
 
-use larkspur_grammar::{CharClass, Dfa, DfaRef, RegexId, RegexSet};
+use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
 
 use super::idna_table::*;
 
@@ -22,6 +22,12 @@ use super::idna_table::*;
 const LABEL_OCTETS_MAX: u32 = 63;
 /// Octets of a name's ASCII form, separators included.
 const NAME_OCTETS_MAX: u32 = 253;
+
+/// What is counted in steps, upwards, so that places in a name share states: the octets of whole labels, ASCII characters
+/// of a label before each other one, and others before the first one of another window.
+const NAME_STEP: u32 = 16;
+const ASCII_STEP: u32 = 4;
+const OTHERS_STEP: u32 = 3;
 
 /// Canonical combining class of viramas.
 const VIRAMA: u8 = 9;
@@ -351,7 +357,8 @@ impl State {
         let is_bidi = self.is_bidi || self.direction == Direction::Right;
         let is_unfit = self.is_unfit || !is_bidi && (self.direction == Direction::Neither || !self.is_end);
         // A separator and one more character.
-        let next = Self::new(self.name_octets + octets + 1, is_bidi, is_unfit);
+        let name_octets = (self.name_octets + octets + 1).next_multiple_of(NAME_STEP);
+        let next = Self::new(name_octets.min(NAME_OCTETS_MAX), is_bidi, is_unfit);
         (next.name_octets < NAME_OCTETS_MAX).then_some(next)
     }
 
@@ -452,6 +459,51 @@ impl State {
         self.digits != [true; 2]
     }
 
+    /// What of the state matters to characters of these kinds.
+    fn before(mut self, letters: &[Letter]) -> Self {
+        if letters.iter().any(|letter| letter.window == ASCII) {
+            return self;
+        }
+        let has = |any_of: u32| letters.iter().any(|letter| letter.has(any_of));
+        let has_rule = |rules: &[Rule]| letters.iter().any(|letter| rules.contains(&letter.rule));
+        self.ascii = self.ascii.next_multiple_of(ASCII_STEP);
+        if letters.iter().all(|letter| self.joined_window(*letter) == WIDE) {
+            self.widen();
+        }
+        let is_needed = match self.before {
+            Before::SmallL => has_rule(&[Rule::MiddleDot]),
+            Before::Virama => has_rule(&[Rule::NonJoiner, Rule::Joiner]),
+            Before::Hebrew => has_rule(&[Rule::Geresh]),
+            Before::Hyphen | Before::Other => false,
+        };
+        if !is_needed {
+            self.before = Before::Other;
+        }
+        let has_combining = letters.iter().any(|letter| letter.combining != 0);
+        self.joins &= has(TRANSPARENT) || has_rule(&[Rule::NonJoiner]);
+        self.combining = if has_combining { self.combining } else { 0 };
+        self.composes &= has_combining || has(COMBINES);
+        self.is_end &= has(NONSPACING);
+        self
+    }
+
+    /// The window of a label's characters with one more.
+    fn joined_window(&self, letter: Letter) -> u8 {
+        match (self.window, letter.window) {
+            (ASCII, window) => window,
+            (one, other) if one == other => one,
+            (KANA, HAN) | (HAN, KANA) => HAN,
+            _ => WIDE,
+        }
+    }
+    /// Counts in steps what is before the first character that is in no common window.
+    fn widen(&mut self) {
+        if self.window != WIDE {
+            self.others = self.others.next_multiple_of(OTHERS_STEP);
+            self.window = WIDE;
+        }
+    }
+
     /// Counts a character; false if it must not be beside those before. Capitals are only in labels of ASCII.
     fn count(&mut self, letter: Letter) -> bool {
         if letter.window == ASCII {
@@ -459,13 +511,13 @@ impl State {
             self.has_capital |= letter.rule == Rule::Capital;
             return !self.has_capital || self.others == 0;
         }
+        let window = self.joined_window(letter);
+        self.ascii = self.ascii.next_multiple_of(ASCII_STEP);
+        if window == WIDE {
+            self.widen();
+        }
+        self.window = window;
         self.others += 1;
-        self.window = match (self.window, letter.window) {
-            (ASCII, window) => window,
-            (one, other) if one == other => one,
-            (KANA, HAN) | (HAN, KANA) => HAN,
-            _ => WIDE,
-        };
         !self.has_capital
     }
 
@@ -502,5 +554,9 @@ impl Dfa for Hostname {
             _ => state.with(letter, self.is_composed),
         };
         next.map(State::pack)
+    }
+    fn before_letters(&self, state: u128, letters: &ByteSet) -> u128 {
+        let letters: Vec<Letter> = letters.iter().map(|letter| self.letters[usize::from(letter)]).collect();
+        State::unpack(state).before(&letters).pack()
     }
 }

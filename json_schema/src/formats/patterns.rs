@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use larkspur_grammar::{CharClass, Dfa, DfaRef, RegexId, RegexSet};
+use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
 
 use super::properties;
 
@@ -286,6 +286,20 @@ impl Dfa for Pattern {
     fn is_accepting(&self, state: u128) -> bool {
         let State { mode, open, .. } = State::unpack(state);
         open == 1 && matches!(mode, Mode::Fresh | Mode::Atom | Mode::Counted | Mode::Null | Mode::Reference)
+    }
+    fn before_letters(&self, state: u128, letters: &ByteSet) -> u128 {
+        use Mode::*;
+        // The printable characters of ASCII are the first letters.
+        if letters.iter().any(|letter| letter < 0x7F - 0x20) {
+            return state;
+        }
+        let state = State::unpack(state);
+        let same = match state.mode {
+            Fresh | Atom | Counted | Null | Reference => state.to(Fresh),
+            ClassOpen | Class | ClassLow | ClassNull | ClassLead | ClassRangeLead | ClassSet => state.to(Class),
+            _ => state,
+        };
+        same.pack()
     }
     fn next(&self, state: u128, letter: u8) -> Option<u128> {
         let (first, last) = self.letters[usize::from(letter)];

@@ -84,16 +84,19 @@ pub(super) fn hostname(set: &mut RegexSet, is_composed: bool) -> RegexId {
     set.dfa(&DfaRef::new(Arc::new(Hostname { letters, is_composed })), &classes)
 }
 
+/// First and last characters.
+type Ranges = Vec<(u32, u32)>;
+
 /// Kinds of characters, each with its ranges.
-fn letters() -> (Box<[Letter]>, Vec<Vec<(u32, u32)>>) {
+fn letters() -> (Box<[Letter]>, Vec<Ranges>) {
     let one = |c: u32| vec![(c, c)];
-    let mut all: Vec<(Letter, Vec<(u32, u32)>)> = KINDS
+    let mut all: Vec<(Letter, Ranges)> = KINDS
         .iter()
         .map(|&(properties, window, combining)| {
             (Letter { properties, window, combining, rule: Rule::None }, Vec::new())
         })
         .collect();
-    for (first, last, kind) in RANGES {
+    for (first, last, kind) in RANGES.iter().copied() {
         all[usize::from(kind)].1.push((first, last));
     }
     let mut add =
@@ -110,7 +113,7 @@ fn letters() -> (Box<[Letter]>, Vec<Vec<(u32, u32)>>) {
     add(NEUTRAL, WIDE, Rule::NonJoiner, one(0x200C));
     add(NEUTRAL, WIDE, Rule::Joiner, one(0x200D));
     add(0, ASCII, Rule::Separator, SEPARATORS.to_vec());
-    let (letters, classes): (Vec<Letter>, Vec<Vec<(u32, u32)>>) = all.into_iter().unzip();
+    let (letters, classes): (Vec<Letter>, Vec<Ranges>) = all.into_iter().unzip();
     (letters.into(), classes)
 }
 

@@ -69,7 +69,7 @@ const SCHEMAS: &[&str] = &[
 
 fn engine(tokens: &[&str]) -> Shared {
     let mut builder = Vocabulary::builder();
-    (0..=255u8).for_each(|byte| _ = builder.token(u32::from(byte), &[byte]));
+    (0..=255u8).for_each(|byte| _ = builder.token(u32::from(byte), [byte]));
     tokens.iter().enumerate().for_each(|(index, token)| _ = builder.token(256 + index as u32, token.as_bytes()));
     builder.special(1_000, "<eos>");
     let vocabulary = builder.eos(1_000).build().expect("sound tokens");

@@ -194,6 +194,29 @@ pub struct Rule {
     pub temperature: Option<f32>,
 }
 
+impl Terminal {
+    /// A terminal that is neither lazy nor written as a string, of priority 0.
+    pub fn new(name: impl Into<String>, span: Span, regex: RegexId) -> Self {
+        Self { name: name.into(), span, regex, priority: 0, is_literal: false, lazy: false, tail: None }
+    }
+}
+
+impl Rule {
+    /// A rule without parameter, attributes and priority.
+    pub fn new(name: impl Into<String>, span: Span, body: ExprId) -> Self {
+        Self {
+            name: name.into(),
+            span,
+            body,
+            parametric: false,
+            priority: 0,
+            capture: None,
+            max_tokens: None,
+            temperature: None,
+        }
+    }
+}
+
 /// A node of a right-hand side and where it stands.
 #[derive(Clone, Debug)]
 pub struct Expr {

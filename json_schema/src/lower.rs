@@ -115,7 +115,7 @@ fn push_terminal(
     span: Span,
 ) -> TerminalId {
     *terminals.entry(regex).or_insert_with(|| {
-        grammar.terminals.push(Terminal { name, span, regex, priority: 0, is_literal: false, lazy: false, tail: None })
+        grammar.terminals.push(Terminal::new(name, span, regex))
     })
 }
 
@@ -176,16 +176,8 @@ impl Lowerer<'_, '_> {
     /// A rule whose body is set later.
     fn reserve(&mut self, name: String) -> RuleId {
         let body = self.expr(ExprKind::Choice(Vec::new()));
-        self.grammar.rules.push(Rule {
-            name,
-            span: self.span,
-            body,
-            parametric: self.line.is_some(),
-            priority: 0,
-            capture: None,
-            max_tokens: None,
-            temperature: None,
-        })
+        let parametric = self.line.is_some();
+        self.grammar.rules.push(Rule { parametric, ..Rule::new(name, self.span, body) })
     }
 
     /// The whole text: the value with what may stand around it.

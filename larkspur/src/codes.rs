@@ -85,6 +85,7 @@ pub fn codes() -> Vec<&'static CodeInfo> {
     let tables = [
         CODES,
         larkspur_lark_frontend::CODES,
+        larkspur_gbnf_frontend::CODES,
         larkspur_json_schema::CODES,
         regex_syntax::CODES,
         json::CODES,

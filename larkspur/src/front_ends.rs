@@ -4,6 +4,7 @@ use larkspur_grammar::{
     Dialect, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule, SourceId,
     SourceMap, Span, Terminal, TextMap, json, parse_regex,
 };
+use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_json_schema::{SchemaOptions, Spelling};
 use larkspur_lark_frontend::LarkOptions;
 
@@ -102,19 +103,9 @@ fn regex(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
     if reading.options.start.is_some() {
         reading.report(span, Mistake::StartOfRegex);
     }
-    let terminal =
-        grammar.terminals.push(Terminal { name, span, regex, priority: 0, is_literal: false, lazy: false, tail: None });
+    let terminal = grammar.terminals.push(Terminal::new(name, span, regex));
     let body = grammar.expr(ExprKind::Terminal(terminal), span);
-    grammar.start = grammar.rules.push(Rule {
-        name: "start".to_owned(),
-        span,
-        body,
-        parametric: false,
-        priority: 0,
-        capture: None,
-        max_tokens: None,
-        temperature: None,
-    });
+    grammar.start = grammar.rules.push(Rule::new("start", span, body));
     vec![grammar]
 }
 
@@ -130,7 +121,11 @@ fn json_schema(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
 }
 
 fn gbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
-    not_yet(reading, Span::new(source, 0, 0), SourceKind::Gbnf)
+    let start = reading.options.start.as_deref();
+    let options = GbnfOptions { start, ..GbnfOptions::new(reading.limits) };
+    let parsed = larkspur_gbnf_frontend::parse(&reading.sources, source, &options);
+    reading.diagnostics.extend(parsed.diagnostics);
+    parsed.grammar.into_iter().collect()
 }
 
 fn kbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {

@@ -3,29 +3,37 @@
 use std::fmt::Write;
 
 use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
-use larkspur_lark_frontend::{LarkOptions, parse_ast};
+use larkspur_gbnf_frontend::GbnfOptions;
+use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::{CompileOptions, Linked};
 use crate::error::{CompileError, Mistake};
 use crate::source::{Source, SourceBody, SourceKind};
 
-/// The syntax tree of a Lark text. A text with mistakes has one, too, without what could not be read.
+/// The syntax tree of a Lark or GBNF text. A text with mistakes has one, too, without what could not be read.
 ///
 /// Errors: `F005` for any other source; what keeps the text from being read at all.
 pub fn ast_dump(source: &Source, options: &CompileOptions, limits: &Limits) -> Result<String, CompileError> {
     let mut sources = SourceMap::new();
-    let SourceBody::Text { kind: SourceKind::Lark, text } = &source.body else {
-        let mut diagnostic = Mistake::NoSyntaxTree.diagnostic(Span::new(SourceId(0), 0, 0));
-        diagnostic.labels.clear();
-        return Err(CompileError { diagnostics: vec![diagnostic], sources });
+    let (dump, diagnostics) = match &source.body {
+        SourceBody::Text { kind: SourceKind::Lark, text } => {
+            let id = sources.add(&source.name, text);
+            let lark = LarkOptions { llguidance_face: options.llguidance_face, ..LarkOptions::new(limits) };
+            let (ast, diagnostics) = larkspur_lark_frontend::parse_ast(&sources, id, &lark);
+            (ast.map(|ast| ast.dump(text)), diagnostics)
+        }
+        SourceBody::Text { kind: SourceKind::Gbnf, text } => {
+            let id = sources.add(&source.name, text);
+            let (ast, diagnostics) = larkspur_gbnf_frontend::parse_ast(&sources, id, &GbnfOptions::new(limits));
+            (ast.map(|ast| ast.dump()), diagnostics)
+        }
+        _ => {
+            let mut diagnostic = Mistake::NoSyntaxTree.diagnostic(Span::new(SourceId(0), 0, 0));
+            diagnostic.labels.clear();
+            (None, vec![diagnostic])
+        }
     };
-    let id = sources.add(&source.name, text);
-    let mut lark = LarkOptions::new(limits);
-    lark.llguidance_face = options.llguidance_face;
-    match parse_ast(&sources, id, &lark) {
-        (Some(ast), _) => Ok(ast.dump(text)),
-        (None, diagnostics) => Err(CompileError { diagnostics, sources }),
-    }
+    dump.ok_or(CompileError { diagnostics, sources })
 }
 
 /// The linked grammars as text, each with its id.

@@ -195,16 +195,7 @@ fn built(body: Option<Span>) -> Grammar {
         None => ExprKind::Sequence(Vec::new()),
     };
     let body = grammar.expr(kind, span);
-    grammar.start = grammar.rules.push(Rule {
-        name: "start".into(),
-        span,
-        body,
-        parametric: false,
-        priority: 0,
-        capture: None,
-        max_tokens: None,
-        temperature: None,
-    });
+    grammar.start = grammar.rules.push(Rule::new("start", span, body));
     grammar
 }
 

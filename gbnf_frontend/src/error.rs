@@ -1,0 +1,178 @@
+//! Everything that can be wrong with a GBNF text: one [`Mistake`] each, and the [`Sink`] that collects them.
+
+use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
+use larkspur_grammar::{Diagnostic, Limits, Span};
+
+use crate::codes::CODES;
+
+/// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
+const NAMES_COMPARED_MAX: usize = 5_000;
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Mistake {
+    UnexpectedCharacter { found: char },
+    UnclosedString,
+    UnclosedClass,
+    UnclosedToken,
+    UnclosedGroup { opened: Span },
+    GroupNotOpen,
+    DefinitionSign { found: String },
+    NameExpected { found: String },
+    DefinitionOnLine { name: String },
+    EscapeBad { escape: String, reason: &'static str },
+    RangeOrder { low: char, high: char },
+    ClassEmpty,
+    RepeatNothing,
+    RepeatCounts { reason: &'static str },
+    RepeatOrder { min: u32, max: u32 },
+    TokenBad { reason: &'static str },
+    DefinedTwice { name: String, first: Span },
+    RuleUndefined { name: String, near: Option<(String, Span)> },
+    StartMissing { name: String, near: Option<(String, Span)>, first: Option<String> },
+    SourceTooLarge { limit: usize, used: usize },
+    TooDeep { limit: usize },
+    RepeatTooLarge { limit: u32 },
+    SymbolsTooMany { limit: usize },
+    RegexNodesTooMany { limit: usize },
+}
+
+/// The nearest of the names, with where it is defined.
+pub(crate) fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Span)>) -> Option<(String, Span)> {
+    let names: Vec<(&str, Span)> = names.into_iter().take(NAMES_COMPARED_MAX).collect();
+    let found = did_you_mean(name, names.iter().map(|&(name, _)| name))?;
+    names.iter().find(|(name, _)| *name == found).map(|&(name, span)| (name.to_owned(), span))
+}
+
+/// The diagnostics of one run.
+pub(crate) struct Sink(DiagnosticList);
+
+impl Sink {
+    pub fn new(limits: &Limits) -> Self {
+        Self(DiagnosticList::new(limits))
+    }
+    pub fn report(&mut self, span: Span, mistake: Mistake) {
+        self.0.push(mistake.diagnostic(span));
+    }
+    pub fn has_errors(&self) -> bool {
+        !self.0.errors().is_empty()
+    }
+    /// Whether no further error would be shown.
+    pub fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+    pub fn finish(self) -> Vec<Diagnostic> {
+        self.0.finish("E099")
+    }
+}
+
+impl Mistake {
+    /// The sentence, with its code and places.
+    fn diagnostic(self, span: Span) -> Diagnostic {
+        let code = self.code();
+        debug_assert!(CODES.iter().any(|info| info.code == code), "{code} is in the table of codes");
+        let say = |message: String| Diagnostic::error(code, span, message);
+        let error = |message: &str| say(message.to_owned());
+        let nearest = |diagnostic: Diagnostic, near: Option<(String, Span)>| match near {
+            Some((name, at)) => {
+                diagnostic.help(format!("did you mean `{name}`?")).also(at, format!("`{name}` is defined here"))
+            }
+            None => diagnostic,
+        };
+        match self {
+            Mistake::UnexpectedCharacter { found: '\'' } => {
+                error("strings are written with double quotes").help("write `\"…\"`")
+            }
+            Mistake::UnexpectedCharacter { found: '/' } => {
+                error("GBNF has no regexes").help("write classes and repetitions: `[a-z]+`")
+            }
+            Mistake::UnexpectedCharacter { found } => {
+                say(format!("the character `{}` has no meaning here", found.escape_debug()))
+            }
+            Mistake::UnclosedString => error("this string is not closed").help("close it with `\"`; in it write `\\\"`"),
+            Mistake::UnclosedClass => error("this class is not closed").help("close it with `]`; in it write `\\]`"),
+            Mistake::UnclosedToken => error("this token is not closed on its line").help("close it with `>`"),
+            Mistake::UnclosedGroup { opened } => {
+                error("a group is not closed here").also(opened, "opened here").help("close it with `)`")
+            }
+            Mistake::GroupNotOpen => error("there is no group to close"),
+            Mistake::DefinitionSign { found } => {
+                say(format!("expected `::=` behind the rule's name, found {found}")).help("write `name ::= …`")
+            }
+            Mistake::NameExpected { found } => say(format!("expected a rule's name, found {found}"))
+                .help("a rule is `name ::= …`; it ends with its line, but for groups and behind `|`"),
+            Mistake::DefinitionOnLine { name } => {
+                say(format!("the rule `{name}` begins in the middle of a line")).help("begin each rule on a line of its own")
+            }
+            Mistake::EscapeBad { escape, reason } => say(format!("`{escape}` is no escape: {reason}"))
+                .help("the escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\[`, `\\]`, `\\-`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`"),
+            Mistake::RangeOrder { low, high } => say(format!(
+                "the range from `{}` to `{}` has no characters",
+                low.escape_debug(),
+                high.escape_debug()
+            ))
+            .help(format!("write `{}-{}`, or `\\-` for the character `-`", high.escape_debug(), low.escape_debug())),
+            Mistake::ClassEmpty => Diagnostic::warning(code, span, "a class without characters is the empty text")
+                .help("write `\"\"`, or what should be in it; any character is `.`"),
+            Mistake::RepeatNothing => error("there is nothing before it that could be repeated"),
+            Mistake::RepeatCounts { reason } => say(reason.to_owned()).help("write `{3}`, `{3,}` or `{0,3}`"),
+            Mistake::RepeatOrder { min, max } => {
+                say(format!("at least {min} and at most {max} times is never")).help(format!("write `{{{max},{min}}}`"))
+            }
+            Mistake::TokenBad { reason } => say(reason.to_owned()).help("a token is `<name>` or `<[5]>`, any other one `!<name>`"),
+            Mistake::DefinedTwice { name, first } => {
+                Diagnostic::warning(code, span, format!("`{name}` is defined again, and only this definition counts"))
+                    .also(first, "this one has no effect")
+            }
+            Mistake::RuleUndefined { name, near } => nearest(say(format!("there is no rule `{name}`")), near),
+            Mistake::StartMissing { name, near, first } => {
+                let diagnostic = say(format!("there is no rule `{name}` to start with"));
+                match (near, first) {
+                    (None, Some(first)) => diagnostic.help(format!("name the first rule, `{first}`, `{name}`")),
+                    (near, _) => nearest(diagnostic, near),
+                }
+            }
+            Mistake::SourceTooLarge { limit, used } => {
+                say(format!("the grammar has {used} bytes, the limit is {limit}")).help("the limit is `source_bytes_max`")
+            }
+            Mistake::TooDeep { limit } => {
+                say(format!("more than {limit} groups within each other")).help("the limit is `grammar_depth_max`")
+            }
+            Mistake::RepeatTooLarge { limit } => {
+                say(format!("more than {limit} repetitions")).help("the limit is `repeat_max`")
+            }
+            Mistake::SymbolsTooMany { limit } => {
+                say(format!("the grammar has more than {limit} symbols")).help("the limit is `grammar_symbols_max`")
+            }
+            Mistake::RegexNodesTooMany { limit } => {
+                say(format!("the terminals have more than {limit} nodes")).help("the limit is `regex_nodes_max`")
+            }
+        }
+    }
+
+    /// The mistake's code; [`CODES`] explains each.
+    fn code(&self) -> &'static str {
+        match self {
+            Mistake::UnexpectedCharacter { .. } => "E001",
+            Mistake::UnclosedString => "E002",
+            Mistake::UnclosedClass => "E003",
+            Mistake::UnclosedToken => "E004",
+            Mistake::UnclosedGroup { .. } | Mistake::GroupNotOpen => "E005",
+            Mistake::DefinitionSign { .. } | Mistake::NameExpected { .. } => "E006",
+            Mistake::DefinitionOnLine { .. } => "E007",
+            Mistake::EscapeBad { .. } => "E008",
+            Mistake::RangeOrder { .. } => "E009",
+            Mistake::ClassEmpty => "E010",
+            Mistake::RepeatNothing => "E011",
+            Mistake::RepeatCounts { .. } | Mistake::RepeatOrder { .. } => "E012",
+            Mistake::TokenBad { .. } => "E013",
+            Mistake::DefinedTwice { .. } => "E020",
+            Mistake::RuleUndefined { .. } => "E021",
+            Mistake::StartMissing { .. } => "E022",
+            Mistake::SourceTooLarge { .. } => "E090",
+            Mistake::TooDeep { .. } => "E091",
+            Mistake::RepeatTooLarge { .. } => "E092",
+            Mistake::SymbolsTooMany { .. } => "E093",
+            Mistake::RegexNodesTooMany { .. } => "E094",
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! GBNF text, the grammar language of llama.cpp, to the grammar IR.
+//!
+//! In: a GBNF text. Out: [`Parsed`]: a [`Grammar`] in [`LexerMode::Exact`], and everything that is wrong with the text,
+//! all in one run. Takes all that llama.cpp takes, and besides: left recursion, counts of any size, a line break before
+//! `|`. Parts of the grammar that are regular become terminals ([`regular`]), which keeps the language.
+//! Knows nothing of other front ends, of vocabularies and of parsing with the grammar.
+//!
+//! ```
+//! use larkspur_gbnf_frontend::{GbnfOptions, parse};
+//! use larkspur_grammar::{Limits, SourceMap};
+//!
+//! let mut sources = SourceMap::new();
+//! let source = sources.add("sum.gbnf", "root ::= num (\"+\" num)*\nnum ::= [0-9]+\n");
+//! let parsed = parse(&sources, source, &GbnfOptions::new(&Limits::default()));
+//! assert!(parsed.diagnostics.is_empty());
+//! assert_eq!(parsed.grammar.unwrap().terminals.len(), 1);
+//! ```
+#![forbid(unsafe_code)]
+
+mod ast;
+mod characters;
+mod codes;
+mod error;
+mod lower;
+mod parser;
+mod regular;
+
+use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceId, SourceMap, Span};
+
+pub use ast::Ast;
+pub use codes::CODES;
+
+use error::{Mistake, Sink};
+
+/// How to read a GBNF text.
+#[derive(Clone, Copy, Debug)]
+pub struct GbnfOptions<'a> {
+    /// The rule to start with; `root` if it is not given.
+    pub start: Option<&'a str>,
+    /// Bounds.
+    pub limits: &'a Limits,
+    /// The grammar's name, for messages and `@name`.
+    pub name: &'a str,
+}
+
+impl<'a> GbnfOptions<'a> {
+    /// A grammar without name that starts with `root`.
+    pub fn new(limits: &'a Limits) -> Self {
+        Self { start: None, limits, name: "" }
+    }
+}
+
+/// What [`parse`] returns.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The grammar; `None` iff an error is in `diagnostics`.
+    pub grammar: Option<Grammar>,
+    /// Errors and warnings, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a GBNF text. Cost: linear in the text, but for counts that are written out.
+pub fn parse(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -> Parsed {
+    let mut sink = Sink::new(options.limits);
+    let Some(ast) = read(sources, source, options, &mut sink) else {
+        return Parsed { grammar: None, diagnostics: sink.finish() };
+    };
+    let text = &sources.get(source).text;
+    let whole = Span::new(source, 0, 0);
+    let grammar = lower::lower(text, &ast, options, whole, &mut sink);
+    Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish() }
+}
+
+/// Reads a GBNF text as far as its syntax tree, which prints as text with [`Ast::dump`].
+pub fn parse_ast(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -> (Option<Ast>, Vec<Diagnostic>) {
+    let mut sink = Sink::new(options.limits);
+    let ast = read(sources, source, options, &mut sink);
+    (ast, sink.finish())
+}
+
+/// `None` if the text is over its limit.
+fn read(sources: &SourceMap, source: SourceId, options: &GbnfOptions, sink: &mut Sink) -> Option<Ast> {
+    let text = &sources.get(source).text;
+    let limit = options.limits.source_bytes_max.min(u32::MAX as usize);
+    if text.len() > limit {
+        sink.report(Span::new(source, 0, 0), Mistake::SourceTooLarge { limit, used: text.len() });
+        return None;
+    }
+    Some(parser::parse(text, source, options.limits, sink))
+}

@@ -1,0 +1,497 @@
+//! GBNF text to [`Ast`]. After a mistake it goes on with what follows, so that all mistakes show in one run.
+
+use larkspur_grammar::{CharClass, IndexVec, Limits, SourceId, Span, index::Id};
+
+use crate::ast::{Ast, Definition, Node, NodeId, NodeKind};
+use crate::characters::character;
+use crate::error::{Mistake, Sink};
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    source: SourceId,
+    limits: &'a Limits,
+    sink: &'a mut Sink,
+    nodes: IndexVec<NodeId, Node>,
+}
+
+/// Alternatives that are being read: those of a group, or of a whole rule.
+struct Open {
+    /// Where the group was opened.
+    start: usize,
+    finished: Vec<NodeId>,
+    sequence: Vec<NodeId>,
+    sequence_start: usize,
+}
+
+impl Open {
+    fn new(start: usize, sequence_start: usize) -> Self {
+        Self { start, finished: Vec::new(), sequence: Vec::new(), sequence_start }
+    }
+}
+
+/// Reads a text.
+pub(crate) fn parse(text: &str, source: SourceId, limits: &Limits, sink: &mut Sink) -> Ast {
+    let mut parser = Parser { text, at: 0, source, limits, sink, nodes: IndexVec::new() };
+    let mut definitions = Vec::new();
+    loop {
+        parser.space(true);
+        if parser.at == text.len() || parser.sink.is_full() {
+            return Ast { definitions, nodes: parser.nodes };
+        }
+        definitions.extend(parser.definition());
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+}
+
+impl Parser<'_> {
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+    fn since(&self, start: usize) -> Span {
+        Span::new(self.source, start, self.at)
+    }
+    /// The character here, or none at the end.
+    fn here(&self) -> Span {
+        let len = self.rest().chars().next().map_or(0, char::len_utf8);
+        Span::new(self.source, self.at, self.at + len)
+    }
+    fn found(&self) -> String {
+        match self.rest().chars().next() {
+            None => "the end".to_owned(),
+            Some('\n' | '\r') => "the end of the line".to_owned(),
+            Some(c) => format!("`{}`", c.escape_debug()),
+        }
+    }
+    fn node(&mut self, kind: NodeKind, start: usize) -> NodeId {
+        let span = self.since(start);
+        self.nodes.push(Node { kind, span })
+    }
+
+    /// Skips blanks and comments, and line breaks if these are blanks here.
+    fn space(&mut self, newlines: bool) {
+        while let Some(byte) = self.byte() {
+            match byte {
+                b' ' | b'\t' => self.at += 1,
+                b'\n' | b'\r' if newlines => self.at += 1,
+                b'#' => self.skip_line(),
+                _ => return,
+            }
+        }
+    }
+    fn skip_line(&mut self) {
+        let rest = self.rest();
+        self.at += rest.find(['\n', '\r']).unwrap_or(rest.len());
+    }
+    /// The word here; empty if there is none.
+    fn word(&mut self) -> &str {
+        let start = self.at;
+        while self.byte().is_some_and(is_word) {
+            self.at += 1;
+        }
+        &self.text[start..self.at]
+    }
+    /// Whether the word here is a rule's that is being defined.
+    fn is_definition(&mut self) -> bool {
+        let start = self.at;
+        self.word();
+        self.space(false);
+        let is_definition = self.at > start && self.rest().starts_with("::=");
+        self.at = start;
+        is_definition
+    }
+    /// Whether only blanks stand before this on its line.
+    fn is_first_on_line(&self) -> bool {
+        let before = &self.text[..self.at];
+        let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        before[line..].trim_start_matches([' ', '\t']).is_empty()
+    }
+
+    /// `name ::= alternatives`. Without a sign of a definition the line is left out.
+    fn definition(&mut self) -> Option<Definition> {
+        let start = self.at;
+        let name = self.word().to_owned();
+        let name_span = self.since(start);
+        if name.is_empty() {
+            let mistake = match self.rest().chars().next() {
+                Some(found @ ('\'' | '/')) => Mistake::UnexpectedCharacter { found },
+                _ => Mistake::NameExpected { found: self.found() },
+            };
+            self.sink.report(self.here(), mistake);
+            self.skip_line();
+            return None;
+        }
+        self.space(false);
+        if self.rest().starts_with("::=") {
+            self.at += 3;
+        } else {
+            let found = self.found();
+            let sign = [":=", "->", "=", ":"].into_iter().find(|sign| self.rest().starts_with(sign));
+            let place =
+                Span::new(self.source, self.at, self.at + sign.map_or(self.here().end as usize - self.at, str::len));
+            let found = sign.map_or(found, |sign| format!("`{sign}`"));
+            self.sink.report(place, Mistake::DefinitionSign { found });
+            match sign {
+                // What is meant is clear: the rest is read.
+                Some(sign) => self.at += sign.len(),
+                None => {
+                    self.skip_line();
+                    return None;
+                }
+            }
+        }
+        self.space(true);
+        let first = NodeId::from_index(self.nodes.len());
+        let body = self.alternatives();
+        Some(Definition { name, name_span, body, first })
+    }
+
+    /// A rule's right-hand side, up to the end of its line. Groups that are open stand in a list, so that reading does
+    /// not recurse.
+    fn alternatives(&mut self) -> NodeId {
+        let mut open = vec![Open::new(self.at, self.at)];
+        loop {
+            let nested = open.len() > 1;
+            self.space(nested);
+            let start = self.at;
+            let Some(byte) = self.byte() else { break };
+            match byte {
+                b'\n' | b'\r' => {
+                    self.space(true);
+                    // A line that begins with `|` goes on with the rule.
+                    if self.byte() != Some(b'|') {
+                        self.at = start;
+                        break;
+                    }
+                }
+                b'|' => {
+                    self.at += 1;
+                    self.finish_sequence(open.last_mut().expect("one is open"), start);
+                    self.space(true);
+                    open.last_mut().expect("one is open").sequence_start = self.at;
+                    if self.is_new_rule() {
+                        break;
+                    }
+                }
+                b'(' => {
+                    self.at += 1;
+                    if open.len() > self.limits.grammar_depth_max {
+                        self.sink.report(self.since(start), Mistake::TooDeep { limit: self.limits.grammar_depth_max });
+                        self.at = self.text.len();
+                        break;
+                    }
+                    self.space(true);
+                    open.push(Open::new(start, self.at));
+                }
+                b')' => {
+                    self.at += 1;
+                    match open.len() {
+                        1 => self.sink.report(self.since(start), Mistake::GroupNotOpen),
+                        _ => {
+                            let inner = open.pop().expect("a group");
+                            let (group_start, node) = (inner.start, self.finish(inner, start));
+                            self.nodes[node].span = self.since(group_start);
+                            open.last_mut().expect("the outer one").sequence.push(node);
+                        }
+                    }
+                }
+                b'*' | b'+' | b'?' => {
+                    self.at += 1;
+                    let (min, max) = match byte {
+                        b'*' => (0, None),
+                        b'+' => (1, None),
+                        _ => (0, Some(1)),
+                    };
+                    self.repeat(open.last_mut().expect("one is open"), min, max, start);
+                }
+                b'{' => {
+                    if let Some((min, max)) = self.counts() {
+                        self.repeat(open.last_mut().expect("one is open"), min, max, start);
+                    }
+                }
+                _ if is_word(byte) => {
+                    if self.is_definition() {
+                        let is_first = self.is_first_on_line();
+                        if is_first && nested {
+                            break;
+                        }
+                        if !is_first {
+                            let name = self.word().to_owned();
+                            self.sink.report(self.since(start), Mistake::DefinitionOnLine { name });
+                            self.at = start;
+                            break;
+                        }
+                    }
+                    let name = self.word().to_owned();
+                    let node = self.node(NodeKind::Name(name), start);
+                    open.last_mut().expect("one is open").sequence.push(node);
+                }
+                _ => {
+                    if let Some(node) = self.symbol(byte) {
+                        open.last_mut().expect("one is open").sequence.push(node);
+                    }
+                }
+            }
+            if self.sink.is_full() {
+                break;
+            }
+        }
+        let end = self.at;
+        while open.len() > 1 {
+            let inner = open.pop().expect("a group");
+            let opened = Span::new(self.source, inner.start, inner.start + 1);
+            let line_end = self.text[..end].trim_end().len();
+            self.sink.report(Span::new(self.source, line_end, line_end), Mistake::UnclosedGroup { opened });
+            let node = self.finish(inner, end);
+            open.last_mut().expect("the outer one").sequence.push(node);
+        }
+        let whole = open.pop().expect("the rule's own");
+        self.finish(whole, end)
+    }
+
+    /// Whether this is a line break with the next rule behind it.
+    fn is_line_before_rule(&mut self) -> bool {
+        let start = self.at;
+        self.space(true);
+        let is_rule = self.is_definition();
+        self.at = start;
+        is_rule
+    }
+
+    /// Whether the next rule begins here, on a line of its own.
+    fn is_new_rule(&mut self) -> bool {
+        self.is_first_on_line() && self.is_definition()
+    }
+
+    fn finish_sequence(&mut self, open: &mut Open, end: usize) {
+        let parts = std::mem::take(&mut open.sequence);
+        let node = match parts.as_slice() {
+            &[only] => only,
+            _ => {
+                let span = Span::new(self.source, open.sequence_start.min(end), end);
+                self.nodes.push(Node { kind: NodeKind::Sequence(parts), span })
+            }
+        };
+        open.finished.push(node);
+    }
+
+    fn finish(&mut self, mut open: Open, end: usize) -> NodeId {
+        self.finish_sequence(&mut open, end);
+        match open.finished.as_slice() {
+            &[only] => only,
+            _ => {
+                let span = Span::new(self.source, open.start, end);
+                self.nodes.push(Node { kind: NodeKind::Choice(open.finished), span })
+            }
+        }
+    }
+
+    fn repeat(&mut self, open: &mut Open, min: u32, max: Option<u32>, start: usize) {
+        let Some(child) = open.sequence.pop() else {
+            return self.sink.report(self.since(start), Mistake::RepeatNothing);
+        };
+        let begin = self.nodes[child].span.start as usize;
+        let node = self.node(NodeKind::Repeat(child, min, max), begin);
+        open.sequence.push(node);
+    }
+
+    /// `{m}`, `{m,}`, `{m,n}`; `None` if it is none, which is then reported.
+    fn counts(&mut self) -> Option<(u32, Option<u32>)> {
+        let start = self.at;
+        self.at += 1;
+        self.space(true);
+        let min = self.number();
+        self.space(true);
+        let max = match self.byte() {
+            Some(b',') => {
+                self.at += 1;
+                self.space(true);
+                let max = self.number();
+                self.space(true);
+                max
+            }
+            _ => min,
+        };
+        let has_end = self.byte() == Some(b'}');
+        if !has_end {
+            let reason = "counts in braces are not closed, or hold more than numbers and a comma";
+            self.sink.report(self.since(start), Mistake::RepeatCounts { reason });
+            // To the brace, if it stands on this line.
+            let line = self.rest().find(['\n', '\r', '}']).unwrap_or(self.rest().len());
+            self.at += line + usize::from(self.rest()[line..].starts_with('}'));
+            return None;
+        }
+        self.at += 1;
+        let limit = self.limits.repeat_max;
+        let Some(min) = min else {
+            self.sink.report(self.since(start), Mistake::RepeatCounts { reason: "the smallest count is missing" });
+            return None;
+        };
+        let largest = max.unwrap_or(min).max(min);
+        if largest > u64::from(limit) {
+            self.sink.report(self.since(start), Mistake::RepeatTooLarge { limit });
+            return None;
+        }
+        let (min, max) = (min as u32, max.map(|max| max as u32));
+        if let Some(max) = max.filter(|&max| max < min) {
+            self.sink.report(self.since(start), Mistake::RepeatOrder { min, max });
+            return None;
+        }
+        Some((min, max))
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let start = self.at;
+        while self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        let digits = &self.text[start..self.at];
+        (!digits.is_empty()).then(|| digits.parse().unwrap_or(u64::MAX))
+    }
+
+    /// A string, class, `.` or token; `None` if it is none, which is then reported.
+    fn symbol(&mut self, byte: u8) -> Option<NodeId> {
+        match byte {
+            b'"' => self.string(),
+            b'[' => self.class(),
+            b'.' => {
+                let start = self.at;
+                self.at += 1;
+                Some(self.node(NodeKind::Class(CharClass::all()), start))
+            }
+            b'<' | b'!' => self.token(),
+            _ => {
+                let span = self.here();
+                let found = self.rest().chars().next().expect("a character");
+                self.sink.report(span, Mistake::UnexpectedCharacter { found });
+                // The whole of a quoted text or regex is one mistake.
+                let line = &self.text[span.end as usize..];
+                let line = &line[..line.find(['\n', '\r']).unwrap_or(line.len())];
+                let len = if matches!(found, '\'' | '/') { line.find(found).map_or(0, |at| at + 1) } else { 0 };
+                self.at = span.end as usize + len;
+                None
+            }
+        }
+    }
+
+    /// A character of a string or class. `None` if it is no escape, which is then reported.
+    fn character(&mut self) -> Option<char> {
+        match character(self.rest()) {
+            Ok((c, len)) => {
+                self.at += len;
+                Some(c)
+            }
+            Err((len, reason)) => {
+                let start = self.at;
+                self.at += len;
+                let escape = self.text[start..self.at].to_owned();
+                self.sink.report(self.since(start), Mistake::EscapeBad { escape, reason });
+                None
+            }
+        }
+    }
+
+    fn string(&mut self) -> Option<NodeId> {
+        let start = self.at;
+        self.at += 1;
+        let mut text = String::new();
+        loop {
+            match self.byte() {
+                None => {
+                    // Up to the end of its line, so that what follows is read.
+                    let line = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
+                    self.at = line;
+                    self.sink.report(self.since(start), Mistake::UnclosedString);
+                    return None;
+                }
+                Some(b'"') => break,
+                Some(_) => text.extend(self.character()),
+            }
+        }
+        self.at += 1;
+        Some(self.node(NodeKind::Literal(text), start))
+    }
+
+    fn class(&mut self) -> Option<NodeId> {
+        let start = self.at;
+        self.at += 1;
+        let negated = self.byte() == Some(b'^');
+        self.at += usize::from(negated);
+        let mut ranges = Vec::new();
+        loop {
+            match self.byte() {
+                None | Some(b'\n') if self.byte().is_none() || self.is_line_before_rule() => {
+                    self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
+                    self.sink.report(self.since(start), Mistake::UnclosedClass);
+                    return None;
+                }
+                Some(b']') => break,
+                _ => {
+                    let item = self.at;
+                    let low = self.character();
+                    let is_range = self.rest().starts_with('-') && !self.rest().starts_with("-]");
+                    let high = if is_range {
+                        self.at += 1;
+                        if self.byte().is_none() {
+                            continue;
+                        }
+                        self.character()
+                    } else {
+                        low
+                    };
+                    if let (Some(low), Some(high)) = (low, high) {
+                        if low > high {
+                            self.sink.report(self.since(item), Mistake::RangeOrder { low, high });
+                        }
+                        ranges.push((low as u32, high as u32));
+                    }
+                }
+            }
+        }
+        self.at += 1;
+        if ranges.is_empty() {
+            self.sink.report(self.since(start), Mistake::ClassEmpty);
+            return Some(self.node(NodeKind::Sequence(Vec::new()), start));
+        }
+        let class = CharClass::from_ranges(ranges);
+        let class = if negated { class.negate() } else { class };
+        Some(self.node(NodeKind::Class(class), start))
+    }
+
+    fn token(&mut self) -> Option<NodeId> {
+        let start = self.at;
+        let negated = self.byte() == Some(b'!');
+        self.at += usize::from(negated);
+        if self.byte() != Some(b'<') {
+            self.sink.report(self.since(start), Mistake::TokenBad { reason: "`!` stands before a token" });
+            return None;
+        }
+        let open = self.at;
+        let line = &self.rest()[..self.rest().find(['\n', '\r']).unwrap_or(self.rest().len())];
+        let Some(len) = line.find('>') else {
+            self.at += 1;
+            self.word();
+            self.sink.report(self.since(start), Mistake::UnclosedToken);
+            return None;
+        };
+        self.at += len + 1;
+        let text = self.text[open..self.at].to_owned();
+        let inner = &text[1..text.len() - 1];
+        let reason = match inner.strip_prefix('[').and_then(|id| id.strip_suffix(']')) {
+            Some(id) if id.parse::<u32>().is_err() => Some("the id of a token is a number"),
+            None if inner.is_empty() => Some("the token has no name"),
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            self.sink.report(self.since(open), Mistake::TokenBad { reason });
+            return None;
+        }
+        Some(self.node(NodeKind::Token { text, negated }, start))
+    }
+}

@@ -1,0 +1,245 @@
+//! Which rules are regular, and as which regexes: what becomes terminals.
+//!
+//! A rule is taken if all that it uses is regular, and it refers to itself not at all, or only at the end of its
+//! alternatives, or only at their beginning: the least solution of `r = A r | B` is `A* B` (D. Arden, 1961), that of
+//! `r = r A | B` is `B A*`. In [`LexerMode::Exact`](larkspur_grammar::LexerMode::Exact) every way to split a text into
+//! lexemes counts, so that joining what stands side by side keeps the language.
+
+use larkspur_grammar::{RegexId, RegexNode, RegexSet, index::Id};
+use rustc_hash::FxHashMap;
+
+use crate::ast::{Ast, NodeId, NodeKind};
+
+/// Size of a regex that is made of rules, at most: characters, with repetitions written out. What is larger stays
+/// rules, so that the lexer's states stay small.
+const SIZE_MAX: u64 = 2_000;
+
+/// A regular language with its size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Regular {
+    pub regex: RegexId,
+    pub size: u64,
+}
+
+impl Regular {
+    fn new(regex: RegexId, size: u64) -> Option<Self> {
+        (size <= SIZE_MAX).then_some(Self { regex, size })
+    }
+    pub fn concat(parts: &[Regular], set: &mut RegexSet) -> Option<Self> {
+        let regexes: Vec<RegexId> = parts.iter().map(|part| part.regex).collect();
+        let size = parts.iter().map(|part| part.size).sum();
+        Self::new(set.concat(&regexes), size)
+    }
+    pub fn or(parts: &[Regular], set: &mut RegexSet) -> Option<Self> {
+        let regexes: Vec<RegexId> = parts.iter().map(|part| part.regex).collect();
+        // A list of words is as good as one, whatever its length.
+        let is_list = regexes.iter().all(|&part| matches!(set.node(part), RegexNode::Literal(_)));
+        let size =
+            parts.iter().map(|part| part.size).fold(0, |all, one| if is_list { one.max(all) } else { one + all });
+        Self::new(set.or(&regexes), size)
+    }
+    pub fn repeat(self, min: u32, max: Option<u32>, set: &mut RegexSet) -> Option<Self> {
+        // One character many times is counted, not written out.
+        let is_letter = matches!(set.node(self.regex), RegexNode::Class(_));
+        let times = if is_letter { 1 } else { u64::from(max.unwrap_or(min.max(1))).max(1) };
+        Self::new(set.repeat(self.regex, min, max), self.size.saturating_mul(times))
+    }
+}
+
+/// Where a rule refers to itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// `A r | B` or `r A | B`.
+#[derive(Clone, Copy)]
+struct Linear {
+    around: Option<Regular>,
+    apart: Option<Regular>,
+}
+
+/// The regexes of regular rules, by the index of their definition; `None` for the others. `of_name` has the definition
+/// that counts for each name.
+pub(crate) fn regular_rules(ast: &Ast, of_name: &FxHashMap<&str, usize>, set: &mut RegexSet) -> Vec<Option<Regular>> {
+    let mut regular: Vec<Option<Regular>> = vec![None; ast.definitions.len()];
+    for component in components(ast, of_name) {
+        // Rules that refer to each other are left as they are.
+        let &[rule] = component.as_slice() else { continue };
+        let own = &ast.definitions[rule];
+        let refers = node_ids(own.first, own.body).any(
+            |node| matches!(&ast.nodes[node].kind, NodeKind::Name(name) if of_name.get(name.as_str()) == Some(&rule)),
+        );
+        regular[rule] = match refers {
+            false => nodes(ast, rule, of_name, &regular, set).last().copied().flatten(),
+            true => {
+                [Side::Right, Side::Left].into_iter().find_map(|side| solve(ast, rule, of_name, &regular, side, set))
+            }
+        };
+    }
+    regular
+}
+
+fn node_ids(first: NodeId, last: NodeId) -> impl Iterator<Item = NodeId> {
+    (first.index()..=last.index()).map(NodeId::from_index)
+}
+
+/// The regexes of a definition's nodes, from its first one on, as far as they are regular.
+pub(crate) fn nodes(
+    ast: &Ast,
+    rule: usize,
+    of_name: &FxHashMap<&str, usize>,
+    rules: &[Option<Regular>],
+    set: &mut RegexSet,
+) -> Vec<Option<Regular>> {
+    let definition = &ast.definitions[rule];
+    let mut known: Vec<Option<Regular>> = Vec::new();
+    for node in node_ids(definition.first, definition.body) {
+        let of = |child: &NodeId| known[child.index() - definition.first.index()];
+        let all = |children: &[NodeId]| children.iter().map(of).collect::<Option<Vec<Regular>>>();
+        let regular = match &ast.nodes[node].kind {
+            NodeKind::Literal(text) => {
+                // What is written in one piece is one lexeme, whatever its length.
+                Some(Regular { regex: set.literal(text.as_bytes()), size: (text.len() as u64).min(SIZE_MAX) })
+            }
+            NodeKind::Class(class) => Regular::new(set.class(class.clone()), 1),
+            NodeKind::Name(name) => of_name.get(name.as_str()).and_then(|&rule| rules[rule]),
+            NodeKind::Token { .. } => None,
+            NodeKind::Sequence(parts) => all(parts).and_then(|parts| Regular::concat(&parts, set)),
+            NodeKind::Choice(parts) => all(parts).and_then(|parts| Regular::or(&parts, set)),
+            NodeKind::Repeat(child, min, max) => of(child).and_then(|child| child.repeat(*min, *max, set)),
+        };
+        known.push(regular);
+    }
+    known
+}
+
+/// The regex of a rule that refers to itself on one side only.
+fn solve(
+    ast: &Ast,
+    rule: usize,
+    of_name: &FxHashMap<&str, usize>,
+    rules: &[Option<Regular>],
+    side: Side,
+    set: &mut RegexSet,
+) -> Option<Regular> {
+    let definition = &ast.definitions[rule];
+    let plain = nodes(ast, rule, of_name, rules, set);
+    let empty = Regular { regex: set.epsilon(), size: 0 };
+    let mut known: Vec<Option<Linear>> = Vec::with_capacity(plain.len());
+    for node in node_ids(definition.first, definition.body) {
+        let at = node.index() - definition.first.index();
+        if let Some(apart) = plain[at] {
+            known.push(Some(Linear { around: None, apart: Some(apart) }));
+            continue;
+        }
+        let of = |child: &NodeId| known[child.index() - definition.first.index()];
+        let linear = match &ast.nodes[node].kind {
+            NodeKind::Name(name) if of_name.get(name.as_str()) == Some(&rule) => {
+                Some(Linear { around: Some(empty), apart: None })
+            }
+            NodeKind::Sequence(parts) => {
+                let edge = match side {
+                    Side::Left => parts.split_first(),
+                    Side::Right => parts.split_last(),
+                };
+                edge.and_then(|(edge, others)| {
+                    let others: Vec<Regular> = others
+                        .iter()
+                        .map(|child| plain[child.index() - definition.first.index()])
+                        .collect::<Option<_>>()?;
+                    let Linear { around, apart } = of(edge)?;
+                    let mut join = |part: Option<Regular>| match part {
+                        None => Some(None),
+                        Some(part) => {
+                            let parts = match side {
+                                Side::Left => [&[part], &*others].concat(),
+                                Side::Right => [&*others, &[part]].concat(),
+                            };
+                            Regular::concat(&parts, set).map(Some)
+                        }
+                    };
+                    Some(Linear { around: join(around)?, apart: join(apart)? })
+                })
+            }
+            NodeKind::Choice(parts) => parts.iter().map(of).collect::<Option<Vec<Linear>>>().and_then(|ways| {
+                let mut union = |parts: Vec<Regular>| match parts.as_slice() {
+                    [] => Some(None),
+                    parts => Regular::or(parts, set).map(Some),
+                };
+                let around = union(ways.iter().filter_map(|way| way.around).collect())?;
+                Some(Linear { around, apart: union(ways.iter().filter_map(|way| way.apart).collect())? })
+            }),
+            NodeKind::Repeat(child, 0, Some(1)) => of(child).and_then(|Linear { around, apart }| {
+                let apart: Vec<Regular> = apart.into_iter().chain([empty]).collect();
+                Some(Linear { around, apart: Some(Regular::or(&apart, set)?) })
+            }),
+            _ => None,
+        };
+        known.push(linear);
+    }
+    // Without `B` the rule never ends, and stays one.
+    let Linear { around, apart } = known.last().copied().flatten()?;
+    let (around, apart) = (around?.repeat(0, None, set)?, apart?);
+    match side {
+        Side::Left => Regular::concat(&[apart, around], set),
+        Side::Right => Regular::concat(&[around, apart], set),
+    }
+}
+
+/// The strongly connected components of "refers to", those that are referred to first (R. Tarjan, SIAM Journal on
+/// Computing 1(2), 1972), over a list in place of recursion.
+fn components(ast: &Ast, of_name: &FxHashMap<&str, usize>) -> Vec<Vec<usize>> {
+    let count = ast.definitions.len();
+    let targets: Vec<Vec<usize>> = ast
+        .definitions
+        .iter()
+        .map(|definition| {
+            let kinds = node_ids(definition.first, definition.body).map(|node| &ast.nodes[node].kind);
+            kinds
+                .filter_map(
+                    |kind| if let NodeKind::Name(name) = kind { of_name.get(name.as_str()).copied() } else { None },
+                )
+                .collect()
+        })
+        .collect();
+    let mut order: Vec<Option<usize>> = vec![None; count];
+    let mut low = vec![0; count];
+    let mut on_stack = vec![false; count];
+    let (mut stack, mut found, mut next) = (Vec::new(), Vec::new(), 0);
+    for root in 0..count {
+        if order[root].is_some() {
+            continue;
+        }
+        let mut visits = vec![(root, 0)];
+        while let Some((node, edge)) = visits.pop() {
+            if edge == 0 {
+                order[node] = Some(next);
+                low[node] = next;
+                next += 1;
+                stack.push(node);
+                on_stack[node] = true;
+            }
+            if let Some(&target) = targets[node].get(edge) {
+                visits.push((node, edge + 1));
+                match order[target] {
+                    None => visits.push((target, 0)),
+                    Some(seen) if on_stack[target] => low[node] = low[node].min(seen),
+                    Some(_) => {}
+                }
+                continue;
+            }
+            if let Some(&(parent, _)) = visits.last() {
+                low[parent] = low[parent].min(low[node]);
+            }
+            if Some(low[node]) == order[node] {
+                let at = stack.iter().rposition(|&other| other == node).expect("it is on the stack");
+                let component = stack.split_off(at);
+                component.iter().for_each(|&member| on_stack[member] = false);
+                found.push(component);
+            }
+        }
+    }
+    found
+}

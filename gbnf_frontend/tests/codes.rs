@@ -1,0 +1,80 @@
+//! Every code's bad example gets that code and its good example none.
+
+use larkspur_gbnf_frontend::{CODES, GbnfOptions, parse};
+use larkspur_grammar::{Diagnostic, Limits, SourceMap};
+
+fn diagnostics(text: &str, limits: &Limits) -> Vec<Diagnostic> {
+    let mut sources = SourceMap::new();
+    let source = sources.add("example.gbnf", text);
+    let parsed = parse(&sources, source, &GbnfOptions::new(limits));
+    assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
+    parsed.diagnostics
+}
+
+/// Codes with their places.
+fn found(text: &str) -> Vec<(&'static str, u32, u32)> {
+    let place = |diagnostic: Diagnostic| {
+        let span = diagnostic.labels[0].span;
+        (diagnostic.code, span.start, span.end)
+    };
+    diagnostics(text, &Limits::default()).into_iter().map(place).collect()
+}
+
+#[test]
+fn examples() {
+    for info in CODES.iter().filter(|info| !info.bad.is_empty()) {
+        let bad = diagnostics(info.bad, &Limits::default());
+        assert!(
+            bad.iter().any(|diagnostic| diagnostic.code == info.code),
+            "{} has no {}: {bad:#?}",
+            info.bad,
+            info.code
+        );
+        let good = diagnostics(info.good, &Limits::default());
+        assert!(good.is_empty(), "{}: {good:#?}", info.good);
+    }
+}
+
+#[test]
+fn limits() {
+    let met = |text: &str, limits: Limits, code: &str| {
+        let found = diagnostics(text, &limits);
+        assert!(found.iter().any(|diagnostic| diagnostic.code == code), "{text}: {found:#?}");
+    };
+    let limits = Limits::default();
+    met("root ::= \"a\"\n", Limits { source_bytes_max: 5, ..limits.clone() }, "E090");
+    met("root ::= (((\"a\")))\n", Limits { grammar_depth_max: 2, ..limits.clone() }, "E091");
+    met("root ::= \"a\"{9}\n", Limits { repeat_max: 8, ..limits.clone() }, "E092");
+    met("root ::= \"a\" root \"b\" | \"c\"\n", Limits { grammar_symbols_max: 3, ..limits.clone() }, "E093");
+    met("root ::= \"a\" root \"b\" | \"c\"\n", Limits { regex_nodes_max: 2, ..limits.clone() }, "E094");
+    met("root ::= a b c d e f\n", Limits { diagnostics_max: 2, ..limits }, "E099");
+    let deep = format!("root ::= {}\"a\"{}", "(".repeat(100_000), ")".repeat(100_000));
+    met(&deep, Limits::default(), "E091");
+}
+
+#[test]
+fn all_mistakes_in_one_run_with_their_places() {
+    let text =
+        "root ::= [z-a] vaule \"\\q\" 'x' {2,1}\nvalue ::= (\"a\"\nother = \"b\" | )\n+ ::= \"c\"\nlast ::= \"d\" ?*";
+    assert_eq!(
+        found(text),
+        [
+            ("E009", 10, 13),
+            ("E021", 15, 20),
+            ("E008", 22, 24),
+            ("E001", 26, 27),
+            ("E012", 30, 35),
+            ("E021", 51, 56),
+            ("E001", 57, 58),
+            ("E006", 67, 68),
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_closed_does_not_swallow_what_follows() {
+    assert_eq!(found("root ::= [a-z\nb ::= c [0-9]\n"), [("E003", 9, 13), ("E021", 20, 21)]);
+    assert_eq!(found("root ::= \"a\nb ::= c\n"), [("E002", 9, 11), ("E021", 18, 19)]);
+    assert_eq!(found("root ::= (\"a\"\nb ::= c\n"), [("E005", 13, 13), ("E021", 20, 21)]);
+    assert_eq!(found("root ::= <a b\nb ::= c\n"), [("E004", 9, 11), ("E021", 20, 21)]);
+}

@@ -1,0 +1,91 @@
+//! The language of a GBNF text is that of its characters, whatever became a terminal: against a recogniser that reads
+//! the text's rules one character at a time.
+
+mod naive;
+
+use naive::Naive;
+use proptest::prelude::*;
+
+/// Accepted by both, or by neither.
+fn agree(text: &str, samples: &[&str]) {
+    let naive = Naive::new(text);
+    let fast = naive::compile(text);
+    for sample in samples {
+        assert_eq!(naive::accepts(&fast, sample), naive.accepts(sample), "{text}\non {sample:?}");
+    }
+}
+
+#[test]
+fn what_a_converter_gets_wrong() {
+    agree("root ::= word \"x\"\nword ::= [a-z]+", &["abx", "x", "xx", "ab", "abxc"]);
+    agree("root ::= a \"c\"?\na ::= \"a\" \"b\"* \"b\"", &["ab", "abbb", "abc", "a"]);
+    agree("root ::= (\"a\"|\"ab\") \"bc\"", &["abc", "abbc", "ab", "abcb"]);
+    agree("root ::= \"a\" . \"b\"", &["a\nb", "aéb", "ab", "a😀b"]);
+    agree("root ::= [a\\-z]+ [+--] [a&&b]", &["a-z+a", "az,b", "a-&", "b"]);
+    agree("root ::= \"\\u00e9\" \"\\U0001F600\" \"\\x41\\t\\n\\\\\\\"\"", &["é😀A\t\n\\\"", "é😀a"]);
+    agree("root ::= ([x]*)* \"y\"", &["y", "xxy", "xyx"]);
+    agree("root ::= (\"0x\" [A-F0-9]{2} \" \"?){3,5}", &["0xFF 0x12 0xAB", "0xFF0x120xAB", "0xFF", "0xFF 0x12 0xAB  "]);
+    agree(
+        "root ::= start fooBar foo-bar 0x1\nstart ::= \"a\"\nfooBar ::= \"b\"\nfoo-bar ::= \"c\"\n0x1 ::= \"d\"",
+        &["abcd"],
+    );
+}
+
+#[test]
+fn recursion_of_every_kind() {
+    agree("root ::= root \"a\" | \"b\"", &["b", "baaa", "a", "bb"]);
+    agree("root ::= \"a\" root | \"b\"", &["b", "aaab", "ba"]);
+    agree("root ::= (\"a\" root)?", &["", "a", "aaa", "b"]);
+    agree("root ::= \"a\" root \"b\" | \"\"", &["", "ab", "aabb", "abb", "aab"]);
+    agree("root ::= x \"1\"\nx ::= y \"a\" | \"q\"\ny ::= x \"b\" | \"r\"", &["q1", "ra1", "qba1", "rbaba1", "qa1"]);
+    agree("root ::= root root | \"a\"", &["a", "aaaa", "ab"]);
+    agree(
+        "root ::= e\ne ::= t ((\"+\" | \"-\") t)*\nt ::= [0-9]+ | \"(\" e \")\"",
+        &["1+(2-3)", "12", "(1", "1+", "()"],
+    );
+}
+
+#[test]
+fn layout() {
+    agree("# a comment\nroot ::=   # another\n  \"a\" |\n  \"b\"\n  | \"c\" # the last\n\n", &["a", "b", "c", "d"]);
+    agree("root ::= (\n  \"a\"\n  \"b\"\n) \"c\"\r\n\r\nx ::= \"y\"", &["abc", "ab"]);
+    agree("root ::= \"a\" |", &["a", "", "b"]);
+    agree("root ::= | \"a\"\nb ::= \"c\"", &["a", "", "c"]);
+    agree("root ::= \"a\nb\" [c\nd]", &["a\nbc", "a\nb\n", "ab"]);
+    agree("root ::= \"\" \"a\"{ 2 , 3 } \"b\"{0} \"c\"{1,}", &["aac", "aaacc", "ac", "aabc"]);
+}
+
+#[test]
+fn the_last_definition_counts() {
+    agree("root ::= \"a\"\nroot ::= \"b\" x\nx ::= \"c\"\nx ::= \"d\"", &["bd", "bc", "a"]);
+}
+
+/// Right-hand sides over two letters and three rules.
+fn side() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("\"a\"".to_owned()),
+        Just("\"ab\"".to_owned()),
+        Just("[ab]".to_owned()),
+        Just("[^a]".to_owned()),
+        Just("\"\"".to_owned()),
+        Just("root".to_owned()),
+        Just("x".to_owned()),
+        Just("y".to_owned()),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            3 => prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.join(" ")),
+            2 => prop::collection::vec(inner.clone(), 2..4).prop_map(|parts| format!("({})", parts.join(" | "))),
+            1 => (inner, prop_oneof![Just("*"), Just("+"), Just("?"), Just("{2}"), Just("{1,3}"), Just("{2,}")])
+                .prop_map(|(inner, sign)| format!("({inner}){sign}")),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn random_grammars(root in side(), x in side(), y in side(), text in "[abc]{0,6}") {
+        let grammar = format!("root ::= {root}\nx ::= {x}\ny ::= {y}\n");
+        agree(&grammar, &[&text, "", "a", "ab", "abab"]);
+    }
+}

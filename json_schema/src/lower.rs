@@ -114,9 +114,7 @@ fn push_terminal(
     name: String,
     span: Span,
 ) -> TerminalId {
-    *terminals.entry(regex).or_insert_with(|| {
-        grammar.terminals.push(Terminal::new(name, span, regex))
-    })
+    *terminals.entry(regex).or_insert_with(|| grammar.terminals.push(Terminal::new(name, span, regex)))
 }
 
 fn marks(

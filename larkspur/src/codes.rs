@@ -36,7 +36,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "F005",
         title: "no syntax tree",
-        explanation: "`dump --stage ast` shows Lark texts only. Of other sources there are the stages after it.",
+        explanation: "`dump --stage ast` shows Lark and GBNF texts only. Of other sources there are the stages after it.",
         bad: "",
         good: "",
     },

@@ -1,10 +1,10 @@
 //! The table of front ends: a new one is one new folder and a row here.
 
+use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_grammar::{
     Dialect, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule, SourceId,
     SourceMap, Span, Terminal, TextMap, json, parse_regex,
 };
-use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_json_schema::{SchemaOptions, Spelling};
 use larkspur_lark_frontend::LarkOptions;
 

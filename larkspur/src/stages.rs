@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
 use larkspur_gbnf_frontend::GbnfOptions;
+use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::{CompileOptions, Linked};

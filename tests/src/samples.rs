@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, link};
-use larkspur_lark_frontend::{LarkOptions, parse};
+use larkspur_lark_frontend::LarkOptions;
 use serde::Deserialize;
 
 use crate::cases::{Reject, Step};
@@ -38,6 +39,9 @@ pub struct Sample {
     /// File name without ending.
     #[serde(skip)]
     pub name: String,
+    /// Whether it is GBNF; otherwise it is Lark.
+    #[serde(skip)]
+    is_gbnf: bool,
     /// The grammar's text.
     #[serde(skip)]
     pub grammar: String,
@@ -56,13 +60,14 @@ pub fn all() -> Result<Vec<Sample>> {
     let mut samples = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
-        if path.extension().is_none_or(|extension| extension != "lark") {
+        let is_gbnf = path.extension().is_some_and(|extension| extension == "gbnf");
+        if !is_gbnf && path.extension().is_none_or(|extension| extension != "lark") {
             continue;
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let facts = fs::read_to_string(path.with_extension("toml")).with_context(|| name.clone())?;
         let mut sample: Sample = toml::from_str(&facts).with_context(|| name.clone())?;
-        (sample.name, sample.grammar) = (name, fs::read_to_string(&path)?);
+        (sample.name, sample.is_gbnf, sample.grammar) = (name, is_gbnf, fs::read_to_string(&path)?);
         samples.push(sample);
     }
     samples.sort_by(|a, b| a.name.cmp(&b.name));
@@ -73,12 +78,19 @@ impl Sample {
     /// The grammar, linked.
     pub fn link(&self) -> Result<LinkedGrammar> {
         let mut sources = SourceMap::new();
-        let source = sources.add(format!("{}.lark", self.name), self.grammar.clone());
+        let source = sources.add(&self.name, self.grammar.clone());
         let limits = Limits::default();
-        let options = LarkOptions { start: Some(&self.start), ..LarkOptions::new(&limits) };
-        let parsed = parse(&sources, source, &options);
-        let errors: Vec<&Diagnostic> = parsed.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
-        let grammar = parsed.grammar.with_context(|| format!("{errors:?}"))?;
+        let (grammar, diagnostics) = if self.is_gbnf {
+            let options = GbnfOptions { start: Some(&self.start), ..GbnfOptions::new(&limits) };
+            let parsed = larkspur_gbnf_frontend::parse(&sources, source, &options);
+            (parsed.grammar, parsed.diagnostics)
+        } else {
+            let options = LarkOptions { start: Some(&self.start), ..LarkOptions::new(&limits) };
+            let parsed = larkspur_lark_frontend::parse(&sources, source, &options);
+            (parsed.grammar, parsed.diagnostics)
+        };
+        let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
+        let grammar = grammar.with_context(|| format!("{errors:?}"))?;
         let expected = if self.lexer == Mode::Exact { LexerMode::Exact } else { LexerMode::Longest };
         ensure!(grammar.options.lexer == expected, "the grammar's lexer mode is not the one that its texts are for");
         link(vec![grammar], |_| Err(Vec::new())).map_err(|errors| anyhow::anyhow!("{errors:?}"))

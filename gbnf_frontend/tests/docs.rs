@@ -1,0 +1,17 @@
+//! The blocks of `docs/gbnf.md` compile without a word.
+
+use larkspur_gbnf_frontend::{GbnfOptions, parse};
+use larkspur_grammar::{Limits, SourceMap};
+
+#[test]
+fn blocks() {
+    let page = include_str!("../../docs/gbnf.md");
+    let blocks: Vec<&str> = page.split("```gbnf\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let mut sources = SourceMap::new();
+        let source = sources.add("gbnf.md", block);
+        let parsed = parse(&sources, source, &GbnfOptions::new(&Limits::default()));
+        assert!(parsed.diagnostics.is_empty(), "{block}\n{:#?}", parsed.diagnostics);
+    }
+}

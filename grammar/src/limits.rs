@@ -27,7 +27,8 @@ pub struct Limits {
     pub lexer_row_work_max: u64,
     /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
     pub expressions_max: usize,
-    /// Lexer states of one grammar and epoch. 100,000 = about 100 MB at worst.
+    /// Lexer states of one grammar and epoch. 120,000 = up to 300 MB: a text of 100,000 bytes that is written out, such
+    /// as the name of a property, needs one for each.
     pub lexer_states_max: usize,
     /// Earley sets of one grammar and epoch. 1,000,000.
     pub earley_sets_max: usize,
@@ -89,7 +90,7 @@ impl Default for Limits {
             lexer_row_emptiness_fuel: 500_000,
             lexer_row_work_max: 2_000_000,
             expressions_max: 2_000_000,
-            lexer_states_max: 100_000,
+            lexer_states_max: 120_000,
             earley_sets_max: 1_000_000,
             earley_bytes_max: 256 << 20,
             earley_set_work_max: 1_000_000,

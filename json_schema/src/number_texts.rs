@@ -35,7 +35,7 @@ const FRACTION_MAX: u32 = 20;
 const EXPONENT_DIGITS_MAX: u32 = 16;
 
 /// Which of the texts of a set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Extent {
     /// All that can be said.
     All,
@@ -44,8 +44,17 @@ pub(crate) enum Extent {
 }
 
 impl NumberTable {
-    /// The texts of a set.
+    /// The texts of a set. Many properties have the same.
     pub fn texts(&mut self, id: Numbers, spelling: NumberSpelling, extent: Extent, set: &mut RegexSet) -> RegexId {
+        if let Some(&known) = self.written.get(&(id, spelling, extent)) {
+            return known;
+        }
+        let regex = self.make_texts(id, spelling, extent, set);
+        self.written.insert((id, spelling, extent), regex);
+        regex
+    }
+
+    fn make_texts(&self, id: Numbers, spelling: NumberSpelling, extent: Extent, set: &mut RegexSet) -> RegexId {
         match (spelling, extent) {
             (NumberSpelling::Any, Extent::All) if id == Numbers::ALL => free(set),
             (NumberSpelling::Any, _) => {

@@ -10,6 +10,8 @@ use larkspur_grammar::{IndexVec, Limits, RegexId, RegexSet, define_id};
 use rustc_hash::FxHashMap;
 
 use crate::emptiness::Search;
+use crate::number_texts::Extent;
+use crate::spelling::NumberSpelling;
 
 /// Digits of a constant that is written out, at most.
 pub(crate) const DIGITS_MAX: i64 = 10_000;
@@ -67,6 +69,8 @@ pub(crate) struct NumberTable {
     ids: FxHashMap<NumberSet, Numbers>,
     /// All plain texts of a set's values.
     pub(crate) closed: FxHashMap<Numbers, RegexId>,
+    /// The texts of a set as they are written.
+    pub(crate) written: FxHashMap<(Numbers, NumberSpelling, Extent), RegexId>,
 }
 
 /// Why a range cannot be written.
@@ -78,7 +82,12 @@ pub(crate) enum RangeError {
 
 impl NumberTable {
     pub fn new() -> Self {
-        let mut table = Self { sets: IndexVec::new(), ids: FxHashMap::default(), closed: FxHashMap::default() };
+        let mut table = Self {
+            sets: IndexVec::new(),
+            ids: FxHashMap::default(),
+            closed: FxHashMap::default(),
+            written: FxHashMap::default(),
+        };
         let none = table.intern(NumberSet::None);
         let all = table.intern(NumberSet::All);
         let integers = table.intern(NumberSet::Range(Box::new(NumberRange::all(NumberKind::Integer))));

@@ -136,6 +136,21 @@ fn spellings_of_schemas() {
 }
 
 #[test]
+fn values_on_lines_are_captured() {
+    let schema =
+        r#"{"type": "array", "items": {"type": "object"}, "minItems": 1, "x-larkspur": {"whitespace": {"indent": 2}}}"#;
+    let grammar = engine()
+        .compile(&Source::lark(format!("start: \"<\" value \">\"\nvalue[capture]: %json {schema}")))
+        .expect("it compiles");
+    let value = "[\n  {\n    \"a\": [\n      1,\n      {}\n    ],\n    \"b\": {\n      \"c\": null\n    }\n  }\n]";
+    let mut matcher = grammar.matcher().expect("within limits");
+    matcher.consume_bytes(format!("<{value}>").as_bytes()).expect("it is in the language");
+    let captures = matcher.captures().expect("within limits");
+    let found: Vec<(&str, &[u8])> = captures.iter().map(|capture| (&*capture.name, &*capture.bytes)).collect();
+    assert_eq!(found, [("value", value.as_bytes())]);
+}
+
+#[test]
 fn errors_say_where() {
     let text = LIST.replace("@inner", "@innner");
     let error = engine().compile(&Source::list(text).named("list.json")).expect_err("there is no such grammar");

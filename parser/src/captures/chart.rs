@@ -544,12 +544,12 @@ impl<'a> Chart<'a> {
         }
         for &alternative in &cfg.nonterminals[id].alternatives {
             self.step(1)?;
-            if !cfg.holds(alternative, value) || !self.is_productive(alternative.dot, value)? {
+            if !cfg.holds(alternative, value) || !self.machine.sets.is_productive(alternative.dot, value)? {
                 continue;
             }
             let mut dot = alternative.dot;
             while dot != DOT_END {
-                if !self.machine.sets.is_dead(dot) && self.symbol_is_productive(dot, value)? {
+                if !self.machine.sets.is_dead(dot) && self.machine.sets.symbol_is_productive(dot, value)? {
                     self.expect(dot, goal, param, expired, waiting)?;
                 }
                 if !self.machine.sets.can_skip(dot, param)? {
@@ -588,38 +588,14 @@ impl<'a> Chart<'a> {
                     if !expired.contains(&id) {
                         let param = self.machine.sets.param_in(before, state);
                         let token = self.nodes[self.making()].token;
-                        let passed = self.machine.sets.passed(id, 0, before, token);
+                        let value = self.machine.sets.param_value(before).value;
+                        let passed = self.machine.sets.passed(id, value, before, token);
                         self.wait(id, passed, Waiter { dot, parent: goal, next, param }, waiting)?;
                     }
                 }
             }
         }
         Ok(())
-    }
-
-    fn is_productive(&mut self, mut dot: DotId, value: u64) -> Result<bool, Fault> {
-        if !self.cfg.has_conditions {
-            return Ok(true);
-        }
-        while dot != DOT_END {
-            self.step(1)?;
-            if !self.cfg.dots[dot].optional && !self.symbol_is_productive(dot, value)? {
-                return Ok(false);
-            }
-            dot = self.cfg.dots[dot].next;
-        }
-        Ok(true)
-    }
-
-    fn symbol_is_productive(&mut self, dot: DotId, value: u64) -> Result<bool, Fault> {
-        match self.cfg.dots[dot].symbol {
-            Symbol::Nonterminal(id) if self.cfg.has_conditions && self.cfg.nonterminals[id].automaton.is_none() => {
-                let passed = self.cfg.dots[dot].arg.eval(value);
-                let fuel = self.machine.limits.param_fuel;
-                self.machine.sets.facts.productive(&self.cfg, id, passed, fuel)
-            }
-            _ => Ok(true),
-        }
     }
 
     /// The parameter that the nonterminal after `dot` gets at a node.

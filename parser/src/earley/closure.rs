@@ -199,12 +199,12 @@ impl Builder<'_> {
             return self.predict_edges(automaton, state, node, lexer);
         }
         for &alternative in &self.cfg.nonterminals[id].alternatives {
-            if !self.cfg.holds(alternative, value) || !self.is_productive(alternative.dot, value)? {
+            if !self.cfg.holds(alternative, value) || !self.sets.is_productive(alternative.dot, value)? {
                 continue;
             }
             let mut dot = alternative.dot;
             while dot != DOT_END {
-                if !self.sets.is_dead(dot) && self.symbol_is_productive(dot, value)? {
+                if !self.sets.is_dead(dot) && self.sets.symbol_is_productive(dot, value)? {
                     self.expect(dot, Owner::Predicted(node), param)?;
                 }
                 if !self.sets.can_skip(dot, param)? {
@@ -248,29 +248,5 @@ impl Builder<'_> {
             }
         }
         Ok(())
-    }
-
-    fn is_productive(&mut self, mut dot: DotId, value: u64) -> Result<bool, Fault> {
-        if !self.cfg.has_conditions {
-            return Ok(true);
-        }
-        while dot != DOT_END {
-            if !self.cfg.dots[dot].optional && !self.symbol_is_productive(dot, value)? {
-                return Ok(false);
-            }
-            dot = self.cfg.dots[dot].next;
-        }
-        Ok(true)
-    }
-
-    fn symbol_is_productive(&mut self, dot: DotId, value: u64) -> Result<bool, Fault> {
-        match self.cfg.dots[dot].symbol {
-            Symbol::Nonterminal(id) if self.cfg.has_conditions && self.cfg.nonterminals[id].automaton.is_none() => {
-                let passed = self.cfg.dots[dot].arg.eval(value);
-                let fuel = self.sets.limits.param_fuel;
-                self.sets.facts.productive(self.cfg, id, passed, fuel)
-            }
-            _ => Ok(true),
-        }
     }
 }

@@ -381,6 +381,30 @@ impl Sets {
         }
     }
 
+    /// Whether what stands from the dot on derives a text, for a rule's parameter.
+    pub fn is_productive(&mut self, mut dot: DotId, value: u64) -> Result<bool, Fault> {
+        if !self.cfg.has_conditions {
+            return Ok(true);
+        }
+        while dot != DOT_END {
+            if !self.cfg.dots[dot].optional && !self.symbol_is_productive(dot, value)? {
+                return Ok(false);
+            }
+            dot = self.cfg.dots[dot].next;
+        }
+        Ok(true)
+    }
+    /// Whether the symbol after the dot does.
+    pub fn symbol_is_productive(&mut self, dot: DotId, value: u64) -> Result<bool, Fault> {
+        match self.cfg.dots[dot].symbol {
+            Symbol::Nonterminal(id) if self.cfg.has_conditions && self.cfg.nonterminals[id].automaton.is_none() => {
+                let passed = self.cfg.dots[dot].arg.eval(value);
+                self.facts.productive(&self.cfg, id, passed, self.limits.param_fuel)
+            }
+            _ => Ok(true),
+        }
+    }
+
     /// The union of two sets.
     pub fn union(&mut self, a: SetId, b: SetId) -> Result<SetId, Fault> {
         let key = (a.min(b), a.max(b));

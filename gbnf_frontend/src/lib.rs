@@ -1,8 +1,8 @@
 //! GBNF text, the grammar language of llama.cpp, to the grammar IR.
 //!
-//! In: a GBNF text. Out: [`Parsed`]: a [`Grammar`] in [`LexerMode::Exact`], and everything that is wrong with the text,
+//! In: a GBNF text. Out: [`Parsed`]: a [`Grammar`] in `exact` mode, and everything that is wrong with the text,
 //! all in one run. Takes all that llama.cpp takes, and besides: left recursion, counts of any size, a line break before
-//! `|`. Parts of the grammar that are regular become terminals ([`regular`]), which keeps the language.
+//! `|`. Parts of the grammar that are regular become terminals, which keeps the language.
 //! Knows nothing of other front ends, of vocabularies and of parsing with the grammar.
 //!
 //! ```

@@ -68,7 +68,8 @@ def give_up(_signal, _frame):
 
 def verdict(parser, text):
     """Whether Lark accepts the text; None where it takes too long to say."""
-    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    # Again and again, since a signal within what Python calls by itself (a finalizer) is lost.
+    signal.setitimer(signal.ITIMER_REAL, 0.5, 0.1)
     try:
         parser.parse(text)
         return True

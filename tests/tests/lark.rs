@@ -33,7 +33,8 @@ fn exact_mode_accepts_what_lark_accepts() {
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lark_oracle.py");
     let seed = std::env::var("LARKSPUR_TEST_SEED").unwrap_or_else(|_| "1".into());
-    let count = larkspur_tests::property_config(60).cases;
+    // Lark takes minutes for some random grammars further on.
+    let count = larkspur_tests::property_config(60).cases.min(120);
     let output = Command::new(python).arg(script).args([seed, count.to_string()]).output().expect("Python runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let grammars: Vec<Verdicts> = serde_json::from_slice(&output.stdout).expect("the script prints JSON");

@@ -227,7 +227,8 @@ impl Oracle {
             let reached = self.after_ends(configuration, None);
             return reached.iter().flat_map(|reached| self.feed_token_letter(reached, id)).collect();
         }
-        let scanned = self.symbols.scan_token(&configuration.chart, id, configuration.tokens);
+        // The set stands at the token's end, so that it counts for the next one.
+        let scanned = self.symbols.scan_token(&configuration.chart, id, configuration.tokens + 1);
         let next = scanned.map(|set| {
             let letters = with(&configuration.letters, Letter::Token(id));
             Rc::new(self.at_set(configuration.chart.clone(), letters, set, configuration.tokens))

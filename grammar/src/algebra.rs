@@ -13,6 +13,7 @@
 mod derivative;
 mod dfa;
 mod emptiness;
+mod finite;
 mod lowering;
 mod remainder;
 mod simplify;

@@ -7,6 +7,7 @@
 //! stack for it, since only terminals are recorded.
 
 pub(crate) mod distinct;
+pub(crate) mod elements;
 pub(crate) mod few;
 pub(crate) mod json;
 pub(crate) mod run;

@@ -3,8 +3,10 @@
 //! The *rivals* of an array whose elements differ are the values that its open element must not become, or had better
 //! not: those that were read, and those that later elements need. Only rivals that agree with all that was read of the
 //! element matter. Where none is left, whatever follows makes a new value; so a search for an end need only look at ways
-//! along which some rival still agrees, and these are as long as the rivals.
+//! along which some rival still agrees, and these are as long as the rivals. Each search first drops the rivals that do
+//! not agree with where it starts, since thousands may have been read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use larkspur_grammar::automaton::LimitExceeded;
@@ -24,11 +26,19 @@ const NEW_NAME: &str = "\u{10FFFF}\u{0}new\u{0}\u{10FFFF}";
 /// Elements that must get different values of few, at most; past it the search is given up.
 const MATCHED_MAX: usize = 2_000;
 
+/// What an open element must not become.
+struct Rival {
+    whole: Json,
+    /// What agrees with the top of the stack, or what it has where the next value comes.
+    part: Json,
+}
+
 impl Containers {
     /// Whether an end can be reached with all values different that must be.
     pub(crate) fn is_live(&self, place: Place) -> Result<bool, LimitExceeded> {
+        let rivals = self.rivals(&place, 0, false).into_iter().map(|rival| rival.whole).collect();
         let mut tried: FxHashSet<Place> = FxHashSet::default();
-        let mut stack = vec![place];
+        let mut stack = vec![self.narrowed(&place, rivals)];
         while let Some(place) = stack.pop() {
             if tried.contains(&place) {
                 continue;
@@ -97,7 +107,7 @@ impl Containers {
             if !self.is_unique(frame) {
                 continue;
             }
-            if array.seen.len() < array.elements.len() || !self.has_values(array)? {
+            if array.elements.repeats() || !self.has_values(array)? {
                 return Ok(Some(false));
             }
             is_open |= level + 1 < place.frames.len() && !self.rivals(place, level, false).is_empty();
@@ -110,13 +120,13 @@ impl Containers {
         let needed: Vec<&Arc<[Json]>> = self.needed(frame).collect();
         let Some(first) = needed.first() else { return Ok(true) };
         if needed.iter().all(|few| Arc::ptr_eq(few, first)) {
-            let free = first.iter().filter(|&value| !frame.seen.contains(value)).take(needed.len()).count();
+            let free = first.iter().filter(|&value| !frame.elements.set().contains(value)).take(needed.len()).count();
             return Ok(free == needed.len());
         }
         if needed.len() > MATCHED_MAX {
             return Err(self.search_limit(Trouble::SearchGivenUp));
         }
-        Ok(has_matching(&needed, &frame.seen))
+        Ok(has_matching(&needed, frame.elements.set()))
     }
 
     /// The values of each element that is still needed and has few.
@@ -136,56 +146,79 @@ impl Containers {
         self.inline[inline as usize].few.as_ref()
     }
 
-    /// What the element that is open at a level must not become, as far as it agrees with what was read: the part of it
-    /// that is at the top of the stack, or, with `at_value`, what comes next there. What an array at the top has read itself
-    /// is left out: [`ArrayFrame::scalars`] has it.
-    fn rivals(&self, place: &Place, level: usize, at_value: bool) -> Vec<Json> {
-        let Frame::Array(array) = &place.frames[level] else { return Vec::new() };
+    /// What the element that is open at a level must not become, as far as it agrees with what was read. The part of it
+    /// is at the top of the stack, or, with `at_value`, what comes next there. What an array at the top has read itself
+    /// is left out: [`Elements::scalars`](super::elements::Elements::scalars) has it.
+    fn rivals(&self, place: &Place, level: usize, at_value: bool) -> Vec<Rival> {
+        let Some(Frame::Array(array)) = place.frames.get(level) else { return Vec::new() };
         let is_top = level + 1 == place.frames.len();
-        let mut rivals: Vec<Json> = if is_top { Vec::new() } else { array.seen.iter().cloned().collect() };
+        let mut values: Vec<&Json> = if is_top { Vec::new() } else { array.elements.set().iter().collect() };
         let mut known: Option<&Arc<[Json]>> = None;
         for few in self.needed(array) {
             if known.is_none_or(|known| !Arc::ptr_eq(known, few)) {
-                rivals.extend(few.iter().cloned());
+                values.extend(few.iter());
             }
             known = Some(few);
         }
-        for (index, frame) in place.frames.iter().enumerate().skip(level + 1) {
-            let is_top = index + 1 == place.frames.len();
-            rivals.retain(|rival| agrees(frame, rival, is_top));
-            if !is_top || at_value {
-                rivals = rivals.iter().filter_map(|rival| inside(frame, rival)).collect();
+        let open = &place.frames[level + 1..];
+        let part = |whole: &Json| {
+            let mut part = whole;
+            for (index, frame) in open.iter().enumerate() {
+                let is_top = index + 1 == open.len();
+                if !agrees(frame, part, is_top) {
+                    return None;
+                }
+                if !is_top || at_value {
+                    part = inside(frame, part)?;
+                }
             }
-        }
-        rivals
+            Some(part.clone())
+        };
+        values.into_iter().filter_map(|whole| Some(Rival { part: part(whole)?, whole: whole.clone() })).collect()
     }
 
-    fn all_rivals<'a>(&'a self, place: &'a Place, at_value: bool) -> impl Iterator<Item = Json> + 'a {
+    fn all_rivals<'a>(&'a self, place: &'a Place, at_value: bool) -> impl Iterator<Item = (usize, Rival)> + 'a {
         let levels = (0..place.frames.len()).filter(|&level| self.is_unique(&place.frames[level]));
-        levels.flat_map(move |level| self.rivals(place, level, at_value))
+        levels.flat_map(move |level| self.rivals(place, level, at_value).into_iter().map(move |rival| (level, rival)))
     }
 
-    /// The scalars that rivals have where a value comes next, besides those that an array at the top has read.
-    pub(crate) fn rival_scalars(&self, place: &Place) -> Vec<Arc<[u8]>> {
-        let mut scalars: Vec<Arc<[u8]>> =
-            self.all_rivals(place, true).filter_map(|rival| rival.as_scalar().cloned()).collect();
-        scalars.sort_unstable();
-        scalars.dedup();
-        scalars
+    /// The place with only these rivals of the outermost array's open element: when that ends, so does a search. Where later
+    /// elements need values of few, all that was read counts.
+    fn narrowed(&self, place: &Place, rivals: Vec<Json>) -> Place {
+        let mut narrowed = place.clone();
+        if let [Frame::Array(array), _, ..] = &mut narrowed.frames[..]
+            && self.needed(array).next().is_none()
+        {
+            array.elements = array.elements.narrowed(rivals);
+        }
+        narrowed
     }
 
-    /// The names that rivals have and the object at the top has not.
-    pub(crate) fn rival_names(&self, place: &Place) -> Vec<Arc<str>> {
-        let Some(Frame::Object(frame)) = place.frames.last() else { return Vec::new() };
-        let mut names: Vec<Arc<str>> = Vec::new();
-        for rival in self.all_rivals(place, false) {
-            if let JsonKind::Object(members) = rival.kind() {
-                names.extend(members.keys().filter(|name| !frame.members.contains_key(*name)).cloned());
+    /// The scalars that rivals have where a value comes next, besides those that an array at the top has read. With each the
+    /// place for a search that is only about these rivals.
+    pub(crate) fn rival_scalars(&self, place: &Place) -> Vec<(Arc<[u8]>, Place)> {
+        let mut scalars: BTreeMap<Arc<[u8]>, Vec<Json>> = BTreeMap::new();
+        for (level, Rival { whole, part }) in self.all_rivals(place, true) {
+            if let Some(scalar) = part.as_scalar() {
+                scalars.entry(scalar.clone()).or_default().extend((level == 0).then_some(whole));
             }
         }
-        names.sort_unstable();
-        names.dedup();
-        names
+        scalars.into_iter().map(|(scalar, rivals)| (scalar, self.narrowed(place, rivals))).collect()
+    }
+
+    /// The names that rivals have and the object at the top has not. With each the place for a search that is only about these
+    /// rivals.
+    pub(crate) fn rival_names(&self, place: &Place) -> Vec<(Arc<str>, Place)> {
+        let Some(Frame::Object(frame)) = place.frames.last() else { return Vec::new() };
+        let mut names: BTreeMap<Arc<str>, Vec<Json>> = BTreeMap::new();
+        for (level, Rival { whole, part }) in self.all_rivals(place, false) {
+            if let JsonKind::Object(members) = part.kind() {
+                for name in members.keys().filter(|name| !frame.members.contains_key(*name)) {
+                    names.entry(name.clone()).or_default().extend((level == 0).then(|| whole.clone()));
+                }
+            }
+        }
+        names.into_iter().map(|(name, rivals)| (name, self.narrowed(place, rivals))).collect()
     }
 }
 
@@ -208,10 +241,10 @@ fn agrees(frame: &Frame, rival: &Json, is_top: bool) -> bool {
 }
 
 /// What a value has where the next one comes or is open.
-fn inside(frame: &Frame, rival: &Json) -> Option<Json> {
+fn inside<'r>(frame: &Frame, rival: &'r Json) -> Option<&'r Json> {
     match (frame, rival.kind()) {
-        (Frame::Array(frame), JsonKind::Array(elements)) => elements.get(frame.elements.len()).cloned(),
-        (Frame::Object(frame), JsonKind::Object(members)) => members.get(frame.pending.as_ref()?).cloned(),
+        (Frame::Array(frame), JsonKind::Array(elements)) => elements.get(frame.elements.len()),
+        (Frame::Object(frame), JsonKind::Object(members)) => members.get(frame.pending.as_ref()?),
         _ => None,
     }
 }

@@ -365,8 +365,8 @@ impl Containers {
         let names = &self.machine(frame).cells[cell as usize];
         let mut exceptions = frame.names[cell as usize].clone();
         if self.compares(place) {
-            for name in self.rival_names(place) {
-                if !self.is_live(self.apply(place, Label::Cell(cell), Read::Name(&name))?)? {
+            for (name, place) in self.rival_names(place) {
+                if !self.is_live(self.apply(&place, Label::Cell(cell), Read::Name(&name))?)? {
                     exceptions = exceptions.with(&of_string(&name));
                 }
             }
@@ -383,15 +383,15 @@ impl Containers {
         let set = self.inline_of(node).scalars.as_ref().expect("scalars");
         // One that the array has read is wrong for certain: thousands are not tried each time.
         let mut exceptions = match place.frames.last() {
-            Some(Frame::Array(frame)) => frame.scalars.clone(),
+            Some(Frame::Array(frame)) => frame.elements.scalars().clone(),
             _ => Exceptions::default(),
         };
-        for scalar in self.rival_scalars(place) {
+        for (scalar, place) in self.rival_scalars(place) {
             if exceptions.contains(&scalar) {
                 continue;
             }
             let value = Json::scalar(scalar.clone());
-            if !self.is_live(self.apply(place, label, Read::Scalar(&value))?)? {
+            if !self.is_live(self.apply(&place, label, Read::Scalar(&value))?)? {
                 exceptions = exceptions.with(&scalar);
             }
         }

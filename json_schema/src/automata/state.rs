@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use larkspur_grammar::Exceptions;
 
+use super::elements::Elements;
 use super::json::{Json, JsonKind};
 use crate::plan::arrays::ArrayProgress;
 use crate::plan::objects::{ObjectProgress, Place as Property};
@@ -28,11 +29,7 @@ pub(crate) struct ArrayFrame {
     pub phase: ArrayPhase,
     pub progress: ArrayProgress,
     /// What was read, where it is compared; without an element that is open.
-    pub elements: imbl::Vector<Json>,
-    /// The same as a set, where the elements differ.
-    pub seen: imbl::OrdSet<Json>,
-    /// The scalars among these, in canonical form.
-    pub scalars: Exceptions,
+    pub elements: Elements,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -87,11 +84,7 @@ impl Place {
 
 impl ArrayFrame {
     pub fn new(machine: u32, progress: ArrayProgress) -> Self {
-        let (elements, seen, scalars) = Default::default();
-        Self { machine, phase: ArrayPhase::Open, progress, elements, seen, scalars }
-    }
-    pub fn value(&self) -> Json {
-        Json::new(JsonKind::Array(self.elements.iter().cloned().collect()))
+        Self { machine, phase: ArrayPhase::Open, progress, elements: Elements::default() }
     }
 }
 
@@ -110,22 +103,14 @@ impl ObjectFrame {
 impl Frame {
     pub fn value(&self) -> Json {
         match self {
-            Frame::Array(frame) => frame.value(),
+            Frame::Array(frame) => frame.elements.value(),
             Frame::Object(frame) => frame.value(),
         }
     }
     /// Takes a value that was read.
     pub fn take(&mut self, value: Json, is_unique: bool) {
         match self {
-            Frame::Array(frame) => {
-                if is_unique {
-                    if let Some(scalar) = value.as_scalar() {
-                        frame.scalars = frame.scalars.with(scalar);
-                    }
-                    frame.seen.insert(value.clone());
-                }
-                frame.elements.push_back(value);
-            }
+            Frame::Array(frame) => frame.elements.push(value, is_unique),
             Frame::Object(frame) => {
                 if let Some(name) = frame.pending.take() {
                     frame.members.insert(name, value);

@@ -37,6 +37,8 @@ struct Inner {
     rows: FxHashMap<Expr, Arc<ExprRow>>,
     /// Expressions whose row took more work than allowed. Remembered, since a second attempt finds derivatives cached.
     too_dear: FxHashSet<Expr>,
+    /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
+    late: FxHashMap<Expr, bool>,
 }
 
 impl std::fmt::Debug for Arena {
@@ -52,6 +54,7 @@ impl Arena {
                 algebra: Algebra::new(limits.expressions_max),
                 rows: FxHashMap::default(),
                 too_dear: FxHashSet::default(),
+                late: FxHashMap::default(),
             }),
             expressions_max: limits.expressions_max,
         }
@@ -99,6 +102,20 @@ impl Arena {
     pub fn is_non_empty(&self, expr: Expr, fuel: u64) -> Result<bool, Fault> {
         let answer = self.lock().algebra.is_non_empty(expr, fuel);
         answer.map_err(|over| self.fault(over, "regex_emptiness_fuel", fuel))
+    }
+
+    /// See [`Algebra::but_for_finitely_many`].
+    pub fn but_for_finitely_many(&self, expr: Expr) -> Expr {
+        self.lock().algebra.but_for_finitely_many(expr)
+    }
+
+    /// Whether exceptions of a lexeme with this language may wait, if that is known.
+    pub fn late(&self, expr: Expr) -> Option<bool> {
+        self.lock().late.get(&expr).copied()
+    }
+
+    pub fn set_late(&self, expr: Expr, is_late: bool) {
+        self.lock().late.insert(expr, is_late);
     }
 
     /// Whether the expression matches the empty text.

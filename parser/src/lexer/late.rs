@@ -22,7 +22,18 @@ impl Lexer {
             return known;
         }
         let is_regex = matches!(self.cfg.lexemes[lexeme].pattern, Pattern::Regex(_));
-        let is_late = is_regex && self.is_endless_until_whole(Expr::from_raw(self.whole(lexeme)));
+        let is_late = is_regex && {
+            // Finitely many texts more or less change nothing, so that all objects share one answer, whatever they list.
+            let whole = self.arena().but_for_finitely_many(Expr::from_raw(self.whole(lexeme)));
+            match self.arena().late(whole) {
+                Some(known) => known,
+                None => {
+                    let is_late = self.is_endless_until_whole(whole);
+                    self.arena().set_late(whole, is_late);
+                    is_late
+                }
+            }
+        };
         self.late.resize(self.cfg.lexemes.len(), None);
         self.late[lexeme.index()] = Some(is_late);
         is_late

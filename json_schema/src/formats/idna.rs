@@ -8,7 +8,8 @@
 //! Differs, to have few states; what is left out is rejected:
 //! - A-labels (`xn--`);
 //! - a label's ASCII form is at most 63 octets by a bound ([`DIGITS`]), not by encoding it: 19 characters of one alphabet
-//!   fit, 13 of Chinese or Japanese, 11 of any, fewer beside ASCII characters, and counts go in steps ([`ASCII_STEP`]);
+//!   fit, 13 of Chinese or Japanese, 11 of any other one, 9 of several, fewer beside ASCII characters; counts go in steps
+//!   ([`ASCII_STEP`]);
 //! - normalization form C by a bound: no mark that may combine stands behind a character that composes with any;
 //! - characters that came after the Unicode of `idna_table`.
 

@@ -1,12 +1,9 @@
 //! Everything that can be wrong with a GBNF text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
+use larkspur_grammar::diagnostic::{DiagnosticList, Near};
 use larkspur_grammar::{Diagnostic, Limits, Span};
 
 use crate::codes::CODES;
-
-/// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
-const NAMES_COMPARED_MAX: usize = 5_000;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Mistake {
@@ -27,20 +24,13 @@ pub(crate) enum Mistake {
     RepeatOrder { min: u32, max: u32 },
     TokenBad { reason: &'static str },
     DefinedTwice { name: String, first: Span },
-    RuleUndefined { name: String, near: Option<(String, Span)> },
-    StartMissing { name: String, near: Option<(String, Span)>, first: Option<String> },
+    RuleUndefined { name: String, near: Option<Near> },
+    StartMissing { name: String, near: Option<Near>, first: Option<String> },
     SourceTooLarge { limit: usize, used: usize },
     TooDeep { limit: usize },
     RepeatTooLarge { limit: u32 },
     SymbolsTooMany { limit: usize },
     RegexNodesTooMany { limit: usize },
-}
-
-/// The nearest of the names, with where it is defined.
-pub(crate) fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Span)>) -> Option<(String, Span)> {
-    let names: Vec<(&str, Span)> = names.into_iter().take(NAMES_COMPARED_MAX).collect();
-    let found = did_you_mean(name, names.iter().map(|&(name, _)| name))?;
-    names.iter().find(|(name, _)| *name == found).map(|&(name, span)| (name.to_owned(), span))
 }
 
 /// The diagnostics of one run.
@@ -72,12 +62,6 @@ impl Mistake {
         debug_assert!(CODES.iter().any(|info| info.code == code), "{code} is in the table of codes");
         let say = |message: String| Diagnostic::error(code, span, message);
         let error = |message: &str| say(message.to_owned());
-        let nearest = |diagnostic: Diagnostic, near: Option<(String, Span)>| match near {
-            Some((name, at)) => {
-                diagnostic.help(format!("did you mean `{name}`?")).also(at, format!("`{name}` is defined here"))
-            }
-            None => diagnostic,
-        };
         match self {
             Mistake::UnexpectedCharacter { found: '\'' } => {
                 error("strings are written with double quotes").help("write `\"…\"`")
@@ -123,12 +107,12 @@ impl Mistake {
                 Diagnostic::warning(code, span, format!("`{name}` is defined again, and only this definition counts"))
                     .also(first, "this one has no effect")
             }
-            Mistake::RuleUndefined { name, near } => nearest(say(format!("there is no rule `{name}`")), near),
+            Mistake::RuleUndefined { name, near } => say(format!("there is no rule `{name}`")).did_you_mean(near),
             Mistake::StartMissing { name, near, first } => {
                 let diagnostic = say(format!("there is no rule `{name}` to start with"));
                 match (near, first) {
                     (None, Some(first)) => diagnostic.help(format!("name the first rule, `{first}`, `{name}`")),
-                    (near, _) => nearest(diagnostic, near),
+                    (near, _) => diagnostic.did_you_mean(near),
                 }
             }
             Mistake::SourceTooLarge { limit, used } => {

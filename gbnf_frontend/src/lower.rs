@@ -1,14 +1,15 @@
 //! [`Ast`] to [`Grammar`]: names are resolved, what is regular becomes terminals, the rest rules.
 
+use larkspur_grammar::diagnostic::{Near, near};
 use larkspur_grammar::{
-    Alternative, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, IndexVec, LexerMode, RegexId, RegexNode, Rule,
-    RuleId, Span, Terminal, TerminalId, TokenItem, TokenSet, Unproductive, index::Id,
+    Alternative, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexId, RegexNode, Rule, RuleId,
+    Span, Terminal, TerminalId, TokenItem, TokenSet, Unproductive, index::Id,
 };
 use rustc_hash::FxHashMap;
 
 use crate::GbnfOptions;
 use crate::ast::{Ast, Definition, NodeId, NodeKind};
-use crate::error::{Mistake, Sink, near};
+use crate::error::{Mistake, Sink};
 use crate::regular::{Regular, nodes, regular_rules};
 
 /// Characters of a terminal's name at most.
@@ -73,8 +74,8 @@ fn names<'a>(ast: &'a Ast, sink: &mut Sink) -> FxHashMap<&'a str, usize> {
 }
 
 impl<'a> Lowerer<'a, '_> {
-    fn near(&self, name: &str) -> Option<(String, Span)> {
-        near(name, self.ast.definitions.iter().map(|definition| (definition.name.as_str(), definition.name_span)))
+    fn near(&self, name: &str) -> Option<Near> {
+        near(name, self.ast.definitions.iter().map(|own| (own.name.as_str(), Some(own.name_span))))
     }
 
     fn check_names(&mut self) {
@@ -140,17 +141,17 @@ impl<'a> Lowerer<'a, '_> {
 
     /// A definition's right-hand side.
     fn body(&mut self, index: usize) -> ExprId {
-        let Definition { first, body, name_span, .. } = &self.ast.definitions[index];
+        let Definition { first, name_span, .. } = &self.ast.definitions[index];
         if let Some(regular) = self.regular[index] {
             let name = self.ast.definitions[index].name.clone();
             return self.terminal(regular, *name_span, || name);
         }
         let plain = nodes(self.ast, index, &self.of_name, &self.regular, &mut self.grammar.regexes);
-        let mut lowered: IndexVec<NodeId, Lowered> = IndexVec::new();
+        let mut lowered: Vec<Lowered> = Vec::with_capacity(plain.len());
         for (at, regular) in plain.into_iter().enumerate() {
             let id = NodeId::from_index(first.index() + at);
             let span = self.ast.nodes[id].span;
-            let of = |child: &NodeId| lowered[NodeId::from_index(child.index() - first.index())].clone();
+            let of = |child: &NodeId| lowered[child.index() - first.index()].clone();
             let node = match (regular, &self.ast.nodes[id].kind) {
                 (Some(regular), _) => Lowered::Regex(regular, span),
                 (None, NodeKind::Name(name)) => {
@@ -177,7 +178,7 @@ impl<'a> Lowerer<'a, '_> {
             };
             lowered.push(node);
         }
-        let whole = lowered[NodeId::from_index(body.index() - first.index())].clone();
+        let whole = lowered.pop().expect("the body");
         self.expr(whole)
     }
 

@@ -255,18 +255,19 @@ impl Parser<'_> {
         self.finish(whole, end)
     }
 
-    /// Whether this is a line break with the next rule behind it.
-    fn is_line_before_rule(&mut self) -> bool {
+    /// Whether the next rule stands behind the blanks here, and where these end.
+    fn rule_behind_blanks(&mut self) -> (bool, usize) {
         let start = self.at;
         self.space(true);
-        let is_rule = self.is_definition();
+        let found = (self.is_definition(), self.at);
         self.at = start;
-        is_rule
+        found
     }
 
     /// Whether the next rule begins here, on a line of its own.
     fn is_new_rule(&mut self) -> bool {
-        self.is_first_on_line() && self.is_definition()
+        // In this order: the line is looked at back to its start, and may be long.
+        self.is_definition() && self.is_first_on_line()
     }
 
     fn finish_sequence(&mut self, open: &mut Open, end: usize) {
@@ -424,9 +425,16 @@ impl Parser<'_> {
         let negated = self.byte() == Some(b'^');
         self.at += usize::from(negated);
         let mut ranges = Vec::new();
+        // Up to here no rule begins.
+        let mut blanks_end = self.at;
         loop {
-            match self.byte() {
-                None | Some(b'\n') if self.byte().is_none() || self.is_line_before_rule() => {
+            let byte = self.byte();
+            let mut is_unclosed = byte.is_none();
+            if byte == Some(b'\n') && self.at >= blanks_end {
+                (is_unclosed, blanks_end) = self.rule_behind_blanks();
+            }
+            match byte {
+                _ if is_unclosed => {
                     self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
                     self.sink.report(self.since(start), Mistake::UnclosedClass);
                     return None;

@@ -5,10 +5,10 @@
 //! `r = r A | B` is `B A*`. In [`LexerMode::Exact`](larkspur_grammar::LexerMode::Exact) every way to split a text into
 //! lexemes counts, so that joining what stands side by side keeps the language.
 
-use larkspur_grammar::{RegexId, RegexNode, RegexSet, index::Id};
+use larkspur_grammar::{RegexId, RegexNode, RegexSet, components, index::Id};
 use rustc_hash::FxHashMap;
 
-use crate::ast::{Ast, NodeId, NodeKind};
+use crate::ast::{Ast, Definition, NodeId, NodeKind};
 
 /// Size of a regex that is made of rules, at most: characters, with repetitions written out. What is larger stays
 /// rules, so that the lexer's states stay small.
@@ -64,14 +64,13 @@ struct Linear {
 /// that counts for each name.
 pub(crate) fn regular_rules(ast: &Ast, of_name: &FxHashMap<&str, usize>, set: &mut RegexSet) -> Vec<Option<Regular>> {
     let mut regular: Vec<Option<Regular>> = vec![None; ast.definitions.len()];
-    for component in components(ast, of_name) {
+    let refers_to: Vec<Vec<usize>> =
+        ast.definitions.iter().map(|own| references(ast, own, of_name).collect()).collect();
+    // Those that are referred to come first.
+    for component in components(refers_to.len(), |rule, index| refers_to[rule].get(index).copied()) {
         // Rules that refer to each other are left as they are.
         let &[rule] = component.as_slice() else { continue };
-        let own = &ast.definitions[rule];
-        let refers = node_ids(own.first, own.body).any(
-            |node| matches!(&ast.nodes[node].kind, NodeKind::Name(name) if of_name.get(name.as_str()) == Some(&rule)),
-        );
-        regular[rule] = match refers {
+        regular[rule] = match refers_to[rule].contains(&rule) {
             false => nodes(ast, rule, of_name, &regular, set).last().copied().flatten(),
             true => {
                 [Side::Right, Side::Left].into_iter().find_map(|side| solve(ast, rule, of_name, &regular, side, set))
@@ -79,6 +78,18 @@ pub(crate) fn regular_rules(ast: &Ast, of_name: &FxHashMap<&str, usize>, set: &m
         };
     }
     regular
+}
+
+/// The definitions that one refers to, by index.
+fn references<'a>(
+    ast: &'a Ast,
+    own: &Definition,
+    of_name: &'a FxHashMap<&str, usize>,
+) -> impl Iterator<Item = usize> + 'a {
+    node_ids(own.first, own.body).filter_map(|node| match &ast.nodes[node].kind {
+        NodeKind::Name(name) => of_name.get(name.as_str()).copied(),
+        _ => None,
+    })
 }
 
 fn node_ids(first: NodeId, last: NodeId) -> impl Iterator<Item = NodeId> {
@@ -186,60 +197,4 @@ fn solve(
         Side::Left => Regular::concat(&[apart, around], set),
         Side::Right => Regular::concat(&[around, apart], set),
     }
-}
-
-/// The strongly connected components of "refers to", those that are referred to first (R. Tarjan, SIAM Journal on
-/// Computing 1(2), 1972), over a list in place of recursion.
-fn components(ast: &Ast, of_name: &FxHashMap<&str, usize>) -> Vec<Vec<usize>> {
-    let count = ast.definitions.len();
-    let targets: Vec<Vec<usize>> = ast
-        .definitions
-        .iter()
-        .map(|definition| {
-            let kinds = node_ids(definition.first, definition.body).map(|node| &ast.nodes[node].kind);
-            kinds
-                .filter_map(
-                    |kind| if let NodeKind::Name(name) = kind { of_name.get(name.as_str()).copied() } else { None },
-                )
-                .collect()
-        })
-        .collect();
-    let mut order: Vec<Option<usize>> = vec![None; count];
-    let mut low = vec![0; count];
-    let mut on_stack = vec![false; count];
-    let (mut stack, mut found, mut next) = (Vec::new(), Vec::new(), 0);
-    for root in 0..count {
-        if order[root].is_some() {
-            continue;
-        }
-        let mut visits = vec![(root, 0)];
-        while let Some((node, edge)) = visits.pop() {
-            if edge == 0 {
-                order[node] = Some(next);
-                low[node] = next;
-                next += 1;
-                stack.push(node);
-                on_stack[node] = true;
-            }
-            if let Some(&target) = targets[node].get(edge) {
-                visits.push((node, edge + 1));
-                match order[target] {
-                    None => visits.push((target, 0)),
-                    Some(seen) if on_stack[target] => low[node] = low[node].min(seen),
-                    Some(_) => {}
-                }
-                continue;
-            }
-            if let Some(&(parent, _)) = visits.last() {
-                low[parent] = low[parent].min(low[node]);
-            }
-            if Some(low[node]) == order[node] {
-                let at = stack.iter().rposition(|&other| other == node).expect("it is on the stack");
-                let component = stack.split_off(at);
-                component.iter().for_each(|&member| on_stack[member] = false);
-                found.push(component);
-            }
-        }
-    }
-    found
 }

@@ -78,3 +78,11 @@ fn what_is_not_closed_does_not_swallow_what_follows() {
     assert_eq!(found("root ::= (\"a\"\nb ::= c\n"), [("E005", 13, 13), ("E021", 20, 21)]);
     assert_eq!(found("root ::= <a b\nb ::= c\n"), [("E004", 9, 11), ("E021", 20, 21)]);
 }
+
+#[test]
+fn long_texts_are_read_in_linear_time() {
+    let words: Vec<String> = (0..50_000).map(|number| format!("\"w{number}\"")).collect();
+    assert_eq!(found(&format!("root ::= {}\n", words.join(" | "))), []);
+    assert_eq!(found(&format!("root ::= [{}]\n", "\n".repeat(200_000))), []);
+    assert_eq!(found(&format!("root ::= [{}]\n", "\n#".repeat(200_000))), []);
+}

@@ -352,8 +352,8 @@ impl Algebra {
                 (flag(remainder.is_nullable(), true, false), u32::from(!remainder.is_nullable()), MANY)
             }
             Node::Dfa(place) => {
-                let (min, max) = self.place_lengths(place);
-                (flag(min == 0, true, false), min, max)
+                let is_end = self.is_word_end(place);
+                (flag(is_end, true, false), u32::from(!is_end), MANY)
             }
             Node::Not(child) => {
                 let is_finite = of(child).len_max != MANY;

@@ -3,6 +3,9 @@
 use crate::limits::Limits;
 use crate::span::Span;
 
+/// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
+const NAMES_COMPARED_MAX: usize = 5_000;
+
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Severity {
@@ -66,6 +69,16 @@ impl Diagnostic {
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+    /// Sets the way out to a name that may have been meant, if there is one; it is shown if it is in the same source.
+    pub fn did_you_mean(self, near: Option<Near>) -> Self {
+        let Some(Near { name, defined }) = near else { return self };
+        let source = self.labels.first().map(|label| label.span.source);
+        let diagnostic = self.help(format!("did you mean `{name}`?"));
+        match defined.filter(|at| Some(at.source) == source) {
+            Some(at) => diagnostic.also(at, format!("`{name}` is defined here")),
+            None => diagnostic,
+        }
     }
     /// Whether this keeps the grammar from compiling.
     pub fn is_error(&self) -> bool {
@@ -167,10 +180,40 @@ impl DiagnosticList {
     }
 }
 
+/// A name that may have been meant, and where it is defined, if it is in a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Near {
+    /// The name.
+    pub name: String,
+    /// Where it is defined.
+    pub defined: Option<Span>,
+}
+
+/// The nearest of `names`, of which only the first few thousand are compared.
+pub fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Option<Span>)>) -> Option<Near> {
+    let length = name.chars().count();
+    let mut names = names.into_iter().take(NAMES_COMPARED_MAX);
+    // Of names of one or two letters each is like every other; only another case or `-` for `_` is a slip.
+    if length <= 2 {
+        let folded = fold(name);
+        let (name, defined) = names.find(|(other, _)| fold(other) == folded)?;
+        return Some(Near { name: name.to_owned(), defined });
+    }
+    let alike = |other: &str| other.len().abs_diff(length) <= 2 + length.max(other.len()) / 3;
+    let names: Vec<(&str, Option<Span>)> = names.filter(|(other, _)| alike(other)).collect();
+    let found = did_you_mean(name, names.iter().map(|&(other, _)| other))?;
+    let &(name, defined) = names.iter().find(|(other, _)| *other == found)?;
+    Some(Near { name: name.to_owned(), defined })
+}
+
+/// A name without case, and with `_` for `-`.
+fn fold(name: &str) -> String {
+    name.to_lowercase().replace('-', "_")
+}
+
 /// The candidate nearest to `name`, if it is near enough to be a slip of the pen:
 /// Damerau-Levenshtein distance of at most a third of the longer name, or equal but for case and `-`/`_`.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let fold = |s: &str| s.to_lowercase().replace('-', "_");
     let folded = fold(name);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {

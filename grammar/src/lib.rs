@@ -7,6 +7,7 @@
 
 pub mod algebra;
 pub mod automaton;
+mod components;
 pub mod dfa;
 pub mod diagnostic;
 mod dump;
@@ -25,6 +26,7 @@ pub mod substring;
 pub mod text_map;
 
 pub use automaton::{Automaton, Edge, EdgeSymbol, Exceptions, LimitExceeded, State};
+pub use components::components;
 pub use dfa::{Dfa, DfaRef};
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity};
 pub use index::IndexVec;

@@ -6,6 +6,20 @@
 //! Differs: a leap second is the last of any day in UTC; a host name has no label with `--` as its third and fourth
 //! characters, and so no internationalised one.
 
+/// An enum that is packed into the state of an automaton as its number, with the way back.
+macro_rules! numbered {
+    ($(#[$doc:meta])* enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        enum $name { $($(#[$variant_doc])* $variant),* }
+        impl $name {
+            fn of_number(number: usize) -> Self {
+                [$(Self::$variant),*][number]
+            }
+        }
+    };
+}
+
 mod idn_email;
 mod idna;
 mod idna_table;
@@ -237,15 +251,16 @@ fn source(format: Format, is_short: bool) -> Vec<String> {
     }
 }
 
+fn parse(set: &mut RegexSet, text: &str) -> RegexId {
+    let map = TextMap::verbatim(SourceId(0), 0);
+    let options = RegexOptions::new(Dialect::Rust);
+    // Our own limits: a user's may be too small for these, which is no mistake of the schema's.
+    let limits = Limits { regex_nodes_max: set.len() + Limits::default().regex_nodes_max, ..Limits::default() };
+    parse_regex(text, &map, &options, &limits, set, &mut Vec::new()).expect("regexes of formats are well-formed")
+}
+
 /// The texts of a format. `is_short`: they are bounded to [`short_length`] besides.
 pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> RegexId {
-    let map = TextMap::verbatim(SourceId(0), 0);
-    let parse = |set: &mut RegexSet, text: &str| {
-        let options = RegexOptions::new(Dialect::Rust);
-        // Our own limits: a user's may be too small for these, which is no mistake of the schema's.
-        let limits = Limits { regex_nodes_max: set.len() + Limits::default().regex_nodes_max, ..Limits::default() };
-        parse_regex(text, &map, &options, &limits, set, &mut Vec::new()).expect("regexes of formats are well-formed")
-    };
     match format {
         Format::Regex => return patterns::regex(set),
         Format::IdnHostname => return idna::hostname(set, true),

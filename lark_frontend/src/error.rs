@@ -1,12 +1,11 @@
 //! Everything that can be wrong with a Lark text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
+use larkspur_grammar::diagnostic::DiagnosticList;
 use larkspur_grammar::{Diagnostic, Limits, Span};
 
-use crate::codes::CODES;
+pub(crate) use larkspur_grammar::diagnostic::{Near, near};
 
-/// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
-const NAMES_COMPARED_MAX: usize = 5_000;
+use crate::codes::CODES;
 
 /// A mistake of the grammar's author, or something that surely is not meant.
 #[derive(Clone, PartialEq, Debug)]
@@ -92,31 +91,6 @@ pub(crate) enum Mistake {
     RegexNodesTooMany { limit: usize },
 }
 
-/// A name that may have been meant, and where it is defined, if it is in the text.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Near {
-    pub name: String,
-    pub defined: Option<Span>,
-}
-
-/// The nearest of `names`, of which only the first few thousand are compared.
-pub(crate) fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Option<Span>)>) -> Option<Near> {
-    let length = name.chars().count();
-    // Of names of one or two letters each is like every other; only another case or `-` for `_` is a slip.
-    let fold = |name: &str| name.to_lowercase().replace('-', "_");
-    if length <= 2 {
-        let folded = fold(name);
-        let (name, defined) = names.into_iter().take(NAMES_COMPARED_MAX).find(|(other, _)| fold(other) == folded)?;
-        return Some(Near { name: name.to_string(), defined });
-    }
-    let alike = |other: &str| other.len().abs_diff(length) <= 2 + length.max(other.len()) / 3;
-    let names: Vec<(&str, Option<Span>)> =
-        names.into_iter().take(NAMES_COMPARED_MAX).filter(|(other, _)| alike(other)).collect();
-    let found = did_you_mean(name, names.iter().map(|&(other, _)| other))?;
-    let defined = names.iter().find(|(other, _)| *other == found).and_then(|&(_, span)| span);
-    Some(Near { name: found.to_string(), defined })
-}
-
 /// The diagnostics of one run.
 pub(crate) struct Sink(DiagnosticList);
 
@@ -163,13 +137,6 @@ impl Mistake {
         let error = |message: &str| Diagnostic::error(code, span, message);
         let say = |message: String| Diagnostic::error(code, span, message);
         let warn = |message: String| Diagnostic::warning(code, span, message);
-        let nearest = |diagnostic: Diagnostic, near: Option<Near>| match near {
-            Some(Near { name, defined: Some(at) }) if at.source == span.source => {
-                diagnostic.help(format!("did you mean `{name}`?")).also(at, format!("`{name}` is defined here"))
-            }
-            Some(Near { name, .. }) => diagnostic.help(format!("did you mean `{name}`?")),
-            None => diagnostic,
-        };
         match self {
             Mistake::UnexpectedCharacter { found: '\'' } => {
                 error("strings are written with double quotes").at("not a quote in Lark").help("write `\"…\"`")
@@ -210,7 +177,7 @@ impl Mistake {
             Mistake::UnknownDirective { word } => {
                 let names = crate::lexer::DIRECTIVES.iter().map(|&(name, _)| (name, None));
                 let near = near(&word, names);
-                nearest(say(format!("there is no directive `{word}`")), near)
+                say(format!("there is no directive `{word}`")).did_you_mean(near)
             }
             Mistake::JsonMissing => error("a JSON value is expected here").help("write `{ … }`"),
             Mistake::Expected { expected, found } => say(format!("expected {expected}, found {found}")),
@@ -251,7 +218,7 @@ impl Mistake {
             Mistake::AttributeUnknown { name } => {
                 let names = crate::attributes::NAMES.iter().map(|&name| (name, None));
                 let near = near(&name, names);
-                nearest(say(format!("there is no rule attribute `{name}`")), near)
+                say(format!("there is no rule attribute `{name}`")).did_you_mean(near)
             }
             Mistake::AttributeTwice { name, first } => {
                 say(format!("attribute `{name}` is given twice")).also(first, "first here")
@@ -287,7 +254,7 @@ impl Mistake {
                 error("`%declare` is not supported yet").help("define the terminal, or name a special token with `<…>`")
             }
             Mistake::RuleUndefined { name, near } => {
-                nearest(say(format!("rule `{name}` is used but never defined")).at("not defined"), near)
+                say(format!("rule `{name}` is used but never defined")).at("not defined").did_you_mean(near)
             }
             Mistake::TerminalUndefined { name, near } => {
                 let diagnostic = say(format!("terminal `{name}` is used but never defined")).at("not defined");
@@ -298,7 +265,7 @@ impl Mistake {
                     Some(Near { name: near, defined: None }) => {
                         diagnostic.help(format!("did you mean `{near}`? It needs `%import common.{near}`"))
                     }
-                    near => nearest(diagnostic, near),
+                    near => diagnostic.did_you_mean(near),
                 }
             }
             Mistake::DefinedTwice { name, first } => {
@@ -321,7 +288,7 @@ impl Mistake {
             }
             Mistake::StartMissing { empty: true, .. } => error("the grammar defines no rules").help("write `start: …`"),
             Mistake::StartMissing { name, near, .. } => {
-                nearest(say(format!("there is no rule `{name}` to start with")), near)
+                say(format!("there is no rule `{name}` to start with")).did_you_mean(near)
             }
             Mistake::StartNotRule { name } => say(format!("`{name}` is a terminal; a grammar starts with a rule"))
                 .help(format!("write `start: {name}`")),
@@ -388,7 +355,7 @@ impl Mistake {
                 };
                 let near = near(&name, names.iter().map(|&name| (name, None)));
                 let listed = near.is_none();
-                let diagnostic = nearest(say(format!("there is no {what} `{name}`")), near);
+                let diagnostic = say(format!("there is no {what} `{name}`")).did_you_mean(near);
                 if listed { diagnostic.help(format!("there are {}", names.join(", "))) } else { diagnostic }
             }
             Mistake::BitIndex { max } => say(format!("a bit's number is at most {max}")),

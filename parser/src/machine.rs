@@ -236,8 +236,8 @@ impl Machine {
         self.cursor(threads)
     }
 
-    /// The place after a byte; `None` if the byte cannot follow. The tape stands before the byte, and stays there. Cost: two loads if the byte is inside a lexeme and the
-    /// row is known.
+    /// The place after a byte; `None` if the byte cannot follow. The tape stands before the byte, and stays there. Cost:
+    /// two loads if the byte is inside a lexeme and the row is known.
     #[inline]
     pub fn step(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
         match self.quick(cursor, byte) {

@@ -3,7 +3,7 @@
 //! A letter is read as the list of letters that it may still become, each with what is left of its text. Such lists do
 //! not depend on the state; the steps from one by every class of bytes are made at once and shared by all states.
 
-use super::{Algebra, Expr, MANY, Node, OverLimit};
+use super::{Algebra, Expr, Node, OverLimit};
 use crate::dfa::DfaRef;
 use crate::regex::ByteSet;
 
@@ -93,7 +93,7 @@ impl Algebra {
         id
     }
 
-    /// Flags of a place: whether a word may end there, and the least length of what is left.
+    /// Whether a word may end at a place.
     pub(super) fn is_word_end(&self, place: &Place) -> bool {
         let words = &self.dfas[place.dfa as usize];
         place.partial == words.whole && words.dfa.is_accepting(place.state)
@@ -161,10 +161,5 @@ impl Algebra {
     pub(super) fn place_classes(&self, place: &Place) -> impl Iterator<Item = ByteSet> {
         let steps = self.partials[place.partial as usize].steps.as_deref().unwrap_or_default();
         steps.iter().map(|step| step.0)
-    }
-
-    /// Lengths of what is left: at least one byte if no word ends here.
-    pub(super) fn place_lengths(&self, place: &Place) -> (u32, u32) {
-        (u32::from(!self.is_word_end(place)), MANY)
     }
 }

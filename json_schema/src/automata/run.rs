@@ -32,8 +32,8 @@ pub(crate) enum Label {
     Value(u32, u32),
 }
 
-/// Bits of a label for what kind it is, and of a choice for its ways.
-const KIND_BITS: u32 = 29;
+/// Bits of a label below its kind, and of a value's for its way.
+const VALUE_BITS: u32 = 29;
 const WAY_BITS: u32 = 16;
 
 impl Label {
@@ -41,28 +41,28 @@ impl Label {
         let (kind, value) = match self {
             Label::Close => (0, 0),
             Label::Line => (0, 1),
-            Label::Comma => (1, 0),
-            Label::Colon => (2, 0),
-            Label::Names => (3, 0),
-            Label::Key(key) => (4, key),
-            Label::Cell(cell) => (5, cell),
-            Label::Choice(choice) => (6, choice),
-            Label::Value(choice, way) => (7, choice << WAY_BITS | way),
+            Label::Comma => (0, 2),
+            Label::Colon => (0, 3),
+            Label::Names => (0, 4),
+            Label::Key(key) => (1, key),
+            Label::Cell(cell) => (2, cell),
+            Label::Choice(choice) => (3, choice),
+            Label::Value(choice, way) => (4, choice << WAY_BITS | way),
         };
-        debug_assert!(value < 1 << KIND_BITS);
-        kind << KIND_BITS | value
+        debug_assert!(value < 1 << VALUE_BITS);
+        kind << VALUE_BITS | value
     }
     fn unpack(packed: u32) -> Self {
-        let value = packed & ((1 << KIND_BITS) - 1);
-        match packed >> KIND_BITS {
-            0 if value == 0 => Label::Close,
-            0 => Label::Line,
-            1 => Label::Comma,
-            2 => Label::Colon,
-            3 => Label::Names,
-            4 => Label::Key(value),
-            5 => Label::Cell(value),
-            6 => Label::Choice(value),
+        let value = packed & ((1 << VALUE_BITS) - 1);
+        match (packed >> VALUE_BITS, value) {
+            (0, 0) => Label::Close,
+            (0, 1) => Label::Line,
+            (0, 2) => Label::Comma,
+            (0, 3) => Label::Colon,
+            (0, _) => Label::Names,
+            (1, _) => Label::Key(value),
+            (2, _) => Label::Cell(value),
+            (3, _) => Label::Choice(value),
             _ => Label::Value(value >> WAY_BITS, value & ((1 << WAY_BITS) - 1)),
         }
     }

@@ -3,48 +3,23 @@
 
 use std::sync::Arc;
 
-use larkspur_grammar::{CharClass, Dfa, DfaRef, RegexId, RegexSet};
+use larkspur_grammar::{Dfa, DfaRef, RegexId, RegexSet};
 
 /// Octets of the part before the `@`: RFC 5321, section 4.5.3.1.1.
 const OCTETS_MAX: u8 = 64;
 
-/// Letters: the octets of each, and their ranges.
-const LETTERS: [(u8, &[(u32, u32)]); 8] = [
+/// Letters: the octets of each, and its characters.
+const LETTERS: [(u8, &str); 8] = [
     // Atoms without what is not ASCII.
-    (
-        1,
-        &[
-            (0x21, 0x21),
-            (0x23, 0x27),
-            (0x2A, 0x2B),
-            (0x2D, 0x2D),
-            (0x2F, 0x39),
-            (0x3D, 0x3D),
-            (0x3F, 0x3F),
-            (0x41, 0x5A),
-            (0x5E, 0x7E),
-        ],
-    ),
-    (1, &[(0x2E, 0x2E)]),
-    (1, &[(0x22, 0x22)]),
-    (1, &[(0x5C, 0x5C)]),
+    (1, r"[!#-'*+\-/-9=?A-Z^-~]"),
+    (1, r"\."),
+    (1, "\""),
+    (1, r"\\"),
     // What else may be quoted.
-    (
-        1,
-        &[
-            (0x20, 0x20),
-            (0x28, 0x29),
-            (0x2C, 0x2C),
-            (0x3A, 0x3C),
-            (0x3E, 0x3E),
-            (0x40, 0x40),
-            (0x5B, 0x5B),
-            (0x5D, 0x5D),
-        ],
-    ),
-    (2, &[(0x80, 0x7FF)]),
-    (3, &[(0x800, 0xFFFF)]),
-    (4, &[(0x1_0000, 0x10_FFFF)]),
+    (1, r"[ (),:;<>@\[\]]"),
+    (2, r"[\u{80}-\u{7FF}]"),
+    (3, r"[\u{800}-\u{FFFF}]"),
+    (4, r"[\u{10000}-\u{10FFFF}]"),
 ];
 const ATOM: u8 = 0;
 const DOT: u8 = 1;
@@ -54,21 +29,15 @@ const SPECIAL: u8 = 4;
 
 /// The parts before the `@`, as a language of characters.
 pub(super) fn local_part(set: &mut RegexSet) -> RegexId {
-    let classes = LETTERS.map(|(_, ranges)| set.class(CharClass::from_ranges(ranges.iter().copied())));
+    let classes = LETTERS.map(|(_, class)| super::parse(set, class));
     set.dfa(&DfaRef::new(Arc::new(LocalPart)), &classes)
 }
 
 #[derive(Debug)]
 struct LocalPart;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    Start,
-    Atom,
-    Dot,
-    Quoted,
-    Escape,
-    End,
+numbered! {
+    enum Place { Start, Atom, Dot, Quoted, Escape, End }
 }
 
 impl Place {
@@ -93,8 +62,6 @@ impl Place {
     }
 }
 
-const PLACES: [Place; 6] = [Place::Start, Place::Atom, Place::Dot, Place::Quoted, Place::Escape, Place::End];
-
 impl Dfa for LocalPart {
     fn name(&self) -> &str {
         "idn-email, local part"
@@ -107,12 +74,12 @@ impl Dfa for LocalPart {
         Place::Start as u128
     }
     fn next(&self, state: u128, letter: u8) -> Option<u128> {
-        let (octets, place) = ((state >> 3) as u8, PLACES[(state & 7) as usize]);
+        let (octets, place) = ((state >> 3) as u8, Place::of_number((state & 7) as usize));
         let next = place.next(letter)?;
         let octets = octets + LETTERS[usize::from(letter)].0;
         (octets + next.missing() <= OCTETS_MAX).then_some(u128::from(octets) << 3 | next as u128)
     }
     fn is_accepting(&self, state: u128) -> bool {
-        matches!(PLACES[(state & 7) as usize], Place::Atom | Place::End)
+        matches!(Place::of_number((state & 7) as usize), Place::Atom | Place::End)
     }
 }

@@ -7,8 +7,9 @@
 //!
 //! Differs, to have few states; what is left out is rejected:
 //! - A-labels (`xn--`);
-//! - a label's ASCII form is at most 63 octets by a bound ([`DIGITS`]), not by encoding it: 20 characters of one alphabet
-//!   fit, 13 of Chinese or Japanese, 11 of any, fewer beside ASCII characters, and counts go in steps ([`ASCII_STEP`]);
+//! - a label's ASCII form is at most 63 octets by a bound ([`DIGITS`]), not by encoding it: 19 characters of one alphabet
+//!   fit, 13 of Chinese or Japanese, 11 of any other one, 9 of several, fewer beside ASCII characters; counts go in steps
+//!   ([`ASCII_STEP`]);
 //! - normalization form C by a bound: no mark that may combine stands behind a character that composes with any;
 //! - characters that came after the Unicode of `idna_table`.
 
@@ -156,41 +157,45 @@ impl Letter {
     }
 }
 
-/// The character before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Before {
-    Other,
-    SmallL,
-    Hyphen,
-    Virama,
-    Hebrew,
+numbered! {
+    /// The character before.
+    enum Before {
+        Other,
+        SmallL,
+        Hyphen,
+        Virama,
+        Hebrew,
+    }
 }
 
-/// What must come next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Wanted {
-    Anything,
-    SmallL,
-    Greek,
-    /// What joins to the character before, behind transparent ones.
-    Joining,
+numbered! {
+    /// What must come next.
+    enum Wanted {
+        Anything,
+        SmallL,
+        Greek,
+        /// What joins to the character before, behind transparent ones.
+        Joining,
+    }
 }
 
-/// Whether a label has a Japanese or Chinese character, if it must.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Japanese {
-    NotYet,
-    Wanted,
-    Seen,
+numbered! {
+    /// Whether a label has a Japanese or Chinese character, if it must.
+    enum Japanese {
+        NotYet,
+        Wanted,
+        Seen,
+    }
 }
 
-/// The direction of a label by its first character.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Direction {
-    Left,
-    Right,
-    /// Neither: in a name with right-to-left labels, such a one must not be.
-    Neither,
+numbered! {
+    /// The direction of a label by its first character.
+    enum Direction {
+        Left,
+        Right,
+        /// Neither: in a name with right-to-left labels, such a one must not be.
+        Neither,
+    }
 }
 
 /// A state, unpacked.
@@ -293,11 +298,10 @@ impl State {
             others: others.into(),
             window,
             has_capital: flag(7),
-            before: [Before::Other, Before::SmallL, Before::Hyphen, Before::Virama, Before::Hebrew]
-                [usize::from(before)],
-            wanted: [Wanted::Anything, Wanted::SmallL, Wanted::Greek, Wanted::Joining][usize::from(wanted)],
-            japanese: [Japanese::NotYet, Japanese::Wanted, Japanese::Seen][usize::from(japanese)],
-            direction: [Direction::Left, Direction::Right, Direction::Neither][usize::from(direction)],
+            before: Before::of_number(before.into()),
+            wanted: Wanted::of_number(wanted.into()),
+            japanese: Japanese::of_number(japanese.into()),
+            direction: Direction::of_number(direction.into()),
             is_end: flag(6),
             has_european_number: flag(5),
             has_arabic_number: flag(4),

@@ -64,114 +64,65 @@ struct Pattern {
     properties: Box<[Box<str>]>,
 }
 
-/// Where in a pattern a state stands. In the part about classes, a *low* end of a range is known or not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-enum Mode {
-    /// Nothing is before that a quantifier could follow.
-    Fresh,
-    /// Behind an atom.
-    Atom,
-    /// Behind a quantifier that may get a `?`.
-    Counted,
-    /// Behind `\0`.
-    Null,
-    /// Behind a back-reference; `value` is its number.
-    Reference,
-    /// Behind `(`, `(?`, `(?<`.
-    Paren,
-    ParenQuery,
-    ParenLess,
-    /// Within a group's name; `value` is its first letter, `low` 1 if it has more.
-    Name,
-    Escape,
-    /// Behind `\c`.
-    Control,
-    /// Behind `\x` or `\u`: `low` digits are missing.
-    Hex,
-    Unicode,
-    /// Within `\u{…}`; `value` is the number so far.
-    CodePoint,
-    /// Behind `\p`, and within its braces: `value` is the first property that begins so, `low` the length.
-    PropertyOpen,
-    Property,
-    /// Behind `\k`, `\k<`, `\k<n`.
-    KeyOpen,
-    Key,
-    KeyClose,
-    /// Behind `{`; `low` is the least count, `value` the greatest one.
-    CountOpen,
-    CountMin,
-    CountMinLarge,
-    CountComma,
-    CountMax,
-    /// The greatest count is at least the least one, whatever follows.
-    CountEnd,
-    /// Behind `[`.
-    ClassOpen,
-    /// Nothing is before that could be the low end of a range.
-    Class,
-    /// Behind a character, `low`.
-    ClassLow,
-    /// Behind `\0`, or half of a pair.
-    ClassNull,
-    ClassLead,
-    /// Behind a range that ends with half of a pair.
-    ClassRangeLead,
-    /// Behind a set (`\w`), and a set with `-`.
-    ClassSet,
-    ClassSetDash,
-    /// Behind `low` and `-`.
-    ClassDash,
-    /// Escapes: of the high end of a range where `low` is known.
-    ClassEscape,
-    ClassEscapeOfLead,
-    ClassControl,
-    ClassHex,
-    ClassUnicode,
-    ClassUnicodeHex,
-    ClassCodePoint,
-    ClassPropertyOpen,
-    ClassProperty,
-}
-
-const MODES: [Mode; 43] = {
-    use Mode::*;
-    [
+numbered! {
+    /// Where in a pattern a state stands. In the part about classes, a *low* end of a range is known or not.
+    enum Mode {
+        /// Nothing is before that a quantifier could follow.
         Fresh,
+        /// Behind an atom.
         Atom,
+        /// Behind a quantifier that may get a `?`.
         Counted,
+        /// Behind `\0`.
         Null,
+        /// Behind a back-reference; `value` is its number.
         Reference,
+        /// Behind `(`, `(?`, `(?<`.
         Paren,
         ParenQuery,
         ParenLess,
+        /// Within a group's name; `value` is its first letter, `low` 1 if it has more.
         Name,
         Escape,
+        /// Behind `\c`.
         Control,
+        /// Behind `\x` or `\u`: `low` digits are missing.
         Hex,
         Unicode,
+        /// Within `\u{…}`; `value` is the number so far.
         CodePoint,
+        /// Behind `\p`, and within its braces: `value` is the first property that begins so, `low` the length.
         PropertyOpen,
         Property,
+        /// Behind `\k`, `\k<`, `\k<n`.
         KeyOpen,
         Key,
         KeyClose,
+        /// Behind `{`; `low` is the least count, `value` the greatest one.
         CountOpen,
         CountMin,
         CountMinLarge,
         CountComma,
         CountMax,
+        /// The greatest count is at least the least one, whatever follows.
         CountEnd,
+        /// Behind `[`.
         ClassOpen,
+        /// Nothing is before that could be the low end of a range.
         Class,
+        /// Behind a character, `low`.
         ClassLow,
+        /// Behind `\0`, or half of a pair.
         ClassNull,
         ClassLead,
+        /// Behind a range that ends with half of a pair.
         ClassRangeLead,
+        /// Behind a set (`\w`), and a set with `-`.
         ClassSet,
         ClassSetDash,
+        /// Behind `low` and `-`.
         ClassDash,
+        /// Escapes: of the high end of a range where `low` is known.
         ClassEscape,
         ClassEscapeOfLead,
         ClassControl,
@@ -181,8 +132,8 @@ const MODES: [Mode; 43] = {
         ClassCodePoint,
         ClassPropertyOpen,
         ClassProperty,
-    ]
-};
+    }
+}
 
 /// A state, unpacked. What a mode does not use is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -235,7 +186,7 @@ impl State {
             field
         };
         let (digits, value, has_low, low, key) = (take(2), take(21), take(1) == 1, take(21), take(5));
-        let (names, groups, mode, open) = (take(27), take(7), MODES[take(6) as usize], take(32));
+        let (names, groups, mode, open) = (take(27), take(7), Mode::of_number(take(6) as usize), take(32));
         Self { mode, open, groups, names, key, low, has_low, value, digits }
     }
 

@@ -1,6 +1,7 @@
 //! What of a grammar matters for captures, and in which order its alternatives are preferred. Made once per grammar.
 
-use larkspur_grammar::IndexVec;
+use larkspur_grammar::index::Id;
+use larkspur_grammar::{IndexVec, components};
 
 use crate::cfg::{Cfg, DOT_END, Dot, DotId, LoweredAlternative, NonterminalId, Symbol};
 
@@ -189,55 +190,15 @@ fn same_text(cfg: &Cfg, id: NonterminalId) -> Vec<NonterminalId> {
     children
 }
 
-/// Strongly connected components of a relation (R. Tarjan, SIAM J. Comput. 1(2), 1972, without recursion), numbered
-/// from 1; 0 for nonterminals that are in no circle.
+/// Strongly connected components of a relation, numbered from 1; 0 for nonterminals that are in no circle.
 fn circles(cfg: &Cfg, related: impl Fn(&Cfg, NonterminalId) -> Vec<NonterminalId>) -> IndexVec<NonterminalId, u32> {
-    const UNSEEN: u32 = u32::MAX;
-    let count = cfg.nonterminals.len();
-    let mut circles: IndexVec<NonterminalId, u32> = vec![0; count].into();
-    let mut order: IndexVec<NonterminalId, u32> = vec![UNSEEN; count].into();
-    let mut low = order.clone();
-    let mut on_stack: IndexVec<NonterminalId, bool> = vec![false; count].into();
-    let (mut stack, mut seen, mut circle) = (Vec::new(), 0, 0);
-    for root in cfg.nonterminals.ids() {
-        let mut path: Vec<(NonterminalId, Vec<NonterminalId>, bool)> = Vec::new();
-        let mut enter = vec![root];
-        loop {
-            if let Some(id) = enter.pop()
-                && order[id] == UNSEEN
-            {
-                (order[id], low[id]) = (seen, seen);
-                seen += 1;
-                on_stack[id] = true;
-                stack.push(id);
-                let children = related(cfg, id);
-                let loops = children.contains(&id);
-                path.push((id, children, loops));
-            }
-            let Some((id, children, loops)) = path.last_mut() else { break };
-            let (id, loops) = (*id, *loops);
-            if let Some(child) = children.pop() {
-                if order[child] == UNSEEN {
-                    enter.push(child);
-                } else if on_stack[child] {
-                    low[id] = low[id].min(order[child]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some((parent, ..)) = path.last() {
-                low[*parent] = low[*parent].min(low[id]);
-            }
-            if low[id] == order[id] {
-                let from = stack.iter().rposition(|&other| other == id).expect("on the stack");
-                let component: Vec<NonterminalId> = stack.split_off(from);
-                let is_circle = component.len() > 1 || loops;
-                circle += u32::from(is_circle);
-                for id in component {
-                    on_stack[id] = false;
-                    circles[id] = if is_circle { circle } else { 0 };
-                }
-            }
+    let children: Vec<Vec<NonterminalId>> = cfg.nonterminals.ids().map(|id| related(cfg, id)).collect();
+    let mut circles: IndexVec<NonterminalId, u32> = vec![0; children.len()].into();
+    let mut circle = 0;
+    for component in components(children.len(), |node, edge| children[node].get(edge).map(|child| child.index())) {
+        if component.len() > 1 || children[component[0]].contains(&NonterminalId::from_index(component[0])) {
+            circle += 1;
+            component.into_iter().for_each(|node| circles[NonterminalId::from_index(node)] = circle);
         }
     }
     circles

@@ -166,16 +166,14 @@ impl<'a> Replay<'a> {
         let mut next = Vec::with_capacity(groups.len());
         for mut group in groups {
             let mut lex = self.goes_on(&group, byte)?;
-            let machine = &mut *self.chart.machine;
             if lex == DEAD {
-                let ends = machine.lexer.state(group.lex).ends;
+                let ends = self.chart.machine.lexer.state(group.lex).ends;
                 if ends == NO_LEXEMES {
                     continue;
                 }
                 let set = self.scan(&group, ends)?;
                 let machine = &mut *self.chart.machine;
                 lex = machine.begin(set, byte)?.lex;
-                let machine = &mut *self.chart.machine;
                 if lex == DEAD {
                     continue;
                 }

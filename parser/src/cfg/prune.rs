@@ -1,7 +1,7 @@
 //! What can be empty, what can be finished, what can go on for ever; and the removal of the rest.
 
 use larkspur_grammar::index::Id;
-use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, Severity, State, Unproductive};
+use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, Severity, State, Unproductive, components};
 
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
 
@@ -185,7 +185,7 @@ impl Cfg {
                 }
             }
         }
-        let component_of = components(&steps);
+        let component_of = component_of(&steps);
         let mut endless: Vec<bool> = vec![false; steps.len()];
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); steps.len()];
         let mut agenda = Vec::new();
@@ -246,16 +246,16 @@ impl Cfg {
                 }
             }
         }
-        let component_of = components(&steps);
+        let component_of = component_of(&steps);
         let mut endless: Vec<bool> = vec![false; steps.len()];
         for (from, next) in steps.iter().enumerate() {
             for &(to, has_read) in next {
                 if has_read && component_of[from] == component_of[to as usize] {
-                    endless[component_of[from] as usize] = true;
+                    endless[component_of[from]] = true;
                 }
             }
         }
-        (0..steps.len() as u32).filter(|&id| endless[component_of[id as usize] as usize]).collect()
+        (0..steps.len() as u32).filter(|&id| endless[component_of[id as usize]]).collect()
     }
 
     /// Whether the rest of a rule reads something; `None` if it cannot be finished.
@@ -400,46 +400,12 @@ impl Cfg {
     }
 }
 
-/// The strongly connected component of each node (R. Tarjan, SIAM J. Comput. 1(2), 1972, without recursion).
-fn components(steps: &[Vec<(u32, bool)>]) -> Vec<u32> {
-    const UNSEEN: u32 = u32::MAX;
-    let mut order = vec![UNSEEN; steps.len()];
-    let mut low = vec![0; steps.len()];
-    let mut component_of = vec![UNSEEN; steps.len()];
-    let (mut count, mut components) = (0, 0);
-    let mut stack: Vec<u32> = Vec::new();
-    for root in 0..steps.len() as u32 {
-        if order[root as usize] != UNSEEN {
-            continue;
-        }
-        let mut path = vec![(root, 0)];
-        while let Some(&(node, edge)) = path.last() {
-            let at = node as usize;
-            if edge == 0 {
-                order[at] = count;
-                low[at] = count;
-                count += 1;
-                stack.push(node);
-            }
-            if let Some(&(next, _)) = steps[at].get(edge) {
-                path.last_mut().expect("not empty").1 += 1;
-                if order[next as usize] == UNSEEN {
-                    path.push((next, 0));
-                } else if component_of[next as usize] == UNSEEN {
-                    low[at] = low[at].min(order[next as usize]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some(&(parent, _)) = path.last() {
-                low[parent as usize] = low[parent as usize].min(low[at]);
-            }
-            if low[at] == order[at] {
-                let from = stack.iter().rposition(|&other| other == node).expect("on the stack");
-                stack.split_off(from).into_iter().for_each(|member| component_of[member as usize] = components);
-                components += 1;
-            }
-        }
+/// The number of each node's strongly connected component.
+fn component_of(steps: &[Vec<(u32, bool)>]) -> Vec<usize> {
+    let mut component_of = vec![0; steps.len()];
+    let components = components(steps.len(), |node, edge| steps[node].get(edge).map(|step| step.0 as usize));
+    for (number, component) in components.into_iter().enumerate() {
+        component.into_iter().for_each(|node| component_of[node] = number);
     }
     component_of
 }

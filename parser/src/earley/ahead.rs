@@ -8,7 +8,6 @@
 use rustc_hash::FxHashMap;
 
 use super::automata::StateId;
-use super::closure::{Owner, Scan};
 use super::goto::FAMILY;
 use super::sets::{Item, Kernel, Mark, NO_SET, Param, ParamId, SetId, Sets};
 use crate::error::Fault;
@@ -74,12 +73,8 @@ impl Sets {
                         self.param_in(scan.param, state)
                     }
                 };
-                let &Scan { next, owner, .. } = scan;
-                let continuation = match owner {
-                    Owner::Kernel(continuation) => continuation,
-                    Owner::Predicted(node) => self.goto(set, &closure, node, lexer)?,
-                };
-                self.add(&mut kernel, next, continuation, param, Mark::NONE, lexer)?;
+                let continuation = self.continuation(set, &closure, scan.owner, lexer)?;
+                self.add(&mut kernel, scan.next, continuation, param, Mark::NONE, lexer)?;
             }
         }
         let next = self.close_kernel(kernel)?;

@@ -26,8 +26,22 @@ type FamilyContents = (Vec<Vec<Item>>, Vec<Vec<SetId>>);
 const KNOT_CANDIDATES: usize = 8;
 
 impl Sets {
+    /// The continuation of what waits in `set`.
+    pub fn continuation(
+        &mut self,
+        set: SetId,
+        closure: &Closure,
+        owner: Owner,
+        lexer: &mut Lexer,
+    ) -> Result<SetId, Fault> {
+        match owner {
+            Owner::Kernel(continuation) => Ok(continuation),
+            Owner::Predicted(node) => self.goto(set, closure, node, lexer),
+        }
+    }
+
     /// The continuation of predicted symbol `node` of `set`.
-    pub fn goto(&mut self, set: SetId, closure: &Closure, node: u32, lexer: &mut Lexer) -> Result<SetId, Fault> {
+    fn goto(&mut self, set: SetId, closure: &Closure, node: u32, lexer: &mut Lexer) -> Result<SetId, Fault> {
         if let Some(&known) = self.gotos.get(&(set, node)) {
             return Ok(known);
         }

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use super::ahead::Ahead;
 use super::automata::{Automata, StateId};
-use super::closure::{Closure, Owner, sets_ignored};
+use super::closure::{Closure, sets_ignored};
 use crate::cfg::params::ParamFacts;
 use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
 use crate::error::Fault;
@@ -478,10 +478,7 @@ impl Sets {
     ) -> Result<(), Fault> {
         for scan in closure.scans_of(lexeme) {
             let Some(param) = self.scanned(scan.param, scan.recorded, text, lexer)? else { continue };
-            let continuation = match scan.owner {
-                Owner::Kernel(continuation) => continuation,
-                Owner::Predicted(node) => self.goto(set, closure, node, lexer)?,
-            };
+            let continuation = self.continuation(set, closure, scan.owner, lexer)?;
             self.add(kernel, scan.next, continuation, param, Mark::NONE, lexer)?;
         }
         Ok(())
@@ -508,10 +505,7 @@ impl Sets {
                 continue;
             }
             hidden |= self.cfg.token_letters[scan.letter].hidden;
-            let continuation = match scan.owner {
-                Owner::Kernel(continuation) => continuation,
-                Owner::Predicted(node) => self.goto(set, &closure, node, lexer)?,
-            };
+            let continuation = self.continuation(set, &closure, scan.owner, lexer)?;
             self.add(&mut kernel, scan.next, continuation, scan.param, Mark::NONE, lexer)?;
         }
         // What follows a token letter stands at the token's end, so it counts for the next token.

@@ -239,11 +239,8 @@ impl Machine {
                 if self.outermost_used_up(waiter.param, token).is_some() {
                     continue;
                 }
-                let continuation = match waiter.owner {
-                    Owner::Kernel(continuation) => continuation,
-                    Owner::Predicted(node) => self.sets.goto(set, &closure, node, &mut self.lexer)?,
-                };
                 let Machine { sets, lexer, .. } = self;
+                let continuation = sets.continuation(set, &closure, waiter.owner, lexer)?;
                 sets.add(&mut cut.advanced, waiter.next, continuation, waiter.param, Mark::NONE, lexer)?;
             }
         }

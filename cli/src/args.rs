@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     /// Print what a grammar looks like inside.
     Dump(DumpArgs),
+    /// Write a grammar in another language.
+    Convert(ConvertArgs),
     /// Run suites of JSON Schemas with instances, and count the right verdicts.
     Conformance(ConformanceArgs),
     /// Print a completion script for a shell.
@@ -164,6 +166,17 @@ pub(crate) struct DumpArgs {
     /// Which stage.
     #[arg(long, value_enum)]
     pub stage: Stage,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// Grammar file; `-` is standard input.
+    pub grammar: String,
+    /// The language to write.
+    #[arg(long, value_enum)]
+    pub to: Kind,
     #[command(flatten)]
     pub read: ReadArgs,
 }

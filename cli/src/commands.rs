@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod conformance;
+pub(crate) mod convert;
 pub(crate) mod dump;
 pub(crate) mod generate;
 pub(crate) mod mask;

@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => commands::trace::run(args),
         Command::Generate(args) => commands::generate::run(args),
         Command::Dump(args) => commands::dump::run(args),
+        Command::Convert(args) => commands::convert::run(args),
         Command::Conformance(args) => commands::conformance::run(args),
         Command::Completions(args) => commands::completions::run(args),
     };

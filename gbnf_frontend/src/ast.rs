@@ -15,6 +15,8 @@ pub struct Ast {
     pub(crate) definitions: Vec<Definition>,
     /// Children are older than their parents, and the nodes of a definition stand together.
     pub(crate) nodes: IndexVec<NodeId, Node>,
+    /// From `#` to the end of the line.
+    pub(crate) comments: Vec<Span>,
 }
 
 /// `name ::= body`.

@@ -24,11 +24,13 @@ mod error;
 mod lower;
 mod parser;
 mod regular;
+mod to_lark;
 
 use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceId, SourceMap, Span};
 
 pub use ast::Ast;
 pub use codes::CODES;
+pub use to_lark::Converted;
 
 use error::{Mistake, Sink};
 
@@ -76,6 +78,19 @@ pub fn parse_ast(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -
     let mut sink = Sink::new(options.limits);
     let ast = read(sources, source, options, &mut sink);
     (ast, sink.finish())
+}
+
+/// Converts a GBNF text to a Lark text of the same language; `None` iff an error is in the diagnostics.
+pub fn to_lark(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -> (Option<Converted>, Vec<Diagnostic>) {
+    let parsed = parse(sources, source, options);
+    if parsed.grammar.is_none() {
+        return (None, parsed.diagnostics);
+    }
+    // It has just been read without an error.
+    let ast = parse_ast(sources, source, options).0;
+    let text = &sources.get(source).text;
+    let converted = ast.map(|ast| to_lark::to_lark(text, &ast, options.start.unwrap_or("root")));
+    (converted, parsed.diagnostics)
 }
 
 /// `None` if the text is over its limit.

@@ -13,6 +13,7 @@ struct Parser<'a> {
     limits: &'a Limits,
     sink: &'a mut Sink,
     nodes: IndexVec<NodeId, Node>,
+    comments: Vec<Span>,
 }
 
 /// Alternatives that are being read: those of a group, or of a whole rule.
@@ -32,12 +33,12 @@ impl Open {
 
 /// Reads a text.
 pub(crate) fn parse(text: &str, source: SourceId, limits: &Limits, sink: &mut Sink) -> Ast {
-    let mut parser = Parser { text, at: 0, source, limits, sink, nodes: IndexVec::new() };
+    let mut parser = Parser { text, at: 0, source, limits, sink, nodes: IndexVec::new(), comments: Vec::new() };
     let mut definitions = Vec::new();
     loop {
         parser.space(true);
         if parser.at == text.len() || parser.sink.is_full() {
-            return Ast { definitions, nodes: parser.nodes };
+            return Ast { definitions, nodes: parser.nodes, comments: parser.comments };
         }
         definitions.extend(parser.definition());
     }
@@ -80,7 +81,14 @@ impl Parser<'_> {
             match byte {
                 b' ' | b'\t' => self.at += 1,
                 b'\n' | b'\r' if newlines => self.at += 1,
-                b'#' => self.skip_line(),
+                b'#' => {
+                    let start = self.at;
+                    self.skip_line();
+                    // Some places are looked at twice.
+                    if self.comments.last().is_none_or(|last| (last.start as usize) < start) {
+                        self.comments.push(self.since(start));
+                    }
+                }
                 _ => return,
             }
         }

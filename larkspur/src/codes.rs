@@ -41,6 +41,14 @@ pub const CODES: &[CodeInfo] = &[
         good: "",
     },
     CodeInfo {
+        code: "F006",
+        title: "no conversion",
+        explanation: "`convert` writes GBNF, regexes and JSON Schemas as Lark, of the same language. Other pairs have no \
+                      conversion; grammars of different languages can refer to each other instead.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
         code: "F010",
         title: "shape of a list of grammars",
         explanation: "A list of grammars is a JSON object whose key `grammars` has an array of at least one grammar.",

@@ -49,6 +49,7 @@ pub(crate) enum Mistake {
     SourceTooLarge { limit: usize, used: usize },
     StartOfRegex,
     NoSyntaxTree,
+    NoConversion { from: Option<SourceKind>, to: SourceKind, reason: Option<&'static str> },
     ListNotObject { found: &'static str },
     GrammarsMissing,
     GrammarsNotArray { found: &'static str },
@@ -77,6 +78,16 @@ impl Mistake {
             }
             Mistake::StartOfRegex => error("F004", "a regex has no rules to start with"),
             Mistake::NoSyntaxTree => error("F005", "only a Lark text has a syntax tree to show"),
+            Mistake::NoConversion { from, to, reason } => {
+                let from = from.map_or("a grammar without text", SourceKind::title);
+                let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+                Diagnostic::error(
+                    "F006",
+                    span,
+                    format!("there is no conversion from {from} to {}{because}", to.title()),
+                )
+                .help("GBNF, regexes and JSON Schemas can be written as Lark")
+            }
             Mistake::ListNotObject { found } => {
                 Diagnostic::error("F010", span, format!("a list of grammars is an object, not {found}"))
                     .help("write `{\"grammars\": [ … ]}`")

@@ -26,6 +26,7 @@
 
 mod codes;
 mod compile;
+mod convert;
 mod engine;
 mod error;
 mod front_ends;
@@ -35,6 +36,7 @@ mod stages;
 
 pub use codes::{CODES, codes};
 pub use compile::{CompileOptions, Linked, link};
+pub use convert::{Converted, convert};
 pub use engine::{CompiledGrammar, Engine};
 pub use error::{CompileError, summary_line};
 pub use front_ends::{InstancePlace, instance_place};

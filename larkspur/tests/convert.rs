@@ -1,0 +1,248 @@
+//! Converted grammars have the language of what they were made from: the same masks along random walks.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use larkspur::{CompileOptions, Engine, Limits, Source, SourceKind, TokenMask, Vocabulary, convert};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+
+const STEPS: usize = 12;
+
+fn vocabulary() -> Vocabulary {
+    let mut builder = Vocabulary::builder();
+    let texts = ["a", "b", "c", "-", "]", "/", "\\", "\"", "\n", "\t", " ", "ab", "ba", "é", "\u{3000}", "0", "^"];
+    for (id, text) in texts.iter().enumerate() {
+        builder.token(id as u32, text.as_bytes());
+    }
+    builder.special(40, "<think>").special(41, "[INST]").special(42, "<eos>").eos(42);
+    builder.build().expect("a sound vocabulary")
+}
+
+fn to_lark(source: &Source) -> String {
+    let options = CompileOptions::default();
+    convert(source, SourceKind::Lark, &options, &Limits::default()).unwrap_or_else(|error| panic!("{error}")).text
+}
+
+/// Compares the masks of a source and of what it is converted to along a walk.
+fn agree(source: &Source, choices: &[u8]) {
+    let lark = to_lark(source);
+    let engine = Engine::new(Arc::new(vocabulary()));
+    let compile = |source: &Source| engine.compile(source).map_err(|error| error.to_string());
+    let converted = compile(&Source::lark(&lark));
+    let original = match compile(source) {
+        Ok(original) => original,
+        Err(error) => return assert!(converted.is_err(), "{error}\nbut this compiles:\n{lark}"),
+    };
+    let converted = converted.unwrap_or_else(|error| panic!("{error}\n{lark}"));
+    let (mut one, mut other) = (original.matcher().expect("it starts"), converted.matcher().expect("it starts"));
+    let mut text = Vec::new();
+    for &choice in choices {
+        let mask_of = |matcher: &mut larkspur::Matcher| -> Vec<u32> {
+            let mut mask = TokenMask::new(engine.vocabulary().len());
+            matcher.compute_mask(&mut mask).map(|()| mask.iter().collect()).unwrap_or_default()
+        };
+        let (mask, same) = (mask_of(&mut one), mask_of(&mut other));
+        assert_eq!(mask, same, "after {text:?}\n{lark}");
+        let Some(&token) = mask.get(usize::from(choice) % mask.len().max(1)) else { return };
+        text.push(token);
+        let consumed = one.consume_token(token).expect("it is allowed");
+        other.consume_token(token).expect("it is allowed");
+        if consumed.stopped {
+            return;
+        }
+    }
+}
+
+/// What other converters get wrong.
+const CASES: &[&str] = &[
+    // Longest matches would lose texts.
+    "root ::= word \"x\"\nword ::= [a-z]+",
+    "root ::= \"a\" \"b\"* \"b\" \"c\"?",
+    "root ::= (\"a\" | \"ab\") \"ba\"",
+    // `.` is also a line break; `\\-` in a class.
+    "root ::= \"a\" . \"b\"",
+    "root ::= [a\\-c]+ \"-\"",
+    // Escapes that are longer than two digits, operators of other regex dialects.
+    "root ::= \"\\u3000\" [\\U00003000]",
+    "root ::= [a&&b]+ [+--]+ [~~^|/]* [\\]\\[\\\\]",
+    // Tokens.
+    "root ::= <think> !<think> <[41]> !<[3]> !<[INST]x>? \"a\"",
+    // Names.
+    "root ::= start fooBar foo-bar foo_bar 1x _y START\nstart ::= \"a\"\nfooBar ::= \"b\"\nfoo-bar ::= \"c\"\n\
+     foo_bar ::= \"0\"\n1x ::= \"/\"\n_y ::= \" \"\nSTART ::= \"^\"",
+    // Stacked quantifiers, raw line breaks in strings, nothing at all.
+    "root ::= ([a]*)* (\"b\"?)+ \"c\"{2}{3} \"\t\n\"",
+    "root ::= \"\" | () | \"a\" (| \"b\" | \"\") \"c\"{0} ((\"c\")) (((\"a\" | \"b\")))",
+    "root ::= \"a\" root | \"b\"",
+    "root ::= root \"a\"",
+];
+
+#[test]
+fn what_a_converter_gets_wrong() {
+    for case in CASES {
+        for choices in 0..40u8 {
+            let walk: Vec<u8> = (0..STEPS as u8).map(|step| choices.wrapping_mul(31).wrapping_add(step * 7)).collect();
+            agree(&Source::gbnf(*case), &walk);
+        }
+    }
+}
+
+const COMMENTS: &str = "# A list.\nroot ::= item (\",\" item)* # items\n\n# One of them.\nitem ::= [a-z]+ | # letters\n  \
+                        fooBar\nfooBar ::= \"x\"\nfooBar ::= \"\\\"\"{2,}\n# The end.\n";
+
+#[test]
+fn names_comments_and_notes() {
+    let options = CompileOptions::default();
+    let converted =
+        convert(&Source::gbnf(COMMENTS), SourceKind::Lark, &options, &Limits::default()).expect("it is right");
+    let expected = "%larkspur { \"lexer\": \"exact\", \"unproductive\": \"allow\" }\n\n// A list.\n// items\n\
+                    start: item (\",\" item)*\n\n// One of them.\n// letters\nitem: /[a-z]/+\n    | foo_bar\n\n\n\
+                    foo_bar: \"\\\"\"{2,}\n\n// The end.\n";
+    assert_eq!(converted.text, expected);
+    let notes = ["`root` is `start`", "`fooBar` is `foo_bar`", "an earlier `fooBar` is left out: the last one counts"];
+    assert_eq!(converted.notes, notes);
+}
+
+#[test]
+fn stacked_quantifiers_do_not_recurse() {
+    let text = format!("root ::= \"a\"{}", "*?".repeat(100_000));
+    let options = CompileOptions::default();
+    let converted = convert(&Source::gbnf(text), SourceKind::Lark, &options, &Limits::default());
+    assert!(converted.is_ok_and(|converted| converted.text.ends_with("*)?\n")));
+}
+
+fn sample_texts() -> Vec<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample_grammars");
+    let files = std::fs::read_dir(folder).expect("samples").map(|entry| entry.expect("an entry").path());
+    let samples = files.filter(|path| path.extension().is_some_and(|extension| extension == "gbnf"));
+    samples.map(|path| std::fs::read_to_string(path).expect("a text")).collect()
+}
+
+#[test]
+fn samples() {
+    let texts = sample_texts();
+    assert!(texts.len() >= 6);
+    for text in texts {
+        let source = Source::gbnf(text);
+        for choices in 0..10u8 {
+            agree(
+                &source,
+                &(0..40u8)
+                    .map(|step| choices.wrapping_mul(57).wrapping_add(step.wrapping_mul(13)))
+                    .collect::<Vec<u8>>(),
+            );
+        }
+    }
+}
+
+/// Reads texts as JSON lines, writes what they are converted to.
+const DRIVER: &str = "
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import gbnf_to_lark
+for line in sys.stdin:
+    print(json.dumps(gbnf_to_lark.gbnf_to_lark(json.loads(line))))
+";
+
+#[test]
+fn the_script_writes_the_same() {
+    let mut texts: Vec<String> = CASES.iter().map(|&case| case.to_owned()).collect();
+    texts.push(COMMENTS.to_owned());
+    texts.extend(sample_texts());
+    let mut runner = proptest::test_runner::TestRunner::default();
+    for _ in 0..300 {
+        texts.push(grammar().new_tree(&mut runner).expect("a grammar").current());
+    }
+    let input: String = texts.iter().map(|text| format!("{}\n", serde_json::json!(text))).collect();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts");
+    let child =
+        Command::new("python3").args(["-c", DRIVER, folder]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        println!("SKIPPED: there is no python3");
+        return;
+    };
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let writing = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().expect("it ends");
+    writing.join().expect("no panic").expect("it reads all");
+    let output = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines: Vec<(String, Vec<String>)> =
+        output.lines().map(|line| serde_json::from_str(line).expect("text and notes")).collect();
+    assert_eq!(lines.len(), texts.len());
+    for (text, line) in texts.iter().zip(lines) {
+        let options = CompileOptions::default();
+        let converted =
+            convert(&Source::gbnf(text), SourceKind::Lark, &options, &Limits::default()).expect("it is right");
+        assert_eq!((converted.text, converted.notes), line, "{text}");
+    }
+}
+
+#[test]
+fn regexes_and_schemas() {
+    for regex in ["a/b|\\/c", "[/]+", "", "a\nb", "a\\\nb", "(?i)AB", "[^\\n]*\"", "\\pL+"] {
+        for choices in 0..20u8 {
+            let walk: Vec<u8> = (0..STEPS as u8).map(|step| choices.wrapping_mul(31).wrapping_add(step * 7)).collect();
+            agree(&Source::regex(regex), &walk);
+        }
+    }
+    let schema = Source::json_schema("{\"enum\": [\"a\", [0, \"b\"]]}\n");
+    assert_eq!(to_lark(&schema), "start: %json {\"enum\": [\"a\", [0, \"b\"]]}\n");
+    agree(&schema, &[0; STEPS]);
+}
+
+#[test]
+fn no_conversion() {
+    let options = CompileOptions::default();
+    let code = |source: &Source, to| match convert(source, to, &options, &Limits::default()) {
+        Ok(converted) => converted.text,
+        Err(error) => error.diagnostics[0].code.to_owned(),
+    };
+    assert_eq!(code(&Source::lark("start: \"a\""), SourceKind::Gbnf), "F006");
+    assert_eq!(code(&Source::regex("(?x)a\nb"), SourceKind::Lark), "F006");
+    assert_eq!(code(&Source::gbnf("root ::= rot"), SourceKind::Lark), "E021");
+}
+
+fn side() -> impl Strategy<Value = String> {
+    let leaves = [
+        "\"a\"",
+        "\"ab\"",
+        "[a-c]",
+        "[^a]",
+        "[^\\]\\\\/-]",
+        "[\\-\\x09 ]",
+        ".",
+        "\"\"",
+        "\"\\\"\\\\/\\n\"",
+        "root",
+        "fooBar",
+        "foo-bar",
+        "<think>",
+        "!<think>",
+        "<[41]>",
+        "!<[41]>",
+    ];
+    let leaf = prop::sample::select(leaves.to_vec()).prop_map(str::to_owned);
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        let sign = prop::sample::select(vec!["*", "+", "?", "{2}", "{1,3}", "{2,}", "{0}"]);
+        prop_oneof![
+            3 => prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.join(" ")),
+            2 => prop::collection::vec(inner.clone(), 2..4).prop_map(|parts| format!("({})", parts.join(" | "))),
+            2 => (inner.clone(), sign.clone()).prop_map(|(inner, sign)| format!("({inner}){sign}")),
+            1 => (inner, sign).prop_map(|(inner, sign)| format!("{inner}{sign}")),
+        ]
+    })
+}
+
+fn grammar() -> impl Strategy<Value = String> {
+    let rules = (side(), side(), side());
+    rules.prop_map(|(root, one, two)| format!("root ::= {root}\nfooBar ::= {one} # one\n# two\nfoo-bar ::= {two}\n"))
+}
+
+proptest! {
+    #[test]
+    fn random_grammars(text in grammar(), choices: [u8; STEPS]) {
+        agree(&Source::gbnf(text), &choices);
+    }
+}

@@ -21,15 +21,18 @@ mod ast;
 mod characters;
 mod codes;
 mod error;
+mod from_ir;
 mod lower;
 mod parser;
 mod regular;
 mod to_lark;
+mod writing;
 
 use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceId, SourceMap, Span};
 
 pub use ast::Ast;
 pub use codes::CODES;
+pub use from_ir::{Refusal, from_ir};
 pub use to_lark::Converted;
 
 use error::{Mistake, Sink};

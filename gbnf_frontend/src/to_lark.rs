@@ -10,6 +10,7 @@ use larkspur_grammar::{CharClass, index::Id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, Definition, NodeId, NodeKind};
+use crate::writing::{Place, brackets, sign, word};
 
 /// A converted text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,14 +114,6 @@ fn empty_nodes(ast: &Ast) -> Vec<bool> {
     empty
 }
 
-/// Where a node stands: each place takes less without parentheses.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    Alternative,
-    Part,
-    Repeated,
-}
-
 enum Task {
     Node(NodeId, Place),
     /// `)` or a repetition, without a blank before it.
@@ -186,14 +179,10 @@ impl Writer<'_> {
             }
             NodeKind::Repeat(child, min, max) => {
                 open_if(place == Place::Repeated, out, stack);
-                stack.push(Task::Close(match (min, max) {
-                    (0, None) => "*".to_owned(),
-                    (1, None) => "+".to_owned(),
-                    (0, Some(1)) => "?".to_owned(),
-                    (min, None) => format!("{{{min},}}"),
-                    (min, Some(max)) if min == max => format!("~{min}"),
-                    (min, Some(max)) => format!("~{min}..{max}"),
-                }));
+                stack.push(Task::Close(sign(*min, *max).unwrap_or_else(|| match max {
+                    Some(max) if min != max => format!("~{min}..{max}"),
+                    _ => format!("~{min}"),
+                })));
                 stack.push(Task::Node(*child, Place::Repeated));
             }
             NodeKind::Literal(text) => word(out, &string(text)),
@@ -209,15 +198,6 @@ fn open_if(needed: bool, out: &mut String, stack: &mut Vec<Task>) {
         word(out, "(");
         stack.push(Task::Close(")".to_owned()));
     }
-}
-
-/// Appends a word, with a blank before it unless a parenthesis has just been opened.
-fn word(out: &mut String, word: &str) {
-    // Where a word ends in a parenthesis it is that: strings end in quotes.
-    if !out.ends_with('(') {
-        out.push(' ');
-    }
-    out.push_str(word);
 }
 
 fn string(text: &str) -> String {
@@ -251,30 +231,11 @@ fn escaped(c: char) -> Option<String> {
 }
 
 fn regex(class: &CharClass) -> String {
-    const LAST: u32 = char::MAX as u32;
-    let complement = class.negate();
-    if complement.ranges().is_empty() {
-        return "/(.|\\n)/".to_owned();
-    }
-    let negated = class.ranges().is_empty() || class.ranges().last().is_some_and(|&(_, high)| high == LAST);
-    let ranges = if negated { complement.ranges() } else { class.ranges() };
-    let letter = |code: u32| {
-        let c = char::from_u32(code).expect("classes hold characters");
-        match c {
-            '\\' | ']' | '[' | '^' | '-' | '/' | '&' | '~' | '|' => format!("\\{c}"),
-            _ => escaped(c).unwrap_or_else(|| c.to_string()),
-        }
+    let letter = |c: char| match c {
+        '\\' | ']' | '[' | '^' | '-' | '/' | '&' | '~' | '|' => format!("\\{c}"),
+        _ => escaped(c).unwrap_or_else(|| c.to_string()),
     };
-    let mut out = String::from(if negated { "/[^" } else { "/[" });
-    for &(low, high) in ranges {
-        out.push_str(&letter(low));
-        if high > low {
-            out.push_str(if high > low + 1 { "-" } else { "" });
-            out.push_str(&letter(high));
-        }
-    }
-    out.push_str("]/");
-    out
+    brackets(class, letter).map_or_else(|| "/(.|\\n)/".to_owned(), |brackets| format!("/{brackets}/"))
 }
 
 /// `text` is `<name>` or `<[id]>`.

@@ -43,8 +43,9 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "F006",
         title: "no conversion",
-        explanation: "`convert` writes GBNF, regexes and JSON Schemas as Lark, of the same language. Other pairs have no \
-                      conversion; grammars of different languages can refer to each other instead.",
+        explanation: "`convert` writes GBNF, regexes and JSON Schemas as Lark, and all of these as GBNF. GBNF is context-free \
+                      over characters: it has no words for `&`, `~`, lazy lexemes, `stop`, `max_tokens`, parameters, and for \
+                      objects whose names are counted or must not repeat.",
         bad: "",
         good: "",
     },

@@ -9,22 +9,44 @@ use crate::source::{Source, SourceBody, SourceKind};
 
 pub use larkspur_gbnf_frontend::Converted;
 
-/// Writes a source as a Lark text of the same language: one of GBNF, a regex, a JSON Schema.
+/// Writes a source in another language: GBNF, regexes and JSON Schemas as Lark, anything as GBNF. The language of texts is
+/// the same but for what the notes say.
 ///
-/// Errors: the source's mistakes; `F006` where there is no conversion.
+/// Errors: the source's mistakes; `F006` where there is no conversion, or where GBNF has no words for something.
 pub fn convert(
     source: &Source,
     to: SourceKind,
     options: &CompileOptions,
     limits: &Limits,
 ) -> Result<Converted, CompileError> {
-    let refuse = |reason| {
-        let mut diagnostic =
-            Mistake::NoConversion { from: source.kind(), to, reason }.diagnostic(Span::new(SourceId(0), 0, 0));
-        diagnostic.labels.clear();
-        Err(CompileError { diagnostics: vec![diagnostic], sources: SourceMap::new() })
-    };
-    let (SourceBody::Text { kind, text }, SourceKind::Lark) = (&source.body, to) else { return refuse(None) };
+    match (&source.body, to) {
+        (SourceBody::Text { kind, text }, SourceKind::Lark) => lark(source, *kind, text, options, limits),
+        (_, SourceKind::Gbnf) if source.kind() != Some(SourceKind::Gbnf) => {
+            let linked = link(source, options, limits)?;
+            larkspur_gbnf_frontend::from_ir(&linked.grammar, limits).map_err(|refusals| {
+                let mistake = |reason| Mistake::NoConversion { from: source.kind(), to, reason: Some(reason) };
+                let diagnostics = refusals.into_iter().map(|(span, reason)| mistake(reason).diagnostic(span)).collect();
+                CompileError { diagnostics, sources: linked.sources }
+            })
+        }
+        _ => Err(refused(source, to, None)),
+    }
+}
+
+fn refused(source: &Source, to: SourceKind, reason: Option<&'static str>) -> CompileError {
+    let nowhere = Span::new(SourceId(0), 0, 0);
+    let mut diagnostic = Mistake::NoConversion { from: source.kind(), to, reason }.diagnostic(nowhere);
+    diagnostic.labels.clear();
+    CompileError { diagnostics: vec![diagnostic], sources: SourceMap::new() }
+}
+
+fn lark(
+    source: &Source,
+    kind: SourceKind,
+    text: &str,
+    options: &CompileOptions,
+    limits: &Limits,
+) -> Result<Converted, CompileError> {
     let plain = |text: String| Ok(Converted { text, notes: Vec::new() });
     match kind {
         SourceKind::Gbnf => {
@@ -37,7 +59,7 @@ pub fn convert(
         SourceKind::Regex => {
             link(source, options, limits)?;
             if text.contains(['\n', '\r']) && ignores_blanks(text) {
-                return refuse(Some("a line break in it may be ignored, or not"));
+                return Err(refused(source, SourceKind::Lark, Some("a line break that may be ignored, or not")));
             }
             plain(lark_of_regex(text))
         }
@@ -45,7 +67,7 @@ pub fn convert(
             link(source, options, limits)?;
             plain(format!("start: %json {}\n", text.trim()))
         }
-        _ => refuse(None),
+        _ => Err(refused(source, SourceKind::Lark, None)),
     }
 }
 

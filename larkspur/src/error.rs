@@ -80,13 +80,12 @@ impl Mistake {
             Mistake::NoSyntaxTree => error("F005", "only a Lark text has a syntax tree to show"),
             Mistake::NoConversion { from, to, reason } => {
                 let from = from.map_or("a grammar without text", SourceKind::title);
-                let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-                Diagnostic::error(
-                    "F006",
-                    span,
-                    format!("there is no conversion from {from} to {}{because}", to.title()),
-                )
-                .help("GBNF, regexes and JSON Schemas can be written as Lark")
+                let to = to.title();
+                match reason {
+                    Some(reason) => Diagnostic::error("F006", span, format!("{to} has no words for this: {reason}")),
+                    None => Diagnostic::error("F006", span, format!("there is no conversion from {from} to {to}"))
+                        .help("GBNF, regexes and JSON Schemas can be written as Lark, and all of them as GBNF"),
+                }
             }
             Mistake::ListNotObject { found } => {
                 Diagnostic::error("F010", span, format!("a list of grammars is an object, not {found}"))

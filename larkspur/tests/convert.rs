@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use larkspur::{CompileOptions, Engine, Limits, Source, SourceKind, TokenMask, Vocabulary, convert};
+use larkspur::{CompileOptions, Engine, Limits, Source, SourceBody, SourceKind, TokenMask, Vocabulary, convert};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
@@ -20,22 +20,42 @@ fn vocabulary() -> Vocabulary {
     builder.build().expect("a sound vocabulary")
 }
 
-fn to_lark(source: &Source) -> String {
+fn converted(source: &Source, to: SourceKind) -> String {
     let options = CompileOptions::default();
-    convert(source, SourceKind::Lark, &options, &Limits::default()).unwrap_or_else(|error| panic!("{error}")).text
+    convert(source, to, &options, &Limits::default()).unwrap_or_else(|error| panic!("{error}")).text
+}
+
+fn to_lark(source: &Source) -> String {
+    converted(source, SourceKind::Lark)
+}
+
+fn text_of(source: &Source) -> &str {
+    match &source.body {
+        SourceBody::Text { text, .. } => text,
+        SourceBody::Grammar { .. } => "",
+    }
+}
+
+/// A walk for each number.
+fn walks() -> impl Iterator<Item = Vec<u8>> {
+    (0..40u8).map(|walk| (0..STEPS as u8).map(|step| walk.wrapping_mul(31).wrapping_add(step * 7)).collect())
 }
 
 /// Compares the masks of a source and of what it is converted to along a walk.
 fn agree(source: &Source, choices: &[u8]) {
-    let lark = to_lark(source);
+    agree_with(source, &Source::lark(to_lark(source)), choices);
+}
+
+fn agree_with(source: &Source, converted: &Source, choices: &[u8]) {
     let engine = Engine::new(Arc::new(vocabulary()));
     let compile = |source: &Source| engine.compile(source).map_err(|error| error.to_string());
-    let converted = compile(&Source::lark(&lark));
+    let written = text_of(converted);
+    let converted = compile(converted);
     let original = match compile(source) {
         Ok(original) => original,
-        Err(error) => return assert!(converted.is_err(), "{error}\nbut this compiles:\n{lark}"),
+        Err(error) => return assert!(converted.is_err(), "{error}\nbut this compiles:\n{written}"),
     };
-    let converted = converted.unwrap_or_else(|error| panic!("{error}\n{lark}"));
+    let converted = converted.unwrap_or_else(|error| panic!("{error}\n{written}"));
     let (mut one, mut other) = (original.matcher().expect("it starts"), converted.matcher().expect("it starts"));
     let mut text = Vec::new();
     for &choice in choices {
@@ -44,7 +64,7 @@ fn agree(source: &Source, choices: &[u8]) {
             matcher.compute_mask(&mut mask).map(|()| mask.iter().collect()).unwrap_or_default()
         };
         let (mask, same) = (mask_of(&mut one), mask_of(&mut other));
-        assert_eq!(mask, same, "after {text:?}\n{lark}");
+        assert_eq!(mask, same, "after {text:?}\n{written}");
         let Some(&token) = mask.get(usize::from(choice) % mask.len().max(1)) else { return };
         text.push(token);
         let consumed = one.consume_token(token).expect("it is allowed");
@@ -82,8 +102,7 @@ const CASES: &[&str] = &[
 #[test]
 fn what_a_converter_gets_wrong() {
     for case in CASES {
-        for choices in 0..40u8 {
-            let walk: Vec<u8> = (0..STEPS as u8).map(|step| choices.wrapping_mul(31).wrapping_add(step * 7)).collect();
+        for walk in walks() {
             agree(&Source::gbnf(*case), &walk);
         }
     }
@@ -182,8 +201,7 @@ fn the_script_writes_the_same() {
 #[test]
 fn regexes_and_schemas() {
     for regex in ["a/b|\\/c", "[/]+", "", "a\nb", "a\\\nb", "(?i)AB", "[^\\n]*\"", "\\pL+"] {
-        for choices in 0..20u8 {
-            let walk: Vec<u8> = (0..STEPS as u8).map(|step| choices.wrapping_mul(31).wrapping_add(step * 7)).collect();
+        for walk in walks() {
             agree(&Source::regex(regex), &walk);
         }
     }
@@ -199,9 +217,43 @@ fn no_conversion() {
         Ok(converted) => converted.text,
         Err(error) => error.diagnostics[0].code.to_owned(),
     };
-    assert_eq!(code(&Source::lark("start: \"a\""), SourceKind::Gbnf), "F006");
+    assert_eq!(code(&Source::lark("start: \"a\""), SourceKind::Lark), "F006");
     assert_eq!(code(&Source::regex("(?x)a\nb"), SourceKind::Lark), "F006");
     assert_eq!(code(&Source::gbnf("root ::= rot"), SourceKind::Lark), "E021");
+}
+
+#[test]
+fn lark_to_gbnf() {
+    let cases = [
+        "start: a B? (\"c\" | /[^a\\]\\^-]/)~2..3\na: \"(\" a \")\" | /\\d{2,}|x*/\nB: \"b\" | \"B\"i",
+        "start: item (\",\" item)*\nitem: <think> | ~<think> | <[3-5]> | <[41]>+ | \"é\"",
+        "start: (A B)+ \"]\"\nA: \"a\"\nB: /b+/\n%ignore \" \"\n%ignore /\\n/",
+        "start: \"a\" inner*\ninner: %lark {\n  start: \"b\" | \"c\" start\n}",
+        "my_rule: \"a\" MY_RULE\nstart: my_rule\nMY_RULE: /[a-c]/",
+        "start: start \"a\" | ",
+    ];
+    for case in cases {
+        let exact = Source::lark(format!("%larkspur {{ \"lexer\": \"exact\" }}\n{case}"));
+        let gbnf = Source::gbnf(converted(&exact, SourceKind::Gbnf));
+        walks().for_each(|walk| agree_with(&exact, &gbnf, &walk));
+    }
+    let schema = Source::json_schema("{\"type\": [\"integer\", \"null\"], \"minimum\": -5, \"maximum\": 120}");
+    let gbnf = Source::gbnf(converted(&schema, SourceKind::Gbnf));
+    walks().for_each(|walk| agree_with(&schema, &gbnf, &walk));
+    let regex = Source::regex("a{2,3}(b|[^c])*");
+    assert_eq!(converted(&regex, SourceKind::Gbnf), "root ::= \"a\"{2,3} (\"b\" | [^c])*\n");
+}
+
+#[test]
+fn what_gbnf_has_no_words_for() {
+    let refused = |lark: &str| -> Vec<(u32, u32)> {
+        let options = CompileOptions::default();
+        let error = convert(&Source::lark(lark), SourceKind::Gbnf, &options, &Limits::default()).expect_err("refused");
+        error.diagnostics.iter().map(|one| (one.labels[0].span.start, one.labels[0].span.end)).collect()
+    };
+    assert_eq!(refused("start: a b\na[max_tokens=3]: \"a\"\nb[lazy]: /b+/"), [(11, 12), (41, 45)]);
+    assert_eq!(refused("start: A\nA: /a+/ & ~/aa/"), [(0, 5)]);
+    assert_eq!(refused("start: p::0\np::_: \"a\" %if is_zeros(_)"), [(12, 13), (18, 37)]);
 }
 
 fn side() -> impl Strategy<Value = String> {

@@ -1,0 +1,369 @@
+//! The IR to a GBNF text.
+//!
+//! GBNF is context-free over characters: what a lexer decides (longest matches, lazy ones, `stop`), parameters, budgets,
+//! complements and intersections have no words in it. Ignored text is written out behind each lexeme.
+
+use std::fmt::Write;
+
+use larkspur_grammar::{
+    CharClass, ExprId, ExprKind, Grammar, GrammarId, IgnoreEdges, LexerMode, Limits, LinkedGrammar, RegexId, RegexNode,
+    RuleId, Span, TerminalId, TokenItem, TokenSet,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::to_lark::Converted;
+use crate::writing::{Place, brackets, sign, word};
+
+/// Refusals that are reported.
+const REFUSALS_MAX: usize = 100;
+
+/// What GBNF has no words for, and where it stands.
+pub type Refusal = (Span, &'static str);
+
+/// Writes what is reached of a linked grammar. Errors: everything that cannot be written.
+pub fn from_ir(linked: &LinkedGrammar, limits: &Limits) -> Result<Converted, Vec<Refusal>> {
+    let mut writer = Writer {
+        linked,
+        size_max: limits.source_bytes_max,
+        refusals: Vec::new(),
+        notes: Vec::new(),
+        names: FxHashMap::default(),
+        taken: FxHashSet::default(),
+        waiting: Vec::new(),
+        out: String::new(),
+    };
+    writer.grammar();
+    writer.refusals.sort_unstable_by_key(|&(span, reason)| (span.start, span.end, reason));
+    writer.refusals.dedup();
+    writer.refusals.truncate(REFUSALS_MAX);
+    if writer.refusals.is_empty() {
+        Ok(Converted { text: writer.out, notes: writer.notes })
+    } else {
+        Err(writer.refusals)
+    }
+}
+
+/// What becomes a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Part {
+    Rule(GrammarId, RuleId),
+    Terminal(GrammarId, TerminalId),
+    /// Ignored text.
+    Ignored(GrammarId),
+}
+
+enum Task {
+    Expr(ExprId, Place),
+    Regex(RegexId, Place),
+    Close(String),
+    Word(String),
+}
+
+struct Writer<'a> {
+    linked: &'a LinkedGrammar,
+    size_max: usize,
+    refusals: Vec<Refusal>,
+    notes: Vec<String>,
+    names: FxHashMap<Part, String>,
+    taken: FxHashSet<String>,
+    /// Named, and not yet written.
+    waiting: Vec<Part>,
+    out: String,
+}
+
+impl<'a> Writer<'a> {
+    fn grammar(&mut self) {
+        let root = self.linked.root;
+        let grammar: &'a Grammar = &self.linked.grammars[root];
+        if grammar.options.lexer == LexerMode::Longest {
+            self.notes
+                .push("every way to split a text counts now: the grammar was read with the longest match".to_owned());
+        }
+        let start = Part::Rule(root, grammar.start);
+        self.taken.insert("root".to_owned());
+        if grammar.ignore.is_empty() {
+            self.names.insert(start, "root".to_owned());
+            self.waiting.push(start);
+        } else {
+            let (ignored, start) = (self.name(Part::Ignored(root)), self.name(start));
+            let _ = writeln!(self.out, "root ::= {ignored} {start}");
+            self.notes.push("ignored text may end anywhere now: it was taken whole".to_owned());
+        }
+        let mut next = 0;
+        while let Some(&part) = self.waiting.get(next) {
+            next += 1;
+            self.part(part);
+            if self.out.len() > self.size_max {
+                self.refusals.push((grammar.rules[grammar.start].span, "the text would be too long"));
+                return;
+            }
+        }
+    }
+
+    /// A part's name; it will be written.
+    fn name(&mut self, part: Part) -> String {
+        if let Some(known) = self.names.get(&part) {
+            return known.clone();
+        }
+        let grammars = &self.linked.grammars;
+        let own = match part {
+            Part::Rule(grammar, rule) => grammars[grammar].rules[rule].name.clone(),
+            Part::Terminal(grammar, terminal) => grammars[grammar].terminals[terminal].name.clone(),
+            Part::Ignored(_) => "ignored".to_owned(),
+        };
+        let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let wanted: String = own.chars().map(letter).collect::<String>().trim_matches('-').to_owned();
+        let wanted = if wanted.is_empty() { "x".to_owned() } else { wanted };
+        let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+        let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| !self.taken.contains(name));
+        let free = free.expect("numbers do not end");
+        if free != own {
+            self.notes.push(format!("`{own}` is `{free}`"));
+        }
+        self.taken.insert(free.clone());
+        self.names.insert(part, free.clone());
+        self.waiting.push(part);
+        free
+    }
+
+    fn part(&mut self, part: Part) {
+        let name = self.names[&part].clone();
+        let _ = write!(self.out, "{name} ::=");
+        match part {
+            Part::Rule(id, rule) => {
+                let grammar: &'a Grammar = &self.linked.grammars[id];
+                let rule = &grammar.rules[rule];
+                if rule.max_tokens.is_some() {
+                    self.refusals.push((rule.span, "`max_tokens`"));
+                }
+                if rule.parametric {
+                    self.refusals.push((rule.span, "parameters"));
+                }
+                self.tasks(id, vec![Task::Expr(rule.body, Place::Alternative)]);
+            }
+            Part::Terminal(id, terminal) => {
+                let regex = self.linked.grammars[id].terminals[terminal].regex;
+                self.tasks(id, vec![Task::Regex(regex, Place::Alternative)]);
+            }
+            Part::Ignored(id) => {
+                let grammar: &'a Grammar = &self.linked.grammars[id];
+                let start = grammar.rules[grammar.start].span;
+                if grammar.options.ignore_once {
+                    self.refusals.push((start, "`ignore_once`"));
+                }
+                if id == self.linked.root && grammar.options.ignore_edges != IgnoreEdges::Both {
+                    self.refusals.push((start, "`ignore_edges`"));
+                }
+                let names: Vec<String> =
+                    grammar.ignore.iter().map(|&terminal| self.name(Part::Terminal(id, terminal))).collect();
+                let _ = write!(self.out, " ({})*", names.join(" | "));
+            }
+        }
+        self.out.push('\n');
+    }
+
+    /// Writes nodes; does not recurse.
+    fn tasks(&mut self, id: GrammarId, mut stack: Vec<Task>) {
+        while let Some(task) = stack.pop() {
+            match task {
+                Task::Expr(expr, place) => self.expr(id, expr, place, &mut stack),
+                Task::Regex(regex, place) => self.regex(id, regex, place, &mut stack),
+                Task::Close(text) => self.out.push_str(&text),
+                Task::Word(text) => self.word(&text),
+            }
+            if self.out.len() > self.size_max {
+                return;
+            }
+        }
+    }
+
+    fn word(&mut self, text: &str) {
+        word(&mut self.out, text);
+    }
+
+    fn open_if(&mut self, needed: bool, stack: &mut Vec<Task>) {
+        if needed {
+            self.word("(");
+            stack.push(Task::Close(")".to_owned()));
+        }
+    }
+
+    fn sequence(
+        &mut self,
+        parts: impl DoubleEndedIterator<Item = Task> + ExactSizeIterator,
+        place: Place,
+        stack: &mut Vec<Task>,
+    ) {
+        if parts.len() == 0 {
+            return self.word("\"\"");
+        }
+        self.open_if(place == Place::Repeated && parts.len() > 1, stack);
+        stack.extend(parts.rev());
+    }
+
+    fn choice(&mut self, parts: Vec<Task>, place: Place, stack: &mut Vec<Task>) {
+        self.open_if(place > Place::Alternative, stack);
+        for (index, part) in parts.into_iter().enumerate().rev() {
+            stack.push(part);
+            stack.extend((index > 0).then(|| Task::Word("|".to_owned())));
+        }
+    }
+
+    fn repeat(&mut self, child: Task, (min, max): (u32, Option<u32>), place: Place, stack: &mut Vec<Task>) {
+        self.open_if(place == Place::Repeated, stack);
+        stack.push(Task::Close(sign(min, max).unwrap_or_else(|| match max {
+            Some(max) if min != max => format!("{{{min},{max}}}"),
+            _ => format!("{{{min}}}"),
+        })));
+        stack.push(child);
+    }
+
+    fn expr(&mut self, id: GrammarId, expr: ExprId, place: Place, stack: &mut Vec<Task>) {
+        let grammar: &'a Grammar = &self.linked.grammars[id];
+        let span = grammar.exprs[expr].span;
+        match &grammar.exprs[expr].kind {
+            ExprKind::Sequence(parts) => {
+                let inner = if parts.len() == 1 { place } else { Place::Part };
+                self.sequence(parts.iter().map(|&part| Task::Expr(part, inner)), place, stack);
+            }
+            ExprKind::Choice(alternatives) => {
+                if alternatives.iter().any(|alternative| alternative.condition.is_some()) {
+                    self.refusals.push((span, "conditions"));
+                }
+                match alternatives.as_slice() {
+                    [only] => stack.push(Task::Expr(only.expr, place)),
+                    _ => {
+                        let parts = alternatives.iter().map(|one| Task::Expr(one.expr, Place::Alternative)).collect();
+                        self.choice(parts, place, stack);
+                    }
+                }
+            }
+            ExprKind::Repeat(child, min, max) => {
+                self.repeat(Task::Expr(*child, Place::Repeated), (*min, *max), place, stack);
+            }
+            &ExprKind::Rule(rule, _) => {
+                let name = self.name(Part::Rule(id, rule));
+                self.word(&name);
+            }
+            &ExprKind::Terminal(terminal) => self.lexeme(id, terminal, span, place, stack),
+            &ExprKind::Tokens(set) => self.tokens(&grammar.token_sets[set], span, place, stack),
+            &ExprKind::Embed(embed) => {
+                let target = grammar.embeds[embed].target.expect("the grammar is linked");
+                if !grammar.ignore.is_empty() || !self.linked.grammars[target].ignore.is_empty() {
+                    self.refusals.push((span, "ignored text around another grammar"));
+                }
+                let name = self.name(Part::Rule(target, self.linked.grammars[target].start));
+                self.word(&name);
+            }
+            ExprKind::Automaton(..) => self.refusals.push((span, "names or elements that are counted or compared")),
+        }
+    }
+
+    /// A lexeme, and the ignored text behind it.
+    fn lexeme(&mut self, id: GrammarId, terminal: TerminalId, span: Span, place: Place, stack: &mut Vec<Task>) {
+        let grammar: &'a Grammar = &self.linked.grammars[id];
+        let definition = &grammar.terminals[terminal];
+        if definition.lazy || definition.tail.is_some() {
+            self.refusals.push((span, "lexemes that end at their first match"));
+        }
+        let is_named = definition.name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let own = |place| match is_named {
+            true => None,
+            false => Some(Task::Regex(definition.regex, place)),
+        };
+        let named = is_named.then(|| self.name(Part::Terminal(id, terminal)));
+        let lexeme = |place| own(place).unwrap_or_else(|| Task::Word(named.clone().expect("it is named")));
+        if grammar.ignore.is_empty() {
+            return stack.push(lexeme(place));
+        }
+        let ignored = self.name(Part::Ignored(id));
+        self.open_if(place == Place::Repeated, stack);
+        stack.push(Task::Word(ignored));
+        stack.push(lexeme(Place::Part));
+    }
+
+    fn tokens(&mut self, set: &TokenSet, span: Span, place: Place, stack: &mut Vec<Task>) {
+        const IDS_MAX: u32 = 1_000;
+        let mut words = Vec::new();
+        for item in &set.items {
+            match item {
+                TokenItem::Name(name) if name.starts_with('<') && name.ends_with('>') => words.push(name.clone()),
+                TokenItem::Range(low, high) if high - low < IDS_MAX => {
+                    words.extend((*low..=*high).map(|id| format!("<[{id}]>")));
+                }
+                _ => return self.refusals.push((span, "this set of tokens")),
+            }
+        }
+        match (set.negated, words.as_slice()) {
+            (_, []) => self.refusals.push((span, "this set of tokens")),
+            (false, [word]) => self.word(word),
+            (true, [word]) => self.word(&format!("!{word}")),
+            (true, _) => self.refusals.push((span, "any token but several")),
+            (false, _) => self.choice(words.into_iter().map(Task::Word).collect(), place, stack),
+        }
+    }
+
+    fn regex(&mut self, id: GrammarId, regex: RegexId, place: Place, stack: &mut Vec<Task>) {
+        let grammar: &'a Grammar = &self.linked.grammars[id];
+        let span = grammar.rules[grammar.start].span;
+        match grammar.regexes.node(regex) {
+            RegexNode::Literal(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => self.word(&string(text)),
+                Err(_) => self.refusals.push((span, "texts that are not UTF-8")),
+            },
+            RegexNode::Class(class) => self.word(&characters(class)),
+            RegexNode::Bytes(bytes) if bytes.iter().all(|byte| byte.is_ascii()) => {
+                let class = CharClass::from_ranges(bytes.iter().map(|byte| (u32::from(byte), u32::from(byte))));
+                self.word(&characters(&class));
+            }
+            RegexNode::Bytes(_) => self.refusals.push((span, "texts that are not UTF-8")),
+            RegexNode::Concat(parts) => {
+                self.sequence(parts.iter().map(|&part| Task::Regex(part, Place::Part)), place, stack);
+            }
+            RegexNode::Or(parts) => {
+                let parts = parts.iter().map(|&part| Task::Regex(part, Place::Alternative)).collect();
+                self.choice(parts, place, stack);
+            }
+            RegexNode::Repeat(child, min, max) => {
+                self.repeat(Task::Regex(*child, Place::Repeated), (*min, *max), place, stack);
+            }
+            RegexNode::And(_) | RegexNode::Not(_) => self.refusals.push((span, "`&`, `~` and look-around")),
+            RegexNode::Shortest(_) => self.refusals.push((span, "lexemes that end at their first match")),
+            RegexNode::MultipleOf { .. } | RegexNode::Dfa(..) => {
+                self.refusals.push((span, "regexes with an automaton of their own"));
+            }
+            RegexNode::Nothing => self.refusals.push((span, "terminals that match nothing")),
+        }
+    }
+}
+
+fn string(text: &str) -> String {
+    let escape = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        _ => escaped(c),
+    };
+    format!("\"{}\"", text.chars().map(escape).collect::<String>())
+}
+
+fn escaped(c: char) -> String {
+    match c {
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\0'..='\x1F' | '\x7F' => format!("\\x{:02X}", c as u32),
+        ' '..='~' => c.to_string(),
+        _ if c.is_alphanumeric() => c.to_string(),
+        '\u{80}'..='\u{FFFF}' => format!("\\u{:04X}", c as u32),
+        _ => format!("\\U{:08X}", c as u32),
+    }
+}
+
+fn characters(class: &CharClass) -> String {
+    let letter = |c: char| match c {
+        '\\' | ']' | '[' | '-' => format!("\\{c}"),
+        // At the beginning it would be the complement.
+        '^' => "\\x5E".to_owned(),
+        _ => escaped(c),
+    };
+    brackets(class, letter).unwrap_or_else(|| ".".to_owned())
+}

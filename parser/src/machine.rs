@@ -12,6 +12,7 @@ mod ignored;
 mod tail;
 mod tape;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use larkspur_grammar::{ByteSet, LexerMode, Limits};
@@ -77,6 +78,23 @@ pub(crate) struct Machine {
     start: Option<Cursor>,
     /// The text up to where the next byte is read; kept by whoever steps.
     pub tape: Tape,
+}
+
+/// The threads of a [`Cursor`], which is most often one.
+pub(crate) enum Threads {
+    One([Thread; 1]),
+    Many(Arc<[Thread]>),
+}
+
+impl Deref for Threads {
+    type Target = [Thread];
+
+    fn deref(&self) -> &[Thread] {
+        match self {
+            Threads::One(thread) => thread,
+            Threads::Many(threads) => threads,
+        }
+    }
 }
 
 impl Machine {
@@ -171,6 +189,10 @@ impl Machine {
         if !self.tape.is_on() {
             return Ok(cursor);
         }
+        if let Some(thread) = Self::single(cursor) {
+            let set = self.sets.untold(thread.set, &mut self.lexer)?;
+            return Ok(Cursor(Thread { set, ..thread }));
+        }
         let mut threads = self.threads(cursor).to_vec();
         for thread in &mut threads {
             thread.set = self.sets.untold(thread.set, &mut self.lexer)?;
@@ -179,8 +201,12 @@ impl Machine {
     }
 
     /// The threads of a cursor.
-    pub fn threads(&self, cursor: Cursor) -> Arc<[Thread]> {
-        if cursor.0.lex == LIST { self.lists[cursor.0.set.0 as usize].clone() } else { Arc::new([cursor.0]) }
+    pub fn threads(&self, cursor: Cursor) -> Threads {
+        if cursor.0.lex == LIST {
+            Threads::Many(self.lists[cursor.0.set.0 as usize].clone())
+        } else {
+            Threads::One([cursor.0])
+        }
     }
 
     /// The only thread of a cursor, if it is one.

@@ -91,6 +91,9 @@ impl Sets {
 
     /// The set with all states untold, those of continuations too. Cost: what is new beside sets that were asked for.
     pub fn untold(&mut self, set: SetId, lexer: &mut Lexer) -> Result<SetId, Fault> {
+        if let Some(&known) = self.ahead.sets.get(&set) {
+            return Ok(known);
+        }
         let mut agenda = vec![set];
         while let Some(&at) = agenda.last() {
             if at == NO_SET || self.ahead.sets.contains_key(&at) {

@@ -3,11 +3,11 @@
 use larkspur_grammar::{CharClass, Dialect, RegexId, RegexNode, RegexOptions, Span, TextMap, parse_regex};
 use rustc_hash::FxHashMap;
 
-use crate::ast::{Definition, NodeId, NodeKind};
-use crate::common::Common;
+use crate::ast::{AstGrammar, Definition, NodeId, NodeKind};
 use crate::error::Mistake;
 use crate::lower::{Lowerer, Symbol, Task, TerminalScope};
 use crate::strings::{self, Written};
+use crate::tokens;
 
 /// Symbols by name, and where they are defined.
 pub(crate) type Names<'a> = FxHashMap<&'a str, (Symbol, Span)>;
@@ -16,7 +16,6 @@ pub(crate) type Names<'a> = FxHashMap<&'a str, (Symbol, Span)>;
 #[derive(Clone, Copy)]
 pub(crate) enum TerminalBody<'a> {
     Defined(&'a Definition),
-    Common(&'static Common),
     /// It was reported.
     Broken,
 }
@@ -30,13 +29,16 @@ pub(crate) struct NamedTerminal<'a> {
     pub regex: RegexId,
     pub is_literal: bool,
     pub used_in_terminal: bool,
-    /// See [`Common::lazy`]; handed on by a terminal that is only another one.
+    /// Made by `%declare`: no text matches it.
+    pub is_declared: bool,
+    /// See [`Common::lazy`](crate::common::Common::lazy); handed on by a terminal that is only another one.
     lazy: bool,
 }
 
 impl<'a> NamedTerminal<'a> {
     pub fn new(name: &'a str, span: Span, body: TerminalBody<'a>) -> Self {
-        Self { name, span, body, regex: RegexId(0), is_literal: false, used_in_terminal: false, lazy: false }
+        let regex = RegexId(0);
+        Self { name, span, body, regex, is_literal: false, used_in_terminal: false, is_declared: false, lazy: false }
     }
     pub fn priority(&self) -> i32 {
         match self.body {
@@ -45,11 +47,7 @@ impl<'a> NamedTerminal<'a> {
         }
     }
     pub fn is_definition(&self) -> bool {
-        matches!(self.body, TerminalBody::Defined(_))
-    }
-    /// Whether it is this terminal of `common`.
-    pub fn is_common(&self, name: &str) -> bool {
-        matches!(self.body, TerminalBody::Common(common) if common.name == name)
+        matches!(self.body, TerminalBody::Defined(definition) if !definition.imported)
     }
     pub fn is_broken(&self) -> bool {
         matches!(self.body, TerminalBody::Broken)
@@ -138,12 +136,10 @@ impl<'a> Lowerer<'a, '_> {
     pub(crate) fn named_terminal(&mut self, index: usize) {
         let regex = match self.terminals[index].body {
             TerminalBody::Broken => self.grammar.regexes.nothing(),
-            TerminalBody::Common(common) => {
-                self.terminals[index].lazy = common.lazy;
-                let map = TextMap::new(self.terminals[index].span.source);
-                self.regex(common.regex, &map, &RegexOptions::new(Dialect::Python))
-            }
             TerminalBody::Defined(definition) => {
+                if let NodeKind::Common(common) = self.setting.ast.nodes[definition.body].kind {
+                    self.terminals[index].lazy = crate::common::get(common).lazy;
+                }
                 self.scope = TerminalScope::Definition;
                 self.terminals[index].is_literal = self.is_literal(definition.body);
                 if let Some(inner) = self.only_terminal(definition.body) {
@@ -253,6 +249,10 @@ impl<'a> Lowerer<'a, '_> {
             NodeKind::Regex => self.regex_literal(span),
             NodeKind::Range(low, high) => self.range(*low, *high, span),
             NodeKind::RegexJson(json) => self.regex_json(*json, span),
+            NodeKind::Common(index) => {
+                let regex = crate::common::get(*index).regex;
+                self.regex(regex, &TextMap::new(span.source), &RegexOptions::new(Dialect::Python))
+            }
             NodeKind::Json(_) => self.not_in_terminal("`%json`", span),
             NodeKind::Lark(_) => self.not_in_terminal("`%lark`", span),
             NodeKind::GrammarRef => self.not_in_terminal("a grammar reference", span),
@@ -288,7 +288,7 @@ impl<'a> Lowerer<'a, '_> {
         self.grammar.regexes.concat(&regexes)
     }
 
-    fn not_in_terminal(&mut self, what: &'static str, span: Span) -> RegexId {
+    pub(crate) fn not_in_terminal(&mut self, what: &'static str, span: Span) -> RegexId {
         let mistake = match &self.scope {
             TerminalScope::Attribute { attribute, rule, span } => {
                 Mistake::AttributeNeedsTerminal { attribute, rule: rule.clone(), attribute_span: *span }
@@ -301,6 +301,9 @@ impl<'a> Lowerer<'a, '_> {
 
     fn terminal_reference(&mut self, name: &str, span: Span) -> RegexId {
         match self.names.get(name) {
+            Some(&(Symbol::Terminal(index), _)) if self.terminals[index].is_declared => {
+                return self.not_in_terminal("a declared terminal", span);
+            }
             Some(&(Symbol::Terminal(index), _)) => {
                 self.terminals[index].used_in_terminal = true;
                 return self.terminals[index].regex;
@@ -334,16 +337,33 @@ impl Lowerer<'_, '_> {
     pub(crate) fn string_value(&mut self, node: NodeId) -> String {
         let span = self.setting.ast.nodes[node].span;
         let text = self.text(span);
-        Written { text, span }.decode(self.setting.rust, self.sink)
+        Written { text, span }.decode(self.is_rust(span), self.sink)
     }
 
     fn string_regex(&mut self, span: Span) -> RegexId {
         let written = Written { text: self.text(span), span };
-        let text = written.decode(self.setting.rust, self.sink);
+        let text = written.decode(self.is_rust(span), self.sink);
         if written.ignores_case() {
             strings::ignore_case(&text, &mut self.grammar.regexes)
         } else {
             self.grammar.regexes.literal(text.as_bytes())
+        }
+    }
+
+    /// Literals that stand in no rule, for the sake of their mistakes.
+    pub(crate) fn unused_bodies(&mut self, grammar: &AstGrammar) {
+        let ast = self.setting.ast;
+        let mut stack = grammar.unused.clone();
+        while let Some(node) = stack.pop() {
+            match ast.nodes[node].kind {
+                NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) => {
+                    self.terminal_leaf(node);
+                }
+                NodeKind::Token => {
+                    _ = tokens::token_set(self.text(ast.nodes[node].span), ast.nodes[node].span, self.sink)
+                }
+                _ => stack.extend(ast.children(node)),
+            }
         }
     }
 
@@ -388,7 +408,7 @@ impl Lowerer<'_, '_> {
             dot_all: flags.contains('s'),
             verbose: flags.contains('x'),
             bytes: self.grammar.options.allow_invalid_utf8,
-            ..RegexOptions::new(if self.setting.rust { Dialect::Rust } else { Dialect::Python })
+            ..RegexOptions::new(if self.is_rust(span) { Dialect::Rust } else { Dialect::Python })
         };
         self.regex(pattern, &TextMap::verbatim(span.source, span.start as usize + 1), &options)
     }

@@ -102,7 +102,8 @@ impl Parser<'_, '_> {
             return self.fail(Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
         }
         let in_template = top.group.as_ref().is_some_and(|group| group.template.is_some());
-        if !SEQUENCE_ENDS.contains(&self.peek().kind) && !(in_template && self.is(SyntaxKind::Comma)) {
+        let ends = SEQUENCE_ENDS.contains(&self.peek().kind) || in_template && self.is(SyntaxKind::Comma);
+        if !ends {
             if let Some(group) = self.item(&mut top.parts)? {
                 *self.symbols += 1;
                 open.push(OpenChoice::new(self.peek(), Some(group)));

@@ -395,9 +395,18 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L068",
         "lazy terminal alone",
-        "`_STRING_INNER` and `_STRING_ESC_INNER` end where what follows them begins; alone they take as much as they can.",
+        "A lazy quantifier ends where what follows it begins; at the end of a terminal it takes as little as it can. \
+         `_STRING_INNER` and `_STRING_ESC_INNER` alone take as much as they can.",
         "start: A\nA: \"x\" _STRING_INNER\n%import common._STRING_INNER\n",
         "start: A\nA: \"x\" _STRING_INNER \"y\"\n%import common._STRING_INNER\n",
+    ),
+    CodeInfo::new(
+        "L069",
+        "lazy quantifier at a regex's end",
+        "A regex that ends with a lazy quantifier is ended by what stands right behind it in its terminal, where that can \
+         only be in one place.",
+        "start: A\nA: \"<\" /.*?/ />+/\n",
+        "start: A\nA: \"<\" /.*?/ \">\"\n",
     ),
     CodeInfo::new(
         "L070",

@@ -80,7 +80,8 @@ pub(crate) enum Mistake {
     RegexFlag,
     TokenList { reason: String },
     RegexJson { reason: String },
-    LazyAlone { name: String },
+    LazyAlone { name: String, least: bool },
+    LazyUnclear { reason: &'static str },
     // Parameters.
     ParameterUnwanted { rule: String, defined: Span },
     ParameterMissing { rule: String, defined: Span },
@@ -437,9 +438,14 @@ impl Mistake {
                 say(reason).help("write `<[1]>`, `<[1-9,12]>`, `<[^1-9]>`, `<[^<name>]>` or `<[*]>`")
             }
             Mistake::RegexJson { reason } => say(reason),
-            Mistake::LazyAlone { name } => {
-                warn(format!("`{name}` takes as much as it can here, in Lark as little as it can"))
-                    .help("put what ends it behind it, in the same terminal")
+            Mistake::LazyAlone { name, least } => match least {
+                true => warn(format!("`{name}` takes as little as it can here: its lazy quantifier is its end")),
+                false => warn(format!("`{name}` takes as much as it can here, in Lark as little as it can")),
+            }
+            .help("put what ends it behind it, in the same terminal"),
+            Mistake::LazyUnclear { reason } => {
+                say(format!("where the lazy quantifier at the end of this ends is not clear: {reason}"))
+                    .help("write both as one regex, or say what may be repeated: `/[^\"]*/` for `/.*?/`")
             }
             Mistake::ParameterUnwanted { rule, defined } => say(format!("rule `{rule}` takes no parameter"))
                 .also(defined, "defined here")
@@ -558,6 +564,7 @@ impl Mistake {
             Mistake::TokenList { .. } => "L066",
             Mistake::RegexJson { .. } => "L067",
             Mistake::LazyAlone { .. } => "L068",
+            Mistake::LazyUnclear { .. } => "L069",
             Mistake::ParameterUnwanted { .. } => "L070",
             Mistake::ParameterMissing { .. } => "L071",
             Mistake::ParameterUnused { .. } => "L072",

@@ -6,8 +6,8 @@
 
 use larkspur_grammar::{
     Alternative, Condition, ConditionId, Embed, EmbedId, EmbedKind, Expr, ExprId, ExprKind, Grammar, GrammarOptions,
-    IndexVec, Limits, ParamExpr, RegexId, Rule, RuleId, SourceMap, Span, Terminal, TerminalId, TokenItem, TokenSet,
-    TokenSetId, index::Id,
+    IndexVec, LazyTail, Limits, ParamExpr, RegexId, Rule, RuleId, SourceMap, Span, Terminal, TerminalId, TokenItem,
+    TokenSet, TokenSetId, index::Id,
 };
 use std::collections::VecDeque;
 
@@ -89,6 +89,7 @@ fn lower_one<'a>(
         terminals: Vec::new(),
         bindings,
         anonymous: FxHashMap::default(),
+        lazy_tails: FxHashMap::default(),
         token_sets: FxHashMap::default(),
         rule: RuleContext { parametric: false, uses_parameter: false },
         scope: TerminalScope::Definition,
@@ -146,6 +147,8 @@ pub(crate) struct Lowerer<'a, 's> {
     bindings: options::Bindings,
     /// Terminals without attributes by regex, and whether they were written as a string.
     anonymous: FxHashMap<(RegexId, bool), TerminalId>,
+    /// How regexes and sequences go on that end with a lazy quantifier.
+    pub lazy_tails: FxHashMap<NodeId, LazyTail>,
     /// Token sets by their text.
     token_sets: FxHashMap<String, TokenSetId>,
     rule: RuleContext,
@@ -244,6 +247,7 @@ impl<'a> Lowerer<'a, '_> {
     /// The node as a terminal: a named one of the same pattern, or a new one.
     fn lift(&mut self, node: NodeId) -> TerminalId {
         let regex = self.terminal(node);
+        self.warn_of_lazy_node(node, self.setting.ast.nodes[node].span);
         let is_literal = self.is_literal(node);
         if let Some(&id) = self.anonymous.get(&(regex, is_literal)) {
             return id;

@@ -312,7 +312,7 @@ fn imports_from_folders() {
     assert_eq!(run(&engine(), &import("shared"), &options, "shared"), Ok(true));
     assert_eq!(run(&engine(), &import(".shared"), &options, "shared"), Ok(true));
     let error = |source: &Source| -> String {
-        let error = engine().compile_with(source, &options).err().expect("it cannot be imported");
+        let error = engine().compile_with(source, &options).expect_err("it cannot be imported");
         error.diagnostics.iter().map(|diagnostic| format!("{} {}\n", diagnostic.code, diagnostic.message)).collect()
     };
     assert_eq!(error(&import("parts.names")), "L031 there is no `parts.names` to import from\n");
@@ -324,6 +324,6 @@ fn imports_from_folders() {
         assert_eq!(error(&import(".link")), "L031 `link.lark` cannot be read: it leads out of its folder\n");
         assert_eq!(run(&engine(), &import(".again.names"), &options, "abc"), Ok(true));
     }
-    let none = engine().compile(&import(".parts.names")).err().expect("nothing is read without modules");
+    let none = engine().compile(&import(".parts.names")).expect_err("nothing is read without modules");
     assert_eq!(none.diagnostics[0].code, "L031");
 }

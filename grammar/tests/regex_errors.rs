@@ -155,7 +155,7 @@ fn limits_are_met_and_nothing_overflows() {
     assert_eq!(codes(&long, &limits), [""; 0]);
     // Lazy quantifiers: many alternatives, many in a row, much before and after, and each of these with assertions.
     let start = std::time::Instant::now();
-    for around in ["", "(?<!x)y"] {
+    for around in ["", "y\\Bz"] {
         assert_eq!(codes(&format!("{around}{}b", "(?:a|b*?c)".repeat(30)), &limits), ["R025"]);
         assert_eq!(codes(&format!("{around}{}b", "a*?c".repeat(30)), &limits), ["R025"]);
         assert_eq!(codes(&format!("{around}(?:{})c*?d", "[ab]c*".repeat(30_000)), &limits), ["R025"]);

@@ -303,7 +303,8 @@ impl<'a> Lowerer<'a, '_> {
             None => {
                 let sound = self.rules.iter().filter(|rule| !self.sink.has_error_in(rule.name.span));
                 let near = near(name, sound.map(|rule| (rule.name.text.as_str(), Some(rule.name.span))));
-                if near.is_none() && (has_unread || self.has_unread_names()) {
+                let is_unread = self.sink.has_errors() && (has_unread || self.has_unread_names());
+                if near.is_none() && is_unread {
                     return;
                 }
                 let mistake = Mistake::StartMissing { name: name.to_string(), near, empty: self.rules.is_empty() };

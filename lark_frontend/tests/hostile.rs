@@ -60,6 +60,13 @@ fn every_limit_is_met() {
 }
 
 #[test]
+fn without_a_rule() {
+    for text in ["", "%declare X a\n", "%import common.WS -> ws\n", "t{x}: x\n"] {
+        assert_eq!(codes(text, &Limits::default()), ["L045"], "{text}");
+    }
+}
+
+#[test]
 fn errors_go_before_warnings_at_the_limit() {
     let limits = Limits { diagnostics_max: 2, ..Limits::default() };
     assert_eq!(codes("start: \"\\d\" \"\\e\" \"\\g\" nope\n", &limits), ["L061", "L040", "L099"]);

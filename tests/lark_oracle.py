@@ -54,6 +54,16 @@ def grammar(rng):
         lines.append(f"{rule}: " + " | ".join(sorted(alternatives, reverse=True)))
     lines += [f"{name}: {terminal(rng)}" for name in terminals]
     if rng.random() < 0.4:
+        # A template, used with symbols, literals and itself.
+        body = rng.choice(["x (y x)*", "x | y t{y, x}", "x t{x, y} | y", "y x y", "x?"])
+        lines.append("t{x, y}: " + body)
+        arguments = [rng.choice([*terminals, *rules[1:], '"a"', "t{T0, T0}"]) for _ in range(2)]
+        lines[0] += " | t{" + ", ".join(arguments) + "}" + rng.choice(["", " T0", "+"])
+        if rng.random() < 0.5:
+            lines.append(f"%extend {rng.choice(rules)}: " + expansion(rng, terminals, 0))
+        if rng.random() < 0.5:
+            lines.append("%override t{x, y}: y | x x")
+    if rng.random() < 0.4:
         lines.append("%ignore " + rng.choice(['"-"', "/-+/", "/-[a-]*/"]))
     return "\n".join(lines) + "\n"
 

@@ -66,7 +66,7 @@ impl Engine for Larkspur {
         let limits: &Limits = self.shared.limits();
         let mut sources = SourceMap::new();
         let source = sources.add("bench.lark", format!("{HEADER}{grammar}"));
-        let parsed = larkspur_lark_frontend::parse(&sources, source, &LarkOptions::new(limits));
+        let parsed = larkspur_lark_frontend::parse(&mut sources, source, &LarkOptions::new(limits));
         let grammar = parsed.grammar.ok_or_else(|| as_error(parsed.diagnostics))?;
         let linked = link(vec![grammar], |_| unreachable!("no grammar here has %json")).map_err(as_error)?;
         CompiledGrammar::compile(&self.shared, linked).map_err(as_error)

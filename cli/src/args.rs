@@ -54,6 +54,10 @@ pub(crate) struct ReadArgs {
     /// Read Lark with llguidance's defaults, as if it began with `%llguidance {}`.
     #[arg(long)]
     pub llguidance: bool,
+    /// A folder in which `%import` looks first. May be repeated. Beside these, imports that begin with a dot read files
+    /// below the folder of the grammar.
+    #[arg(long = "import-path", value_name = "FOLDER")]
+    pub import_paths: Vec<String>,
     /// A document that JSON Schemas may refer to: by its `$id`, or by the file's name as it is given here. May be
     /// repeated. Nothing else is loaded.
     #[arg(long = "ref", value_name = "FILE")]

@@ -5,15 +5,24 @@ use std::io::Read;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use larkspur::{CompileOptions, CompiledGrammar, Engine, Limits, Linked, Retriever, Source, SourceKind, Vocabulary};
+use larkspur::{
+    CompileOptions, CompiledGrammar, Engine, Folder, Limits, Linked, Retriever, Source, SourceKind, Vocabulary,
+};
 
 use crate::args::{Profile, ReadArgs};
 use crate::render;
 
+/// How a grammar from standard input is called.
+const STDIN: &str = "<stdin>";
+
 impl ReadArgs {
     /// `profile` is that of the command. Fails if a file of `--ref` cannot be read.
-    pub fn options(&self, profile: Profile) -> Result<CompileOptions> {
+    pub fn options(&self, source: &Source, profile: Profile) -> Result<CompileOptions> {
+        // What comes from standard input stands in the current folder.
+        let folder = Folder::beside(if source.name == STDIN { "" } else { &source.name });
+        let folder = self.import_paths.iter().fold(folder, Folder::search);
         Ok(CompileOptions {
+            modules: Some(folder.into()),
             spelling: self.profile.unwrap_or(profile).into(),
             start: self.start.clone(),
             lexer: self.lexer.map(Into::into),
@@ -26,7 +35,7 @@ impl ReadArgs {
     /// Reads a grammar's file.
     pub fn source(&self, path: &str) -> Result<Source> {
         let (name, bytes) = match path {
-            "-" => ("<stdin>", read_stdin()?),
+            "-" => (STDIN, read_stdin()?),
             _ => (path, std::fs::read(path).with_context(|| path.to_owned())?),
         };
         let text = match String::from_utf8(bytes) {
@@ -53,7 +62,7 @@ impl ReadArgs {
     /// Links a grammar. `None` if it has mistakes, which are then shown.
     pub fn linked_source(&self, source: &Source, profile: Profile) -> Result<Option<Linked>> {
         let is_schema = source.kind() == Some(SourceKind::JsonSchema);
-        let options = self.options(if is_schema { profile } else { Profile::Generate })?;
+        let options = self.options(source, if is_schema { profile } else { Profile::Generate })?;
         match larkspur::link(source, &options, &Limits::default()) {
             Ok(linked) => Ok(Some(linked)),
             Err(error) => {

@@ -35,6 +35,6 @@ pub use limits::Limits;
 pub use link::{LinkedGrammar, link};
 pub use param::{Condition, ConditionId, ParamExpr, ParamRange};
 pub use regex::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
-pub use regex_syntax::{Dialect, RegexOptions, parse_regex};
+pub use regex_syntax::{Dialect, LazyTail, RegexOptions, parse_lexeme, parse_regex};
 pub use span::{Source, SourceId, SourceMap, Span};
 pub use text_map::TextMap;

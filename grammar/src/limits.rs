@@ -5,13 +5,18 @@
 /// Bounds on everything that input can make long.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Bytes of one source text. 16 MB: a 100,000-way enumeration is 2 MB.
+    /// Bytes of one source text, and of all that it imports. 16 MB: a 100,000-way enumeration is 2 MB.
     pub source_bytes_max: usize,
     /// Diagnostics reported for one source. 100: more help nobody.
     pub diagnostics_max: usize,
     /// Nesting of parentheses, brackets and embedded grammars in a source. 200: deeper is not written by hand, and
     /// the reader of regexes recurses this deep.
     pub grammar_depth_max: usize,
+    /// Texts that a Lark text imports, each counted for every text that imports it. 1,000.
+    pub grammar_imports_max: usize,
+    /// Different lists of arguments of all templates of a Lark text. 10,000: a template that gives itself longer
+    /// arguments has no end.
+    pub template_instances_max: usize,
     /// Symbols of all rules after lowering. 4,000,000 (32 MB).
     pub grammar_symbols_max: usize,
     /// Nodes of all regexes of one source. 2,000,000.
@@ -83,6 +88,8 @@ impl Default for Limits {
             source_bytes_max: 16 << 20,
             diagnostics_max: 100,
             grammar_depth_max: 200,
+            grammar_imports_max: 1_000,
+            template_instances_max: 10_000,
             grammar_symbols_max: 4_000_000,
             regex_nodes_max: 2_000_000,
             repeat_max: 1_000_000,

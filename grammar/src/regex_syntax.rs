@@ -2,9 +2,10 @@
 //!
 //! What only one dialect has is read as that one means it; where two differ, the chosen one counts and a lint says so.
 //! What is not regular (back-references) or cannot be decided where it stands (a look-around that sees beyond a terminal,
-//! lazy quantifiers in one) is an error at its place, never something else. The tables of Unicode come from the `regex-syntax` crate.
+//! a lazy quantifier whose end is not clear) is an error at its place, never something else. The tables of Unicode come from the `regex-syntax` crate.
 //!
-//! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes), with `look` for all other assertions.
+//! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes), with `look` for all other assertions
+//! and `lazy` for lazy quantifiers of lexemes.
 //!
 //! Anchors: a regex describes whole texts, so `^` and `$` at its edges say nothing; with [`RegexOptions::search`] they
 //! decide whether text may stand before and after; there they may stand anywhere.
@@ -17,6 +18,7 @@ mod class;
 mod error;
 mod escape;
 mod group;
+mod lazy;
 mod look;
 mod lower;
 mod parser;
@@ -28,6 +30,7 @@ use crate::regex::{RegexId, RegexSet};
 use crate::text_map::TextMap;
 
 pub use error::CODES;
+pub use lazy::{LazyError, LazyTail};
 
 /// Whose meaning a regex has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -91,9 +94,41 @@ pub fn parse_regex(
     set: &mut RegexSet,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<RegexId, Vec<Diagnostic>> {
+    read(text, map, options, limits, set, warnings, lower::lower)
+}
+
+/// The same for a lexeme: what is matched from where it begins, so that lazy quantifiers end it where what follows them
+/// first matches (for [`parse_regex`] they are like greedy ones). If the regex ends with one, it matches as little as it
+/// can, and [`LazyTail`] says how it goes on if something follows it in its terminal.
+///
+/// Errors: those of [`parse_regex`], and quantifiers whose end is not clear. `options.search` must not be set.
+pub fn parse_lexeme(
+    text: &str,
+    map: &TextMap,
+    options: &RegexOptions,
+    limits: &Limits,
+    set: &mut RegexSet,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<(RegexId, Option<LazyTail>), Vec<Diagnostic>> {
+    debug_assert!(!options.search, "a lexeme begins where it begins");
+    read(text, map, options, limits, set, warnings, lower::lower_lexeme)
+}
+
+/// A pass from the tree to its languages.
+type Lowering<T> = fn(&ast::Tree, &RegexOptions, &Limits, &mut RegexSet, &mut error::Report) -> Option<T>;
+
+fn read<T>(
+    text: &str,
+    map: &TextMap,
+    options: &RegexOptions,
+    limits: &Limits,
+    set: &mut RegexSet,
+    warnings: &mut Vec<Diagnostic>,
+    lowering: Lowering<T>,
+) -> Result<T, Vec<Diagnostic>> {
     let mut report = error::Report::new(map, limits);
     let tree = parser::parse(text, options, limits, &mut report);
-    let regex = lower::lower(&tree, options, limits, set, &mut report);
+    let regex = lowering(&tree, options, limits, set, &mut report);
     let (mut errors, lints) = report.finish();
     warnings.extend(lints);
     match regex {

@@ -2,6 +2,8 @@
 
 #[path = "languages/automata.rs"]
 mod automata;
+#[path = "languages/lazy.rs"]
+mod lazy;
 #[path = "languages/matcher.rs"]
 mod matcher;
 #[path = "languages/numbers.rs"]

@@ -2,7 +2,7 @@
 
 use larkspur_grammar::regex_syntax::CODES;
 use larkspur_grammar::{
-    Dialect, Limits, RegexOptions, RegexSet, SourceId, SourceMap, TextMap, json::parse_json, parse_regex,
+    Dialect, Limits, RegexOptions, RegexSet, SourceId, SourceMap, TextMap, json::parse_json, parse_lexeme, parse_regex,
 };
 
 /// Codes of errors and lints with the text at their primary places.
@@ -10,7 +10,12 @@ fn report<'t>(text: &'t str, options: &RegexOptions, limits: &Limits) -> (Vec<(&
     let map = TextMap::verbatim(SourceId(0), 0);
     let mut diagnostics = Vec::new();
     let mut warnings = Vec::new();
-    let result = parse_regex(text, &map, options, limits, &mut RegexSet::new(), &mut warnings);
+    let mut set = RegexSet::new();
+    let result = if options.search {
+        parse_regex(text, &map, options, limits, &mut set, &mut warnings)
+    } else {
+        parse_lexeme(text, &map, options, limits, &mut set, &mut warnings).map(|(regex, _)| regex)
+    };
     let valid = result.is_ok();
     diagnostics.extend(result.err().unwrap_or_default());
     diagnostics.extend(warnings);
@@ -56,7 +61,13 @@ fn python() {
     check("a(?=b)", &[("R023", "(?=")]);
     check("(?<!b)a", &[("R023", "(?<!")]);
     check("(?:a(?!b))+c", &[("R023", "(?!")]);
-    check("a*?b+?c??d{1,2}?e{3}?", &[("R025", "*?"), ("R025", "+?"), ("R025", "??"), ("R025", "{1,2}?")]);
+    check("(?:a.*?b)+", &[("R025", "*?")]);
+    check("(?:a|bc)*?d", &[("R025", "*?")]);
+    check("(?:a|ab).*?c", &[("R025", "*?")]);
+    check("a.*?b+", &[("R025", "*?")]);
+    check("a.*?(?:b|aba)", &[("R025", "*?")]);
+    check("a.*?b$", &[("R025", "*?")]);
+    check("a*?b+?c??d{1,2}?e{3}?", &[]);
     check("a^b$c(?:$d)*", &[("R026", "^"), ("R026", "$"), ("R026", "$")]);
     check("(a)\\1(?P=n)\\k<n>", &[("R027", "\\1"), ("R027", "(?P=n)"), ("R027", "\\k<n>")]);
     check("(a)?b(?(1)c|d)", &[("R028", "(?(1)")]);
@@ -142,6 +153,16 @@ fn limits_are_met_and_nothing_overflows() {
     assert_eq!(codes("aaaaaa", &short), ["R033"]);
     let long = vec!["\\w\\p{L}(?i:straße)[^\\d]"; 20_000].join("|");
     assert_eq!(codes(&long, &limits), [""; 0]);
+    // Lazy quantifiers: many alternatives, many in a row, much before and after, and each of these with assertions.
+    let start = std::time::Instant::now();
+    for around in ["", "y\\Bz"] {
+        assert_eq!(codes(&format!("{around}{}b", "(?:a|b*?c)".repeat(30)), &limits), ["R025"]);
+        assert_eq!(codes(&format!("{around}{}b", "a*?c".repeat(30)), &limits), ["R025"]);
+        assert_eq!(codes(&format!("{around}(?:{})c*?d", "[ab]c*".repeat(30_000)), &limits), ["R025"]);
+        assert_eq!(codes(&format!("{around}a*?(?:{})", "[ab]c*".repeat(1_500)), &limits), ["R025"]);
+        assert_eq!(codes(&format!("{around}a*?[ab]*a[ab]{{30}}"), &limits), ["R025"]);
+    }
+    assert!(start.elapsed().as_secs() < 20, "{:?}, in a debug build", start.elapsed());
     let nested = format!("{}a{}", "(?:".repeat(200), "){0,1000000}".repeat(200));
     assert_eq!(codes(&nested, &limits), [""; 0]);
 }

@@ -2,7 +2,8 @@
 //!
 //! Nodes are entries of one table; children are older than their parents, so that dropping it does not recurse.
 
-use larkspur_grammar::{Condition, ConditionId, IndexVec, ParamExpr, Span, define_id};
+use larkspur_grammar::{Condition, ConditionId, IndexVec, ParamExpr, SourceId, Span, define_id};
+use rustc_hash::FxHashSet;
 
 use crate::lexer::JsonBlock;
 
@@ -15,8 +16,8 @@ define_id! {
     pub struct AstGrammarId = "lark";
 }
 
-/// A Lark text.
-#[derive(Clone, Debug)]
+/// A Lark text, and once its imports are followed, those that it imports from.
+#[derive(Clone, Default, Debug)]
 pub struct Ast {
     /// The text's own grammar is the first one; nested ones are younger than what they stand in.
     pub grammars: IndexVec<AstGrammarId, AstGrammar>,
@@ -26,8 +27,10 @@ pub struct Ast {
     pub conditions: IndexVec<ConditionId, Condition>,
     /// JSON values, in text order.
     pub json: Vec<JsonBlock>,
-    /// Whether the text begins with `%llguidance`.
-    pub begins_with_llguidance: bool,
+    /// The texts that are read as llguidance reads them: JSON's strings and Rust's regexes.
+    pub rust: FxHashSet<SourceId>,
+    /// Nodes, alternatives and statements so far.
+    pub symbols: usize,
 }
 
 impl Ast {
@@ -48,17 +51,21 @@ pub struct AstGrammar {
     pub items: Vec<Item>,
     /// Whether a statement was given up before it was known what it defines.
     pub has_unread: bool,
+    /// Bodies that are read for their mistakes only: those of templates that nothing uses.
+    pub unused: Vec<NodeId>,
 }
 
 /// A statement.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// `name: …` or `NAME: …`.
+    /// `name: …` or `NAME: …`, also behind `%override` or `%extend`.
     Definition(Definition),
     /// `%ignore …`.
     Ignore(NodeId),
-    /// `%import common.X`, one for each name.
+    /// `%import …`.
     Import(Import),
+    /// `%declare NAME`, one for each name.
+    Declare(Name),
     /// `%llguidance {…}`, `%larkspur {…}`.
     Options {
         /// Whether it is `%llguidance`.
@@ -77,9 +84,22 @@ pub struct Name {
     pub span: Span,
 }
 
+/// What a definition does to one of the same name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Manner {
+    /// There must be none.
+    Define,
+    /// `%override`: it takes its place.
+    Override,
+    /// `%extend`: its alternatives go before the other's.
+    Extend,
+}
+
 /// A rule or a terminal.
 #[derive(Clone, Debug)]
 pub struct Definition {
+    /// Whether it stands behind `%override` or `%extend`.
+    pub manner: Manner,
     /// Its name, without `!` and `?`.
     pub name: Name,
     /// Whether it is a terminal.
@@ -88,6 +108,12 @@ pub struct Definition {
     pub keep_all: bool,
     /// `?name`: kept for the dump, no effect on masks.
     pub inline: bool,
+    /// `name{x, y}`: what a template takes.
+    pub params: Vec<Name>,
+    /// The template that this is an instance of: only in what `expand` makes.
+    pub template: Option<String>,
+    /// Whether it was imported: only in what `expand` makes.
+    pub imported: bool,
     /// `name::_`.
     pub parametric: bool,
     /// `name.2`.
@@ -96,6 +122,26 @@ pub struct Definition {
     pub attributes: Vec<Attribute>,
     /// What it derives.
     pub body: NodeId,
+}
+
+impl Definition {
+    /// A plain definition.
+    pub fn new(name: Name, is_terminal: bool, body: NodeId) -> Self {
+        Self {
+            manner: Manner::Define,
+            name,
+            is_terminal,
+            keep_all: false,
+            inline: false,
+            params: Vec::new(),
+            template: None,
+            imported: false,
+            parametric: false,
+            priority: 0,
+            attributes: Vec::new(),
+            body,
+        }
+    }
 }
 
 /// `capture`, `stop="x"`.
@@ -126,13 +172,26 @@ pub enum AttributeValue {
     Temperature(f32),
 }
 
-/// One imported name.
+/// `%import .folder.module.name -> alias`, `%import module (A, B)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Import {
-    /// The name in `common`.
-    pub name: Name,
-    /// The name here.
-    pub alias: Name,
+    /// Whether it begins with a dot: it is sought beside the text that imports it.
+    pub relative: bool,
+    /// Whether it begins with more than one dot, which Lark does not have: it would leave the folder.
+    pub above: bool,
+    /// Folders and the module.
+    pub path: Vec<Name>,
+    /// The path as it is written, with the name of a single import.
+    pub span: Span,
+    /// Names in the module, and here.
+    pub names: Vec<(Name, Name)>,
+}
+
+impl Import {
+    /// The module without its leading dot: `folder.module`.
+    pub fn module(&self) -> String {
+        self.path.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(".")
+    }
 }
 
 /// A node and where it stands.
@@ -163,6 +222,12 @@ pub enum NodeKind {
     Rule(String, Option<ParamExpr>),
     /// A terminal.
     Terminal(String),
+    /// `name{x, "y"}`.
+    Template(String, Vec<NodeId>),
+    /// A terminal of `common`, an index in its table.
+    Common(usize),
+    /// What `%declare` makes.
+    Declared,
     /// `"…"`, `"…"i`; the span has it as written.
     String,
     /// `/…/flags`; the span has it as written.
@@ -206,7 +271,7 @@ impl Ast {
     pub fn children(&self, id: NodeId) -> Vec<NodeId> {
         match &self.nodes[id].kind {
             NodeKind::Choice(alternatives) => alternatives.iter().map(|alternative| alternative.body).collect(),
-            NodeKind::Sequence(parts) | NodeKind::And(parts) => parts.clone(),
+            NodeKind::Sequence(parts) | NodeKind::And(parts) | NodeKind::Template(_, parts) => parts.clone(),
             NodeKind::Repeat(child, ..) | NodeKind::Complement(child) | NodeKind::Group(child) => vec![*child],
             NodeKind::Range(low, high) => vec![*low, *high],
             _ => Vec::new(),
@@ -216,7 +281,7 @@ impl Ast {
     pub fn child_count(&self, id: NodeId) -> usize {
         match &self.nodes[id].kind {
             NodeKind::Choice(alternatives) => alternatives.len(),
-            NodeKind::Sequence(parts) | NodeKind::And(parts) => parts.len(),
+            NodeKind::Sequence(parts) | NodeKind::And(parts) | NodeKind::Template(_, parts) => parts.len(),
             NodeKind::Repeat(..) | NodeKind::Complement(_) | NodeKind::Group(_) => 1,
             NodeKind::Range(..) => 2,
             _ => 0,

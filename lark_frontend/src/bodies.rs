@@ -5,7 +5,7 @@
 
 use larkspur_grammar::Span;
 
-use crate::ast::{AstAlternative, NodeId, NodeKind};
+use crate::ast::{AstAlternative, Node, NodeId, NodeKind};
 use crate::error::Mistake;
 use crate::lexer::{Lexeme, SyntaxKind};
 use crate::parser::{Parse, Parser, Reported, SEQUENCE_ENDS};
@@ -30,6 +30,8 @@ struct OpenGroup {
     opened: Lexeme,
     closing: SyntaxKind,
     atom: Atom,
+    /// The name of a template whose arguments these are, and those that are read.
+    template: Option<(Lexeme, Vec<NodeId>)>,
 }
 
 /// Where an atom begins and the `~` before it.
@@ -67,7 +69,7 @@ impl Parser<'_, '_> {
     pub(crate) fn body(&mut self) -> Parse<NodeId> {
         let depth = self.depth;
         let mut first_node = self.nodes.len();
-        self.symbols += 1;
+        *self.symbols += 1;
         let mut open = vec![OpenChoice::new(self.peek(), None)];
         loop {
             let alternatives = open[0].alternatives.len();
@@ -77,7 +79,7 @@ impl Parser<'_, '_> {
                 Ok(None) => {}
                 Err(Reported) => {
                     open.truncate(1);
-                    let is_over = self.symbols > self.limits.grammar_symbols_max;
+                    let is_over = *self.symbols > self.limits.grammar_symbols_max;
                     if is_over || !self.skip_alternative(depth) {
                         return Err(Reported);
                     }
@@ -85,7 +87,7 @@ impl Parser<'_, '_> {
                     let body = self.broken(first_node, span);
                     open[0].alternatives.push(AstAlternative { body, alias: None, condition: None });
                     self.next();
-                    self.symbols += 1;
+                    *self.symbols += 1;
                     open[0].begin_alternative(self.peek());
                     first_node = self.nodes.len();
                 }
@@ -96,12 +98,14 @@ impl Parser<'_, '_> {
     /// Reads an item, or the end of a sequence and what it ends. Returns the body when it is whole.
     fn advance(&mut self, open: &mut Vec<OpenChoice>) -> Parse<Option<NodeId>> {
         let top = open.last_mut().expect("the body is open");
-        if self.symbols > self.limits.grammar_symbols_max {
+        if *self.symbols > self.limits.grammar_symbols_max {
             return self.fail(Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
         }
-        if !SEQUENCE_ENDS.contains(&self.peek().kind) {
+        let in_template = top.group.as_ref().is_some_and(|group| group.template.is_some());
+        let ends = SEQUENCE_ENDS.contains(&self.peek().kind) || in_template && self.is(SyntaxKind::Comma);
+        if !ends {
             if let Some(group) = self.item(&mut top.parts)? {
-                self.symbols += 1;
+                *self.symbols += 1;
                 open.push(OpenChoice::new(self.peek(), Some(group)));
             }
             return Ok(None);
@@ -118,7 +122,7 @@ impl Parser<'_, '_> {
             self.next();
         }
         if self.accept(SyntaxKind::VBar).is_some() {
-            self.symbols += 1;
+            *self.symbols += 1;
             top.begin_alternative(self.peek());
             return Ok(None);
         }
@@ -129,8 +133,15 @@ impl Parser<'_, '_> {
             _ => self.node(NodeKind::Choice(top.alternatives), span),
         };
         match (top.group, open.last_mut()) {
-            (Some(group), Some(outer)) => {
-                let group_node = self.group_end(&group, choice)?;
+            (Some(mut group), Some(outer)) => {
+                if let Some((_, arguments)) = &mut group.template {
+                    arguments.push(self.template_argument(choice));
+                    if self.accept(SyntaxKind::Comma).is_some() {
+                        open.push(OpenChoice::new(self.peek(), Some(group)));
+                        return Ok(None);
+                    }
+                }
+                let group_node = self.group_end(&mut group, choice)?;
                 let item = self.item_end(group.atom, group_node)?;
                 outer.parts.push(item);
                 Ok(None)
@@ -214,9 +225,14 @@ impl Parser<'_, '_> {
             return self.fail_expected("something to repeat before `~`");
         }
         let atom = Atom { first, tildes };
+        let mut template = None;
         let closing = match self.peek().kind {
             SyntaxKind::LParen => SyntaxKind::RParen,
             SyntaxKind::LBracket => SyntaxKind::RBracket,
+            SyntaxKind::RuleName if self.begins_arguments(self.at + 1) => {
+                template = Some((self.next(), Vec::new()));
+                SyntaxKind::RBrace
+            }
             _ => {
                 let value = self.value()?;
                 parts.push(self.item_end(atom, value)?);
@@ -224,16 +240,48 @@ impl Parser<'_, '_> {
             }
         };
         self.enter()?;
-        Ok(Some(OpenGroup { opened: self.next(), closing, atom }))
+        Ok(Some(OpenGroup { opened: self.next(), closing, atom, template }))
+    }
+
+    /// Whether a template's arguments begin at a lexeme: a brace that begins no repetition.
+    fn begins_arguments(&self, at: usize) -> bool {
+        let kind = |at: usize| self.lexemes.get(at).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind);
+        kind(at) == SyntaxKind::LBrace && ![SyntaxKind::Number, SyntaxKind::Comma].contains(&kind(at + 1))
+    }
+
+    /// As in Lark an argument is a symbol, a literal, a range or a template with its arguments.
+    fn template_argument(&mut self, node: NodeId) -> NodeId {
+        let Node { kind, span } = &self.nodes[node];
+        let span = *span;
+        let is_value = match kind {
+            NodeKind::Rule(_, param) => param.is_none(),
+            NodeKind::Terminal(_)
+            | NodeKind::Template(..)
+            | NodeKind::String
+            | NodeKind::Regex
+            | NodeKind::Range(..) => true,
+            NodeKind::Token | NodeKind::GrammarRef | NodeKind::RegexJson(_) | NodeKind::Error => true,
+            _ => false,
+        };
+        if is_value {
+            return node;
+        }
+        self.sink.report(span, Mistake::TemplateArgument);
+        self.node(NodeKind::Error, span)
     }
 
     /// The group that ends here, with its bracket.
-    fn group_end(&mut self, group: &OpenGroup, body: NodeId) -> Parse<NodeId> {
+    fn group_end(&mut self, group: &mut OpenGroup, body: NodeId) -> Parse<NodeId> {
         if self.is(SyntaxKind::Newline) && self.peek_after() == group.closing {
             self.next();
         }
         self.close(group.closing, group.opened)?;
         self.leave();
+        if let Some((name, arguments)) = group.template.take() {
+            let span = self.since(name);
+            let name = self.str(name).to_string();
+            return Ok(self.node(NodeKind::Template(name, arguments), span));
+        }
         let span = self.since(group.opened);
         Ok(match group.closing {
             SyntaxKind::RBracket => self.node(NodeKind::Repeat(body, 0, Some(1)), span),
@@ -371,8 +419,9 @@ impl Parser<'_, '_> {
     fn reference(&mut self) -> Parse<NodeId> {
         let lexeme = self.next();
         let name = self.str(lexeme).to_string();
-        if self.is(SyntaxKind::LBrace) && ![SyntaxKind::Number, SyntaxKind::Comma].contains(&self.peek_after()) {
-            return self.fail(Mistake::Template);
+        if self.begins_arguments(self.at) {
+            let span = self.span(lexeme);
+            return self.fail_at(span, Mistake::Expected { expected: "a rule before `{`", found: format!("`{name}`") });
         }
         if self.is(SyntaxKind::Colon) || (self.is(SyntaxKind::DoubleColon) && self.peek_after() == SyntaxKind::Colon) {
             return self.fail_expected("a symbol, a literal, `|` or the end of the line");

@@ -56,7 +56,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L008",
         "unknown directive",
-        "The words behind `%` are ignore, import, json, regex, lark, if, llguidance and larkspur.",
+        "The words behind `%` are ignore, import, override, extend, declare, json, regex, lark, if, llguidance and larkspur.",
         "start: \"a\"\n%ignor \" \"\n",
         "start: \"a\"\n%ignore \" \"\n",
     ),
@@ -195,37 +195,61 @@ pub const CODES: &[CodeInfo] = &[
     ),
     CodeInfo::new(
         "L030",
-        "template",
-        "Templates are not supported yet.",
-        "start: list{\"a\"}\nlist{x}: x+\n",
-        "start: list\nlist: \"a\"+\n",
+        "number of arguments",
+        "A template is used with as many arguments as it has parameters. A rule that is no template takes none.",
+        "start: list{\"a\"}\nlist{x, sep}: x (sep x)*\n",
+        "start: list{\"a\", \",\"}\nlist{x, sep}: x (sep x)*\n",
     ),
     CodeInfo::new(
         "L031",
-        "file import",
-        "Only `common` can be imported, so far.",
-        "start: X\n%import python.NAME -> X\n",
-        "start: X\n%import common.CNAME -> X\n",
+        "nothing to import from",
+        "`%import .module.NAME` reads `module.lark` beside the text, `%import module.NAME` in a search path or among the \
+         libraries that are built in: `common`, `lark`, `python`, `unicode`. An import cannot leave its folder.",
+        "start: NAME\n%import tokens.NAME\n",
+        "start: NAME\n%import python.NAME\n",
     ),
     CodeInfo::new(
         "L032",
-        "`%override`",
-        "`%override` is not supported yet.",
-        "start: \"a\"\n%override start: \"b\"\n",
-        "start: \"b\"\n",
+        "nothing to override",
+        "`%override` replaces what an import or a statement before it has defined.",
+        "start: \"a\"\n%override item: \"b\"\n",
+        "start: item\nitem: \"a\"\n%override item: \"b\"\n",
     ),
     CodeInfo::new(
         "L033",
-        "`%extend`",
-        "`%extend` is not supported yet.",
-        "start: \"a\"\n%extend start: \"b\"\n",
-        "start: \"a\" | \"b\"\n",
+        "nothing to extend",
+        "`%extend` adds alternatives to what an import or a statement before it has defined, with the same parameters.",
+        "start: NUMBER\n%extend NUMBER: \"0x\" /[0-9a-f]+/\n",
+        "start: NUMBER\n%import common.NUMBER\n%extend NUMBER: \"0x\" /[0-9a-f]+/\n",
     ),
     CodeInfo::new(
         "L034",
-        "`%declare`",
-        "`%declare` is not supported yet.",
-        "start: \"a\"\n%declare INDENT\n",
+        "declared, not bound",
+        "`%declare` names a terminal that is not text. To be used it needs a token: the option `declare` says which.",
+        "start: \"a\" STOP\n%declare STOP\n",
+        "%larkspur { \"declare\": { \"STOP\": \"<|stop|>\" } }\nstart: \"a\" STOP\n%declare STOP\n",
+    ),
+    CodeInfo::new(
+        "L035",
+        "parameter of a template",
+        "A template's parameters have names of their own, which no rule has.",
+        "start: pair{\"a\", \"b\"}\npair{x, x}: x x\n",
+        "start: pair{\"a\", \"b\"}\npair{x, y}: x y\n",
+    ),
+    CodeInfo::new(
+        "L036",
+        "argument of a template",
+        "An argument is a name, a literal, a range, a token or a template with its arguments. Only a parameter that stands \
+         for a template's name takes arguments.",
+        "start: list{(\"a\" | \"b\")}\nlist{x}: x+\n",
+        "start: list{item}\nlist{x}: x+\nitem: \"a\" | \"b\"\n",
+    ),
+    CodeInfo::new(
+        "L037",
+        "imports in a circle",
+        "A text cannot import, directly or through others, the text that imports it: as in Lark each import reads the text \
+         anew, which would have no end.",
+        "",
         "start: \"a\"\n",
     ),
     CodeInfo::new(
@@ -251,8 +275,8 @@ pub const CODES: &[CodeInfo] = &[
     ),
     CodeInfo::new(
         "L043",
-        "unknown name in `common`",
-        "`common` has the terminals of Lark's common.lark.",
+        "unknown name in an import",
+        "The text or library that is imported from defines no such rule or terminal.",
         "start: NUM\n%import common.NUMBR -> NUM\n",
         "start: NUM\n%import common.NUMBER -> NUM\n",
     ),
@@ -371,9 +395,18 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L068",
         "lazy terminal alone",
-        "`_STRING_INNER` and `_STRING_ESC_INNER` end where what follows them begins; alone they take as much as they can.",
+        "A lazy quantifier ends where what follows it begins; at the end of a terminal it takes as little as it can. \
+         `_STRING_INNER` and `_STRING_ESC_INNER` alone take as much as they can.",
         "start: A\nA: \"x\" _STRING_INNER\n%import common._STRING_INNER\n",
         "start: A\nA: \"x\" _STRING_INNER \"y\"\n%import common._STRING_INNER\n",
+    ),
+    CodeInfo::new(
+        "L069",
+        "lazy quantifier at a regex's end",
+        "A regex that ends with a lazy quantifier is ended by what stands right behind it in its terminal, where that can \
+         only be in one place.",
+        "start: A\nA: \"<\" /.*?/ />+/\n",
+        "start: A\nA: \"<\" /.*?/ \">\"\n",
     ),
     CodeInfo::new(
         "L070",
@@ -473,6 +506,22 @@ pub const CODES: &[CodeInfo] = &[
         "The count is over the limit `repeat_max`.",
         "start: \"a\"~9999999\n",
         "start: \"a\"~999\n",
+    ),
+    CodeInfo::new(
+        "L095",
+        "templates without end",
+        "The templates are used with more different lists of arguments than the limit `template_instances_max` allows. A \
+         template that gives itself longer arguments has no end.",
+        "start: t{\"a\"}\nt{x}: x | t{twice{x}}\ntwice{x}: x x\n",
+        "start: t{\"a\"}\nt{x}: x | t{x} twice{x}\ntwice{x}: x x\n",
+    ),
+    CodeInfo::new(
+        "L096",
+        "too many imports",
+        "The grammar imports more texts than the limit `grammar_imports_max` allows, each counted for every text that \
+         imports it.",
+        "",
+        "start: \"a\"\n",
     ),
     CodeInfo::new(
         "L099",

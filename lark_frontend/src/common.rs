@@ -45,9 +45,14 @@ const TABLE: &[Common] = &[
     greedy("SQL_COMMENT", r"--[^\n]*"),
 ];
 
-/// The terminal of this name.
-pub(crate) fn find(name: &str) -> Option<&'static Common> {
-    TABLE.iter().find(|common| common.name == name)
+/// The terminal of this name, as an index for [`get`].
+pub(crate) fn index(name: &str) -> Option<usize> {
+    TABLE.iter().position(|common| common.name == name)
+}
+
+/// The terminal at an index.
+pub(crate) fn get(index: usize) -> &'static Common {
+    &TABLE[index]
 }
 
 /// All names.

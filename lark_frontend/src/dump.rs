@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::ast::{Ast, AstGrammarId, Definition, Item, NodeId, NodeKind};
+use crate::ast::{Ast, AstGrammarId, Definition, Item, Manner, NodeId, NodeKind};
 
 impl Ast {
     /// One line for each node, children indented; `text` is the source that the tree was read from.
@@ -28,7 +28,14 @@ impl Ast {
                 self.tree(*body, text, out);
                 Ok(())
             }
-            Item::Import(import) => writeln!(out, "  import common.{} as {}", import.name.text, import.alias.text),
+            Item::Import(import) => {
+                let dot = if import.relative { "." } else { "" };
+                for (name, alias) in &import.names {
+                    let _ = writeln!(out, "  import {dot}{}.{} as {}", import.module(), name.text, alias.text);
+                }
+                Ok(())
+            }
+            Item::Declare(name) => writeln!(out, "  declare {}", name.text),
             Item::Options { llguidance, json } => {
                 let span = self.json[*json].span;
                 let name = if *llguidance { "llguidance" } else { "larkspur" };
@@ -38,8 +45,17 @@ impl Ast {
     }
 
     fn definition(&self, definition: &Definition, text: &str, out: &mut String) {
-        let _ = write!(out, "  {}", if definition.is_terminal { "terminal" } else { "rule" });
+        let manner = match definition.manner {
+            Manner::Define => "",
+            Manner::Override => "override ",
+            Manner::Extend => "extend ",
+        };
+        let _ = write!(out, "  {manner}{}", if definition.is_terminal { "terminal" } else { "rule" });
         let _ = write!(out, " {}", definition.name.text);
+        if !definition.params.is_empty() {
+            let params: Vec<&str> = definition.params.iter().map(|param| param.text.as_str()).collect();
+            let _ = write!(out, "{{{}}}", params.join(", "));
+        }
         if definition.parametric {
             out.push_str("::_");
         }
@@ -88,6 +104,8 @@ impl Ast {
                 NodeKind::Range(..) => writeln!(out, "range"),
                 NodeKind::Rule(..) => writeln!(out, "rule {written}"),
                 NodeKind::Terminal(_) => writeln!(out, "terminal {written}"),
+                NodeKind::Template(name, _) => writeln!(out, "template {name}"),
+                NodeKind::Common(_) | NodeKind::Declared => writeln!(out, "terminal"),
                 NodeKind::String => writeln!(out, "string {written}"),
                 NodeKind::Regex => writeln!(out, "regex {}", written.replace('\n', "\\n")),
                 NodeKind::RegexJson(_) | NodeKind::Json(_) => writeln!(out, "json {}", written.replace('\n', "\\n")),

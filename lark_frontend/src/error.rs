@@ -42,17 +42,25 @@ pub(crate) enum Mistake {
     AttributeNeedsTerminal { attribute: &'static str, rule: String, attribute_span: Span },
     AttributeOnParametric { attribute: &'static str, rule: String },
     StopNullable { attribute: &'static str },
-    // What other issues add.
-    Template,
-    FileImport { path: String },
-    Override,
-    Extend,
-    Declare,
+    // Templates.
+    TemplateArguments { name: String, wanted: usize, given: usize, defined: Span },
+    TemplateArgument,
+    TemplateArgumentCalled { name: String, template: bool },
+    TemplateParamTwice { name: String, first: Span },
+    TemplateParamDefined { name: String, first: Span },
+    // Imports, and what changes a definition.
+    ImportMissing { module: String, file: String, relative: bool, resolved: bool },
+    ImportUnreadable { path: String, reason: String },
+    ImportAbove,
+    ImportUnknown { module: String, name: String, near: Option<String>, has: Vec<String> },
+    ImportCycle { cycle: Vec<String> },
+    NothingToChange { name: String, extends: bool, near: Option<Near> },
+    ExtendUnlike { name: String, reason: &'static str, first: Span },
+    DeclaredUnbound { name: String, defined: Span },
     // Names.
     RuleUndefined { name: String, near: Option<Near> },
     TerminalUndefined { name: String, near: Option<Near> },
     DefinedTwice { name: String, first: Span },
-    CommonUnknown { name: String, near: Option<String> },
     TerminalRecursive { cycle: Vec<String>, closing: Span },
     StartMissing { name: String, near: Option<Near>, empty: bool },
     StartNotRule { name: String },
@@ -71,7 +79,8 @@ pub(crate) enum Mistake {
     RegexFlag,
     TokenList { reason: String },
     RegexJson { reason: String },
-    LazyAlone { name: String },
+    LazyAlone { name: String, least: bool },
+    LazyUnclear { reason: &'static str },
     // Parameters.
     ParameterUnwanted { rule: String, defined: Span },
     ParameterMissing { rule: String, defined: Span },
@@ -89,6 +98,8 @@ pub(crate) enum Mistake {
     SourceTooLarge { limit: usize, used: usize },
     SymbolsTooMany { limit: usize },
     RegexNodesTooMany { limit: usize },
+    TemplatesTooMany { limit: usize },
+    ImportsTooMany { limit: usize },
 }
 
 /// The diagnostics of one run.
@@ -102,7 +113,8 @@ impl Sink {
         self.push(mistake.diagnostic(span));
     }
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.0.push(diagnostic);
+        // What stands in a template or an import is lowered more than once.
+        self.0.push_new(diagnostic);
     }
     pub fn extend(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
         diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
@@ -244,14 +256,84 @@ impl Mistake {
             Mistake::StopNullable { attribute } => say(format!("`{attribute}` matches the empty text")).help(format!(
                 "it must match at least one character; `{attribute}=\"\"` is the special case without text"
             )),
-            Mistake::Template => error("templates are not supported yet").help("write the rule out for each use"),
-            Mistake::FileImport { path } => say(format!("`{path}` cannot be imported: only `common` can, so far"))
-                .help("copy the definition, or write `%import common.NAME`"),
-            Mistake::Override => error("`%override` is not supported yet")
-                .help("there is nothing to override: only `common` can be imported"),
-            Mistake::Extend => error("`%extend` is not supported yet").help("add the alternatives to the definition"),
-            Mistake::Declare => {
-                error("`%declare` is not supported yet").help("define the terminal, or name a special token with `<…>`")
+            Mistake::TemplateArguments { name, wanted: 0, defined, .. } => {
+                say(format!("rule `{name}` is not a template"))
+                    .also(defined, "defined here")
+                    .help(format!("write `{name}` without arguments, or define it as `{name}{{x}}: …`"))
+            }
+            Mistake::TemplateArguments { name, wanted, given, defined } => {
+                let given = if given == 0 { "none".to_string() } else { given.to_string() };
+                say(format!("template `{name}` takes {}, and is given {given}", plural(wanted, "argument")))
+                    .also(defined, "defined here")
+            }
+            Mistake::TemplateArgument => error("an argument is a name, a literal, a range, a token or a template")
+                .help("give it a rule of its own, and that rule's name as the argument"),
+            Mistake::TemplateArgumentCalled { name, template: true } => {
+                say(format!("`{name}` is given arguments, but stands for no template here"))
+                    .help("pass a template's name without braces, as in `apply{list}`")
+            }
+            Mistake::TemplateArgumentCalled { name, template: false } => {
+                say(format!("`{name}` is a parameter of a template and takes none itself"))
+                    .help("call the parametric rule in a rule of its own")
+            }
+            Mistake::TemplateParamTwice { name, first } => {
+                say(format!("parameter `{name}` is listed twice")).also(first, "first here")
+            }
+            Mistake::TemplateParamDefined { name, first } => {
+                say(format!("parameter `{name}` is also the name of a rule"))
+                    .also(first, "defined here")
+                    .help("give one of them another name")
+            }
+            Mistake::ImportMissing { module, file, relative, resolved } => {
+                let diagnostic = say(format!("there is no `{module}` to import from"));
+                if !resolved {
+                    diagnostic.help(format!(
+                        "built in are {}; for other texts the caller gives `modules`",
+                        crate::modules::names()
+                    ))
+                } else if relative {
+                    diagnostic.help(format!("it is sought as `{file}` beside the text that imports it"))
+                } else {
+                    diagnostic.help(format!(
+                        "write `.{module}` for the file `{file}` beside this one; built in are {}",
+                        crate::modules::names()
+                    ))
+                }
+            }
+            Mistake::ImportUnreadable { path, reason } => say(format!("`{path}` cannot be read: {reason}")),
+            Mistake::ImportAbove => error("an import cannot leave the folder")
+                .help("one dot is the folder of this text; move the file there or give its folder as a search path"),
+            Mistake::NothingToChange { name, extends, near } => {
+                let verb = if extends { "extend" } else { "override" };
+                let diagnostic = say(format!("there is no `{name}` to {verb} up to here"));
+                match near {
+                    Some(Near { name: near, defined: None }) => {
+                        diagnostic.help(format!("`{near}` needs `%import common.{near}`"))
+                    }
+                    None => diagnostic.help("a change stands behind the definition or import that it changes"),
+                    near => diagnostic.did_you_mean(near),
+                }
+            }
+            Mistake::ExtendUnlike { name, reason, first } => {
+                say(format!("`{name}` cannot be extended so: {reason}")).also(first, "first defined here")
+            }
+            Mistake::ImportCycle { cycle } => say(format!("this import goes in a circle: {}", cycle.join(" -> ")))
+                .help("move what both need into a file that imports neither"),
+            Mistake::ImportUnknown { module, name, near, has } => {
+                let diagnostic = say(format!("`{module}` has no `{name}`"));
+                match near {
+                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                    None if has.is_empty() => diagnostic,
+                    None if has.len() > 30 => diagnostic.help(format!("it has {}, …", has[..30].join(", "))),
+                    None => diagnostic.help(format!("it has {}", has.join(", "))),
+                }
+            }
+            Mistake::DeclaredUnbound { name, defined } => {
+                say(format!("`{name}` is declared, and nothing says which token it is"))
+                    .also(defined, "declared here")
+                    .help(format!(
+                        "bind it: `%larkspur {{ \"declare\": {{ \"{name}\": \"<token>\" }} }}`, or define it"
+                    ))
             }
             Mistake::RuleUndefined { name, near } => {
                 say(format!("rule `{name}` is used but never defined")).at("not defined").did_you_mean(near)
@@ -270,15 +352,6 @@ impl Mistake {
             }
             Mistake::DefinedTwice { name, first } => {
                 say(format!("`{name}` is defined twice")).also(first, "first defined here")
-            }
-            Mistake::CommonUnknown { name, near } => {
-                let diagnostic = say(format!("`common` has no terminal `{name}`"));
-                match near {
-                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-                    None => {
-                        diagnostic.help(format!("it has {}", crate::common::names().collect::<Vec<_>>().join(", ")))
-                    }
-                }
             }
             Mistake::TerminalRecursive { cycle, closing } => {
                 say(format!("terminal `{}` refers to itself: {}", cycle[0], cycle.join(" -> ")))
@@ -332,9 +405,14 @@ impl Mistake {
                 say(reason).help("write `<[1]>`, `<[1-9,12]>`, `<[^1-9]>`, `<[^<name>]>` or `<[*]>`")
             }
             Mistake::RegexJson { reason } => say(reason),
-            Mistake::LazyAlone { name } => {
-                warn(format!("`{name}` takes as much as it can here, in Lark as little as it can"))
-                    .help("put what ends it behind it, in the same terminal")
+            Mistake::LazyAlone { name, least } => match least {
+                true => warn(format!("`{name}` takes as little as it can here: its lazy quantifier is its end")),
+                false => warn(format!("`{name}` takes as much as it can here, in Lark as little as it can")),
+            }
+            .help("put what ends it behind it, in the same terminal"),
+            Mistake::LazyUnclear { reason } => {
+                say(format!("where the lazy quantifier at the end of this ends is not clear: {reason}"))
+                    .help("write both as one regex, or say what may be repeated: `/[^\"]*/` for `/.*?/`")
             }
             Mistake::ParameterUnwanted { rule, defined } => say(format!("rule `{rule}` takes no parameter"))
                 .also(defined, "defined here")
@@ -384,6 +462,13 @@ impl Mistake {
                 say(format!("the terminals have more than {}, or copy each other too often", plural(limit, "node")))
                     .help("the limit is `regex_nodes_max`")
             }
+            Mistake::TemplatesTooMany { limit } => say(format!(
+                "the templates have more than {limit} different lists of arguments"
+            ))
+            .at("one more here")
+            .help("the limit is `template_instances_max`; a template that gives itself longer arguments has no end"),
+            Mistake::ImportsTooMany { limit } => say(format!("the grammar has more than {}", plural(limit, "import")))
+                .help("the limit is `grammar_imports_max`; what several texts import is read for each of them"),
         }
     }
 
@@ -417,15 +502,18 @@ impl Mistake {
             Mistake::AttributeNeedsTerminal { .. } => "L026",
             Mistake::AttributeOnParametric { .. } => "L027",
             Mistake::StopNullable { .. } => "L028",
-            Mistake::Template => "L030",
-            Mistake::FileImport { .. } => "L031",
-            Mistake::Override => "L032",
-            Mistake::Extend => "L033",
-            Mistake::Declare => "L034",
+            Mistake::TemplateArguments { .. } => "L030",
+            Mistake::ImportMissing { .. } | Mistake::ImportUnreadable { .. } | Mistake::ImportAbove => "L031",
+            Mistake::NothingToChange { extends: false, .. } => "L032",
+            Mistake::NothingToChange { extends: true, .. } | Mistake::ExtendUnlike { .. } => "L033",
+            Mistake::DeclaredUnbound { .. } => "L034",
+            Mistake::TemplateParamTwice { .. } | Mistake::TemplateParamDefined { .. } => "L035",
+            Mistake::TemplateArgument | Mistake::TemplateArgumentCalled { .. } => "L036",
+            Mistake::ImportCycle { .. } => "L037",
             Mistake::RuleUndefined { .. } => "L040",
             Mistake::TerminalUndefined { .. } => "L041",
             Mistake::DefinedTwice { .. } => "L042",
-            Mistake::CommonUnknown { .. } => "L043",
+            Mistake::ImportUnknown { .. } => "L043",
             Mistake::TerminalRecursive { .. } => "L044",
             Mistake::StartMissing { .. } => "L045",
             Mistake::StartNotRule { .. } => "L046",
@@ -443,6 +531,7 @@ impl Mistake {
             Mistake::TokenList { .. } => "L066",
             Mistake::RegexJson { .. } => "L067",
             Mistake::LazyAlone { .. } => "L068",
+            Mistake::LazyUnclear { .. } => "L069",
             Mistake::ParameterUnwanted { .. } => "L070",
             Mistake::ParameterMissing { .. } => "L071",
             Mistake::ParameterUnused { .. } => "L072",
@@ -458,6 +547,8 @@ impl Mistake {
             Mistake::RegexNodesTooMany { .. } => "L092",
             Mistake::TooDeep { .. } => "L093",
             Mistake::RepeatTooLarge { .. } => "L094",
+            Mistake::TemplatesTooMany { .. } => "L095",
+            Mistake::ImportsTooMany { .. } => "L096",
         }
     }
 }

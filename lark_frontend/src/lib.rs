@@ -1,6 +1,6 @@
 //! Lark text to the grammar IR.
 //!
-//! In: a Lark text, in Lark's language or llguidance's dialect of it. Out: [`Parsed`]: a [`Grammar`] and everything that
+//! In: a Lark text, in Lark's language or llguidance's dialect of it, and what gives the texts that it imports. Out: [`Parsed`]: a [`Grammar`] and everything that
 //! is wrong with the text, all in one run. Bodies of `%json` and names behind `@` are carried along for the linker.
 //! Knows nothing of other front ends, of vocabularies and of parsing with the grammar.
 //!
@@ -10,7 +10,7 @@
 //!
 //! let mut sources = SourceMap::new();
 //! let source = sources.add("sum.lark", "start: NUMBER (\"+\" NUMBER)*\n%import common.NUMBER\n");
-//! let parsed = parse(&sources, source, &LarkOptions::new(&Limits::default()));
+//! let parsed = parse(&mut sources, source, &LarkOptions::new(&Limits::default()));
 //! assert!(parsed.diagnostics.is_empty());
 //! assert_eq!(parsed.grammar.unwrap().rules.len(), 1);
 //! ```
@@ -23,8 +23,11 @@ mod codes;
 mod common;
 mod dump;
 mod error;
+mod expand;
 mod lexer;
+mod load;
 mod lower;
+mod modules;
 mod options;
 mod params;
 mod parser;
@@ -40,9 +43,11 @@ use larkspur_grammar::{
 
 pub use codes::CODES;
 pub use lexer::{JsonBlock, SyntaxKind};
+pub use modules::{ModuleResolver, ModuleText, Modules};
 
 use ast::Ast;
-use error::{Mistake, Sink};
+use error::Sink;
+use load::Loader;
 
 /// How to read a Lark text.
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +62,14 @@ pub struct LarkOptions<'a> {
     pub llguidance_face: bool,
     /// The grammar's name, for messages and `@name`.
     pub name: &'a str,
+    /// Gives the texts that `%import` names. Without it there are only the libraries that are built in.
+    pub modules: Option<&'a Modules>,
 }
 
 impl<'a> LarkOptions<'a> {
     /// A grammar without name that starts with `start`.
     pub fn new(limits: &'a Limits) -> Self {
-        Self { start: None, limits, lexer: None, llguidance_face: false, name: "" }
+        Self { start: None, limits, lexer: None, llguidance_face: false, name: "", modules: None }
     }
 }
 
@@ -77,19 +84,20 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a Lark text: lexer, parser, lowering.
-pub fn parse(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> Parsed {
+/// Reads a Lark text: lexer, parser, imports and templates, lowering. The texts that it imports are added to `sources`.
+pub fn parse(sources: &mut SourceMap, source: SourceId, options: &LarkOptions) -> Parsed {
     let mut sink = Sink::new(options.limits);
-    let Some(ast) = read(sources, source, options, &mut sink) else {
+    let Some(mut loader) = Loader::new(sources, source, options, &mut sink) else {
         return Parsed { grammar: None, schemas: Vec::new(), diagnostics: sink.finish() };
     };
-    let rust = options.llguidance_face || ast.begins_with_llguidance;
+    expand::expand(&mut loader);
+    let ast = loader.ast;
+    let rust = ast.rust.contains(&source);
     let ignore_edges = if rust { IgnoreEdges::None } else { IgnoreEdges::Both };
     let setting = lower::Setting {
-        text: &sources.get(source).text,
+        sources,
         ast: &ast,
         limits: options.limits,
-        rust,
         defaults: GrammarOptions { ignore_edges, ..GrammarOptions::default() },
         lexer: options.lexer,
         nested: false,
@@ -100,21 +108,10 @@ pub fn parse(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> Pa
 }
 
 /// Reads a Lark text as far as its syntax tree, which prints as text with [`Ast::dump`]. The tree of a text with
-/// mistakes lacks what could not be read.
+/// mistakes lacks what could not be read. Imports are not followed.
 pub fn parse_ast(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> (Option<Ast>, Vec<Diagnostic>) {
     let mut sink = Sink::new(options.limits);
-    let ast = read(sources, source, options, &mut sink);
+    let mut sources = sources.clone();
+    let ast = Loader::new(&mut sources, source, options, &mut sink).map(|loader| loader.ast);
     (ast, sink.finish())
-}
-
-/// Lexer and parser. `None` if the text is over its limit.
-fn read(sources: &SourceMap, source: SourceId, options: &LarkOptions, sink: &mut Sink) -> Option<Ast> {
-    let text = &sources.get(source).text;
-    let limit = options.limits.source_bytes_max.min(u32::MAX as usize);
-    if text.len() > limit {
-        sink.report(Span::new(source, 0, 0), Mistake::SourceTooLarge { limit, used: text.len() });
-        return None;
-    }
-    let lexed = lexer::lex(text, source, options.llguidance_face, options.limits, sink);
-    Some(parser::parse(text, source, lexed, options.limits, sink))
 }

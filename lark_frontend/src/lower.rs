@@ -6,8 +6,8 @@
 
 use larkspur_grammar::{
     Alternative, Condition, ConditionId, Embed, EmbedId, EmbedKind, Expr, ExprId, ExprKind, Grammar, GrammarOptions,
-    IndexVec, Limits, ParamExpr, RegexId, Rule, RuleId, Span, Terminal, TerminalId, TokenItem, TokenSet, TokenSetId,
-    index::Id,
+    IndexVec, LazyTail, Limits, ParamExpr, RegexId, Rule, RuleId, SourceMap, Span, Terminal, TerminalId, TokenItem,
+    TokenSet, TokenSetId, index::Id,
 };
 use std::collections::VecDeque;
 
@@ -21,11 +21,9 @@ use crate::{options, tokens};
 /// What a nested grammar takes over from the text around it.
 #[derive(Clone)]
 pub(crate) struct Setting<'a> {
-    pub text: &'a str,
+    pub sources: &'a SourceMap,
     pub ast: &'a Ast,
     pub limits: &'a Limits,
-    /// Strings of JSON, regexes of Rust.
-    pub rust: bool,
     /// Options where the grammar sets none.
     pub defaults: GrammarOptions,
     /// The caller's choice, which beats the grammar's.
@@ -76,7 +74,7 @@ fn lower_one<'a>(
     sink: &mut Sink,
 ) -> (Grammar, Vec<Nested<'a>>) {
     let grammar = &setting.ast.grammars[id];
-    let mut options = options::read(setting.ast, grammar, setting.defaults.clone(), setting.nested, sink);
+    let (mut options, bindings) = options::read(setting.ast, grammar, setting.defaults.clone(), setting.nested, sink);
     if let Some(lexer) = setting.lexer {
         options.lexer = lexer;
     }
@@ -89,7 +87,9 @@ fn lower_one<'a>(
         rules: Vec::new(),
         inner_rules: Vec::new(),
         terminals: Vec::new(),
+        bindings,
         anonymous: FxHashMap::default(),
+        lazy_tails: FxHashMap::default(),
         token_sets: FxHashMap::default(),
         rule: RuleContext { parametric: false, uses_parameter: false },
         scope: TerminalScope::Definition,
@@ -100,6 +100,7 @@ fn lower_one<'a>(
     lowerer.named_terminals();
     lowerer.ignored(grammar);
     lowerer.rule_bodies();
+    lowerer.unused_bodies(grammar);
     lowerer.start(start, whole, grammar.has_unread);
     let nested = std::mem::take(&mut lowerer.nested);
     (lowerer.finish(), nested)
@@ -142,8 +143,12 @@ pub(crate) struct Lowerer<'a, 's> {
     inner_rules: Vec<Rule>,
     /// Named terminals, in order of definition; a named terminal's id is its index.
     pub terminals: Vec<NamedTerminal<'a>>,
+    /// Tokens that declared terminals stand for.
+    bindings: options::Bindings,
     /// Terminals without attributes by regex, and whether they were written as a string.
     anonymous: FxHashMap<(RegexId, bool), TerminalId>,
+    /// How regexes and sequences go on that end with a lazy quantifier.
+    pub lazy_tails: FxHashMap<NodeId, LazyTail>,
     /// Token sets by their text.
     token_sets: FxHashMap<String, TokenSetId>,
     rule: RuleContext,
@@ -155,57 +160,37 @@ pub(crate) struct Lowerer<'a, 's> {
 
 impl<'a> Lowerer<'a, '_> {
     pub fn text(&self, span: Span) -> &'a str {
-        &self.setting.text[span.start as usize..span.end as usize]
+        &self.setting.sources.get(span.source).text[span.start as usize..span.end as usize]
     }
 
-    /// Enters every definition and import under its name.
+    /// Whether a text has strings of JSON and regexes of Rust.
+    pub fn is_rust(&self, span: Span) -> bool {
+        self.setting.ast.rust.contains(&span.source)
+    }
+
+    /// Enters every definition under its name; `expand` has seen to it that there is one of each.
     fn declare(&mut self, grammar: &'a AstGrammar) {
         for item in &grammar.items {
-            let (name, span) = match item {
-                Item::Definition(definition) => (&definition.name.text, definition.name.span),
-                Item::Import(import) => (&import.alias.text, import.alias.span),
-                _ => continue,
-            };
-            if let Some(&(symbol, first)) = self.names.get(name.as_str()) {
-                if self.is_import_again(symbol, item) {
-                    continue;
-                }
-                self.sink.report(span, Mistake::DefinedTwice { name: name.clone(), first });
-                continue;
-            }
-            let symbol = match item {
-                Item::Definition(definition) if !definition.is_terminal => {
-                    self.rules.push(definition);
-                    Symbol::Rule(self.rules.len() - 1)
-                }
-                Item::Definition(definition) => self.declare_terminal(name, span, TerminalBody::Defined(definition)),
-                Item::Import(import) => match crate::common::find(&import.name.text) {
-                    Some(common) => self.declare_terminal(name, span, TerminalBody::Common(common)),
-                    None => {
-                        let names = crate::common::names().map(|name| (name, None));
-                        let near = near(&import.name.text, names).map(|near| near.name);
-                        self.sink
-                            .report(import.name.span, Mistake::CommonUnknown { name: import.name.text.clone(), near });
-                        self.declare_terminal(name, span, TerminalBody::Broken)
-                    }
-                },
-                _ => continue,
+            let Item::Definition(definition) = item else { continue };
+            let (name, span) = (definition.name.text.as_str(), definition.name.span);
+            let symbol = if definition.is_terminal {
+                let kind = &self.setting.ast.nodes[definition.body].kind;
+                let body = match kind {
+                    NodeKind::Error if definition.imported => TerminalBody::Broken,
+                    NodeKind::Declared => TerminalBody::Broken,
+                    _ => TerminalBody::Defined(definition),
+                };
+                let is_declared = *kind == NodeKind::Declared;
+                let mut terminal = NamedTerminal::new(name, span, body);
+                terminal.is_declared = is_declared;
+                self.terminals.push(terminal);
+                Symbol::Terminal(self.terminals.len() - 1)
+            } else {
+                self.rules.push(definition);
+                Symbol::Rule(self.rules.len() - 1)
             };
             self.names.insert(name, (symbol, span));
         }
-    }
-
-    /// As in Lark, the same import may stand twice.
-    fn is_import_again(&self, symbol: Symbol, item: &Item) -> bool {
-        match (symbol, item) {
-            (Symbol::Terminal(index), Item::Import(import)) => self.terminals[index].is_common(&import.name.text),
-            _ => false,
-        }
-    }
-
-    fn declare_terminal(&mut self, name: &'a str, span: Span, body: TerminalBody<'a>) -> Symbol {
-        self.terminals.push(NamedTerminal::new(name, span, body));
-        Symbol::Terminal(self.terminals.len() - 1)
     }
 
     /// Lowers all named terminals, those that others refer to first.
@@ -235,6 +220,10 @@ impl<'a> Lowerer<'a, '_> {
             let Item::Ignore(body) = item else { continue };
             self.scope = TerminalScope::Definition;
             let id = match self.named(*body) {
+                Some(id) if self.terminals[id.index()].is_declared => {
+                    self.not_in_terminal("a declared terminal", self.setting.ast.nodes[*body].span);
+                    continue;
+                }
                 Some(id) => id,
                 None => self.lift(*body),
             };
@@ -258,6 +247,7 @@ impl<'a> Lowerer<'a, '_> {
     /// The node as a terminal: a named one of the same pattern, or a new one.
     fn lift(&mut self, node: NodeId) -> TerminalId {
         let regex = self.terminal(node);
+        self.warn_of_lazy_node(node, self.setting.ast.nodes[node].span);
         let is_literal = self.is_literal(node);
         if let Some(&id) = self.anonymous.get(&(regex, is_literal)) {
             return id;
@@ -313,7 +303,8 @@ impl<'a> Lowerer<'a, '_> {
             None => {
                 let sound = self.rules.iter().filter(|rule| !self.sink.has_error_in(rule.name.span));
                 let near = near(name, sound.map(|rule| (rule.name.text.as_str(), Some(rule.name.span))));
-                if near.is_none() && (has_unread || self.has_unread_names()) {
+                let is_unread = self.sink.has_errors() && (has_unread || self.has_unread_names());
+                if near.is_none() && is_unread {
                     return;
                 }
                 let mistake = Mistake::StartMissing { name: name.to_string(), near, empty: self.rules.is_empty() };
@@ -439,7 +430,8 @@ impl Lowerer<'_, '_> {
             NodeKind::Rule(name, param) => self.reference(name, *param, span),
             NodeKind::Terminal(name) => self.reference(name, None, span),
             NodeKind::String if self.text(span).starts_with("\"\"") => ExprKind::Sequence(Vec::new()),
-            NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) => {
+            NodeKind::Template(..) | NodeKind::Declared => unreachable!("expanded before"),
+            NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) | NodeKind::Common(_) => {
                 ExprKind::Terminal(self.lift(node))
             }
             NodeKind::Json(json) => {
@@ -508,6 +500,9 @@ impl Lowerer<'_, '_> {
                 if param.is_some() {
                     self.sink.report(span, Mistake::ParameterUnwanted { rule: name.to_string(), defined });
                 }
+                if self.terminals[index].is_declared {
+                    return self.declared(index, span);
+                }
                 self.warn_of_lazy(index, span);
                 ExprKind::Terminal(TerminalId::from_index(index))
             }
@@ -516,6 +511,23 @@ impl Lowerer<'_, '_> {
                 ExprKind::Sequence(Vec::new())
             }
         }
+    }
+
+    /// A terminal of `%declare`: the token that it stands for.
+    fn declared(&mut self, index: usize, span: Span) -> ExprKind {
+        let (name, defined) = (self.terminals[index].name, self.terminals[index].span);
+        let Some((text, place)) = self.bindings.get(name).cloned() else {
+            self.sink.report(span, Mistake::DeclaredUnbound { name: name.to_string(), defined });
+            return ExprKind::Sequence(Vec::new());
+        };
+        if let Some(&id) = self.token_sets.get(&text) {
+            return ExprKind::Tokens(id);
+        }
+        // The value's place is that of its quotes.
+        let set = tokens::token_set(&text, Span { start: place.start + 1, ..place }, self.sink);
+        let id = self.grammar.token_sets.push(set);
+        self.token_sets.insert(text, id);
+        ExprKind::Tokens(id)
     }
 
     /// Reports a name that nothing defines.

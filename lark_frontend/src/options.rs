@@ -4,16 +4,29 @@ use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId};
 use larkspur_grammar::{GrammarOptions, IgnoreEdges, LexerMode, Span, Unproductive};
 
+use rustc_hash::FxHashMap;
+
 use crate::ast::{Ast, AstGrammar, Item};
 use crate::error::{Mistake, Sink};
 
 const LLGUIDANCE_KEYS: &[&str] = &["no_forcing", "allow_invalid_utf8", "allow_initial_skip", "ignore_once"];
 
-const LARKSPUR_KEYS: &[&str] =
-    &["lexer", "ignore_edges", "ignore_once", "allow_invalid_utf8", "no_forcing", "unproductive", "keywords"];
+const LARKSPUR_KEYS: &[&str] = &[
+    "lexer",
+    "ignore_edges",
+    "ignore_once",
+    "allow_invalid_utf8",
+    "no_forcing",
+    "unproductive",
+    "keywords",
+    "declare",
+];
 
 /// Options that only the outermost grammar sets.
 const ROOT_KEYS: &[&str] = &["lexer", "allow_invalid_utf8", "no_forcing", "unproductive"];
+
+/// The tokens that `declare` binds names to: as they are written, and where.
+pub(crate) type Bindings = FxHashMap<String, (String, Span)>;
 
 /// Reads the options of a grammar over `defaults`; a later statement wins.
 pub(crate) fn read(
@@ -22,8 +35,8 @@ pub(crate) fn read(
     defaults: GrammarOptions,
     nested: bool,
     sink: &mut Sink,
-) -> GrammarOptions {
-    let mut reader = Reader { options: defaults, nested, sink };
+) -> (GrammarOptions, Bindings) {
+    let mut reader = Reader { options: defaults, bindings: Bindings::default(), nested, sink };
     for item in &grammar.items {
         let Item::Options { llguidance, json } = item else { continue };
         let block = &ast.json[*json];
@@ -37,11 +50,12 @@ pub(crate) fn read(
             reader.option(keys, &member.key, member.key_span, document, member.value);
         }
     }
-    reader.options
+    (reader.options, reader.bindings)
 }
 
 struct Reader<'s> {
     options: GrammarOptions,
+    bindings: Bindings,
     nested: bool,
     sink: &'s mut Sink,
 }
@@ -60,14 +74,34 @@ impl Reader<'_> {
             "lexer" => "`\"longest\"` or `\"exact\"`",
             "ignore_edges" => "`\"both\"`, `\"leading\"`, `\"trailing\"` or `\"none\"`",
             "unproductive" => "`\"error\"` or `\"allow\"`",
+            "declare" => "an object of names and tokens, `{ \"NAME\": \"<token>\" }`",
             _ => "`true` or `false`",
         };
+        if key == "declare" {
+            return self.bind(document, value, expected);
+        }
         let set = match document.string(value) {
             Some(text) => self.set_text(key, text),
             None => document.bool(value).and_then(|value| self.set_bool(key, value)),
         };
         if set.is_none() {
             self.sink.report(document.span(value), Mistake::OptionValue { key: key.to_string(), expected });
+        }
+    }
+
+    fn bind(&mut self, document: &JsonDocument, value: JsonId, expected: &'static str) {
+        let mistake = || Mistake::OptionValue { key: "declare".to_string(), expected };
+        let Some(members) = document.object(value) else {
+            return self.sink.report(document.span(value), mistake());
+        };
+        for member in members {
+            let place = document.span(member.value);
+            match document.string(member.value) {
+                Some(token) if token.len() > 2 && token.starts_with('<') && token.ends_with('>') => {
+                    self.bindings.insert(member.key.to_string(), (token.to_string(), place));
+                }
+                _ => self.sink.report(place, mistake()),
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 use larkspur_grammar::{Condition, ConditionId, IndexVec, Limits, SourceId, Span, index::Id};
 use rustc_hash::FxHashMap;
 
-use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Import, Item, Name, Node, NodeId, NodeKind};
+use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Import, Item, Manner, Name, Node, NodeId, NodeKind};
 use crate::error::{Mistake, Sink};
 use crate::lexer::{JsonBlock, Lexed, Lexeme, SyntaxKind};
 
@@ -17,28 +17,38 @@ pub(crate) struct Reported;
 /// What parsing functions return.
 pub(crate) type Parse<T> = Result<T, Reported>;
 
-/// Reads all statements of a text.
-pub(crate) fn parse(text: &str, source: SourceId, lexed: Lexed, limits: &Limits, sink: &mut Sink) -> Ast {
+/// Reads all statements of a text into `ast`. Returns the text's own grammar.
+pub(crate) fn parse(
+    text: &str,
+    source: SourceId,
+    lexed: Lexed,
+    limits: &Limits,
+    ast: &mut Ast,
+    sink: &mut Sink,
+) -> AstGrammarId {
+    let Ast { grammars, nodes, conditions, json, symbols, .. } = ast;
+    let root = grammars.next_id();
     let mut parser = Parser {
         text,
         source,
         lexemes: &lexed.lexemes,
         json: &lexed.json,
+        json_before: json.len(),
         at: 0,
         depth: 0,
         in_rule_body: false,
-        symbols: 0,
+        symbols,
         limits,
         sink,
-        grammars: IndexVec::new(),
+        grammars,
         nested: Vec::new(),
         nested_ends: nested_ends(&lexed.lexemes),
-        nodes: IndexVec::new(),
-        conditions: IndexVec::new(),
+        nodes,
+        conditions,
     };
     parser.grammars();
-    let (grammars, nodes, conditions) = (parser.grammars, parser.nodes, parser.conditions);
-    Ast { grammars, nodes, conditions, json: lexed.json, begins_with_llguidance: lexed.begins_with_llguidance }
+    json.extend(lexed.json);
+    root
 }
 
 pub(crate) struct Parser<'a, 's> {
@@ -46,6 +56,8 @@ pub(crate) struct Parser<'a, 's> {
     source: SourceId,
     pub(crate) lexemes: &'a [Lexeme],
     json: &'a [JsonBlock],
+    /// JSON values of other texts.
+    json_before: usize,
     /// Index of the next lexeme.
     pub(crate) at: usize,
     /// Brackets and nested grammars that are open.
@@ -53,16 +65,16 @@ pub(crate) struct Parser<'a, 's> {
     /// Whether the last statement was a definition: for the message when the next line is none.
     in_rule_body: bool,
     /// Nodes, alternatives and statements so far.
-    pub(crate) symbols: usize,
+    pub(crate) symbols: &'s mut usize,
     pub(crate) limits: &'a Limits,
     pub(crate) sink: &'s mut Sink,
-    grammars: IndexVec<AstGrammarId, AstGrammar>,
+    grammars: &'s mut IndexVec<AstGrammarId, AstGrammar>,
     /// Nested grammars that are still to be read: the lexeme behind the brace, and the depth there.
     nested: Vec<(AstGrammarId, usize, usize)>,
     /// Of each `{` of a nested grammar that is closed, its `}`. Indices of lexemes.
     nested_ends: FxHashMap<usize, usize>,
-    pub(crate) nodes: IndexVec<NodeId, Node>,
-    pub(crate) conditions: IndexVec<ConditionId, Condition>,
+    pub(crate) nodes: &'s mut IndexVec<NodeId, Node>,
+    pub(crate) conditions: &'s mut IndexVec<ConditionId, Condition>,
 }
 
 /// Of each `{` behind `%lark`, the `}` that closes it. A repetition's `{` that is left open ends with its line.
@@ -194,7 +206,7 @@ impl<'a> Parser<'a, '_> {
         self.depth -= 1;
     }
     pub(crate) fn node(&mut self, kind: NodeKind, span: Span) -> NodeId {
-        self.symbols += 1;
+        *self.symbols += 1;
         self.nodes.push(Node { kind, span })
     }
 }
@@ -207,7 +219,7 @@ impl Parser<'_, '_> {
         self.grammars[root] = self.statements(false);
         let mut next = 0;
         while let Some(&(id, at, depth)) = self.nested.get(next)
-            && self.symbols <= self.limits.grammar_symbols_max
+            && *self.symbols <= self.limits.grammar_symbols_max
         {
             next += 1;
             (self.at, self.depth) = (at, depth);
@@ -224,7 +236,7 @@ impl Parser<'_, '_> {
             if self.is(SyntaxKind::Eof) || self.sink.is_full() || (nested && self.is(SyntaxKind::RBrace)) {
                 return grammar;
             }
-            if self.symbols > self.limits.grammar_symbols_max {
+            if *self.symbols > self.limits.grammar_symbols_max {
                 let span = self.here();
                 self.sink.report(span, Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
                 grammar.has_unread = true;
@@ -272,7 +284,7 @@ impl Parser<'_, '_> {
     }
 
     fn statement(&mut self, items: &mut Vec<Item>) -> Parse<()> {
-        self.symbols += 1;
+        *self.symbols += 1;
         let after_body = std::mem::replace(&mut self.in_rule_body, false);
         match self.peek().kind {
             SyntaxKind::RuleName | SyntaxKind::TerminalName | SyntaxKind::Bang | SyntaxKind::Question => {
@@ -292,7 +304,7 @@ impl Parser<'_, '_> {
                     return self.fail(Mistake::StatementExpected { found, after_body });
                 }
                 self.in_rule_body = true;
-                self.definition(items)
+                self.definition(Manner::Define, items)
             }
             SyntaxKind::KwIgnore => {
                 self.next();
@@ -307,8 +319,11 @@ impl Parser<'_, '_> {
                 items.push(Item::Options { llguidance, json });
                 Ok(())
             }
-            SyntaxKind::KwOverride => self.fail(Mistake::Override),
-            SyntaxKind::KwExtend => self.fail(Mistake::Extend),
+            SyntaxKind::KwOverride | SyntaxKind::KwExtend => {
+                self.in_rule_body = true;
+                let extends = self.next().kind == SyntaxKind::KwExtend;
+                self.definition(if extends { Manner::Extend } else { Manner::Override }, items)
+            }
             SyntaxKind::KwDeclare => self.declare(items),
             _ => {
                 let found = self.found();
@@ -323,10 +338,10 @@ impl Parser<'_, '_> {
         let lexeme = self.expect(SyntaxKind::Json)?;
         // A value that is missing is empty, and may share its place with none.
         let index = self.json.partition_point(|block| block.span.start < lexeme.start);
-        Ok(index)
+        Ok(self.json_before + index)
     }
 
-    fn definition(&mut self, items: &mut Vec<Item>) -> Parse<()> {
+    fn definition(&mut self, manner: Manner, items: &mut Vec<Item>) -> Parse<()> {
         let first = self.peek();
         let (mut keep_all, mut inline) = (false, false);
         while let kind @ (SyntaxKind::Bang | SyntaxKind::Question) = self.peek().kind {
@@ -336,7 +351,7 @@ impl Parser<'_, '_> {
         }
         let is_terminal = self.is(SyntaxKind::TerminalName);
         if !is_terminal && !self.is(SyntaxKind::RuleName) {
-            return self.fail_expected("a rule name");
+            return self.fail_expected(if manner == Manner::Define { "a rule name" } else { "a definition" });
         }
         let lexeme = self.next();
         let name = Name { text: self.str(lexeme).to_string(), span: self.span(lexeme) };
@@ -353,16 +368,7 @@ impl Parser<'_, '_> {
         }
         let (first_node, name_span) = (self.nodes.len(), name.span);
         let error = self.node(NodeKind::Error, name_span);
-        let mut definition = Definition {
-            name,
-            is_terminal,
-            keep_all,
-            inline,
-            parametric: false,
-            priority: 0,
-            attributes: Vec::new(),
-            body: error,
-        };
+        let mut definition = Definition { manner, keep_all, inline, ..Definition::new(name, is_terminal, error) };
         let result = self.definition_rest(&mut definition);
         if result.is_err() {
             definition.body = self.broken(first_node, name_span);
@@ -379,7 +385,9 @@ impl Parser<'_, '_> {
                     self.expect(SyntaxKind::Underscore)?;
                     definition.parametric = true;
                 }
-                SyntaxKind::LBrace => return self.fail(Mistake::Template),
+                SyntaxKind::LBrace if definition.params.is_empty() && !definition.is_terminal => {
+                    definition.params = self.template_params()?;
+                }
                 SyntaxKind::Dot => {
                     self.next();
                     definition.priority = self.priority()?;
@@ -420,29 +428,54 @@ impl Parser<'_, '_> {
         Ok(if negative { -value } else { value })
     }
 
-    /// `%import common.X`, `%import common.X -> Y`, `%import common (X, Y)`.
+    /// `{x, y}` behind a template's name.
+    fn template_params(&mut self) -> Parse<Vec<Name>> {
+        let opened = self.next();
+        let mut params: Vec<Name> = Vec::new();
+        loop {
+            if !self.is(SyntaxKind::RuleName) {
+                return self.fail_expected("a parameter's name, in lower case");
+            }
+            let param = self.any_name("a parameter's name")?;
+            if let Some(first) = params.iter().find(|first| first.text == param.text) {
+                let first = first.span;
+                self.sink.report(param.span, Mistake::TemplateParamTwice { name: param.text.clone(), first });
+            }
+            params.push(param);
+            if self.accept(SyntaxKind::Comma).is_none() {
+                break;
+            }
+        }
+        self.close(SyntaxKind::RBrace, opened)?;
+        Ok(params)
+    }
+
+    /// `%import module.X`, `%import .folder.module.X -> Y`, `%import module (X, Y)`.
     fn import(&mut self, items: &mut Vec<Item>) -> Parse<()> {
         self.next();
         let first = self.peek();
-        let mut path: Vec<Name> = Vec::new();
-        let relative = [SyntaxKind::Dot, SyntaxKind::DotDot].contains(&self.peek().kind);
+        let relative = self.is(SyntaxKind::Dot) || self.is(SyntaxKind::DotDot);
+        let dots = self.at;
+        let mut above = false;
         while [SyntaxKind::Dot, SyntaxKind::DotDot].contains(&self.peek().kind) {
+            above |= self.at > dots || self.is(SyntaxKind::DotDot);
             self.next();
         }
+        let mut path: Vec<Name> = Vec::new();
         loop {
             path.push(self.any_name("the name of what to import")?);
             if self.accept(SyntaxKind::Dot).is_none() {
                 break;
             }
         }
-        let path_span = self.since(first);
         let mut names: Vec<(Name, Name)> = Vec::new();
+        let span = self.since(first);
         if let Some(opened) = self.accept(SyntaxKind::LParen) {
             loop {
-                let name = self.any_name("a terminal name")?;
+                let name = self.any_name("the name of a rule or terminal")?;
                 names.push((name.clone(), name));
                 if self.is(SyntaxKind::Arrow) {
-                    return self.fail_expected("`,` or `)` (a new name needs `%import common.NAME -> NEW_NAME`)");
+                    return self.fail_expected("`,` or `)` (a new name needs `%import module.NAME -> NEW_NAME`)");
                 }
                 if self.accept(SyntaxKind::Comma).is_none() {
                     break;
@@ -454,43 +487,24 @@ impl Parser<'_, '_> {
             let alias =
                 if self.accept(SyntaxKind::Arrow).is_some() { self.any_name("the new name")? } else { name.clone() };
             names.push((name, alias));
+        } else {
+            return self.fail_expected("`.` and what to import, or names in parentheses");
         }
-        if !relative && path.len() == 1 && path[0].text == "common" && names.is_empty() {
-            return self.fail_expected("`.` and a terminal's name, or names in parentheses");
-        }
-        if relative || path.len() != 1 || path[0].text != "common" || names.is_empty() {
-            let path = self.text[path_span.start as usize..path_span.end as usize].to_string();
-            names.into_iter().for_each(|(_, alias)| self.unknown(alias, items));
-            return self.fail_at(path_span, Mistake::FileImport { path });
-        }
-        items.extend(names.into_iter().map(|(name, alias)| Item::Import(Import { name, alias })));
+        *self.symbols += names.len();
+        items.push(Item::Import(Import { relative, above, path, span, names }));
         Ok(())
     }
 
-    /// `%declare A B`: not supported, but the names count as defined.
+    /// `%declare A B`.
     fn declare(&mut self, items: &mut Vec<Item>) -> Parse<()> {
-        let span = self.here();
         self.next();
-        while self.is(SyntaxKind::RuleName) || self.is(SyntaxKind::TerminalName) {
-            let name = self.any_name("a name")?;
-            self.unknown(name, items);
+        loop {
+            items.push(Item::Declare(self.any_name("a name to declare")?));
+            *self.symbols += 1;
+            if !self.is(SyntaxKind::RuleName) && !self.is(SyntaxKind::TerminalName) {
+                return Ok(());
+            }
         }
-        self.fail_at(span, Mistake::Declare)
-    }
-
-    /// Enters a name whose definition could not be read, so that its uses are not reported besides.
-    fn unknown(&mut self, name: Name, items: &mut Vec<Item>) {
-        let body = self.node(NodeKind::Error, name.span);
-        items.push(Item::Definition(Definition {
-            is_terminal: name.text.trim_start_matches('_').starts_with(|c: char| c.is_ascii_uppercase()),
-            name,
-            keep_all: false,
-            inline: false,
-            parametric: false,
-            priority: 0,
-            attributes: Vec::new(),
-            body,
-        }));
     }
 
     pub(crate) fn any_name(&mut self, expected: &'static str) -> Parse<Name> {

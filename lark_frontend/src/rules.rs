@@ -59,7 +59,10 @@ impl Lowerer<'_, '_> {
         for attribute in &definition.attributes {
             let span = attribute.span;
             match attribute.value {
-                AttributeValue::Capture(None) => read.capture = Some(definition.name.text.clone()),
+                AttributeValue::Capture(None) => {
+                    let name = definition.template.as_ref().unwrap_or(&definition.name.text);
+                    read.capture = Some(name.clone());
+                }
                 AttributeValue::Capture(Some(name)) => read.capture = Some(self.string_value(name)),
                 AttributeValue::StopCapture(name) => read.stop_capture = Some(self.string_value(name)),
                 AttributeValue::Lazy => read.lazy = Some(span),

@@ -1,13 +1,15 @@
 //! Terminals to regexes: the order in which they refer to each other, and each construct's regex.
 
-use larkspur_grammar::{CharClass, Dialect, RegexId, RegexNode, RegexOptions, Span, TextMap, parse_regex};
+use larkspur_grammar::{
+    CharClass, Dialect, LazyTail, RegexId, RegexNode, RegexOptions, Span, TextMap, parse_lexeme, parse_regex,
+};
 use rustc_hash::FxHashMap;
 
-use crate::ast::{Definition, NodeId, NodeKind};
-use crate::common::Common;
+use crate::ast::{AstGrammar, Definition, NodeId, NodeKind};
 use crate::error::Mistake;
 use crate::lower::{Lowerer, Symbol, Task, TerminalScope};
 use crate::strings::{self, Written};
+use crate::tokens;
 
 /// Symbols by name, and where they are defined.
 pub(crate) type Names<'a> = FxHashMap<&'a str, (Symbol, Span)>;
@@ -16,7 +18,6 @@ pub(crate) type Names<'a> = FxHashMap<&'a str, (Symbol, Span)>;
 #[derive(Clone, Copy)]
 pub(crate) enum TerminalBody<'a> {
     Defined(&'a Definition),
-    Common(&'static Common),
     /// It was reported.
     Broken,
 }
@@ -30,13 +31,28 @@ pub(crate) struct NamedTerminal<'a> {
     pub regex: RegexId,
     pub is_literal: bool,
     pub used_in_terminal: bool,
-    /// See [`Common::lazy`]; handed on by a terminal that is only another one.
+    /// Made by `%declare`: no text matches it.
+    pub is_declared: bool,
+    /// See [`Common::lazy`](crate::common::Common::lazy); handed on by a terminal that is only another one.
     lazy: bool,
+    /// It ends with a lazy quantifier.
+    tail: Option<LazyTail>,
 }
 
 impl<'a> NamedTerminal<'a> {
     pub fn new(name: &'a str, span: Span, body: TerminalBody<'a>) -> Self {
-        Self { name, span, body, regex: RegexId(0), is_literal: false, used_in_terminal: false, lazy: false }
+        let regex = RegexId(0);
+        Self {
+            name,
+            span,
+            body,
+            regex,
+            is_literal: false,
+            used_in_terminal: false,
+            is_declared: false,
+            lazy: false,
+            tail: None,
+        }
     }
     pub fn priority(&self) -> i32 {
         match self.body {
@@ -45,11 +61,7 @@ impl<'a> NamedTerminal<'a> {
         }
     }
     pub fn is_definition(&self) -> bool {
-        matches!(self.body, TerminalBody::Defined(_))
-    }
-    /// Whether it is this terminal of `common`.
-    pub fn is_common(&self, name: &str) -> bool {
-        matches!(self.body, TerminalBody::Common(common) if common.name == name)
+        matches!(self.body, TerminalBody::Defined(definition) if !definition.imported)
     }
     pub fn is_broken(&self) -> bool {
         matches!(self.body, TerminalBody::Broken)
@@ -138,18 +150,18 @@ impl<'a> Lowerer<'a, '_> {
     pub(crate) fn named_terminal(&mut self, index: usize) {
         let regex = match self.terminals[index].body {
             TerminalBody::Broken => self.grammar.regexes.nothing(),
-            TerminalBody::Common(common) => {
-                self.terminals[index].lazy = common.lazy;
-                let map = TextMap::new(self.terminals[index].span.source);
-                self.regex(common.regex, &map, &RegexOptions::new(Dialect::Python))
-            }
             TerminalBody::Defined(definition) => {
+                if let NodeKind::Common(common) = self.setting.ast.nodes[definition.body].kind {
+                    self.terminals[index].lazy = crate::common::get(common).lazy;
+                }
                 self.scope = TerminalScope::Definition;
                 self.terminals[index].is_literal = self.is_literal(definition.body);
                 if let Some(inner) = self.only_terminal(definition.body) {
                     self.terminals[index].lazy = self.terminals[inner].lazy;
                 }
-                self.terminal(definition.body)
+                let regex = self.terminal(definition.body);
+                self.terminals[index].tail = self.tail(definition.body);
+                regex
             }
         };
         self.terminals[index].regex = regex;
@@ -180,10 +192,29 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
-    /// A lazy terminal of `common` that nothing follows in its terminal takes what it can.
+    /// How a node goes on that ends with a lazy quantifier.
+    fn tail(&self, mut node: NodeId) -> Option<LazyTail> {
+        while let NodeKind::Group(inner) = self.setting.ast.nodes[node].kind {
+            node = inner;
+        }
+        match self.only_terminal(node) {
+            Some(index) => self.terminals[index].tail,
+            None => self.lazy_tails.get(&node).copied(),
+        }
+    }
+
+    /// A lazy terminal of `common` that nothing follows in its terminal takes what it can, any other one what it must.
     pub(crate) fn warn_of_lazy(&mut self, index: usize, span: Span) {
-        if self.terminals[index].lazy {
-            self.sink.report(span, Mistake::LazyAlone { name: self.terminals[index].name.to_string() });
+        let NamedTerminal { name, lazy, tail, .. } = &self.terminals[index];
+        if *lazy || tail.is_some() {
+            self.sink.report(span, Mistake::LazyAlone { name: name.to_string(), least: !lazy });
+        }
+    }
+
+    /// The same for a terminal that is written in a rule.
+    pub(crate) fn warn_of_lazy_node(&mut self, node: NodeId, span: Span) {
+        if self.tail(node).is_some() {
+            self.sink.report(span, Mistake::LazyAlone { name: self.text(span).to_string(), least: true });
         }
     }
 
@@ -220,6 +251,13 @@ impl<'a> Lowerer<'a, '_> {
     fn terminal_joined(&mut self, node: NodeId, parts: &[RegexId]) -> RegexId {
         let ast = self.setting.ast;
         let span = ast.nodes[node].span;
+        if !matches!(ast.nodes[node].kind, NodeKind::Sequence(_) | NodeKind::Group(_)) {
+            for child in ast.children(node) {
+                if self.tail(child).is_some() {
+                    self.sink.report(ast.nodes[child].span, Mistake::LazyUnclear { reason: LAZY_PLACE });
+                }
+            }
+        }
         match &ast.nodes[node].kind {
             NodeKind::Choice(alternatives) => {
                 for alternative in alternatives {
@@ -239,7 +277,7 @@ impl<'a> Lowerer<'a, '_> {
             NodeKind::Complement(_) if self.grammar.options.allow_invalid_utf8 => self.grammar.regexes.not(parts[0]),
             NodeKind::Complement(_) => self.grammar.regexes.complement(parts[0]),
             NodeKind::Group(_) => parts[0],
-            NodeKind::Sequence(nodes) => self.terminal_sequence(nodes, parts.to_vec(), span),
+            NodeKind::Sequence(nodes) => self.terminal_sequence(node, nodes, parts, span),
             _ => unreachable!("has no children to lower"),
         }
     }
@@ -250,9 +288,13 @@ impl<'a> Lowerer<'a, '_> {
         match &ast.nodes[node].kind {
             NodeKind::Rule(name, _) | NodeKind::Terminal(name) => self.terminal_reference(name, span),
             NodeKind::String => self.string_regex(span),
-            NodeKind::Regex => self.regex_literal(span),
+            NodeKind::Regex => self.regex_literal(node, span),
             NodeKind::Range(low, high) => self.range(*low, *high, span),
             NodeKind::RegexJson(json) => self.regex_json(*json, span),
+            NodeKind::Common(index) => {
+                let regex = crate::common::get(*index).regex;
+                self.regex(regex, &TextMap::new(span.source), &RegexOptions::new(Dialect::Python))
+            }
             NodeKind::Json(_) => self.not_in_terminal("`%json`", span),
             NodeKind::Lark(_) => self.not_in_terminal("`%lark`", span),
             NodeKind::GrammarRef => self.not_in_terminal("a grammar reference", span),
@@ -266,29 +308,66 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// What follows a lazy terminal ends it: `min(inner rest)`.
-    fn terminal_sequence(&mut self, parts: &[NodeId], mut regexes: Vec<RegexId>, span: Span) -> RegexId {
-        let mut lazy_starts = Vec::new();
-        for (at, &part) in parts.iter().enumerate() {
-            if let Some(index) = self.only_terminal(part).filter(|&index| self.terminals[index].lazy) {
-                if at + 1 < parts.len() {
-                    lazy_starts.push(at);
-                } else {
-                    self.warn_of_lazy(index, self.setting.ast.nodes[part].span);
-                }
-            }
-        }
-        if !self.may_join(&regexes, span) {
+    fn terminal_sequence(&mut self, node: NodeId, parts: &[NodeId], regexes: &[RegexId], span: Span) -> RegexId {
+        if !self.may_join(regexes, span) {
             return self.grammar.regexes.nothing();
         }
-        while let Some(start) = lazy_starts.pop() {
-            let rest = self.grammar.regexes.concat(&regexes[start..]);
-            regexes.truncate(start);
-            regexes.push(self.grammar.regexes.shortest(rest));
+        let last = parts.len().saturating_sub(1);
+        // The lazy parts that something follows: those of `common`, and those with a tail.
+        let mut lazy_parts: Vec<(usize, Option<LazyTail>)> = Vec::new();
+        for (at, &part) in parts.iter().enumerate() {
+            let common = self.only_terminal(part).filter(|&index| self.terminals[index].lazy);
+            match (common, self.tail(part)) {
+                (Some(index), _) if at == last => self.warn_of_lazy(index, self.setting.ast.nodes[part].span),
+                (Some(_), _) => lazy_parts.push((at, None)),
+                (None, Some(tail)) if at == last && lazy_parts.is_empty() => {
+                    let before: Vec<RegexId> = regexes[..at].iter().copied().chain([tail.before]).collect();
+                    let before = self.grammar.regexes.concat(&before);
+                    self.lazy_tails.insert(node, LazyTail { before, ..tail });
+                }
+                (None, Some(_)) if at == last => {
+                    let place = self.setting.ast.nodes[part].span;
+                    self.sink.report(place, Mistake::LazyUnclear { reason: LAZY_PLACE });
+                }
+                (None, tail) => lazy_parts.extend(tail.map(|tail| (at, Some(tail)))),
+            }
         }
-        self.grammar.regexes.concat(&regexes)
+        if lazy_parts.len() > LAZY_PARTS_MAX {
+            self.sink.report(span, Mistake::LazyUnclear { reason: "there are too many in one terminal" });
+            lazy_parts.clear();
+        }
+        let mut end = parts.len();
+        let mut rest = self.grammar.regexes.epsilon();
+        while let Some((at, tail)) = lazy_parts.pop() {
+            let start = lazy_parts.last().map_or(0, |&(before, _)| before + 1);
+            let set = &mut self.grammar.regexes;
+            let behind: Vec<RegexId> = regexes[at + 1..end].iter().copied().chain([rest]).collect();
+            let behind = set.concat(&behind);
+            let own = tail.map_or(set.epsilon(), |tail| tail.before);
+            let before: Vec<RegexId> = regexes[start..at].iter().copied().chain([own]).collect();
+            let before = set.concat(&before);
+            rest = match tail {
+                Some(tail) => match (LazyTail { before, ..tail }).then(behind, set, self.setting.limits) {
+                    Ok(regex) => regex,
+                    Err(error) => {
+                        let place = self.setting.ast.nodes[parts[at]].span;
+                        self.sink.report(place, Mistake::LazyUnclear { reason: error.reason() });
+                        behind
+                    }
+                },
+                None => {
+                    let all = set.concat(&[regexes[at], behind]);
+                    let shortest = set.shortest(all);
+                    set.concat(&[before, shortest])
+                }
+            };
+            end = start;
+        }
+        let all: Vec<RegexId> = regexes[..end].iter().copied().chain([rest]).collect();
+        self.grammar.regexes.concat(&all)
     }
 
-    fn not_in_terminal(&mut self, what: &'static str, span: Span) -> RegexId {
+    pub(crate) fn not_in_terminal(&mut self, what: &'static str, span: Span) -> RegexId {
         let mistake = match &self.scope {
             TerminalScope::Attribute { attribute, rule, span } => {
                 Mistake::AttributeNeedsTerminal { attribute, rule: rule.clone(), attribute_span: *span }
@@ -301,6 +380,9 @@ impl<'a> Lowerer<'a, '_> {
 
     fn terminal_reference(&mut self, name: &str, span: Span) -> RegexId {
         match self.names.get(name) {
+            Some(&(Symbol::Terminal(index), _)) if self.terminals[index].is_declared => {
+                return self.not_in_terminal("a declared terminal", span);
+            }
             Some(&(Symbol::Terminal(index), _)) => {
                 self.terminals[index].used_in_terminal = true;
                 return self.terminals[index].regex;
@@ -334,16 +416,33 @@ impl Lowerer<'_, '_> {
     pub(crate) fn string_value(&mut self, node: NodeId) -> String {
         let span = self.setting.ast.nodes[node].span;
         let text = self.text(span);
-        Written { text, span }.decode(self.setting.rust, self.sink)
+        Written { text, span }.decode(self.is_rust(span), self.sink)
     }
 
     fn string_regex(&mut self, span: Span) -> RegexId {
         let written = Written { text: self.text(span), span };
-        let text = written.decode(self.setting.rust, self.sink);
+        let text = written.decode(self.is_rust(span), self.sink);
         if written.ignores_case() {
             strings::ignore_case(&text, &mut self.grammar.regexes)
         } else {
             self.grammar.regexes.literal(text.as_bytes())
+        }
+    }
+
+    /// Literals that stand in no rule, for the sake of their mistakes.
+    pub(crate) fn unused_bodies(&mut self, grammar: &AstGrammar) {
+        let ast = self.setting.ast;
+        let mut stack = grammar.unused.clone();
+        while let Some(node) = stack.pop() {
+            match ast.nodes[node].kind {
+                NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) => {
+                    self.terminal_leaf(node);
+                }
+                NodeKind::Token => {
+                    _ = tokens::token_set(self.text(ast.nodes[node].span), ast.nodes[node].span, self.sink)
+                }
+                _ => stack.extend(ast.children(node)),
+            }
         }
     }
 
@@ -374,7 +473,7 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn regex_literal(&mut self, span: Span) -> RegexId {
+    fn regex_literal(&mut self, node: NodeId, span: Span) -> RegexId {
         let text = self.text(span);
         let end = text.rfind('/').expect("a regex has two slashes");
         let (pattern, flags) = (&text[1..end], &text[end + 1..]);
@@ -388,11 +487,28 @@ impl Lowerer<'_, '_> {
             dot_all: flags.contains('s'),
             verbose: flags.contains('x'),
             bytes: self.grammar.options.allow_invalid_utf8,
-            ..RegexOptions::new(if self.setting.rust { Dialect::Rust } else { Dialect::Python })
+            ..RegexOptions::new(if self.is_rust(span) { Dialect::Rust } else { Dialect::Python })
         };
-        self.regex(pattern, &TextMap::verbatim(span.source, span.start as usize + 1), &options)
+        let map = TextMap::verbatim(span.source, span.start as usize + 1);
+        let mut warnings = Vec::new();
+        let limits = self.setting.limits;
+        let result = parse_lexeme(pattern, &map, &options, limits, &mut self.grammar.regexes, &mut warnings);
+        self.sink.extend(warnings);
+        match result {
+            Ok((regex, tail)) => {
+                if let Some(tail) = tail {
+                    self.lazy_tails.insert(node, tail);
+                }
+                regex
+            }
+            Err(diagnostics) => {
+                self.sink.extend(diagnostics);
+                self.grammar.regexes.nothing()
+            }
+        }
     }
 
+    /// A regex without lazy quantifiers.
     fn regex(&mut self, text: &str, map: &TextMap, options: &RegexOptions) -> RegexId {
         let mut warnings = Vec::new();
         let result = parse_regex(text, map, options, self.setting.limits, &mut self.grammar.regexes, &mut warnings);
@@ -428,6 +544,12 @@ impl Lowerer<'_, '_> {
         !self.too_many_nodes(span)
     }
 }
+
+/// Where a regex that ends with a lazy quantifier has no meaning.
+const LAZY_PLACE: &str = "what ends it does not stand right behind it in its terminal";
+
+/// Parts of one sequence that end with lazy quantifiers at most.
+const LAZY_PARTS_MAX: usize = 16;
 
 /// Four bytes of a literal count as one copy; more copies than these for each node that is allowed are a limit, too.
 const COPIES_PER_NODE: usize = 8;

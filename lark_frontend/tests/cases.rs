@@ -7,16 +7,19 @@ use std::fmt::Write;
 use std::path::Path;
 
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, Severity, SourceId, SourceMap, lints};
-use larkspur_lark_frontend::{LarkOptions, parse, parse_ast};
+use larkspur_lark_frontend::{LarkOptions, Modules, parse, parse_ast};
 
 /// `error L040 2:5..9 message | label; also 1:1..4 label; help: …`
 fn show(diagnostic: &Diagnostic, sources: &SourceMap, source: SourceId, out: &mut String) {
     let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
     let _ = write!(out, "{severity} {}", diagnostic.code);
     for (at, label) in diagnostic.labels.iter().enumerate() {
-        let (line, column) = sources.line_column(source, label.span.start);
-        let (end_line, end_column) = sources.line_column(source, label.span.end);
-        let also = if at > 0 { "; also" } else { "" };
+        let (line, column) = sources.line_column(label.span.source, label.span.start);
+        let (end_line, end_column) = sources.line_column(label.span.source, label.span.end);
+        let mut also = if at > 0 { "; also".to_string() } else { String::new() };
+        if label.span.source != source {
+            let _ = write!(also, " {}", sources.get(label.span.source).name);
+        }
         let _ = match line == end_line {
             true => write!(out, "{also} {line}:{column}..{end_column}"),
             false => write!(out, "{also} {line}:{column}..{end_line}:{end_column}"),
@@ -34,11 +37,30 @@ fn show(diagnostic: &Diagnostic, sources: &SourceMap, source: SourceId, out: &mu
     out.push('\n');
 }
 
+/// The texts of `tests/cases/files`.
+fn files() -> Modules {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/files");
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for place in [folder.clone(), folder.join("folder")] {
+        for entry in std::fs::read_dir(place).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                let shown = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_string();
+                texts.push((shown, std::fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    // In a search path, too.
+    let again: Vec<_> = texts.iter().map(|(path, text)| (format!("/{path}"), text.clone())).collect();
+    Modules::map(texts.into_iter().chain(again))
+}
+
 fn run(heading: &str, text: &str) -> String {
     let mut sources = SourceMap::new();
     let source = sources.add("case.lark", text);
     let limits = Limits::default();
-    let mut options = LarkOptions { name: "main", ..LarkOptions::new(&limits) };
+    let modules = files();
+    let mut options = LarkOptions { name: "main", modules: Some(&modules), ..LarkOptions::new(&limits) };
     let mut ast = false;
     for word in heading.split_whitespace().skip(1) {
         match word.split_once('=') {
@@ -55,7 +77,7 @@ fn run(heading: &str, text: &str) -> String {
         diagnostics.iter().for_each(|diagnostic| show(diagnostic, &sources, source, &mut out));
         return out + &tree.expect("the text is short").dump(text);
     }
-    let parsed = parse(&sources, source, &options);
+    let parsed = parse(&mut sources, source, &options);
     parsed.diagnostics.iter().for_each(|diagnostic| show(diagnostic, &sources, source, &mut out));
     if let Some(grammar) = parsed.grammar {
         lints::lint(&grammar).iter().for_each(|diagnostic| show(diagnostic, &sources, source, &mut out));

@@ -9,7 +9,7 @@ fn diagnostics(code: &str, text: &str) -> Vec<Diagnostic> {
     let limits = Limits::default();
     // The one code that is about the caller's choice of start.
     let start = (code == "L046" && text.contains("# compile with")).then_some("ws");
-    let parsed = parse(&sources, source, &LarkOptions { start, ..LarkOptions::new(&limits) });
+    let parsed = parse(&mut sources, source, &LarkOptions { start, ..LarkOptions::new(&limits) });
     assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
     parsed.diagnostics
 }

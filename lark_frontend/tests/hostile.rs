@@ -1,14 +1,14 @@
 //! Input that nobody means well: limits, depth, length, noise. Nothing panics, everything ends.
 
 use larkspur_grammar::{Diagnostic, Limits, SourceMap, lints};
-use larkspur_lark_frontend::{LarkOptions, Parsed, parse, parse_ast};
+use larkspur_lark_frontend::{LarkOptions, Modules, Parsed, parse, parse_ast};
 use proptest::prelude::*;
 
 fn run(text: &str, limits: &Limits, face: bool) -> Parsed {
     let mut sources = SourceMap::new();
     let source = sources.add("hostile.lark", text);
     let options = LarkOptions { llguidance_face: face, ..LarkOptions::new(limits) };
-    let parsed = parse(&sources, source, &options);
+    let parsed = parse(&mut sources, source, &options);
     assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error));
     assert!(parsed.diagnostics.len() <= limits.diagnostics_max + 1);
     for diagnostic in &parsed.diagnostics {
@@ -57,6 +57,13 @@ fn every_limit_is_met() {
     assert_eq!(codes("start: \"a\"~21", &limits), ["L094"]);
     assert_eq!(codes("start: a b c d e f\n", &limits), ["L040", "L040", "L040", "L099"]);
     assert_eq!(codes(&"$".repeat(100), &limits).last(), Some(&"L099"));
+}
+
+#[test]
+fn without_a_rule() {
+    for text in ["", "%declare X a\n", "%import common.WS -> ws\n", "t{x}: x\n"] {
+        assert_eq!(codes(text, &Limits::default()), ["L045"], "{text}");
+    }
 }
 
 #[test]
@@ -246,4 +253,64 @@ proptest! {
         let text: String = chars[begin..(at + 300).min(chars.len())].iter().collect();
         run(&text, &Limits::default(), false);
     }
+}
+
+#[test]
+fn templates() {
+    on_a_small_stack(|| {
+        let limits = Limits::default();
+        let template = "t{x}: x | u{x}\nu{x}: \"(\" x \")\"\n";
+        // As deep as brackets may be, and deeper.
+        let nested = |depth| format!("start: {}\"a\"{}\n{template}", "t{".repeat(depth), "}".repeat(depth));
+        assert_eq!(codes(&nested(200), &limits), [""; 0]);
+        assert_eq!(codes(&nested(201), &limits), ["L093"]);
+        assert_eq!(codes(&nested(100_000), &limits), ["L093"]);
+        // Longer arguments each time, one and two of them.
+        assert_eq!(codes("start: t{\"a\"}\nt{x}: t{u{x}}\nu{x}: x\n", &limits), ["L095"]);
+        assert_eq!(codes("start: t{\"a\"}\nt{x}: t{u{x, x}}\nu{x, y}: x y\n", &limits), ["L095"]);
+        // A long body in each instance.
+        let long = format!("start: t{{\"a\"}}\nt{{x}}: t{{u{{x}}}} {}\nu{{x}}: x\n", "x ".repeat(5_000));
+        assert_eq!(codes(&long, &limits), ["L091"]);
+        // Many, each of the next.
+        let chain: String = (0..9_000).map(|i| format!("t{i}{{x}}: \"(\" t{}{{x}} \")\"\n", i + 1)).collect();
+        assert_eq!(codes(&format!("start: t0{{\"a\"}}\n{chain}t9000{{x}}: x\n"), &limits), [""; 0]);
+        let uses: String = (0..20_000).map(|i| format!(" | t{{\"{i}\"}}")).collect();
+        assert_eq!(codes(&format!("start: {}\nt{{x}}: x x\n", &uses[3..]), &limits), ["L095"]);
+    });
+}
+
+#[test]
+fn imports() {
+    let import = |files: &[(String, String)], text: &str| -> Vec<&'static str> {
+        let mut sources = SourceMap::new();
+        let source = sources.add("hostile.lark", text);
+        let (limits, modules) = (Limits::default(), Modules::map(files.iter().cloned()));
+        let options = LarkOptions { modules: Some(&modules), ..LarkOptions::new(&limits) };
+        parse(&mut sources, source, &options).diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+    };
+    let file = |name: String, text: String| (format!("{name}.lark"), text);
+    on_a_small_stack(move || {
+        let chain = |len: usize| -> Vec<(String, String)> {
+            let link = |i: usize| file(format!("m{i}"), format!("a: b\nb: a | c\n%import .m{}.a -> c\n", i + 1));
+            (0..len).map(link).chain([file(format!("m{len}"), "a: \"a\"".to_string())]).collect()
+        };
+        assert_eq!(import(&chain(199), "start: a\n%import .m0.a\n"), [""; 0]);
+        assert_eq!(import(&chain(5_000), "start: a\n%import .m0.a\n"), ["L093"]);
+        // Each imports two, which both import the next.
+        let doubled: Vec<(String, String)> = (0..60)
+            .flat_map(|i| {
+                let both = format!("a: b c\n%import .l{i}.a -> b\n%import .r{i}.a -> c\n");
+                let next = format!("a: b\n%import .m{}.a -> b\n", i + 1);
+                [("m", both), ("l", next.clone()), ("r", next)].map(|(name, text)| file(format!("{name}{i}"), text))
+            })
+            .collect();
+        assert_eq!(import(&doubled, "start: a\n%import .m0.a\n"), ["L096"]);
+        let itself = vec![file("m".to_string(), "a: \"a\"\n%import .m.a -> b\n".to_string())];
+        assert_eq!(import(&itself, "start: a\n%import .m.a\n"), ["L037"]);
+        let wide: String = (0..10_000).map(|i| format!("r{i}: r{} \"x\"\n", (i + 1) % 10_000)).collect();
+        let wide = vec![file("wide".to_string(), wide + "%override r9999: \"end\"\n")];
+        assert_eq!(import(&wide, "start: r0\n%import .wide.r0\n"), [""; 0]);
+        let missing: String = (0..10_000).map(|i| format!("%import .m{i}.a{i}\n")).collect();
+        assert_eq!(import(&[], &format!("start: \"a\"\n{missing}")), ["L031"; 100]);
+    });
 }

@@ -7,6 +7,8 @@ use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, So
 
 use larkspur_json_schema::{Draft, Retriever, Spelling};
 
+use larkspur_lark_frontend::Modules;
+
 use crate::error::{CompileError, Mistake};
 use crate::front_ends::embedded_schema;
 use crate::source::{Source, SourceBody};
@@ -22,6 +24,9 @@ pub struct CompileOptions {
     pub llguidance_face: bool,
     /// How JSON values are written, and what is done with what cannot be enforced; options inside a schema beat it.
     pub spelling: Spelling,
+    /// Gives the texts that `%import` in Lark names, such as a [`Folder`](crate::Folder). Without it there are only the
+    /// libraries that are built in.
+    pub modules: Option<Modules>,
     /// Gives the documents that JSON Schemas refer to. Without one there are only the meta-schemas, which are built in.
     pub retriever: Option<Retriever>,
     /// The draft of JSON Schemas without `$schema`; 2020-12 if it is not given.

@@ -66,8 +66,9 @@ pub(crate) fn lark_grammar(
         lexer: reading.options.lexer,
         llguidance_face: reading.options.llguidance_face,
         name,
+        modules: reading.options.modules.as_ref(),
     };
-    let parsed = larkspur_lark_frontend::parse(&reading.sources, source, &options);
+    let parsed = larkspur_lark_frontend::parse(&mut reading.sources, source, &options);
     reading.diagnostics.extend(parsed.diagnostics);
     if parsed.grammar.is_none() {
         // It is not going to be linked, which is when schemas are read: what is wrong with them shows in the same run.

@@ -29,6 +29,7 @@ mod compile;
 mod convert;
 mod engine;
 mod error;
+mod folder;
 mod front_ends;
 mod list;
 mod source;
@@ -39,6 +40,7 @@ pub use compile::{CompileOptions, Linked, link};
 pub use convert::{Converted, convert};
 pub use engine::{CompiledGrammar, Engine};
 pub use error::{CompileError, summary_line};
+pub use folder::Folder;
 pub use front_ends::{InstancePlace, instance_place};
 pub use source::{Source, SourceBody, SourceKind, UnknownSourceKind};
 pub use stages::{ast_dump, ir_dump};
@@ -52,6 +54,7 @@ pub use larkspur_grammar::{
 pub use larkspur_json_schema::{
     Draft, KeyOrder, NumberSpelling, Retriever, Spelling, StringEscapes, UnknownFormat, Whitespace,
 };
+pub use larkspur_lark_frontend::{ModuleResolver, ModuleText, Modules};
 pub use larkspur_parser::{
     Capture, Consumed, DEFAULT_SLICES, EngineOptions, GrammarStats, MaskStats, Matcher, MatcherError, MatcherOptions,
     SliceError, StopReason,

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use larkspur::grammar::{Embed, EmbedKind, ExprKind, Rule};
 use larkspur::{
-    CompileOptions, Engine, EngineOptions, Grammar, LexerMode, MatcherError, MatcherOptions, NumberSpelling, Source,
-    SourceBody, SourceId, SourceKind, SourceMap, Span, Spelling, StopReason, Vocabulary, VocabularyBuilder, Whitespace,
+    CompileOptions, Engine, EngineOptions, Folder, Grammar, LexerMode, MatcherError, MatcherOptions, NumberSpelling,
+    Source, SourceBody, SourceId, SourceKind, SourceMap, Span, Spelling, StopReason, Vocabulary, VocabularyBuilder,
+    Whitespace,
 };
 
 fn engine() -> Engine {
@@ -265,4 +266,64 @@ fn grammars_are_shared_between_threads() {
     is_send_and_sync::<Engine>();
     is_send_and_sync::<larkspur::CompiledGrammar>();
     is_send_and_sync::<larkspur::Matcher>();
+}
+
+/// A folder of the disk that is removed at the end.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let root = std::env::temp_dir().join(format!("larkspur-imports-{}", std::process::id()));
+        for (path, text) in files {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().expect("below the root")).expect("the disk is writable");
+            std::fs::write(path, text).expect("the disk is writable");
+        }
+        Self(root)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn imports_from_folders() {
+    let scratch = Scratch::new(&[
+        ("outside.lark", "NAME: \"outside\"\n"),
+        ("lib/shared.lark", "NAME: \"shared\"\n%import .more.MORE\n"),
+        ("lib/more.lark", "MORE: \"more\"\n"),
+        ("grammars/parts/names.lark", "NAME: LETTER+\n%import .letters.LETTER\n"),
+        ("grammars/parts/letters.lark", "LETTER: \"a\"..\"z\"\n"),
+        ("grammars/latin.lark", ""),
+        ("grammars/folder.lark/x", ""),
+    ]);
+    std::fs::write(scratch.0.join("grammars/latin.lark"), b"A: \"\xe9\"").expect("the disk is writable");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../outside.lark", scratch.0.join("grammars/link.lark")).expect("links can be made");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("parts", scratch.0.join("grammars/again")).expect("links can be made");
+    let folder = Folder::beside(scratch.0.join("grammars/main.lark")).search(scratch.0.join("lib"));
+    let options = CompileOptions { modules: Some(folder.into()), ..CompileOptions::default() };
+    let import = |path: &str| Source::lark(format!("start: NAME\n%import {path}.NAME\n"));
+    assert_eq!(run(&engine(), &import(".parts.names"), &options, "abc"), Ok(true));
+    assert_eq!(run(&engine(), &import("shared"), &options, "shared"), Ok(true));
+    assert_eq!(run(&engine(), &import(".shared"), &options, "shared"), Ok(true));
+    let error = |source: &Source| -> String {
+        let error = engine().compile_with(source, &options).expect_err("it cannot be imported");
+        error.diagnostics.iter().map(|diagnostic| format!("{} {}\n", diagnostic.code, diagnostic.message)).collect()
+    };
+    assert_eq!(error(&import("parts.names")), "L031 there is no `parts.names` to import from\n");
+    assert_eq!(error(&import(".outside")), "L031 there is no `outside` to import from\n");
+    assert_eq!(error(&import("..outside")), "L031 an import cannot leave the folder\n");
+    assert_eq!(error(&import(".latin")), "L031 `latin.lark` cannot be read: it is not UTF-8\n");
+    assert_eq!(error(&import(".folder")), "L031 `folder.lark` cannot be read: it is not a file\n");
+    if cfg!(unix) {
+        assert_eq!(error(&import(".link")), "L031 `link.lark` cannot be read: it leads out of its folder\n");
+        assert_eq!(run(&engine(), &import(".again.names"), &options, "abc"), Ok(true));
+    }
+    let none = engine().compile(&import(".parts.names")).expect_err("nothing is read without modules");
+    assert_eq!(none.diagnostics[0].code, "L031");
 }

@@ -35,7 +35,7 @@ fn compile_with(texts: &[(&str, &str)], mode: Option<LexerMode>, limits: Limits)
     for &(name, text) in texts {
         let source = sources.add(name, text);
         let options = LarkOptions { lexer: mode, name, ..LarkOptions::new(&limits) };
-        let parsed = parse(&sources, source, &options);
+        let parsed = parse(&mut sources, source, &options);
         grammars.push(parsed.grammar.unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics)));
     }
     let linked = link(grammars, |_| unreachable!("no schemas")).expect("it links");

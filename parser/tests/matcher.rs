@@ -30,7 +30,7 @@ fn matcher(grammar: &str, tokens: &[&str], options: MatcherOptions) -> Matcher {
     let mut sources = SourceMap::new();
     let source = sources.add("test", grammar);
     let limits = Limits::default();
-    let parsed = parse(&sources, source, &LarkOptions::new(&limits));
+    let parsed = parse(&mut sources, source, &LarkOptions::new(&limits));
     let grammar = parsed.grammar.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
     let linked = link(vec![grammar], |_| Err(Vec::new())).expect("it links");
     let shared = Shared::new(Arc::new(vocabulary(tokens)), &EngineOptions::default()).expect("sound slices");
@@ -233,7 +233,7 @@ fn a_vocabulary_that_cannot_spell_what_must_follow() {
     let mut sources = SourceMap::new();
     let source = sources.add("test", "start: \"a\" \"b\"");
     let limits = Limits::default();
-    let grammar = parse(&sources, source, &LarkOptions::new(&limits)).grammar.expect("it parses");
+    let grammar = parse(&mut sources, source, &LarkOptions::new(&limits)).grammar.expect("it parses");
     let linked = link(vec![grammar], |_| Err(Vec::new())).expect("it links");
     let vocabulary = Vocabulary::builder().token(0, "a").special(1, "<eos>").eos(1).build().expect("sound");
     let shared = Shared::new(Arc::new(vocabulary), &EngineOptions::default()).expect("sound slices");

@@ -3,14 +3,14 @@
 //! A text is fed as bytes; with `bytes = true`, `\xHH` in it is one byte. A sequence (`input`, `after`) is a list of
 //! tokens by their text or name; an element that begins with `=` is fed as text, which belongs to no token.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, Span, link};
 use larkspur_json_schema::SchemaOptions;
-use larkspur_lark_frontend::{LarkOptions, parse};
+use larkspur_lark_frontend::{LarkOptions, Modules, parse};
 use larkspur_parser::{EngineOptions, MatcherError};
 use serde::Deserialize;
 
@@ -37,6 +37,9 @@ pub struct Case {
     pub grammars: Vec<NamedGrammar>,
     /// … a JSON Schema; `x-larkspur` in it says how values are written.
     pub schema: Option<String>,
+    /// Texts that Lark texts import, by path.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
     /// The mode that the verdicts are for. The grammar's own if it is not given.
     pub lexer: Option<Modes>,
     /// The start rule.
@@ -214,6 +217,7 @@ impl Case {
         let limits = Limits::default();
         let mut sources = SourceMap::new();
         let only = self.grammar.iter().map(|text| (String::new(), text.clone()));
+        let modules = Modules::map(self.files.clone());
         let listed = self.grammars.iter().map(|grammar| (grammar.name.clone(), grammar.lark.clone()));
         let mut grammars = Vec::new();
         let mut diagnostics = Vec::new();
@@ -227,8 +231,9 @@ impl Case {
         for (name, text) in only.chain(listed) {
             let source = sources.add(name.clone(), text);
             let start = if grammars.is_empty() { self.start.as_deref() } else { None };
-            let options = LarkOptions { start, lexer: mode, name: &name, ..LarkOptions::new(&limits) };
-            let parsed = parse(&sources, source, &options);
+            let modules = Some(&modules);
+            let options = LarkOptions { start, lexer: mode, name: &name, modules, ..LarkOptions::new(&limits) };
+            let parsed = parse(&mut sources, source, &options);
             diagnostics.extend(parsed.diagnostics.into_iter().filter(Diagnostic::is_error));
             grammars.extend(parsed.grammar);
         }

@@ -86,7 +86,7 @@ impl Sample {
             (parsed.grammar, parsed.diagnostics)
         } else {
             let options = LarkOptions { start: Some(&self.start), ..LarkOptions::new(&limits) };
-            let parsed = larkspur_lark_frontend::parse(&sources, source, &options);
+            let parsed = larkspur_lark_frontend::parse(&mut sources, source, &options);
             (parsed.grammar, parsed.diagnostics)
         };
         let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();

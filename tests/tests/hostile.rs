@@ -18,7 +18,7 @@ fn read(text: &str, mode: LexerMode) -> Result<LinkedGrammar, Vec<Diagnostic>> {
     let limits = Limits::default();
     let mut sources = SourceMap::new();
     let source = sources.add("hostile.lark", text);
-    let parsed = parse(&sources, source, &LarkOptions { lexer: Some(mode), ..LarkOptions::new(&limits) });
+    let parsed = parse(&mut sources, source, &LarkOptions { lexer: Some(mode), ..LarkOptions::new(&limits) });
     match parsed.grammar {
         Some(grammar) => link(vec![grammar], |_| unreachable!("no schemas")),
         None => Err(parsed.diagnostics),

@@ -46,7 +46,7 @@ fn exact_mode_accepts_what_lark_accepts() {
         let mut sources = SourceMap::new();
         let source = sources.add("random.lark", grammar.clone());
         let options = LarkOptions { lexer: Some(LexerMode::Exact), ..LarkOptions::new(&limits) };
-        let parsed = parse(&sources, source, &options);
+        let parsed = parse(&mut sources, source, &options);
         let Some(ir) = parsed.grammar else {
             failures.push(format!("{grammar}is refused: {:#?}", parsed.diagnostics));
             continue;

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, link};
-use larkspur_lark_frontend::{LarkOptions, parse};
+use larkspur_lark_frontend::{LarkOptions, Modules, parse};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared};
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 /// The fields met by the tests of this file, which are named after them.
-const MET: [&str; 22] = [
+const MET: [&str; 24] = [
     "source_bytes_max",
     "diagnostics_max",
     "grammar_depth_max",
+    "grammar_imports_max",
+    "template_instances_max",
     "grammar_symbols_max",
     "regex_nodes_max",
     "repeat_max",
@@ -52,7 +54,7 @@ const WIDE: &str = "/[ab]*a[ab]{12}/";
 fn front_end(text: &str, limits: &Limits) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     let source = sources.add("limits.lark", text);
-    let parsed = parse(&sources, source, &LarkOptions::new(limits));
+    let parsed = parse(&mut sources, source, &LarkOptions::new(limits));
     parsed.diagnostics.into_iter().filter(Diagnostic::is_error).collect()
 }
 
@@ -60,7 +62,7 @@ fn linked(text: &str, mode: LexerMode) -> LinkedGrammar {
     let limits = Limits::default();
     let mut sources = SourceMap::new();
     let source = sources.add("limits.lark", text);
-    let parsed = parse(&sources, source, &LarkOptions { lexer: Some(mode), ..LarkOptions::new(&limits) });
+    let parsed = parse(&mut sources, source, &LarkOptions { lexer: Some(mode), ..LarkOptions::new(&limits) });
     let grammar = parsed.grammar.unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics));
     link(vec![grammar], |_| unreachable!("no schemas")).expect("nothing to link")
 }
@@ -168,6 +170,36 @@ fn grammar_depth_max() {
     let regex = |depth| format!("start: /{}a{}/\n", "(".repeat(depth), ")".repeat(depth));
     assert!(front_end(&regex(5), &limits).is_empty());
     assert_names(&front_end(&regex(6), &limits), "R031", "grammar_depth_max");
+}
+
+#[test]
+fn grammar_imports_max() {
+    let limits = Limits { grammar_imports_max: 3, ..Limits::default() };
+    let import = |module: &str| format!("start: A\n%import .{module}.A\n");
+    let modules = Modules::map([
+        ("one.lark", "A: B C\n%import .two.B\n%import .three.C\n"),
+        ("two.lark", "B: C\n%import .three.C\n"),
+        ("three.lark", "C: \"c\"\n"),
+    ]);
+    let errors = |limits: &Limits| {
+        let mut sources = SourceMap::new();
+        let source = sources.add("limits.lark", import("one"));
+        let options = LarkOptions { modules: Some(&modules), ..LarkOptions::new(limits) };
+        parse(&mut sources, source, &options).diagnostics
+    };
+    // `three` is counted twice.
+    assert_names(&errors(&limits), "L096", "grammar_imports_max");
+    assert_eq!(errors(&Limits { grammar_imports_max: 4, ..Limits::default() }), []);
+}
+
+#[test]
+fn template_instances_max() {
+    let endless = "start: t{\"a\"}\nt{x}: x | t{u{x}}\nu{x}: x x\n";
+    assert_names(&front_end(endless, &Limits::default()), "L095", "template_instances_max");
+    let limits = Limits { template_instances_max: 2, ..Limits::default() };
+    assert!(front_end("start: t{\"a\"} t{\"b\"} t{\"a\"}\nt{x}: x x\n", &limits).is_empty());
+    let three = "start: t{\"a\"} t{\"b\"} t{\"c\"}\nt{x}: x x\n";
+    assert_names(&front_end(three, &limits), "L095", "template_instances_max");
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
 
 fn check(args: &CheckArgs, file: &str, engine: Option<&Engine>) -> Result<(Vec<Diagnostic>, SourceMap)> {
     let source = args.read.source(file)?;
-    let linked = match larkspur::link(&source, &args.read.options(Profile::Generate)?, &Limits::default()) {
+    let linked = match larkspur::link(&source, &args.read.options(&source, Profile::Generate)?, &Limits::default()) {
         Ok(linked) => linked,
         Err(CompileError { diagnostics, sources }) => return Ok((diagnostics, sources)),
     };

@@ -11,7 +11,7 @@ use crate::render;
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
     let source = args.read.source(&args.grammar)?;
-    let options = args.read.options(Profile::Generate)?;
+    let options = args.read.options(&source, Profile::Generate)?;
     match larkspur::convert(&source, args.to.into(), &options, &Limits::default()) {
         Ok(converted) => {
             converted.notes.iter().for_each(|note| render::note(note));

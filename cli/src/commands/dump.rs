@@ -14,7 +14,7 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
     let text = match args.stage {
         Stage::Ast => {
             let source = args.read.source(&args.grammar)?;
-            match larkspur::ast_dump(&source, &args.read.options(Profile::Generate)?, &Limits::default()) {
+            match larkspur::ast_dump(&source, &args.read.options(&source, Profile::Generate)?, &Limits::default()) {
                 Ok(text) => text,
                 Err(error) => {
                     render::diagnostics(&mut anstream::stderr().lock(), &error.diagnostics, &error.sources)?;

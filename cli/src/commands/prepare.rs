@@ -21,7 +21,13 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Where in an instance a byte of the text stands, if the grammar is a JSON Schema.
     pub fn place(&self, read: &ReadArgs, at: usize) -> Result<Option<InstancePlace>> {
-        Ok(instance_place(&self.source, &read.options(Profile::Validate)?, &Limits::default(), &self.text.shown, at))
+        Ok(instance_place(
+            &self.source,
+            &read.options(&self.source, Profile::Validate)?,
+            &Limits::default(),
+            &self.text.shown,
+            at,
+        ))
     }
 }
 

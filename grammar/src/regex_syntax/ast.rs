@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use crate::define_id;
-use crate::index::IndexVec;
+use crate::index::{Id, IndexVec};
 use crate::regex::{ByteSet, CharClass};
 
 define_id! {
@@ -76,6 +78,8 @@ pub(super) struct AstInfo {
     pub anchored: bool,
     /// There are assertions in it that are no anchors.
     pub looks: bool,
+    /// There are lazy quantifiers in it whose laziness matters.
+    pub lazy: bool,
 }
 
 /// A parsed regex.
@@ -88,6 +92,8 @@ pub(super) struct Tree {
     pub text: Vec<u8>,
     /// `None` if parsing was given up.
     pub root: Option<AstId>,
+    /// Repetitions with a lazy quantifier, and where that stands.
+    pub lazy: FxHashMap<AstId, Range<usize>>,
     /// Line breaks are also `\r` (Rust's flag `R`) in some `^` or `$` with flag `m`.
     pub crlf_lines: bool,
 }
@@ -98,18 +104,21 @@ impl Tree {
             zero_width: parts.iter().all(|&part| self.infos[part].zero_width),
             anchored: parts.iter().any(|&part| self.infos[part].anchored),
             looks: parts.iter().any(|&part| self.infos[part].looks),
+            lazy: parts.iter().any(|&part| self.infos[part].lazy),
         };
         let info = match &node {
-            Ast::Empty => AstInfo { zero_width: true, anchored: false, looks: false },
-            Ast::Literal(range) => AstInfo { zero_width: range.is_empty(), anchored: false, looks: false },
-            Ast::Class(_) | Ast::Bytes(_) => AstInfo { zero_width: false, anchored: false, looks: false },
+            Ast::Empty => AstInfo { zero_width: true, anchored: false, looks: false, lazy: false },
+            Ast::Literal(range) => AstInfo { zero_width: range.is_empty(), anchored: false, looks: false, lazy: false },
+            Ast::Class(_) | Ast::Bytes(_) => AstInfo { zero_width: false, anchored: false, looks: false, lazy: false },
             Ast::Concat(parts) | Ast::Or(parts) => all(parts),
             Ast::Repeat(child, _, max) => {
                 let info = self.infos[*child];
                 AstInfo { zero_width: info.zero_width || *max == Some(0), ..info }
             }
-            Ast::Anchor(..) => AstInfo { zero_width: true, anchored: true, looks: false },
-            Ast::Look { .. } | Ast::Boundary { .. } => AstInfo { zero_width: true, anchored: true, looks: true },
+            Ast::Anchor(..) => AstInfo { zero_width: true, anchored: true, looks: false, lazy: false },
+            Ast::Look { .. } | Ast::Boundary { .. } => {
+                AstInfo { zero_width: true, anchored: true, looks: true, lazy: false }
+            }
         };
         self.infos.push(info);
         self.nodes.push(node)
@@ -125,6 +134,22 @@ impl Tree {
         match parts.as_slice() {
             &[only] => only,
             _ => self.push(Ast::Or(parts.into())),
+        }
+    }
+    /// Empties the nodes that the root does not reach: what they held may have other parents.
+    pub(super) fn drop_unused(&mut self) {
+        let mut used = vec![false; self.nodes.len()];
+        let mut stack: Vec<AstId> = self.root.into_iter().collect();
+        while let Some(id) = stack.pop() {
+            used[id.index()] = true;
+            match &self.nodes[id] {
+                Ast::Concat(parts) | Ast::Or(parts) => stack.extend(parts.iter()),
+                Ast::Repeat(child, ..) | Ast::Look { child, .. } => stack.push(*child),
+                _ => {}
+            }
+        }
+        for (node, _) in self.nodes.iter_mut().zip(used).filter(|(_, used)| !used) {
+            *node = Ast::Empty;
         }
     }
     pub(super) fn literal(&mut self, bytes: &[u8]) -> AstId {

@@ -35,7 +35,7 @@ pub(super) enum RegexError {
     LookAround,
     Look { fault: LookFault },
     WordBoundary { escape: String },
-    LazyQuantifier { operator: String },
+    LazyQuantifier { fault: LazyFault },
     InnerAnchor { is_start: bool, repeated: bool },
     BackReference { reference: String },
     Conditional,
@@ -55,6 +55,35 @@ pub(super) enum LookFault {
     After,
     TooMany { limit: usize },
     TooManySteps { limit: usize },
+}
+
+/// Why a lazy quantifier has no exact meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LazyFault {
+    Inside,
+    Body,
+    Before,
+    After,
+    Overlap,
+    Anchor,
+    TooMany,
+    Undecided,
+}
+
+impl LazyFault {
+    /// The second half of a sentence.
+    pub(super) fn reason(self) -> &'static str {
+        match self {
+            LazyFault::Inside => "it stands in a repetition, whose next round may begin anywhere",
+            LazyFault::Body => "what it repeats is not always of the same length",
+            LazyFault::Before => "what stands before it may end in several places",
+            LazyFault::After => "what follows it may end in several places",
+            LazyFault::Overlap => "what follows it may hold another such match that ends before it",
+            LazyFault::Anchor => "an anchor for the end stands behind it",
+            LazyFault::TooMany => "the regex is too long, or has too many lazy quantifiers and alternatives",
+            LazyFault::Undecided => "what stands around it is too large to decide that",
+        }
+    }
 }
 
 /// One lint.
@@ -206,8 +235,8 @@ impl RegexError {
             },
             RegexError::WordBoundary { escape } => error("R024", format!("the word boundary `{escape}` is not supported"))
                 .help("name the characters that may stand there: `[^\\w]`"),
-            RegexError::LazyQuantifier { operator } => {
-                error("R025", format!("the lazy quantifier `{operator}` is not supported yet")).help(
+            RegexError::LazyQuantifier { fault } => {
+                error("R025", format!("where this lazy quantifier ends is not clear: {}", fault.reason())).help(
                     "say what may be repeated (`\"[^\"]*\"` for `\".*?\"`), or give the rule the attribute `lazy` or `stop`",
                 )
             }
@@ -466,9 +495,10 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "R025",
         "lazy quantifier",
-        "`*?`, `+?`, `??` and `{m,n}?` are not built yet.",
-        "start: /\".*?\"/",
-        "start: /\"[^\"]*\"/",
+        "`X Y*? Z` ends where `Z` first matches. That is one place only if the texts of `Y` have one length, and if no text of \
+         `X` or `Z` goes on to another one.",
+        "start: /(a.*?b)+/",
+        "start: /(a[^b]*b)+/",
     ),
     CodeInfo::new(
         "R026",

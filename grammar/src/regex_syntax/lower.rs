@@ -8,7 +8,8 @@
 use std::ops::Range;
 
 use super::ast::{Anchor, Ast, AstId, Tree};
-use super::error::{RegexError, Report};
+use super::error::{LazyFault, RegexError, Report};
+use super::lazy::{Lazy, LazyTail, TREE_NODES_MAX};
 use super::{Dialect, RegexOptions, look};
 use crate::index::{Id, IndexVec};
 use crate::limits::Limits;
@@ -49,7 +50,71 @@ enum Lowered {
     InContext(Box<[RegexId]>),
 }
 
-/// The regex of the tree; `None` if there is no tree or it has too many nodes.
+/// The texts that the tree matches from where it begins, as the order of attempts has it, and how it goes on if it ends
+/// with a lazy quantifier. `None` if there is no tree or it has too many nodes, or a mistake.
+pub(super) fn lower_lexeme(
+    tree: &Tree,
+    options: &RegexOptions,
+    limits: &Limits,
+    set: &mut RegexSet,
+    report: &mut Report,
+) -> Option<(RegexId, Option<LazyTail>)> {
+    let root = tree.root?;
+    if !tree.infos[root].lazy || report.has_errors() {
+        return lower(tree, options, limits, set, report).map(|regex| (regex, None));
+    }
+    let mut plain: IndexVec<AstId, RegexId> = IndexVec::new();
+    let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
+    for node in tree.nodes.iter() {
+        let regex = match node {
+            Ast::Anchor(..) | Ast::Look { .. } | Ast::Boundary { .. } => set.epsilon(),
+            _ => lower_node(tree, node, 0, &[], &lowered, set),
+        };
+        plain.push(regex);
+        lowered.push(Lowered::Plain(regex));
+        if set.len() > limits.regex_nodes_max {
+            report.error(RegexError::TooManyNodes { limit: limits.regex_nodes_max }, 0..0);
+            return None;
+        }
+    }
+    let mut lazy = Lazy::new(tree, limits, plain);
+    let found = lazy.branches(vec![root]).and_then(|branches| {
+        let mut languages = Vec::with_capacity(branches.len());
+        for branch in &branches {
+            languages.push(lazy.language(branch, tree.infos[root].anchored, 0, set)?);
+        }
+        Ok((branches, languages))
+    });
+    let (branches, languages) = match found {
+        Ok(found) => found,
+        Err((fault, span)) => {
+            report.error(RegexError::LazyQuantifier { fault }, span);
+            return None;
+        }
+    };
+    if !tree.infos[root].anchored {
+        let regexes: Vec<RegexId> = languages.iter().map(|&(regex, _)| regex).collect();
+        let tail = if let &[(_, tail)] = languages.as_slice() { tail } else { None };
+        return Some((set.or(&regexes), tail));
+    }
+    if branches.len().saturating_mul(tree.nodes.len()) > TREE_NODES_MAX {
+        report.error(RegexError::LazyQuantifier { fault: LazyFault::TooMany }, 0..0);
+        return None;
+    }
+    // With assertions each branch is lowered as if it were greedy; of what it matches, only the shortest counts.
+    let mut ways = Vec::with_capacity(branches.len());
+    for branch in branches {
+        let mut alone = tree.clone();
+        let is_lazy = branch.parts.iter().any(|&part| tree.infos[part].lazy);
+        alone.root = Some(alone.concat(branch.parts));
+        alone.drop_unused();
+        let regex = lower(&alone, options, limits, set, report)?;
+        ways.push(if is_lazy { set.shortest(regex) } else { regex });
+    }
+    Some((set.or(&ways), None))
+}
+
+/// The regex of the tree, whose quantifiers are greedy or lazy alike; `None` if there is no tree or it has too many nodes.
 pub(super) fn lower(
     tree: &Tree,
     options: &RegexOptions,

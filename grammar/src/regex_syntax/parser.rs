@@ -283,7 +283,7 @@ impl<'t> Parser<'t, '_, '_> {
             self.error(RegexError::NothingToRepeat { operator }, first);
             return node;
         }
-        let mut node = self.tree.push(Ast::Repeat(node, quantifier.min, quantifier.max));
+        let mut node = self.repeat(node, &quantifier);
         let mut quantifiers = 1;
         loop {
             self.skip_blank();
@@ -297,9 +297,19 @@ impl<'t> Parser<'t, '_, '_> {
                     self.too_deep(next.range);
                     return node;
                 }
-                node = self.tree.push(Ast::Repeat(node, next.min, next.max));
+                node = self.repeat(node, &next);
             }
         }
+    }
+
+    fn repeat(&mut self, node: AstId, quantifier: &Quantifier) -> AstId {
+        let id = self.tree.push(Ast::Repeat(node, quantifier.min, quantifier.max));
+        // What a fixed count matches does not depend on the order of the attempts.
+        if quantifier.lazy && quantifier.max != Some(quantifier.min) {
+            self.tree.lazy.insert(id, quantifier.range.clone());
+            self.tree.infos[id].lazy = true;
+        }
+        id
     }
 
     /// Takes a quantifier, if one stands here.
@@ -326,11 +336,6 @@ impl<'t> Parser<'t, '_, '_> {
         let quantifier = Quantifier { min, max, lazy: lazy != self.flags.swap_greed, range: start..self.at };
         if !lazy && dialect != Dialect::Rust && self.eat('+') {
             self.error(RegexError::Atomic { what: "the possessive quantifier" }, start..self.at);
-        }
-        // What a search finds or a fixed count matches does not depend on the order of the attempts.
-        if quantifier.lazy && !self.options.search && quantifier.max != Some(quantifier.min) {
-            let operator = self.text[quantifier.range.clone()].to_owned();
-            self.error(RegexError::LazyQuantifier { operator }, quantifier.range.clone());
         }
         Some(quantifier)
     }

@@ -1,0 +1,38 @@
+//! Lazy quantifiers of lexemes against the first match of Python's `re`, recorded by `lazy_oracle.py`.
+
+use larkspur_grammar::{Dialect, Limits, RegexOptions, RegexSet, SourceId, TextMap, parse_lexeme};
+
+use crate::matcher::matches;
+
+#[test]
+fn the_first_match() {
+    let mut lines = include_str!("lazy.tsv").lines();
+    let texts: Vec<String> = serde_json::from_str(lines.next().expect("texts")).expect("JSON");
+    let (mut compared, mut refused) = (0, 0);
+    let mut wrong = Vec::new();
+    for line in lines {
+        let (pattern, expected) = line.split_once('\t').expect("two columns");
+        let pattern: String = serde_json::from_str(pattern).expect("JSON");
+        let mut set = RegexSet::new();
+        let map = TextMap::verbatim(SourceId(0), 0);
+        let options = RegexOptions::new(Dialect::Python);
+        match parse_lexeme(&pattern, &map, &options, &Limits::default(), &mut set, &mut Vec::new()) {
+            Ok((regex, _)) => {
+                compared += 1;
+                for (text, expected) in texts.iter().zip(expected.chars()) {
+                    if matches(&set, regex, text.as_bytes()) != (expected == '1') {
+                        wrong.push(format!("{pattern:?} on {text:?}: should be {expected}"));
+                    }
+                }
+            }
+            // Lazy quantifiers that are not clear, assertions that look beyond the lexeme, anchors in the middle.
+            Err(errors) => {
+                let known = ["R025", "R023", "R026"];
+                assert!(errors.iter().all(|error| known.contains(&error.code)), "{pattern:?}: {errors:?}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
+    assert!(compared > 250, "{compared} patterns compared, {refused} refused");
+}

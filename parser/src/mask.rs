@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::error::Fault;
 use crate::lexer::states::LexStateId;
-use crate::machine::{Contents, Cursor, Machine, Quick};
+use crate::machine::{Contents, Cursor, Machine, Quick, Word};
 use crate::slicer::Slicer;
 
 /// Masks made so far, and which slices lexer states contain.
@@ -239,13 +239,13 @@ impl MaskCache {
             let here = walker.machine.tape.end();
             let path = vec![0; trie.depth_max() + 1];
             let mut recording = RecordingWalker { here, path, from: cursor, is_told: false, walker };
-            let visited = trie.walk_from(node, &mut recording, (ahead, 0), mask);
+            let visited = trie.walk_from(node, &mut recording, (ahead.word(), Depth::new(ahead.began(), 0)), mask);
             self.is_told |= recording.is_told;
             walker = recording.walker;
             walker.machine.tape.truncate(here);
             visited
         } else {
-            trie.walk_from(node, &mut walker, cursor, mask)
+            trie.walk_from(node, &mut walker, cursor.word(), mask)
         };
         let fault = walker.fault;
         self.nodes_visited += visited;
@@ -273,15 +273,16 @@ struct Walker<'a> {
     work_max: u64,
 }
 
+/// Where nothing is recorded: there all lexemes begin at 0.
 impl Recognizer for Walker<'_> {
-    type State = Cursor;
+    type State = Word;
 
     #[inline]
-    fn step(&mut self, state: Cursor, byte: u8) -> Option<Cursor> {
+    fn step(&mut self, state: Word, byte: u8) -> Option<Word> {
         match self.machine.quick(state, byte) {
             Quick::To(next) => Some(next),
             Quick::Refused => None,
-            Quick::Ask => self.step_slow(state, byte),
+            Quick::Ask => self.step_slow(Cursor::from_word(state, 0), byte).map(Cursor::word),
         }
     }
 }
@@ -307,7 +308,7 @@ impl Walker<'_> {
 }
 
 /// A walker for grammars that record lexemes: keeps the path from where the walk began, of which the tape has what is
-/// needed only where lexemes end. A state has its depth.
+/// needed only where lexemes end. A state is a place and its depth.
 struct RecordingWalker<'a> {
     walker: Walker<'a>,
     /// Where the walk began.
@@ -319,27 +320,49 @@ struct RecordingWalker<'a> {
     is_told: bool,
 }
 
+/// How deep below where the walk began, and where the lexemes began: a word, as [`Word`] is.
+#[derive(Clone, Copy)]
+struct Depth(u64);
+
+impl Depth {
+    fn new(began: u32, depth: usize) -> Self {
+        Self(u64::from(began) << 32 | depth as u64)
+    }
+    fn began(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+    fn depth(self) -> usize {
+        self.0 as u32 as usize
+    }
+    fn deeper(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
 impl Recognizer for RecordingWalker<'_> {
-    type State = (Cursor, u32);
+    type State = (Word, Depth);
 
     #[inline]
-    fn step(&mut self, (cursor, depth): (Cursor, u32), byte: u8) -> Option<(Cursor, u32)> {
-        let next = match self.walker.machine.quick(cursor, byte) {
-            Quick::To(next) => next,
+    fn step(&mut self, (word, depth): (Word, Depth), byte: u8) -> Option<(Word, Depth)> {
+        let (next, deeper) = match self.walker.machine.quick(word, byte) {
+            Quick::To(next) => (next, depth.deeper()),
             Quick::Refused => return None,
-            Quick::Ask => self.step_slow(cursor, depth, byte)?,
+            Quick::Ask => {
+                let next = self.step_slow(Cursor::from_word(word, depth.began()), depth.depth(), byte)?;
+                (next.word(), Depth::new(next.began(), depth.depth() + 1))
+            }
         };
-        self.path[depth as usize] = byte;
-        Some((next, depth + 1))
+        self.path[depth.depth()] = byte;
+        Some((next, deeper))
     }
 }
 
 impl RecordingWalker<'_> {
     #[inline(never)]
-    fn step_slow(&mut self, cursor: Cursor, depth: u32, byte: u8) -> Option<Cursor> {
+    fn step_slow(&mut self, cursor: Cursor, depth: usize, byte: u8) -> Option<Cursor> {
         let tape = &mut self.walker.machine.tape;
         tape.truncate(self.here);
-        tape.extend(&self.path[..depth as usize]);
+        tape.extend(&self.path[..depth]);
         let next = self.walker.step_slow(cursor, byte);
         if self.walker.fault != Some(Fault::Untold) {
             return next;
@@ -353,10 +376,10 @@ impl RecordingWalker<'_> {
     }
 
     /// The place after the path and a byte, from where the walk began and with nothing forgotten.
-    fn go_again(&mut self, depth: u32, byte: u8) -> Option<Cursor> {
+    fn go_again(&mut self, depth: usize, byte: u8) -> Option<Cursor> {
         self.walker.machine.tape.truncate(self.here);
         let mut cursor = self.from;
-        for index in 0..depth as usize {
+        for index in 0..depth {
             cursor = self.walker.step_slow(cursor, self.path[index])?;
             self.walker.machine.tape.push(self.path[index]);
         }

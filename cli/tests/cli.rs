@@ -118,7 +118,7 @@ macro_rules! case_files {
     };
 }
 
-case_files! { check match_text mask generate dump usage references schema }
+case_files! { check match_text mask generate dump usage references schema kbnf }
 
 #[test]
 fn trace_follows_tokens() {

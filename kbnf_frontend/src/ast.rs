@@ -76,7 +76,8 @@ pub(crate) struct Text {
 /// What `except!` excludes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Excluded {
-    Literal(String),
+    /// `None` where a mistake was.
+    Literal(Option<String>),
     Name(String, Span),
 }
 
@@ -122,7 +123,7 @@ impl Ast {
                     NodeKind::Any => "any!".to_owned(),
                     NodeKind::Except(excluded, max) => {
                         let excluded = match excluded {
-                            Excluded::Literal(text) => format!("{text:?}"),
+                            Excluded::Literal(text) => format!("{:?}", text.as_deref().unwrap_or_default()),
                             Excluded::Name(name, _) => name.clone(),
                         };
                         let max = max.map_or_else(String::new, |max| format!(" of {max} bytes at most"));

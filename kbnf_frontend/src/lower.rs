@@ -280,7 +280,7 @@ impl<'a> Lowerer<'a, '_> {
     fn except(&mut self, excluded: &'a Excluded, max: Option<u32>, span: Span) -> Option<RegexId> {
         let limit = self.options.limits.repeat_max;
         let regex = match excluded {
-            Excluded::Literal(text) => self.grammar.regexes.literal(text.as_bytes()),
+            Excluded::Literal(text) => self.grammar.regexes.literal(text.as_ref()?.as_bytes()),
             Excluded::Name(name, place) => match self.excluded.get(name.as_str()) {
                 Some(&known) => known?,
                 None => {

@@ -3,7 +3,7 @@
 use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::{IndexVec, Limits, SourceId, Span, index::Id};
 
-use crate::ast::{Ast, Definition, Excluded, Node, NodeId, NodeKind, Text};
+use crate::ast::{Ast, Definition, Excluded, Node, NodeId, NodeKind, PatternKind, Text};
 use crate::error::{Mistake, Sink};
 use crate::lexer::{Bracket, Lexeme, SyntaxKind};
 use crate::strings::decode;
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
                         // What is open was not forgotten.
                         outer.clear();
                         open.bracket = None;
-                        let node = self.node(NodeKind::Sequence(Vec::new()), span);
+                        let node = self.node(nothing(), span);
                         open.push(node);
                         break true;
                     }
@@ -202,8 +202,13 @@ impl<'a> Parser<'a> {
     fn symbol(&mut self, kind: SyntaxKind, span: Span) -> NodeId {
         let kind = match kind {
             SyntaxKind::Name => NodeKind::Name(self.written(span).to_owned()),
-            SyntaxKind::String => NodeKind::Literal(self.string(span, 0, false).value),
-            SyntaxKind::Pattern(kind) => NodeKind::Pattern(kind, self.string(span, kind.prefix().len(), true)),
+            SyntaxKind::String => {
+                self.string(span, 0, false).map_or_else(nothing, |text| NodeKind::Literal(text.value))
+            }
+            SyntaxKind::Pattern(kind) => {
+                let text = self.string(span, kind.prefix().len(), kind != PatternKind::Substrings);
+                text.map_or_else(nothing, |text| NodeKind::Pattern(kind, text))
+            }
             SyntaxKind::Special => match self.written(span) {
                 "any!" => NodeKind::Any,
                 "except!" => return self.except(span),
@@ -211,20 +216,20 @@ impl<'a> Parser<'a> {
                     let near = did_you_mean(other, ["any!", "except!"]).map(str::to_owned);
                     self.sink.report(span, Mistake::SpecialUnknown { name: other.to_owned(), near });
                     self.skip_round();
-                    NodeKind::Sequence(Vec::new())
+                    nothing()
                 }
             },
             SyntaxKind::Number => {
                 self.sink.report(span, Mistake::Counts);
-                NodeKind::Sequence(Vec::new())
+                nothing()
             }
-            _ => NodeKind::Sequence(Vec::new()),
+            _ => nothing(),
         };
         self.node(kind, span)
     }
 
-    /// What stands between the quotes, the first of which stands behind so many bytes.
-    fn string(&mut self, span: Span, prefix: usize, is_regex: bool) -> Text {
+    /// What stands between the quotes, the first of which stands behind so many bytes; `None` if a mistake was reported.
+    fn string(&mut self, span: Span, prefix: usize, is_regex: bool) -> Option<Text> {
         let start = span.start as usize + prefix + 1;
         decode(&self.text[start..span.end as usize - 1], self.source, start, is_regex, self.sink)
     }
@@ -254,7 +259,7 @@ impl<'a> Parser<'a> {
             Err((span, reason)) => {
                 self.sink.report(span, Mistake::ExceptForm { reason });
                 self.skip_to_close();
-                self.node(NodeKind::Sequence(Vec::new()), word)
+                self.node(nothing(), word)
             }
         }
     }
@@ -264,7 +269,7 @@ impl<'a> Parser<'a> {
         self.expect(SyntaxKind::Open(Bracket::Round), "`(` follows `except!`")?;
         let excluded = self.here();
         let excluded = match self.kind() {
-            Some(SyntaxKind::String) => Excluded::Literal(self.string(excluded, 0, false).value),
+            Some(SyntaxKind::String) => Excluded::Literal(self.string(excluded, 0, false).map(|text| text.value)),
             Some(SyntaxKind::Name) => Excluded::Name(self.written(excluded).to_owned(), excluded),
             Some(SyntaxKind::Pattern(_)) => {
                 return Err((excluded, "`except!` takes no regex; `#ex\"…\"` does"));
@@ -374,4 +379,9 @@ impl<'a> Parser<'a> {
         };
         self.node(NodeKind::Repeat(node, min, max), span)
     }
+}
+
+/// What stands in the place of a mistake.
+fn nothing() -> NodeKind {
+    NodeKind::Sequence(Vec::new())
 }

@@ -5,11 +5,13 @@ use larkspur_grammar::{SourceId, Span, TextMap};
 use crate::ast::Text;
 use crate::error::{Mistake, Sink};
 
-/// The string whose inside stands at `start` of the source. What is no escape is reported, and left out.
-pub(crate) fn decode(inside: &str, source: SourceId, start: usize, is_regex: bool, sink: &mut Sink) -> Text {
+/// The string whose inside stands at `start` of the source; `None` if something in it is no escape, which is then
+/// reported.
+pub(crate) fn decode(inside: &str, source: SourceId, start: usize, is_regex: bool, sink: &mut Sink) -> Option<Text> {
     let mut value = String::with_capacity(inside.len());
     let mut map = TextMap::new(source);
     let mut at = 0;
+    let mut is_sound = true;
     while at < inside.len() {
         match piece(&inside[at..]) {
             Ok((c, len)) => {
@@ -22,10 +24,11 @@ pub(crate) fn decode(inside: &str, source: SourceId, start: usize, is_regex: boo
                 let span = Span::new(source, start + at, start + at + len);
                 sink.report(span, Mistake::EscapeBad { escape, reason, is_regex });
                 at += len;
+                is_sound = false;
             }
         }
     }
-    Text { value, map }
+    is_sound.then_some(Text { value, map })
 }
 
 /// The character at the beginning of `rest`, which is not empty, and its length in the text. A line break behind a

@@ -29,6 +29,7 @@ mod compile;
 mod engine;
 mod error;
 mod front_ends;
+pub mod kbnf;
 mod list;
 mod source;
 mod stages;

@@ -1,6 +1,7 @@
 //! From a place in the text to the token mask: slices, the trie walk, token letters, EOS; and the memo of whole masks.
 
 use std::hash::Hasher;
+use std::ops::Add;
 
 use hashbrown::HashTable;
 use larkspur_toktrie::{Recognizer, TokenMask, TokenTrie, Vocabulary};
@@ -43,6 +44,18 @@ pub struct MaskStats {
     pub misses: u64,
     /// Trie nodes visited for them.
     pub nodes_visited: u64,
+}
+
+impl Add for MaskStats {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            hits: self.hits + other.hits,
+            misses: self.misses + other.misses,
+            nodes_visited: self.nodes_visited + other.nodes_visited,
+        }
+    }
 }
 
 impl MaskCache {
@@ -90,6 +103,37 @@ impl MaskCache {
         machine.sets.ahead.is_on = false;
         made?;
         self.remember(machine, if self.is_told { cursor } else { ahead }, mask);
+        Ok(())
+    }
+
+    /// Writes the tokens that can follow and do not run past the first place at which the text is complete. The grammar
+    /// records nothing and names no tokens.
+    pub fn eager_mask(
+        &mut self,
+        machine: &mut Machine,
+        vocabulary: &Vocabulary,
+        cursor: Cursor,
+        mask: &mut TokenMask,
+    ) -> Result<(), Fault> {
+        if self.known(machine, cursor, mask) {
+            self.hits += 1;
+            return Ok(());
+        }
+        self.misses += 1;
+        mask.clear();
+        let work_max = machine.limits.mask_work_max;
+        let walker = Walker { machine, fault: None, work: 0, work_max };
+        let mut eager = EagerWalker { walker, is_complete: FxHashMap::default() };
+        let visited = vocabulary.trie().walk(&mut eager, (cursor, false), mask);
+        self.nodes_visited += visited;
+        let Walker { fault, work, .. } = eager.walker;
+        match fault {
+            Some(fault) => return Err(fault),
+            None if work + visited > work_max => return Err(Fault::exceeded("mask_work_max", work_max)),
+            None => {}
+        }
+        vocabulary.trie().finish_mask(mask);
+        self.remember(machine, cursor, mask);
         Ok(())
     }
 
@@ -300,6 +344,42 @@ impl Walker<'_> {
             Ok(next) => next,
             Err(fault) => {
                 self.fault = Some(fault);
+                None
+            }
+        }
+    }
+}
+
+/// A walker that goes no further than to the first place at which the text is complete. A state says whether it is one.
+struct EagerWalker<'a> {
+    walker: Walker<'a>,
+    /// Whether the text may end there, of places where a lexeme may end.
+    is_complete: FxHashMap<Cursor, bool>,
+}
+
+impl Recognizer for EagerWalker<'_> {
+    type State = (Cursor, bool);
+
+    #[inline]
+    fn step(&mut self, (cursor, is_complete): (Cursor, bool), byte: u8) -> Option<(Cursor, bool)> {
+        if is_complete {
+            return None;
+        }
+        let next = self.walker.step(cursor, byte)?;
+        let machine = &mut *self.walker.machine;
+        if !machine.ends_lexeme(next) {
+            return Some((next, false));
+        }
+        if let Some(&known) = self.is_complete.get(&next) {
+            return Some((next, known));
+        }
+        match machine.accepts(next) {
+            Ok(accepts) => {
+                self.is_complete.insert(next, accepts);
+                Some((next, accepts))
+            }
+            Err(fault) => {
+                self.walker.fault = Some(fault);
                 None
             }
         }

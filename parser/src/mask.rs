@@ -1,6 +1,6 @@
 //! From a place in the text to the token mask: slices, the trie walk, token letters, EOS; and the memo of whole masks.
 
-use std::hash::Hasher;
+use std::hash::{Hash, Hasher};
 use std::ops::Add;
 
 use hashbrown::HashTable;
@@ -123,7 +123,7 @@ impl MaskCache {
         mask.clear();
         let work_max = machine.limits.mask_work_max;
         let walker = Walker { machine, fault: None, work: 0, work_max };
-        let mut eager = EagerWalker { walker, is_complete: FxHashMap::default() };
+        let mut eager = EagerWalker { walker, is_complete: FxHashMap::default(), recent: [None; RECENT_PLACES] };
         let visited = vocabulary.trie().walk(&mut eager, (cursor, false), mask);
         self.nodes_visited += visited;
         let Walker { fault, work, .. } = eager.walker;
@@ -350,11 +350,48 @@ impl Walker<'_> {
     }
 }
 
+/// Places of which [`EagerWalker`] has the answer at hand.
+const RECENT_PLACES: usize = 64;
+
 /// A walker that goes no further than to the first place at which the text is complete. A state says whether it is one.
 struct EagerWalker<'a> {
     walker: Walker<'a>,
-    /// Whether the text may end there, of places where a lexeme may end.
+    /// Whether the text may end there.
     is_complete: FxHashMap<Cursor, bool>,
+    /// The same of some places, by their hash: free text is in few places, again and again.
+    recent: [Option<(Cursor, bool)>; RECENT_PLACES],
+}
+
+impl EagerWalker<'_> {
+    #[inline]
+    fn is_complete(&mut self, cursor: Cursor) -> bool {
+        let mut hasher = FxHasher::default();
+        cursor.hash(&mut hasher);
+        let slot = hasher.finish() as usize % RECENT_PLACES;
+        match self.recent[slot] {
+            Some((place, known)) if place == cursor => known,
+            _ => {
+                let is_complete = self.ask(cursor);
+                self.recent[slot] = Some((cursor, is_complete));
+                is_complete
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn ask(&mut self, cursor: Cursor) -> bool {
+        if let Some(&known) = self.is_complete.get(&cursor) {
+            return known;
+        }
+        let machine = &mut *self.walker.machine;
+        let accepts = if machine.ends_lexeme(cursor) { machine.accepts(cursor) } else { Ok(false) };
+        let accepts = accepts.unwrap_or_else(|fault| {
+            self.walker.fault = Some(fault);
+            false
+        });
+        self.is_complete.insert(cursor, accepts);
+        accepts
+    }
 }
 
 impl Recognizer for EagerWalker<'_> {
@@ -366,23 +403,7 @@ impl Recognizer for EagerWalker<'_> {
             return None;
         }
         let next = self.walker.step(cursor, byte)?;
-        let machine = &mut *self.walker.machine;
-        if !machine.ends_lexeme(next) {
-            return Some((next, false));
-        }
-        if let Some(&known) = self.is_complete.get(&next) {
-            return Some((next, known));
-        }
-        match machine.accepts(next) {
-            Ok(accepts) => {
-                self.is_complete.insert(next, accepts);
-                Some((next, accepts))
-            }
-            Err(fault) => {
-                self.walker.fault = Some(fault);
-                None
-            }
-        }
+        Some((next, self.is_complete(next)))
     }
 }
 

@@ -113,7 +113,7 @@ impl Mistake {
                 match is_regex && escape.len() == 2 {
                     true => diagnostic.help(format!("a backslash that is the regex's own is doubled: `\\{escape}`")),
                     false => diagnostic.help(
-                        "the escapes are `\\b`, `\\f`, `\\n`, `\\r`, `\\t`, `\\v`, `\\0`, `\\\\`, `\\/`, `\\'`, `\\\"`, `\\xHH`, \
+                        "the escapes are `\\b`, `\\f`, `\\n`, `\\r`, `\\t`, `\\v`, `\\OOO` (octal), `\\\\`, `\\/`, `\\'`, `\\\"`, `\\xHH`, \
                          `\\uHHHH` and `\\u{H…}`",
                     ),
                 }

@@ -51,7 +51,7 @@ fn piece(rest: &str) -> Result<(Option<char>, usize), (usize, &'static str)> {
         't' => plain('\t'),
         'v' => plain('\u{b}'),
         '\\' | '/' | '"' | '\'' => plain(letter),
-        '0' if !chars.next().is_some_and(|c| c.is_ascii_digit()) => plain('\0'),
+        '0'..='7' => octal(rest),
         '\n' => Ok((None, 2)),
         '\r' => Ok((None, if rest.starts_with("\\\r\n") { 3 } else { 2 })),
         'x' => character(digits(rest, 2)?, 4),
@@ -74,6 +74,14 @@ fn digits(rest: &str, count: usize) -> Result<u32, (usize, &'static str)> {
         return Err((2 + found, "a hexadecimal digit is missing"));
     }
     Ok(u32::from_str_radix(&rest[2..2 + count], 16).expect("hexadecimal digits"))
+}
+
+/// Up to three octal digits behind a backslash, which make at most 255.
+fn octal(rest: &str) -> Piece {
+    let len_max = if rest.as_bytes()[1] < b'4' { 3 } else { 2 };
+    let digits = rest.bytes().skip(1).take(len_max).take_while(|digit| matches!(digit, b'0'..=b'7'));
+    let (len, code) = digits.fold((1, 0), |(len, code), digit| (len + 1, code * 8 + u32::from(digit - b'0')));
+    character(code, len)
 }
 
 /// `\uHHHH`; two of them may be one character.

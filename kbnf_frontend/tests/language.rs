@@ -47,6 +47,8 @@ fn definitions() {
 fn strings() {
     judge("start ::= '\\t\\n\\r\\\"\\'\\\\' \"é\\u0041\\x42\";", &["\t\n\r\"'\\éAB"], &["\t\n\r\"'\\e\u{301}AB"]);
     judge("start ::= 'a\nb' '' \"it's\" 'a \"word\"';", &["a\nbit'sa \"word\""], &["a b"]);
+    let grammar = naive::compile("start ::= '\\141\\0618\\477';");
+    assert!(naive::accepts(&grammar, b"a18'7"));
     let grammar = naive::compile("start ::= '\\b\\f\\v\\0\\/\\u{1F600}\\uD83D\\uDE00\\\n';");
     assert!(naive::accepts(&grammar, "\u{8}\u{c}\u{b}\0/😀😀".as_bytes()));
 }

@@ -1,5 +1,7 @@
 //! KBNF through the facade: the engine in KBNF's shape, and what shows only when all is put together.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -283,4 +285,71 @@ proptest! {
             text.extend_from_slice(tokens[id as usize].as_bytes());
         }
     }
+}
+
+/// The bytes allowed, whether the text is finished, and the byte taken.
+type Step = (Vec<u8>, bool, Option<u8>);
+
+#[derive(serde::Deserialize)]
+struct Case {
+    grammar: String,
+    walks: Vec<Vec<Step>>,
+}
+
+/// A Python that has the package: `LARKSPUR_LARK_PYTHON`, or `python3`.
+fn python() -> Option<PathBuf> {
+    let candidates = [std::env::var_os("LARKSPUR_LARK_PYTHON").map(PathBuf::from), Some("python3".into())];
+    candidates.into_iter().flatten().find(|python| {
+        let output = Command::new(python).args(["-c", "import kbnf"]).output();
+        output.is_ok_and(|output| output.status.success())
+    })
+}
+
+#[test]
+fn the_engine_allows_what_kbnfs_engine_allows() {
+    let Some(python) = python() else {
+        println!("skipped: no Python with the package `kbnf`");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/kbnf_oracle.py");
+    let seed = std::env::var("LARKSPUR_TEST_SEED").unwrap_or_else(|_| "1".into());
+    let factor = std::env::var("LARKSPUR_TEST_FACTOR").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1_u32);
+    let count = 120 * factor;
+    let output = Command::new(python).arg(script).args([seed, count.to_string()]).output().expect("Python runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let cases: Vec<Case> = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
+    assert_eq!(cases.len(), count as usize, "the script prints as many as it was asked for");
+    let mut failures = Vec::new();
+    for Case { grammar, walks } in cases {
+        let mut engine = match Engine::new(&grammar, Arc::new(Vocabulary::single_bytes())) {
+            Ok(engine) => engine,
+            Err(error) => {
+                // KBNF takes a grammar without texts, and allows nothing.
+                let is_empty = error.diagnostics.iter().any(|one| ["P001", "K022"].contains(&one.code));
+                if !is_empty || walks.iter().any(|walk| !walk[0].0.is_empty()) {
+                    failures.push(format!("{grammar}\nis refused: {error}"));
+                }
+                continue;
+            }
+        };
+        for walk in walks {
+            engine.reset().expect("within limits");
+            let mut text = Vec::new();
+            for (theirs, is_finished, taken) in walk {
+                // Of the bytes that KBNF was asked about.
+                let is_known = |byte: &u8| b"abc\n\xc3\xa9\xfa".contains(byte);
+                let ours: Vec<u8> = allowed(&mut engine).into_iter().map(|id| id as u8).filter(is_known).collect();
+                if (&ours, engine.is_finished()) != (&theirs, is_finished) {
+                    let after = text.escape_ascii();
+                    let (ours, theirs) = (ours.escape_ascii().to_string(), theirs.escape_ascii().to_string());
+                    failures.push(format!("{grammar}\nafter {after}: `{ours}`, KBNF `{theirs}` {is_finished}"));
+                    break;
+                }
+                let Some(taken) = taken else { break };
+                text.push(taken);
+                engine.try_accept_new_token(taken.into()).expect("it is allowed");
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures[..failures.len().min(8)].join("\n\n"));
 }

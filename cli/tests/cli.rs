@@ -118,7 +118,7 @@ macro_rules! case_files {
     };
 }
 
-case_files! { check convert match_text mask generate dump usage references schema imports }
+case_files! { check convert match_text mask generate dump usage references schema imports kbnf }
 
 #[test]
 fn trace_follows_tokens() {

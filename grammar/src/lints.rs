@@ -141,6 +141,11 @@ fn unused(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Which rules some text finishes, if the embedded grammars are left out of account.
+pub fn productive(grammar: &Grammar) -> IndexVec<RuleId, bool> {
+    productive_rules(grammar, &FxHashSet::default())
+}
+
 /// Which rules some text finishes. `empty` has the embedded grammars that no text finishes.
 fn productive_rules(grammar: &Grammar, empty: &FxHashSet<*const Grammar>) -> IndexVec<RuleId, bool> {
     let mut productive: IndexVec<RuleId, bool> = vec![false; grammar.rules.len()].into();

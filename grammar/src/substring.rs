@@ -1,4 +1,5 @@
-//! Any contiguous run of a sequence of chunks (`%regex { "substring_chunks": […] }`), as a regex of linear size.
+//! Any contiguous run of a sequence of chunks (`%regex { "substring_chunks": […] }` in Lark, `#substrs"…"` in KBNF), as a
+//! regex of linear size.
 //!
 //! The suffix automaton of the chunk sequence: A. Blumer et al., Theoretical Computer Science 40, 1985.
 //! Differs: its letters are chunks, and each state becomes one regex node, "nothing more, or a chunk and its state".
@@ -32,18 +33,22 @@ const NO_STATE: u32 = u32::MAX;
 /// The regex of `chunks[m..n].join("")` for all `m <= n`, the empty text included. Empty chunks add nothing.
 ///
 /// Errors: [`SubstringError`] before anything is built. Cost: linear in the number of chunks.
-pub fn substring(chunks: &[&str], limits: &Limits, set: &mut RegexSet) -> Result<RegexId, SubstringError> {
+pub fn substring<C: AsRef<[u8]> + ?Sized>(
+    chunks: &[&C],
+    limits: &Limits,
+    set: &mut RegexSet,
+) -> Result<RegexId, SubstringError> {
     // A suffix automaton of n letters has at most 2n states and 3n transitions; each may be a node, and so may each chunk.
     let used = set.len().saturating_add(chunks.len().saturating_mul(6));
     if used > limits.regex_nodes_max {
         return Err(SubstringError { limit: limits.regex_nodes_max, used });
     }
-    let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut numbers: FxHashMap<&[u8], u32> = FxHashMap::default();
     let mut letters: Vec<RegexId> = Vec::new();
     let mut text: Vec<u32> = Vec::with_capacity(chunks.len());
-    for &chunk in chunks.iter().filter(|chunk| !chunk.is_empty()) {
+    for chunk in chunks.iter().map(|chunk| chunk.as_ref()).filter(|chunk| !chunk.is_empty()) {
         text.push(*numbers.entry(chunk).or_insert_with(|| {
-            letters.push(set.literal(chunk.as_bytes()));
+            letters.push(set.literal(chunk));
             letters.len() as u32 - 1
         }));
     }
@@ -133,4 +138,9 @@ pub fn words(text: &str) -> Vec<&str> {
 /// The chunks of `substring_chars`: each character.
 pub fn chars(text: &str) -> Vec<&str> {
     text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]).collect()
+}
+
+/// Each byte as a chunk.
+pub fn bytes(text: &str) -> Vec<&[u8]> {
+    text.as_bytes().chunks(1).collect()
 }

@@ -5,13 +5,6 @@ use larkspur_grammar::{CodeInfo, json, link, lints, regex_syntax};
 /// The facade's own codes. The examples are of the kind that the title names, and else Lark.
 pub const CODES: &[CodeInfo] = &[
     CodeInfo {
-        code: "F001",
-        title: "kind of grammar not supported yet",
-        explanation: "This kind of source has no front end in this version.",
-        bad: "",
-        good: "",
-    },
-    CodeInfo {
         code: "F002",
         title: "schema without text",
         explanation: "A grammar built by a program has a `%json` body, and comes without the sources in which its text \
@@ -36,7 +29,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "F005",
         title: "no syntax tree",
-        explanation: "`dump --stage ast` shows Lark and GBNF texts only. Of other sources there are the stages after it.",
+        explanation: "`dump --stage ast` shows Lark, GBNF and KBNF texts only. Of other sources there are the stages after it.",
         bad: "",
         good: "",
     },
@@ -95,6 +88,7 @@ pub fn codes() -> Vec<&'static CodeInfo> {
         CODES,
         larkspur_lark_frontend::CODES,
         larkspur_gbnf_frontend::CODES,
+        larkspur_kbnf_frontend::CODES,
         larkspur_json_schema::CODES,
         regex_syntax::CODES,
         json::CODES,

@@ -111,6 +111,10 @@ impl CompiledGrammar {
         Matcher::new(&self.inner.compiled, options)
     }
 
+    pub(crate) fn compiled(&self) -> &larkspur_parser::CompiledGrammar {
+        &self.inner.compiled
+    }
+
     /// Tokens of the whole text at most, as a list of grammars says with `max_tokens`.
     pub fn max_tokens(&self) -> Option<u32> {
         self.inner.max_tokens

@@ -1,10 +1,9 @@
 //! What is wrong with a source before any front end has read it, and [`CompileError`].
 
+use crate::source::SourceKind;
 use std::fmt::{self, Display, Formatter};
 
 use larkspur_grammar::{Diagnostic, Severity, SourceMap, Span};
-
-use crate::source::SourceKind;
 
 /// Why a source did not become a grammar.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -44,7 +43,6 @@ pub fn summary_line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
 
 /// What the facade itself finds wrong; documented in [`CODES`](crate::CODES).
 pub(crate) enum Mistake {
-    NotSupportedYet { kind: SourceKind },
     SchemaWithoutText,
     SourceTooLarge { limit: usize, used: usize },
     StartOfRegex,
@@ -67,9 +65,6 @@ impl Mistake {
     pub fn diagnostic(self, span: Span) -> Diagnostic {
         let error = |code, message: &str| Diagnostic::error(code, span, message);
         match self {
-            Mistake::NotSupportedYet { kind } => {
-                Diagnostic::error("F001", span, format!("{} is not supported yet", kind.title()))
-            }
             Mistake::SchemaWithoutText => error("F002", "the text of this schema is not known")
                 .help("give the sources that the grammar's spans point into"),
             Mistake::SourceTooLarge { limit, used } => {
@@ -77,7 +72,7 @@ impl Mistake {
                     .help("the limit is `source_bytes_max`")
             }
             Mistake::StartOfRegex => error("F004", "a regex has no rules to start with"),
-            Mistake::NoSyntaxTree => error("F005", "only a Lark text has a syntax tree to show"),
+            Mistake::NoSyntaxTree => error("F005", "only a Lark, GBNF or KBNF text has a syntax tree to show"),
             Mistake::NoConversion { from, to, reason } => {
                 let from = from.map_or("a grammar without text", SourceKind::title);
                 let to = to.title();

@@ -6,6 +6,7 @@ use larkspur_grammar::{
     SourceMap, Span, Terminal, TextMap, json, parse_regex,
 };
 use larkspur_json_schema::{SchemaOptions, Spelling};
+use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::{CompileOptions, Reading};
@@ -130,12 +131,11 @@ fn gbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
 }
 
 fn kbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
-    not_yet(reading, Span::new(source, 0, 0), SourceKind::Kbnf)
-}
-
-fn not_yet(reading: &mut Reading, span: Span, kind: SourceKind) -> Vec<Grammar> {
-    reading.report(span, Mistake::NotSupportedYet { kind });
-    Vec::new()
+    let start = reading.options.start.as_deref();
+    let options = KbnfOptions { start, ..KbnfOptions::new(reading.limits) };
+    let parsed = larkspur_kbnf_frontend::parse(&reading.sources, source, &options);
+    reading.diagnostics.extend(parsed.diagnostics);
+    parsed.grammar.into_iter().collect()
 }
 
 /// A schema that stands inside another source: a `%json` body, or an element of a list. What stands around its values is

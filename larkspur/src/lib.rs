@@ -1,6 +1,6 @@
 //! Grammars to token masks: the front door.
 //!
-//! In: a [`Source`] (Lark or GBNF text, a JSON Schema, a regex, a list of grammars, or a grammar built by a program) and
+//! In: a [`Source`] (Lark, GBNF or KBNF text, a JSON Schema, a regex, a list of grammars, or a grammar built by a program) and
 //! a model's [`Vocabulary`]. Out: a [`CompiledGrammar`], and for each generated sequence a [`Matcher`] that says which
 //! tokens keep the text inside the language.
 //!
@@ -31,6 +31,7 @@ mod engine;
 mod error;
 mod folder;
 mod front_ends;
+pub mod kbnf;
 mod list;
 mod source;
 mod stages;

@@ -4,13 +4,14 @@ use std::fmt::Write;
 
 use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
+use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::{CompileOptions, Linked};
 use crate::error::{CompileError, Mistake};
 use crate::source::{Source, SourceBody, SourceKind};
 
-/// The syntax tree of a Lark or GBNF text. A text with mistakes has one, too, without what could not be read.
+/// The syntax tree of a Lark, GBNF or KBNF text. A text with mistakes has one, too, without what could not be read.
 ///
 /// Errors: `F005` for any other source; what keeps the text from being read at all.
 pub fn ast_dump(source: &Source, options: &CompileOptions, limits: &Limits) -> Result<String, CompileError> {
@@ -25,6 +26,11 @@ pub fn ast_dump(source: &Source, options: &CompileOptions, limits: &Limits) -> R
         SourceBody::Text { kind: SourceKind::Gbnf, text } => {
             let id = sources.add(&source.name, text);
             let (ast, diagnostics) = larkspur_gbnf_frontend::parse_ast(&sources, id, &GbnfOptions::new(limits));
+            (ast.map(|ast| ast.dump()), diagnostics)
+        }
+        SourceBody::Text { kind: SourceKind::Kbnf, text } => {
+            let id = sources.add(&source.name, text);
+            let (ast, diagnostics) = larkspur_kbnf_frontend::parse_ast(&sources, id, &KbnfOptions::new(limits));
             (ast.map(|ast| ast.dump()), diagnostics)
         }
         _ => {

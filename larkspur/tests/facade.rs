@@ -163,8 +163,8 @@ fn errors_say_where() {
          g.lark:2:5: error[L040]: rule `y` is used but never defined\n\
          g.lark:2:7: error[L040]: rule `z` is used but never defined"
     );
-    let error = engine().compile(&Source::kbnf("start ::= 'a';")).expect_err("no front end");
-    assert_eq!(error.to_string(), "<kbnf>:1:1: error[F001]: KBNF is not supported yet");
+    let error = engine().compile(&Source::kbnf("start ::= 'a' |;")).expect_err("an alternative is missing");
+    assert_eq!(error.to_string(), "<kbnf>:1:16: error[K008]: this alternative is empty");
 }
 
 #[test]

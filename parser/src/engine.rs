@@ -104,11 +104,14 @@ pub(crate) struct Epoch {
 pub(crate) struct Session {
     pub machine: Machine,
     pub masks: MaskCache,
+    /// Masks of [`EagerMatcher`](crate::EagerMatcher)s.
+    pub eager_masks: MaskCache,
 }
 
 impl Epoch {
     pub fn new(machine: Machine, limits: &Limits) -> Self {
-        Self { session: Mutex::new(Session { machine, masks: MaskCache::new(limits.mask_cache_bytes_max) }) }
+        let masks = || MaskCache::new(limits.mask_cache_bytes_max);
+        Self { session: Mutex::new(Session { machine, masks: masks(), eager_masks: masks() }) }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Session> {
@@ -184,7 +187,7 @@ impl CompiledGrammar {
             earley_bytes: session.machine.sets.bytes(),
             scan_hits,
             scan_misses,
-            masks: session.masks.stats(),
+            masks: session.masks.stats() + session.eager_masks.stats(),
         }
     }
 

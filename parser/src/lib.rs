@@ -9,6 +9,7 @@ mod cfg;
 mod codes;
 mod compile;
 mod dump;
+mod eager;
 mod earley;
 mod engine;
 mod error;
@@ -24,6 +25,7 @@ mod swallow;
 
 pub use captures::Capture;
 pub use codes::CODES;
+pub use eager::EagerMatcher;
 pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
 pub use error::MatcherError;
 pub use mask::MaskStats;

@@ -564,6 +564,14 @@ impl Machine {
         Ok(states)
     }
 
+    /// Whether some lexeme may end here, without which the text may not either.
+    pub fn ends_lexeme(&self, cursor: Cursor) -> bool {
+        self.threads(cursor).iter().any(|thread| {
+            let state = self.lexer.state(thread.lex);
+            state.kind == StateKind::Fresh || state.ends != NO_LEXEMES
+        })
+    }
+
     /// Whether the text may end here.
     pub fn accepts(&mut self, cursor: Cursor) -> Result<bool, Fault> {
         Ok(self.boundary(cursor)?.iter().any(|&set| self.sets.accepts(set)))

@@ -1,6 +1,7 @@
 //! From a place in the text to the token mask: slices, the trie walk, token letters, EOS; and the memo of whole masks.
 
-use std::hash::Hasher;
+use std::hash::{Hash, Hasher};
+use std::ops::Add;
 
 use hashbrown::HashTable;
 use larkspur_toktrie::{Recognizer, TokenMask, TokenTrie, Vocabulary};
@@ -43,6 +44,18 @@ pub struct MaskStats {
     pub misses: u64,
     /// Trie nodes visited for them.
     pub nodes_visited: u64,
+}
+
+impl Add for MaskStats {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            hits: self.hits + other.hits,
+            misses: self.misses + other.misses,
+            nodes_visited: self.nodes_visited + other.nodes_visited,
+        }
+    }
 }
 
 impl MaskCache {
@@ -90,6 +103,37 @@ impl MaskCache {
         machine.sets.ahead.is_on = false;
         made?;
         self.remember(machine, if self.is_told { cursor } else { ahead }, mask);
+        Ok(())
+    }
+
+    /// Writes the tokens that can follow and do not run past the first place at which the text is complete. The grammar
+    /// records nothing and names no tokens.
+    pub fn eager_mask(
+        &mut self,
+        machine: &mut Machine,
+        vocabulary: &Vocabulary,
+        cursor: Cursor,
+        mask: &mut TokenMask,
+    ) -> Result<(), Fault> {
+        if self.known(machine, cursor, mask) {
+            self.hits += 1;
+            return Ok(());
+        }
+        self.misses += 1;
+        mask.clear();
+        let work_max = machine.limits.mask_work_max;
+        let walker = Walker { machine, fault: None, work: 0, work_max };
+        let mut eager = EagerWalker { walker, is_complete: FxHashMap::default(), recent: [None; RECENT_PLACES] };
+        let visited = vocabulary.trie().walk(&mut eager, (cursor.word(), false), mask);
+        self.nodes_visited += visited;
+        let Walker { fault, work, .. } = eager.walker;
+        match fault {
+            Some(fault) => return Err(fault),
+            None if work + visited > work_max => return Err(Fault::exceeded("mask_work_max", work_max)),
+            None => {}
+        }
+        vocabulary.trie().finish_mask(mask);
+        self.remember(machine, cursor, mask);
         Ok(())
     }
 
@@ -304,6 +348,63 @@ impl Walker<'_> {
                 None
             }
         }
+    }
+}
+
+/// Places of which [`EagerWalker`] has the answer at hand.
+const RECENT_PLACES: usize = 64;
+
+/// A walker that goes no further than to the first place at which the text is complete. A state says whether it is one.
+struct EagerWalker<'a> {
+    walker: Walker<'a>,
+    /// Whether the text may end there.
+    is_complete: FxHashMap<Cursor, bool>,
+    /// The same of some places, by their hash: free text is in few places, again and again.
+    recent: [Option<(Cursor, bool)>; RECENT_PLACES],
+}
+
+impl EagerWalker<'_> {
+    #[inline]
+    fn is_complete(&mut self, cursor: Cursor) -> bool {
+        let mut hasher = FxHasher::default();
+        cursor.hash(&mut hasher);
+        let slot = hasher.finish() as usize % RECENT_PLACES;
+        match self.recent[slot] {
+            Some((place, known)) if place == cursor => known,
+            _ => {
+                let is_complete = self.ask(cursor);
+                self.recent[slot] = Some((cursor, is_complete));
+                is_complete
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn ask(&mut self, cursor: Cursor) -> bool {
+        if let Some(&known) = self.is_complete.get(&cursor) {
+            return known;
+        }
+        let machine = &mut *self.walker.machine;
+        let accepts = if machine.ends_lexeme(cursor) { machine.accepts(cursor) } else { Ok(false) };
+        let accepts = accepts.unwrap_or_else(|fault| {
+            self.walker.fault = Some(fault);
+            false
+        });
+        self.is_complete.insert(cursor, accepts);
+        accepts
+    }
+}
+
+impl Recognizer for EagerWalker<'_> {
+    type State = (Word, bool);
+
+    #[inline]
+    fn step(&mut self, (place, is_complete): (Word, bool), byte: u8) -> Option<(Word, bool)> {
+        if is_complete {
+            return None;
+        }
+        let next = self.walker.step(place, byte)?;
+        Some((next, self.is_complete(Cursor::from_word(next, 0))))
     }
 }
 

@@ -175,7 +175,7 @@ impl Matcher {
         let shared = self.grammar.shared();
         let vocabulary = shared.vocabulary();
         let mut session = self.session();
-        let Session { machine, masks } = &mut *session;
+        let Session { machine, masks, .. } = &mut *session;
         if self.now.pending.is_empty() {
             masks.mask(machine, vocabulary, shared.slicer(), self.now.cursor, mask)?;
         } else {

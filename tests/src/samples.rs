@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, link};
+use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::LarkOptions;
 use serde::Deserialize;
 
@@ -39,12 +40,20 @@ pub struct Sample {
     /// File name without ending.
     #[serde(skip)]
     pub name: String,
-    /// Whether it is GBNF; otherwise it is Lark.
+    /// The language that it is written in.
     #[serde(skip)]
-    is_gbnf: bool,
+    language: Language,
     /// The grammar's text.
     #[serde(skip)]
     pub grammar: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Language {
+    #[default]
+    Lark,
+    Gbnf,
+    Kbnf,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,14 +69,16 @@ pub fn all() -> Result<Vec<Sample>> {
     let mut samples = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
-        let is_gbnf = path.extension().is_some_and(|extension| extension == "gbnf");
-        if !is_gbnf && path.extension().is_none_or(|extension| extension != "lark") {
-            continue;
-        }
+        let language = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("lark") => Language::Lark,
+            Some("gbnf") => Language::Gbnf,
+            Some("kbnf") => Language::Kbnf,
+            _ => continue,
+        };
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let facts = fs::read_to_string(path.with_extension("toml")).with_context(|| name.clone())?;
         let mut sample: Sample = toml::from_str(&facts).with_context(|| name.clone())?;
-        (sample.name, sample.is_gbnf, sample.grammar) = (name, is_gbnf, fs::read_to_string(&path)?);
+        (sample.name, sample.language, sample.grammar) = (name, language, fs::read_to_string(&path)?);
         samples.push(sample);
     }
     samples.sort_by(|a, b| a.name.cmp(&b.name));
@@ -80,14 +91,23 @@ impl Sample {
         let mut sources = SourceMap::new();
         let source = sources.add(&self.name, self.grammar.clone());
         let limits = Limits::default();
-        let (grammar, diagnostics) = if self.is_gbnf {
-            let options = GbnfOptions { start: Some(&self.start), ..GbnfOptions::new(&limits) };
-            let parsed = larkspur_gbnf_frontend::parse(&sources, source, &options);
-            (parsed.grammar, parsed.diagnostics)
-        } else {
-            let options = LarkOptions { start: Some(&self.start), ..LarkOptions::new(&limits) };
-            let parsed = larkspur_lark_frontend::parse(&mut sources, source, &options);
-            (parsed.grammar, parsed.diagnostics)
+        let start = Some(self.start.as_str());
+        let (grammar, diagnostics) = match self.language {
+            Language::Lark => {
+                let options = LarkOptions { start, ..LarkOptions::new(&limits) };
+                let parsed = larkspur_lark_frontend::parse(&mut sources, source, &options);
+                (parsed.grammar, parsed.diagnostics)
+            }
+            Language::Gbnf => {
+                let options = GbnfOptions { start, ..GbnfOptions::new(&limits) };
+                let parsed = larkspur_gbnf_frontend::parse(&sources, source, &options);
+                (parsed.grammar, parsed.diagnostics)
+            }
+            Language::Kbnf => {
+                let options = KbnfOptions { start, ..KbnfOptions::new(&limits) };
+                let parsed = larkspur_kbnf_frontend::parse(&sources, source, &options);
+                (parsed.grammar, parsed.diagnostics)
+            }
         };
         let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
         let grammar = grammar.with_context(|| format!("{errors:?}"))?;

@@ -1,0 +1,161 @@
+//! The codes of this crate, each with a grammar that gets it and the same grammar mended. A test runs them all.
+
+use larkspur_grammar::CodeInfo;
+
+/// Every code of the KBNF front end.
+pub const CODES: &[CodeInfo] = &[
+    CodeInfo::new(
+        "K001",
+        "unexpected character",
+        "The character begins nothing in KBNF. Classes of characters are regexes, comments are `(* … *)`.",
+        "start ::= @ 'a';\n",
+        "start ::= '@' 'a';\n",
+    ),
+    CodeInfo::new(
+        "K002",
+        "string not closed",
+        "A string ends at the next quote of its kind without a backslash; it may go over several lines.",
+        "start ::= 'a;\n",
+        "start ::= 'a';\n",
+    ),
+    CodeInfo::new(
+        "K003",
+        "comment not closed",
+        "A comment ends at the next `*)`. Comments do not stand within each other.",
+        "start ::= 'a'; (* the end\n",
+        "start ::= 'a'; (* the end *)\n",
+    ),
+    CodeInfo::new(
+        "K004",
+        "bracket not closed, or not open",
+        "Every bracket needs the one of its kind: `( )` groups, `[ ]` may be left out, `{ }` is repeated.",
+        "start ::= ('a' | 'b';\n",
+        "start ::= ('a' | 'b');\n",
+    ),
+    CodeInfo::new(
+        "K005",
+        "definition",
+        "A text is a list of definitions `name ::= …;` or `name = …;`. Names are of ASCII letters, digits and `_`, and do \
+         not begin with a digit.",
+        "start := 'a';\n",
+        "start ::= 'a';\n",
+    ),
+    CodeInfo::new(
+        "K006",
+        "no semicolon",
+        "Every definition ends with `;`, the last one, too.",
+        "start ::= a\na ::= 'b';\n",
+        "start ::= a;\na ::= 'b';\n",
+    ),
+    CodeInfo::new(
+        "K007",
+        "escape",
+        "Escapes are JavaScript's. Strings of regexes are read as strings first, so that a backslash that is the regex's \
+         own is doubled.",
+        "start ::= #'\\d+';\n",
+        "start ::= #'\\\\d+';\n",
+    ),
+    CodeInfo::new(
+        "K008",
+        "nothing between signs",
+        "A right-hand side, an alternative and a bracket hold at least one part.",
+        "start ::= 'a' | ;\n",
+        "start ::= ['a'];\n",
+    ),
+    CodeInfo::new(
+        "K009",
+        "nothing to repeat",
+        "`*`, `+` and `?` stand behind what they repeat.",
+        "start ::= * 'a';\n",
+        "start ::= 'a' *;\n",
+    ),
+    CodeInfo::new(
+        "K010",
+        "counts",
+        "`{ }` is repetition, and what stands in it is a part of the grammar, not a count. Regexes have counts.",
+        "start ::= 'a'{2,5};\n",
+        "start ::= #'a{2,5}';\n",
+    ),
+    CodeInfo::new(
+        "K011",
+        "comma",
+        "A comma may stand between two parts that follow each other, and nowhere else.",
+        "start ::= 'a', | 'b';\n",
+        "start ::= 'a', 'b';\n",
+    ),
+    CodeInfo::new(
+        "K012",
+        "kind of regex",
+        "`#\"…\"` is a regex, `#e\"…\"` one that ends at its first match, `#ex\"…\"` what holds no match of it, \
+         `#substrs\"…\"` a part of the text. No blank stands before the quote.",
+        "start ::= #sub'abc';\n",
+        "start ::= #substrs'abc';\n",
+    ),
+    CodeInfo::new(
+        "K013",
+        "unknown special nonterminal",
+        "With `!` there are `any!`, which is one character, and `except!(…)`.",
+        "start ::= exept!('a') 'a';\n",
+        "start ::= except!('a') 'a';\n",
+    ),
+    CodeInfo::new(
+        "K014",
+        "form of `except!`",
+        "`except!` takes a string or a nonterminal, and possibly the greatest number of bytes.",
+        "start ::= except!('a' 'b') 'a';\n",
+        "start ::= except!('ab') 'a';\n",
+    ),
+    CodeInfo::new(
+        "K015",
+        "`except!` that matches nothing",
+        "Every text holds the empty text, and a text has at least one byte.",
+        "start ::= except!('a', 0) 'a';\n",
+        "start ::= except!('a', 1) 'a';\n",
+    ),
+    CodeInfo::new(
+        "K016",
+        "`except!` of a nonterminal",
+        "The nonterminal must be one string or several with `|` between them. `#ex\"…\"` takes any regex.",
+        "start ::= except!(end) end;\nend ::= 'a'+;\n",
+        "start ::= except!(end) end;\nend ::= 'a' | 'b';\n",
+    ),
+    CodeInfo::new(
+        "K020",
+        "undefined nonterminal",
+        "Every nonterminal that is used needs a definition.",
+        "start ::= vaule;\nvalue ::= 'a';\n",
+        "start ::= value;\nvalue ::= 'a';\n",
+    ),
+    CodeInfo::new(
+        "K021",
+        "no start",
+        "A text starts with the nonterminal `start`, or the one that the caller names.",
+        "root ::= 'a';\n",
+        "start ::= 'a';\n",
+    ),
+    CodeInfo::new(
+        "K022",
+        "only the empty text",
+        "A grammar may match the empty text besides others. One that matches nothing else is of no use.",
+        "start ::= '';\n",
+        "start ::= '' | 'a';\n",
+    ),
+    CodeInfo::new("K090", "text too large", "The text has more bytes than `source_bytes_max`.", "", ""),
+    CodeInfo::new(
+        "K091",
+        "brackets too deep",
+        "There are more brackets within each other than `grammar_depth_max`.",
+        "",
+        "",
+    ),
+    CodeInfo::new(
+        "K092",
+        "too many bytes",
+        "The number of bytes of an `except!` is over `repeat_max`.",
+        "start ::= except!('a', 2000000) 'a';\n",
+        "start ::= except!('a', 200000) 'a';\n",
+    ),
+    CodeInfo::new("K093", "too many symbols", "The rules have more symbols than `grammar_symbols_max`.", "", ""),
+    CodeInfo::new("K094", "too many nodes", "The terminals have more nodes than `regex_nodes_max`.", "", ""),
+    CodeInfo::new("K099", "more problems", "There are more problems than `diagnostics_max`.", "", ""),
+];

@@ -1,0 +1,215 @@
+//! Everything that can be wrong with a KBNF text: one [`Mistake`] each, and the [`Sink`] that collects them.
+
+use larkspur_grammar::diagnostic::{DiagnosticList, Near};
+use larkspur_grammar::{Diagnostic, Limits, Span};
+
+use crate::codes::CODES;
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Mistake {
+    UnexpectedCharacter { found: char, is_comment: bool },
+    UnclosedString { quote: char },
+    UnclosedComment,
+    UnclosedBracket { opened: Span, close: char },
+    BracketOther { found: char, close: char, opened: Span },
+    BracketNotOpen,
+    DefinitionSign { found: String },
+    NameExpected { found: String },
+    NameDigit { name: String },
+    SemicolonMissing { next: Option<String> },
+    EscapeBad { escape: String, reason: &'static str, is_regex: bool },
+    Empty { what: &'static str },
+    RepeatNothing,
+    Counts,
+    CommaAlone,
+    PatternWithoutText { is_comment: bool },
+    PatternKindUnknown { prefix: String, near: Option<String> },
+    SpecialUnknown { name: String, near: Option<String> },
+    ExceptForm { reason: &'static str },
+    ExceptNothingLeft { reason: &'static str },
+    ExceptNotStrings { name: String, part: Span },
+    NameUndefined { name: String, near: Option<Near> },
+    StartMissing { name: String, near: Option<Near>, first: Option<String> },
+    OnlyEmpty { name: String },
+    SourceTooLarge { limit: usize, used: usize },
+    TooDeep { limit: usize },
+    CountTooLarge { limit: u32 },
+    SymbolsTooMany { limit: usize },
+    RegexNodesTooMany { limit: usize },
+}
+
+/// The diagnostics of one run.
+pub(crate) struct Sink(DiagnosticList);
+
+impl Sink {
+    pub fn new(limits: &Limits) -> Self {
+        Self(DiagnosticList::new(limits))
+    }
+    pub fn report(&mut self, span: Span, mistake: Mistake) {
+        self.0.push(mistake.diagnostic(span));
+    }
+    /// What the reader of regexes found.
+    pub fn extend(&mut self, diagnostics: Vec<Diagnostic>) {
+        diagnostics.into_iter().for_each(|diagnostic| self.0.push(diagnostic));
+    }
+    pub fn has_errors(&self) -> bool {
+        !self.0.errors().is_empty()
+    }
+    /// Whether no further error would be shown.
+    pub fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+    pub fn finish(self) -> Vec<Diagnostic> {
+        self.0.finish("K099")
+    }
+}
+
+impl Mistake {
+    /// The sentence, with its code and places.
+    fn diagnostic(self, span: Span) -> Diagnostic {
+        let code = self.code();
+        debug_assert!(CODES.iter().any(|info| info.code == code), "{code} is in the table of codes");
+        let say = |message: String| Diagnostic::error(code, span, message);
+        let error = |message: &str| say(message.to_owned());
+        match self {
+            Mistake::UnexpectedCharacter { is_comment: true, .. } => {
+                error("KBNF's comments are of another kind").help("write `(* … *)`")
+            }
+            Mistake::UnexpectedCharacter { found: '/', .. } => {
+                error("KBNF's regexes are strings").help("write `#\"…\"`; a backslash in it is doubled")
+            }
+            Mistake::UnexpectedCharacter { found, .. } => {
+                let diagnostic = say(format!("the character `{}` has no meaning here", found.escape_debug()));
+                match found {
+                    '-' | '^' | '.' => diagnostic.help("classes of characters are regexes: `#\"[a-z]\"`"),
+                    _ => diagnostic,
+                }
+            }
+            Mistake::UnclosedString { quote } => {
+                error("this string is not closed").help(format!("close it with `{quote}`; in it write `\\{quote}`"))
+            }
+            Mistake::UnclosedComment => error("this comment is not closed").help("close it with `*)`"),
+            Mistake::UnclosedBracket { opened, close } => error("a bracket is not closed here")
+                .also(opened, "opened here")
+                .help(format!("close it with `{close}`")),
+            Mistake::BracketOther { found, close, opened } => {
+                say(format!("`{found}` does not close this bracket, `{close}` does")).also(opened, "opened here")
+            }
+            Mistake::BracketNotOpen => error("there is no bracket to close"),
+            Mistake::DefinitionSign { found } => {
+                say(format!("expected `::=` behind the nonterminal's name, found {found}")).help("write `name ::= …;`")
+            }
+            Mistake::NameExpected { found } => {
+                say(format!("expected a nonterminal's name, found {found}")).help("a definition is `name ::= …;`")
+            }
+            Mistake::NameDigit { name } => say(format!("`{name}` is no name: it begins with a digit"))
+                .help("names are of ASCII letters, digits and `_`, and do not begin with a digit"),
+            Mistake::SemicolonMissing { next: Some(next) } => {
+                say(format!("this definition has no `;` before that of `{next}`")).help("end it with `;`")
+            }
+            Mistake::SemicolonMissing { next: None } => error("the last definition has no `;`").help("end it with `;`"),
+            Mistake::EscapeBad { escape, reason, is_regex } => {
+                let diagnostic = say(format!("`{escape}` is no escape: {reason}"));
+                match is_regex && escape.len() == 2 {
+                    true => diagnostic.help(format!("a backslash that is the regex's own is doubled: `\\{escape}`")),
+                    false => diagnostic.help(
+                        "the escapes are `\\b`, `\\f`, `\\n`, `\\r`, `\\t`, `\\v`, `\\OOO` (octal), `\\\\`, `\\/`, `\\'`, `\\\"`, `\\xHH`, \
+                         `\\uHHHH` and `\\u{H…}`",
+                    ),
+                }
+            }
+            Mistake::Empty { what } => say(format!("{what} is empty"))
+                .help("the empty text is `''`; what may be left out stands in `[ ]` or before `?`"),
+            Mistake::RepeatNothing => error("there is nothing before it that could be repeated"),
+            Mistake::Counts => {
+                error("KBNF has no counts outside of regexes").help("write `#\"(…){2,5}\"`, or the parts one by one")
+            }
+            Mistake::CommaAlone => error("a comma stands between two parts"),
+            Mistake::PatternWithoutText { is_comment: true } => {
+                error("no string follows the `#`").help("a regex is `#\"…\"`, a comment `(* … *)`")
+            }
+            Mistake::PatternWithoutText { is_comment: false } => error("no string follows here")
+                .help("write `#\"…\"`, `#e\"…\"`, `#ex\"…\"` or `#substrs\"…\"`, without blanks"),
+            Mistake::PatternKindUnknown { prefix, near } => meant(
+                say(format!("`{prefix}` is no kind of regex")),
+                near,
+                "the kinds are `#`, `#e`, `#ex` and `#substrs`",
+            ),
+            Mistake::SpecialUnknown { name, near } => {
+                meant(say(format!("there is no `{name}`")), near, "there are `any!` and `except!(…)`")
+            }
+            Mistake::ExceptForm { reason } => {
+                say(reason.to_owned()).help("write `except!('text')`, `except!(name)` or `except!('text', 50)`")
+            }
+            Mistake::ExceptNothingLeft { reason } => say(format!("this `except!` matches nothing: {reason}")),
+            Mistake::ExceptNotStrings { name, part } => {
+                say(format!("`except!` takes `{name}` only if that is one string or another"))
+                    .also(part, "this is no string")
+                    .help("write the strings with `|` between them, or use `#ex\"…\"`, which takes a regex")
+            }
+            Mistake::NameUndefined { name, near } => {
+                say(format!("there is no nonterminal `{name}`")).did_you_mean(near)
+            }
+            Mistake::StartMissing { name, near, first } => {
+                let diagnostic = say(format!("there is no nonterminal `{name}` to start with"));
+                match (near, first) {
+                    (None, Some(first)) => diagnostic.help(format!("name the first one, `{first}`, `{name}`")),
+                    (near, _) => diagnostic.did_you_mean(near),
+                }
+            }
+            Mistake::OnlyEmpty { name } => {
+                say(format!("`{name}` matches only the empty text, so that nothing is generated"))
+            }
+            Mistake::SourceTooLarge { limit, used } => {
+                say(format!("the grammar has {used} bytes, the limit is {limit}"))
+                    .help("the limit is `source_bytes_max`")
+            }
+            Mistake::TooDeep { limit } => {
+                say(format!("more than {limit} brackets within each other")).help("the limit is `grammar_depth_max`")
+            }
+            Mistake::CountTooLarge { limit } => {
+                say(format!("more than {limit} bytes")).help("the limit is `repeat_max`")
+            }
+            Mistake::SymbolsTooMany { limit } => {
+                say(format!("the grammar has more than {limit} symbols")).help("the limit is `grammar_symbols_max`")
+            }
+            Mistake::RegexNodesTooMany { limit } => {
+                say(format!("the terminals have more than {limit} nodes")).help("the limit is `regex_nodes_max`")
+            }
+        }
+    }
+
+    /// The mistake's code; [`CODES`] explains each.
+    fn code(&self) -> &'static str {
+        match self {
+            Mistake::UnexpectedCharacter { .. } => "K001",
+            Mistake::UnclosedString { .. } => "K002",
+            Mistake::UnclosedComment => "K003",
+            Mistake::UnclosedBracket { .. } | Mistake::BracketOther { .. } | Mistake::BracketNotOpen => "K004",
+            Mistake::DefinitionSign { .. } | Mistake::NameExpected { .. } | Mistake::NameDigit { .. } => "K005",
+            Mistake::SemicolonMissing { .. } => "K006",
+            Mistake::EscapeBad { .. } => "K007",
+            Mistake::Empty { .. } => "K008",
+            Mistake::RepeatNothing => "K009",
+            Mistake::Counts => "K010",
+            Mistake::CommaAlone => "K011",
+            Mistake::PatternWithoutText { .. } | Mistake::PatternKindUnknown { .. } => "K012",
+            Mistake::SpecialUnknown { .. } => "K013",
+            Mistake::ExceptForm { .. } => "K014",
+            Mistake::ExceptNothingLeft { .. } => "K015",
+            Mistake::ExceptNotStrings { .. } => "K016",
+            Mistake::NameUndefined { .. } => "K020",
+            Mistake::StartMissing { .. } => "K021",
+            Mistake::OnlyEmpty { .. } => "K022",
+            Mistake::SourceTooLarge { .. } => "K090",
+            Mistake::TooDeep { .. } => "K091",
+            Mistake::CountTooLarge { .. } => "K092",
+            Mistake::SymbolsTooMany { .. } => "K093",
+            Mistake::RegexNodesTooMany { .. } => "K094",
+        }
+    }
+}
+
+fn meant(diagnostic: Diagnostic, near: Option<String>, otherwise: &str) -> Diagnostic {
+    diagnostic.help(near.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?")))
+}

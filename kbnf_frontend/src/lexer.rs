@@ -1,0 +1,256 @@
+//! KBNF text to lexemes, one pass. Blanks and comments are dropped; a string is one lexeme, decoded later.
+
+use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::{SourceId, Span};
+
+use crate::ast::PatternKind;
+use crate::error::{Mistake, Sink};
+
+/// The class of a lexeme of a grammar file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SyntaxKind {
+    /// `start`, `_x1`.
+    Name,
+    /// `any!`, `except!`.
+    Special,
+    /// `50`.
+    Number,
+    /// `"…"`, `'…'`.
+    String,
+    /// `#"…"` and its like.
+    Pattern(PatternKind),
+    /// `::=`, `=`.
+    Define,
+    /// `;`
+    Semicolon,
+    /// `|`
+    Bar,
+    /// `,`
+    Comma,
+    /// `*`
+    Star,
+    /// `+`
+    Plus,
+    /// `?`
+    Question,
+    /// `(`, `[`, `{`
+    Open(Bracket),
+    /// `)`, `]`, `}`
+    Close(Bracket),
+    /// What was reported, and stands for something.
+    Mistake,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Bracket {
+    Round,
+    Square,
+    Curly,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lexeme {
+    pub kind: SyntaxKind,
+    pub span: Span,
+}
+
+const PATTERNS: [PatternKind; 4] =
+    [PatternKind::Regex, PatternKind::Early, PatternKind::Complement, PatternKind::Substrings];
+
+impl Bracket {
+    pub fn close(self) -> char {
+        match self {
+            Bracket::Round => ')',
+            Bracket::Square => ']',
+            Bracket::Curly => '}',
+        }
+    }
+}
+
+struct Lexer<'a, 's> {
+    text: &'a str,
+    at: usize,
+    source: SourceId,
+    sink: &'s mut Sink,
+}
+
+/// Reads a text. After a mistake it goes on with what follows.
+pub(crate) fn lex(text: &str, source: SourceId, sink: &mut Sink) -> Vec<Lexeme> {
+    let mut lexer = Lexer { text, at: 0, source, sink };
+    let mut lexemes = Vec::new();
+    while lexer.space() && !lexer.sink.is_full() {
+        let start = lexer.at;
+        let kind = lexer.lexeme();
+        assert!(lexer.at > start, "a lexeme is not empty");
+        lexemes.extend(kind.map(|kind| Lexeme { kind, span: lexer.since(start) }));
+    }
+    lexemes
+}
+
+impl<'a> Lexer<'a, '_> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+    fn since(&self, start: usize) -> Span {
+        Span::new(self.source, start, self.at)
+    }
+    fn skip_while(&mut self, mut is_part: impl FnMut(char) -> bool) {
+        let rest = self.rest();
+        self.at += rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    }
+    fn skip_line(&mut self) {
+        self.skip_while(|c| c != '\n' && c != '\r');
+    }
+
+    /// Skips blanks and comments; whether something follows.
+    fn space(&mut self) -> bool {
+        loop {
+            self.skip_while(char::is_whitespace);
+            if !self.rest().starts_with("(*") {
+                return self.at < self.text.len();
+            }
+            let start = self.at;
+            match self.text[start + 2..].find("*)") {
+                Some(len) => self.at += 2 + len + 2,
+                None => {
+                    self.at += 2;
+                    self.sink.report(self.since(start), Mistake::UnclosedComment);
+                    self.at = self.text.len();
+                }
+            }
+        }
+    }
+
+    /// `None` if what stands here was reported and stands for nothing.
+    fn lexeme(&mut self) -> Option<SyntaxKind> {
+        let start = self.at;
+        let first = self.rest().chars().next().expect("a character");
+        let single = match first {
+            ';' => Some(SyntaxKind::Semicolon),
+            '|' => Some(SyntaxKind::Bar),
+            ',' => Some(SyntaxKind::Comma),
+            '*' => Some(SyntaxKind::Star),
+            '+' => Some(SyntaxKind::Plus),
+            '?' => Some(SyntaxKind::Question),
+            '=' => Some(SyntaxKind::Define),
+            '(' => Some(SyntaxKind::Open(Bracket::Round)),
+            '[' => Some(SyntaxKind::Open(Bracket::Square)),
+            '{' => Some(SyntaxKind::Open(Bracket::Curly)),
+            ')' => Some(SyntaxKind::Close(Bracket::Round)),
+            ']' => Some(SyntaxKind::Close(Bracket::Square)),
+            '}' => Some(SyntaxKind::Close(Bracket::Curly)),
+            _ => None,
+        };
+        if single.is_some() {
+            self.at += 1;
+            return single;
+        }
+        match first {
+            '"' | '\'' => Some(if self.string(start) { SyntaxKind::String } else { SyntaxKind::Mistake }),
+            '#' => self.pattern(),
+            ':' | '-' if self.rest().starts_with("->") || first == ':' => {
+                let sign = ["::=", ":=", "->", "::", ":"].into_iter().find(|sign| self.rest().starts_with(sign));
+                self.at += sign.map_or(1, str::len);
+                if sign != Some("::=") {
+                    let found = self.text[start..self.at].to_owned();
+                    self.sink.report(self.since(start), Mistake::DefinitionSign { found: format!("`{found}`") });
+                }
+                Some(SyntaxKind::Define)
+            }
+            '0'..='9' => {
+                self.skip_while(|c| c.is_ascii_digit());
+                let digits_end = self.at;
+                self.skip_while(is_word);
+                if self.at == digits_end {
+                    return Some(SyntaxKind::Number);
+                }
+                let name = self.text[start..self.at].to_owned();
+                self.sink.report(self.since(start), Mistake::NameDigit { name });
+                Some(SyntaxKind::Mistake)
+            }
+            _ if is_word(first) => {
+                self.skip_while(is_word);
+                if self.rest().starts_with('!') {
+                    self.at += 1;
+                    return Some(SyntaxKind::Special);
+                }
+                Some(SyntaxKind::Name)
+            }
+            _ => self.unexpected(first),
+        }
+    }
+
+    /// Skips a string that begins here. One that is not closed is reported, and ends with its line, so that what follows
+    /// is read; `start` is where it is shown.
+    fn string(&mut self, start: usize) -> bool {
+        let text = self.rest().as_bytes();
+        let mut len = 1;
+        while let Some(&byte) = text.get(len) {
+            match byte {
+                b'\\' => len += 2,
+                _ if byte == text[0] => {
+                    self.at += len + 1;
+                    return true;
+                }
+                _ => len += 1,
+            }
+        }
+        let quote = char::from(text[0]);
+        let opened = self.at;
+        self.skip_line();
+        // The definition's end is meant as one.
+        let line = self.text[opened..self.at].trim_end();
+        self.at = opened + line.strip_suffix(';').unwrap_or(line).len();
+        self.sink.report(self.since(start), Mistake::UnclosedString { quote });
+        false
+    }
+
+    fn pattern(&mut self) -> Option<SyntaxKind> {
+        let start = self.at;
+        self.at += 1;
+        self.skip_while(is_word);
+        let prefix = &self.text[start..self.at];
+        let kind = PATTERNS.into_iter().find(|kind| kind.prefix() == prefix);
+        if !self.rest().starts_with(['"', '\'']) {
+            let is_comment = kind == Some(PatternKind::Regex);
+            self.sink.report(self.since(start), Mistake::PatternWithoutText { is_comment });
+            if is_comment {
+                self.skip_line();
+                return None;
+            }
+            return Some(SyntaxKind::Mistake);
+        }
+        if kind.is_none() {
+            let near = did_you_mean(prefix, PATTERNS.into_iter().map(PatternKind::prefix)).map(str::to_owned);
+            self.sink.report(self.since(start), Mistake::PatternKindUnknown { prefix: prefix.to_owned(), near });
+        }
+        let is_closed = self.string(start);
+        Some(kind.filter(|_| is_closed).map_or(SyntaxKind::Mistake, SyntaxKind::Pattern))
+    }
+
+    /// What begins nothing. The whole of a regex or comment in another language's style is one mistake.
+    fn unexpected(&mut self, found: char) -> Option<SyntaxKind> {
+        let start = self.at;
+        self.at += found.len_utf8();
+        let span = self.since(start);
+        self.sink.report(
+            span,
+            Mistake::UnexpectedCharacter { found, is_comment: found == '/' && self.rest().starts_with(['/', '*']) },
+        );
+        if found != '/' {
+            return None;
+        }
+        let rest = self.rest();
+        if rest.starts_with(['/', '*']) {
+            self.skip_line();
+            return None;
+        }
+        let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
+        self.at += line.find('/').map_or(0, |len| len + 1);
+        Some(SyntaxKind::Mistake)
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}

@@ -1,0 +1,158 @@
+//! Every code's bad example gets that code and its good example none.
+
+use std::time::{Duration, Instant};
+
+use larkspur_grammar::{Diagnostic, Limits, SourceMap};
+use larkspur_kbnf_frontend::{CODES, KbnfOptions, parse};
+
+fn diagnostics(text: &str, limits: &Limits) -> Vec<Diagnostic> {
+    let mut sources = SourceMap::new();
+    let source = sources.add("example.kbnf", text);
+    let parsed = parse(&sources, source, &KbnfOptions::new(limits));
+    assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
+    parsed.diagnostics
+}
+
+/// Codes with their places.
+fn found(text: &str) -> Vec<(&'static str, u32, u32)> {
+    let place = |diagnostic: Diagnostic| {
+        let span = diagnostic.labels[0].span;
+        (diagnostic.code, span.start, span.end)
+    };
+    diagnostics(text, &Limits::default()).into_iter().map(place).collect()
+}
+
+/// Codes with what they point at, and the help.
+fn shown(text: &str) -> Vec<(&'static str, String, String)> {
+    let show = |diagnostic: Diagnostic| {
+        let span = diagnostic.labels[0].span;
+        let written = text[span.start as usize..span.end as usize].to_owned();
+        (diagnostic.code, written, diagnostic.help.unwrap_or_default())
+    };
+    diagnostics(text, &Limits::default()).into_iter().map(show).collect()
+}
+
+#[test]
+fn examples() {
+    for info in CODES.iter().filter(|info| !info.bad.is_empty()) {
+        let bad = diagnostics(info.bad, &Limits::default());
+        assert!(
+            bad.iter().any(|diagnostic| diagnostic.code == info.code),
+            "{} has no {}: {bad:#?}",
+            info.bad,
+            info.code
+        );
+        let good = diagnostics(info.good, &Limits::default());
+        assert!(good.is_empty(), "{}: {good:#?}", info.good);
+    }
+}
+
+#[test]
+fn limits() {
+    let met = |text: &str, limits: Limits, code: &str| {
+        let found = diagnostics(text, &limits);
+        assert!(found.iter().any(|diagnostic| diagnostic.code == code), "{text}: {found:#?}");
+    };
+    let limits = Limits::default();
+    met("start ::= 'a';", Limits { source_bytes_max: 5, ..limits.clone() }, "K090");
+    met("start ::= [{('a')}];", Limits { grammar_depth_max: 2, ..limits.clone() }, "K091");
+    met("start ::= except!('a', 9) 'a';", Limits { repeat_max: 8, ..limits.clone() }, "K092");
+    met("start ::= 'a' start 'b' | 'c';", Limits { grammar_symbols_max: 3, ..limits.clone() }, "K093");
+    met("start ::= 'a' start 'b' | 'c';", Limits { regex_nodes_max: 2, ..limits.clone() }, "K094");
+    met("start ::= #substrs'abcdef';", Limits { regex_nodes_max: 9, ..limits.clone() }, "K094");
+    met("start ::= a b c d e f;", Limits { diagnostics_max: 2, ..limits }, "K099");
+}
+
+#[test]
+fn all_mistakes_in_one_run_with_their_places() {
+    let text = "start ::= vaule '\\q' @ 'x' () ;\n\
+                value ::= ('a' ;\n\
+                other := 'b' | ;\n\
+                + ::= 'c';\n\
+                number ::= #'[z-a]' * * , ;\n\
+                last ::= #ee'd' any ! exept!('a')";
+    assert_eq!(
+        found(text),
+        [
+            ("K020", 10, 15),
+            ("K007", 17, 19),
+            ("K001", 21, 22),
+            ("K008", 27, 29),
+            ("K004", 47, 48),
+            ("K005", 55, 57),
+            ("K008", 64, 65),
+            ("K005", 66, 67),
+            ("R004", 91, 94),
+            ("K011", 101, 102),
+            ("K012", 114, 117),
+            ("K020", 121, 124),
+            ("K001", 125, 126),
+            ("K013", 127, 133),
+            ("K006", 138, 138),
+        ]
+    );
+}
+
+#[test]
+fn ways_out() {
+    let help = |text: &str| shown(text).into_iter().map(|(_, _, help)| help).collect::<Vec<_>>().join(" / ");
+    assert_eq!(help("start ::= vaule; value ::= 'a';"), "did you mean `value`?");
+    assert_eq!(help("begin ::= 'a';"), "name the first one, `begin`, `start`");
+    assert_eq!(help("start ::= #substr'a';"), "did you mean `#substrs`?");
+    assert_eq!(help("start ::= Any!;"), "did you mean `any!`?");
+    assert_eq!(help("start ::= #'\\d';"), "a backslash that is the regex's own is doubled: `\\\\d`");
+    assert_eq!(help("start ::= /a b/ 'c';"), "write `#\"…\"`; a backslash in it is doubled");
+    assert_eq!(
+        help("// a comment\nstart ::= 'a'; # another\n/* a third */"),
+        "write `(* … *)` / a regex is `#\"…\"`, a comment `(* … *)` / write `(* … *)`"
+    );
+    assert_eq!(help("start ::= 'a'{3};"), "write `#\"(…){2,5}\"`, or the parts one by one");
+    assert_eq!(
+        help("start ::= except!(#'a') 'a';"),
+        "write `except!('text')`, `except!(name)` or `except!('text', 50)`"
+    );
+}
+
+#[test]
+fn what_is_not_closed_does_not_swallow_what_follows() {
+    assert_eq!(found("start ::= 'a;\nb ::= c;"), [("K002", 10, 12), ("K020", 20, 21)]);
+    assert_eq!(found("start ::= ('a'\nb ::= c;"), [("K004", 14, 14), ("K020", 21, 22)]);
+    assert_eq!(found("start ::= 'a'\nb ::= c;"), [("K006", 13, 13), ("K020", 20, 21)]);
+    assert_eq!(found("start ::= except!('a' 'b;\nb ::= c;")[2..], [("K020", 32, 33)]);
+    assert_eq!(found("start ::= ('a'];\nb ::= c);"), [("K004", 14, 15), ("K020", 23, 24), ("K004", 24, 25)]);
+    assert_eq!(found("start 'a';\nb ::= c;"), [("K021", 0, 0), ("K005", 6, 9), ("K020", 17, 18)]);
+}
+
+/// Each ends within a second, with diagnostics or without.
+#[test]
+fn hostile_texts() {
+    let begin = Instant::now();
+    let codes = |text: &str| {
+        let found: Vec<&str> = diagnostics(text, &Limits::default()).iter().map(|one| one.code).collect();
+        assert!(begin.elapsed() < Duration::from_secs(20), "{}…", &text[..20]);
+        found
+    };
+    for (open, close) in [("(", ")"), ("[", "]"), ("{", "}")] {
+        let deep = format!("start ::= {}'a'{};", open.repeat(100_000), close.repeat(100_000));
+        assert_eq!(codes(&deep), ["K091"]);
+        assert_eq!(codes(&format!("start ::= {}", open.repeat(100_000))), ["K091"]);
+        assert_eq!(codes(&format!("start ::= 'a'{};", close.repeat(100_000))).len(), 100);
+    }
+    let words: Vec<String> = (0..100_000).map(|number| format!("'w{number}'")).collect();
+    assert_eq!(codes(&format!("start ::= {};", words.join(" | "))), [""; 0]);
+    assert_eq!(codes(&format!("start ::= {};", words.join(" "))), [""; 0]);
+    let rules: String = (0..10_000).map(|number| format!("r{number} ::= r{} | 'x' r{number};\n", number + 1)).collect();
+    assert_eq!(codes(&format!("start ::= r0;\n{rules} r10000 ::= 'a';")), [""; 0]);
+    assert_eq!(codes(&format!("start ::= r0;\n{rules} r10000 ::= r0;")), [""; 0]);
+    assert_eq!(codes(&format!("start ::= '' | r0;\n{rules} r10000 ::= '';")), [""; 0]);
+    assert_eq!(codes(&format!("start ::= 'a'{};", "?+*".repeat(300_000))), [""; 0]);
+    assert_eq!(codes(&format!("start ::= 'a';{}", "(* *)".repeat(200_000))), [""; 0]);
+    assert_eq!(codes(&format!("start ::= 'a';{}", "(*".repeat(200_000))), ["K003"]);
+    assert_eq!(codes(&format!("start ::= {};", "\"\\\n".repeat(100_000))).len(), 100);
+    assert_eq!(codes(&format!("start ::= {}", "\\\"\n".repeat(100_000))).len(), 100);
+    assert_eq!(codes(&"start ::= start;".repeat(60_000)), [""; 0]);
+    assert_eq!(codes(&format!("start ::= #substrs'{}';", "ab".repeat(500_000))), ["K094"]);
+    assert_eq!(codes(&format!("start ::= {} 'a'; x ::= {};", "except!(x)".repeat(20_000), words.join("|"))), [""; 0]);
+    assert_eq!(codes(&"a".repeat(1_000_000)), ["K005"]);
+    assert_eq!(codes(&"a ".repeat(500_000)), ["K005"]);
+}

@@ -12,9 +12,6 @@ use crate::ast::{Ast, Definition, NodeId, NodeKind};
 use crate::error::{Mistake, Sink};
 use crate::regular::{Regular, nodes, regular_rules};
 
-/// Characters of a terminal's name at most.
-const NAME_MAX: usize = 40;
-
 /// A node: a regex that may be joined with its neighbours, or an expression.
 #[derive(Clone)]
 enum Lowered {
@@ -192,7 +189,7 @@ impl<'a> Lowerer<'a, '_> {
     /// A terminal named by the text's part that it is.
     fn regex(&mut self, regular: Regular, span: Span) -> ExprId {
         let written = &self.text[span.start as usize..span.end as usize];
-        self.terminal(regular, span, || shortened(written))
+        self.terminal(regular, span, || Terminal::name_as_written(written))
     }
 
     fn terminal(&mut self, regular: Regular, span: Span, name: impl FnOnce() -> String) -> ExprId {
@@ -270,11 +267,4 @@ impl<'a> Lowerer<'a, '_> {
         let set = self.grammar.token_sets.push(set);
         self.grammar.expr(ExprKind::Tokens(set), span)
     }
-}
-
-/// A part of the text on one line, cut if it is long.
-fn shortened(written: &str) -> String {
-    let words: Vec<&str> = written.split_whitespace().collect();
-    let line = words.join(" ");
-    if line.chars().count() <= NAME_MAX { line } else { line.chars().take(NAME_MAX - 1).chain(['…']).collect() }
 }

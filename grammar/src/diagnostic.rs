@@ -1,5 +1,7 @@
 //! What we tell the author of a grammar: plain data, rendered by the doors.
 
+use std::marker::PhantomData;
+
 use crate::limits::Limits;
 use crate::span::Span;
 
@@ -177,6 +179,59 @@ impl DiagnosticList {
             all.push(diagnostic.help("mend the first ones, or raise the limit `diagnostics_max`"));
         }
         all
+    }
+}
+
+/// What can be wrong with a text of one language, each kind with its sentence.
+pub trait Describe {
+    /// The code that says that not all is shown.
+    const MORE: &'static str;
+
+    /// The sentence, with its code and places.
+    fn diagnostic(self, span: Span) -> Diagnostic;
+}
+
+/// The diagnostics of one run of a front end, whose mistakes are `M`.
+#[derive(Debug)]
+pub struct Sink<M> {
+    list: DiagnosticList,
+    mistakes: PhantomData<M>,
+}
+
+impl<M: Describe> Sink<M> {
+    /// An empty one.
+    pub fn new(limits: &Limits) -> Self {
+        Self { list: DiagnosticList::new(limits), mistakes: PhantomData }
+    }
+    /// Adds a mistake.
+    pub fn report(&mut self, span: Span, mistake: M) {
+        self.push(mistake.diagnostic(span));
+    }
+    /// Adds a diagnostic, unless it is there: what stands in a template or an import is read more than once.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push_new(diagnostic);
+    }
+    /// Adds what another reader found, such as that of regexes.
+    pub fn extend(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
+        diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+    /// Whether no further error would be shown.
+    pub fn is_full(&self) -> bool {
+        self.list.is_full()
+    }
+    /// Whether there is an error.
+    pub fn has_errors(&self) -> bool {
+        !self.list.errors().is_empty()
+    }
+    /// Whether an error is shown somewhere inside of `span`.
+    pub fn has_error_in(&self, span: Span) -> bool {
+        let mut places = self.list.errors().iter().filter_map(|error| error.labels.first());
+        places
+            .any(|label| label.span.source == span.source && label.span.start < span.end && span.start < label.span.end)
+    }
+    /// The diagnostics in the order of the text.
+    pub fn finish(self) -> Vec<Diagnostic> {
+        self.list.finish(M::MORE)
     }
 }
 

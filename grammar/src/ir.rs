@@ -194,7 +194,16 @@ pub struct Rule {
     pub temperature: Option<f32>,
 }
 
+/// Characters of a terminal's name at most where it is what was written.
+const NAME_MAX: usize = 40;
+
 impl Terminal {
+    /// A name for a terminal without one: the text's part that it is, on one line, cut if it is long.
+    pub fn name_as_written(text: &str) -> String {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let line = words.join(" ");
+        if line.chars().count() <= NAME_MAX { line } else { line.chars().take(NAME_MAX - 1).chain(['…']).collect() }
+    }
     /// A terminal that is neither lazy nor written as a string, of priority 0.
     pub fn new(name: impl Into<String>, span: Span, regex: RegexId) -> Self {
         Self { name: name.into(), span, regex, priority: 0, is_literal: false, lazy: false, tail: None }

@@ -1,7 +1,7 @@
 //! Everything that can be wrong with a KBNF text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::{DiagnosticList, Near};
-use larkspur_grammar::{Diagnostic, Limits, Span};
+use larkspur_grammar::diagnostic::{Describe, Near};
+use larkspur_grammar::{Diagnostic, Span};
 
 use crate::codes::CODES;
 
@@ -39,33 +39,11 @@ pub(crate) enum Mistake {
 }
 
 /// The diagnostics of one run.
-pub(crate) struct Sink(DiagnosticList);
+pub(crate) type Sink = larkspur_grammar::diagnostic::Sink<Mistake>;
 
-impl Sink {
-    pub fn new(limits: &Limits) -> Self {
-        Self(DiagnosticList::new(limits))
-    }
-    pub fn report(&mut self, span: Span, mistake: Mistake) {
-        self.0.push(mistake.diagnostic(span));
-    }
-    /// What the reader of regexes found.
-    pub fn extend(&mut self, diagnostics: Vec<Diagnostic>) {
-        diagnostics.into_iter().for_each(|diagnostic| self.0.push(diagnostic));
-    }
-    pub fn has_errors(&self) -> bool {
-        !self.0.errors().is_empty()
-    }
-    /// Whether no further error would be shown.
-    pub fn is_full(&self) -> bool {
-        self.0.is_full()
-    }
-    pub fn finish(self) -> Vec<Diagnostic> {
-        self.0.finish("K099")
-    }
-}
+impl Describe for Mistake {
+    const MORE: &'static str = "K099";
 
-impl Mistake {
-    /// The sentence, with its code and places.
     fn diagnostic(self, span: Span) -> Diagnostic {
         let code = self.code();
         debug_assert!(CODES.iter().any(|info| info.code == code), "{code} is in the table of codes");
@@ -178,7 +156,9 @@ impl Mistake {
             }
         }
     }
+}
 
+impl Mistake {
     /// The mistake's code; [`CODES`] explains each.
     fn code(&self) -> &'static str {
         match self {

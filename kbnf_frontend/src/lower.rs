@@ -13,9 +13,6 @@ use crate::ast::{Ast, Excluded, NodeId, NodeKind, PatternKind, Text};
 use crate::error::{Mistake, Sink};
 use crate::only_empty::is_only_empty;
 
-/// Characters of a terminal's name at most.
-const NAME_MAX: usize = 40;
-
 struct Lowerer<'a, 's> {
     text: &'a str,
     ast: &'a Ast,
@@ -221,7 +218,7 @@ impl<'a> Lowerer<'a, '_> {
         let written = &self.text[span.start as usize..span.end as usize];
         let terminals = &mut self.grammar.terminals;
         let terminal = *self.terminals.entry(regex).or_insert_with(|| {
-            terminals.push(Terminal { is_literal, ..Terminal::new(shortened(written), span, regex) })
+            terminals.push(Terminal { is_literal, ..Terminal::new(Terminal::name_as_written(written), span, regex) })
         });
         self.grammar.expr(ExprKind::Terminal(terminal), span)
     }
@@ -322,11 +319,4 @@ impl<'a> Lowerer<'a, '_> {
         }
         Some(self.grammar.regexes.or(&texts))
     }
-}
-
-/// A part of the text on one line, cut if it is long.
-fn shortened(written: &str) -> String {
-    let line: Vec<&str> = written.split_whitespace().collect();
-    let line = line.join(" ");
-    if line.chars().count() <= NAME_MAX { line } else { line.chars().take(NAME_MAX - 1).chain(['…']).collect() }
 }

@@ -1,7 +1,7 @@
 //! Everything that can be wrong with a Lark text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::DiagnosticList;
-use larkspur_grammar::{Diagnostic, Limits, Span};
+use larkspur_grammar::diagnostic::Describe;
+use larkspur_grammar::{Diagnostic, Span};
 
 pub(crate) use larkspur_grammar::diagnostic::{Near, near};
 
@@ -103,46 +103,15 @@ pub(crate) enum Mistake {
 }
 
 /// The diagnostics of one run.
-pub(crate) struct Sink(DiagnosticList);
-
-impl Sink {
-    pub fn new(limits: &Limits) -> Self {
-        Self(DiagnosticList::new(limits))
-    }
-    pub fn report(&mut self, span: Span, mistake: Mistake) {
-        self.push(mistake.diagnostic(span));
-    }
-    pub fn push(&mut self, diagnostic: Diagnostic) {
-        // What stands in a template or an import is lowered more than once.
-        self.0.push_new(diagnostic);
-    }
-    pub fn extend(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
-        diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
-    }
-    /// Whether no further error would be shown.
-    pub fn is_full(&self) -> bool {
-        self.0.is_full()
-    }
-    pub fn has_errors(&self) -> bool {
-        !self.0.errors().is_empty()
-    }
-    /// Whether an error is shown somewhere inside of `span`.
-    pub fn has_error_in(&self, span: Span) -> bool {
-        let mut places = self.0.errors().iter().filter_map(|error| error.labels.first());
-        places
-            .any(|label| label.span.source == span.source && label.span.start < span.end && span.start < label.span.end)
-    }
-    pub fn finish(self) -> Vec<Diagnostic> {
-        self.0.finish("L099")
-    }
-}
+pub(crate) type Sink = larkspur_grammar::diagnostic::Sink<Mistake>;
 
 fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-impl Mistake {
-    /// The sentence, with its code and places.
+impl Describe for Mistake {
+    const MORE: &'static str = "L099";
+
     fn diagnostic(self, span: Span) -> Diagnostic {
         let code = self.code();
         debug_assert!(CODES.iter().any(|info| info.code == code), "{code} is in the table of codes");
@@ -471,7 +440,9 @@ impl Mistake {
                 .help("the limit is `grammar_imports_max`; what several texts import is read for each of them"),
         }
     }
+}
 
+impl Mistake {
     /// The mistake's code; [`CODES`] explains each.
     fn code(&self) -> &'static str {
         match self {

@@ -1,26 +1,10 @@
-"""What the tests share: the tokenizers at hand, and small engines."""
+"""Small engines."""
 
 from __future__ import annotations
-
-import os
-from pathlib import Path
 
 import pytest
 
 from larkspur import Engine, Vocabulary
-
-ROOT = Path(__file__).resolve().parents[2]
-SHARED = Path(os.environ.get("LARKSPUR_SHARED", ROOT.parent / "shared"))
-TOKENIZERS = SHARED / "tokenizers"
-
-
-def tokenizer_file(name: str) -> Path:
-    """A real tokenizer's folder; the test is skipped where there is none."""
-    folder = TOKENIZERS / name
-    if not folder.is_dir():
-        pytest.skip(f"there is no tokenizer {name} (LARKSPUR_SHARED names the folder that holds tokenizers/)")
-    return folder
-
 
 @pytest.fixture
 def engine() -> Engine:

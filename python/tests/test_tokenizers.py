@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import tokenizer_file
+from common import tokenizer_file
 from larkspur import Engine, Tokenizer, Vocabulary, VocabularyError
 from larkspur.tokenizers import vocabulary_of
 

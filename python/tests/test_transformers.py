@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import tokenizer_file
+from common import tokenizer_file
 from larkspur import GrammarError
 
 pytestmark = pytest.mark.long

@@ -12,6 +12,7 @@ use larkspur_lark_frontend::Modules;
 use crate::error::{CompileError, Mistake};
 use crate::front_ends::inner_text;
 use crate::source::{Source, SourceBody};
+use crate::tags;
 
 /// How a source is read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -121,6 +122,7 @@ fn read(source: &Source, reading: &mut Reading) -> Vec<Grammar> {
             }
             vec![Grammar::clone(grammar)]
         }
+        SourceBody::Tags(built) => tags::read(reading, &source.name, built, 0).into_iter().collect(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_grammar::{
-    Dialect, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule, SourceId,
-    SourceMap, Span, Terminal, TextMap, json, parse_regex,
+    Dialect, EmbedKind, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule,
+    SourceId, SourceMap, Span, Terminal, TextMap, json, parse_regex,
 };
 use larkspur_json_schema::{SchemaOptions, Spelling};
 use larkspur_kbnf_frontend::KbnfOptions;
@@ -151,6 +151,26 @@ fn kbnf_grammar(reading: &mut Reading, body: Span, name: &str, start: Option<&st
     let parsed = larkspur_kbnf_frontend::parse(&reading.sources, body, &options);
     reading.diagnostics.extend(parsed.diagnostics);
     parsed.grammar
+}
+
+/// A text that stands in no other text, as it is embedded. Those that are read when they are linked are only read here if
+/// they are not going to be.
+pub(crate) fn content_text(reading: &mut Reading, kind: SourceKind, source: SourceId) -> Option<EmbedKind> {
+    let language = match kind {
+        SourceKind::Lark => {
+            return lark_grammar(reading, source, "", None).map(|grammar| EmbedKind::Inline(Box::new(grammar)));
+        }
+        SourceKind::Regex => return regex(reading, source).pop().map(|grammar| EmbedKind::Inline(Box::new(grammar))),
+        SourceKind::JsonSchema => "json",
+        SourceKind::Gbnf => "gbnf",
+        SourceKind::Kbnf => "kbnf",
+        SourceKind::List => return None,
+    };
+    let body = reading.sources.whole(source);
+    if reading.has_errors() {
+        inner_text(reading, language, body);
+    }
+    Some(EmbedKind::Text { language, body })
 }
 
 /// A text that stands in a Lark text, behind `%language`.

@@ -45,3 +45,8 @@ fn blocks_of_the_reference() {
     let (good, bad) = blocks("lark-dialect.md");
     assert!(good > 20 && bad > 10, "{good} good and {bad} bad blocks");
 }
+
+#[test]
+fn blocks_about_structural_tags() {
+    assert_eq!(blocks("structural-tags.md"), (2, 0));
+}

@@ -248,7 +248,8 @@ impl Case {
         if !diagnostics.is_empty() {
             return Err(diagnostics);
         }
-        link(grammars, |language, body| read_inner(&mut sources, language, body))
+        let mode = grammars[0].options.lexer;
+        link(grammars, |language, body| read_inner(&mut sources, mode, language, body))
     }
 
     /// Bytes of a text.

@@ -1,7 +1,7 @@
 //! Texts in other languages inside Lark: `%json { … }`, `%gbnf { … }`, `%kbnf { … }`.
 
 use larkspur_gbnf_frontend::GbnfOptions;
-use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceMap, Span};
+use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, SourceMap, Span};
 use larkspur_json_schema::SchemaOptions;
 use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::InnerLanguage;
@@ -12,8 +12,13 @@ pub const INNER_LANGUAGES: &[InnerLanguage] = &[
     InnerLanguage { name: "kbnf", end: larkspur_kbnf_frontend::body_end },
 ];
 
-/// Reads such a text, as the facade does for a Lark text in `longest` mode.
-pub fn read_inner(sources: &mut SourceMap, language: &str, body: Span) -> Result<Grammar, Vec<Diagnostic>> {
+/// Reads such a text as the facade does; `mode` is that of the root, which JSON values have.
+pub fn read_inner(
+    sources: &mut SourceMap,
+    mode: LexerMode,
+    language: &str,
+    body: Span,
+) -> Result<Grammar, Vec<Diagnostic>> {
     let limits = Limits::default();
     let (grammar, diagnostics) = match language {
         "gbnf" => {
@@ -26,11 +31,11 @@ pub fn read_inner(sources: &mut SourceMap, language: &str, body: Span) -> Result
         }
         _ => {
             let parsed = larkspur_json_schema::compile(sources, body, &SchemaOptions::new(&limits));
-            let longest = |mut grammar: Grammar| {
-                grammar.options.lexer = larkspur_grammar::LexerMode::Longest;
+            let set_mode = |mut grammar: Grammar| {
+                grammar.options.lexer = mode;
                 grammar
             };
-            (parsed.grammar.map(longest), parsed.diagnostics)
+            (parsed.grammar.map(set_mode), parsed.diagnostics)
         }
     };
     grammar.ok_or(diagnostics)

@@ -114,7 +114,7 @@ impl Sample {
         let grammar = grammar.with_context(|| format!("{errors:?}"))?;
         let expected = if self.lexer == Mode::Exact { LexerMode::Exact } else { LexerMode::Longest };
         ensure!(grammar.options.lexer == expected, "the grammar's lexer mode is not the one that its texts are for");
-        link(vec![grammar], |language, body| read_inner(&mut sources, language, body))
+        link(vec![grammar], |language, body| read_inner(&mut sources, expected, language, body))
             .map_err(|errors| anyhow::anyhow!("{errors:?}"))
     }
 

@@ -52,15 +52,17 @@ impl Sets {
                 continue;
             }
             let scans = closure.scans_of(lexeme);
-            // If it is one, the lexer has decided whether the edge takes the text.
+            // If it is one, the lexer has decided whether the edge takes the text. In a union of thousands of objects there
+            // are as many, which have written no name yet: one scan for all texts, or each text would look at each of them.
             let is_alone = scans.len() == 1;
             for scan in scans {
                 let param = match scan.recorded {
                     None => scan.param,
                     Some(edge) => {
                         let untold = self.behind_any(scan.param, edge, lexer)?;
-                        is_for_all &= is_alone && untold.is_some();
-                        if !is_alone && !self.takes(scan.param, edge, text, lexer)? {
+                        let takes_all = is_alone || self.takes_all(scan.param, edge, lexer)?;
+                        is_for_all &= takes_all && untold.is_some();
+                        if !takes_all && !self.takes(scan.param, edge, text, lexer)? {
                             continue;
                         }
                         let state = match untold {

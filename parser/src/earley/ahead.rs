@@ -20,6 +20,9 @@ pub(crate) struct Ahead {
     pub is_on: bool,
     /// Sets after recorded lexemes, where they are the same for all texts.
     scans: FxHashMap<(SetId, LexemeSetId), SetId>,
+    /// The last scan that was only for its text, and where it led: the next one is most often of the same text, before
+    /// another byte.
+    last: Option<((SetId, LexemeSetId), Box<[u8]>, SetId)>,
     /// Untold sets.
     sets: FxHashMap<SetId, SetId>,
 }
@@ -42,6 +45,11 @@ impl Sets {
     ) -> Result<SetId, Fault> {
         if let Some(&known) = self.ahead.scans.get(&(set, ended)) {
             return Ok(known);
+        }
+        if let Some((key, of, next)) = &self.ahead.last
+            && (*key, &**of) == ((set, ended), text)
+        {
+            return Ok(*next);
         }
         let closure = self.closure(set, lexer)?;
         let mut kernel = Kernel::default();
@@ -82,6 +90,9 @@ impl Sets {
         let next = self.close_kernel(kernel)?;
         if is_for_all {
             self.ahead.scans.insert((set, ended), next);
+        } else if !self.cfg.has_scopes {
+            // With scopes, sets are not the same at another time.
+            self.ahead.last = Some(((set, ended), text.into(), next));
         }
         Ok(next)
     }

@@ -98,7 +98,7 @@ impl<'a, 's> Loader<'a, 's> {
             self.bytes += text.len();
         }
         let face = self.options.llguidance_face && !home.built_in;
-        let lexed = lexer::lex(text, source, face, limits, self.sink);
+        let lexed = lexer::lex(text, source, face, self.options.inner_languages, limits, self.sink);
         if face || lexed.begins_with_llguidance {
             self.ast.rust.insert(source);
         }

@@ -1,6 +1,7 @@
 //! The pipeline up to the engine's door: source -> grammars -> lints -> linked.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use larkspur_grammar::lints::lint;
 use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
@@ -8,10 +9,13 @@ use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, So
 use larkspur_json_schema::{Draft, Retriever, Spelling};
 
 use larkspur_lark_frontend::Modules;
+use larkspur_toktrie::limits::VOCABULARY_LEN_MAX;
+use larkspur_toktrie::{TokenId, Vocabulary, VocabularyError};
 
 use crate::error::{CompileError, Mistake};
-use crate::front_ends::embedded_schema;
+use crate::front_ends::inner_text;
 use crate::source::{Source, SourceBody};
+use crate::tags;
 
 /// How a source is read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -62,6 +66,39 @@ impl Linked {
             }
         }
         names
+    }
+
+    /// A vocabulary for when none is at hand: the single bytes, `<eos>`, and every special token and token id that the
+    /// grammars or `names` speak of. Names get ids past all others.
+    ///
+    /// Errors: [`VocabularyError`], if there are too many of them.
+    pub fn byte_vocabulary(&self, names: Vec<String>) -> Result<Vocabulary, VocabularyError> {
+        let mut names = names;
+        names.extend(self.token_names().into_iter().map(str::to_owned));
+        names.sort();
+        names.dedup();
+        names.retain(|name| name != "<eos>");
+        let mut id_max = 256;
+        for set in self.grammar.grammars.iter().flat_map(|grammar| grammar.token_sets.iter()) {
+            for item in &set.items {
+                if let TokenItem::Range(_, high) = item {
+                    id_max = id_max.max(*high);
+                }
+            }
+        }
+        let mut builder = Vocabulary::builder();
+        for byte in 0..=255u8 {
+            builder.token(byte.into(), [byte]);
+        }
+        builder.special(256, "<eos>").eos(256);
+        // Past the limit an id is out of any vocabulary; the compiler says so.
+        let id_max = id_max.min((VOCABULARY_LEN_MAX - 1 - names.len().min(VOCABULARY_LEN_MAX / 2)) as TokenId);
+        builder.len(id_max as usize + 1 + names.len());
+        for (id, name) in (id_max + 1..).zip(names) {
+            builder.special(id, name);
+        }
+        builder.tokenizer(Arc::new(|text: &str| text.bytes().map(TokenId::from).collect()));
+        builder.build()
     }
 }
 
@@ -121,24 +158,23 @@ fn read(source: &Source, reading: &mut Reading) -> Vec<Grammar> {
             }
             vec![Grammar::clone(grammar)]
         }
+        SourceBody::Tags(built) => tags::read(reading, &source.name, built, 0).into_iter().collect(),
     }
 }
 
 /// `None` if an error was reported.
-fn lint_and_link(grammars: Vec<Grammar>, reading: &mut Reading) -> Option<LinkedGrammar> {
+fn lint_and_link(mut grammars: Vec<Grammar>, reading: &mut Reading) -> Option<LinkedGrammar> {
     assert!(!grammars.is_empty(), "a front end reports an error or returns a grammar");
     for grammar in &grammars {
         reading.diagnostics.extend(lint(grammar));
     }
-    let linked = larkspur_grammar::link(grammars, |body| embed(reading, body));
+    if let Some(mode) = reading.options.lexer {
+        grammars[0].options.lexer = mode;
+    }
+    let mode = grammars[0].options.lexer;
+    let linked = larkspur_grammar::link(grammars, |language, body| inner(reading, language, body, mode));
     match linked {
-        Ok(mut linked) if !reading.has_errors() => {
-            if let Some(mode) = reading.options.lexer {
-                linked.grammars[linked.root].options.lexer = mode;
-            }
-            Some(linked)
-        }
-        Ok(_) => None,
+        Ok(linked) => (!reading.has_errors()).then_some(linked),
         Err(errors) => {
             reading.diagnostics.extend(errors);
             None
@@ -146,13 +182,21 @@ fn lint_and_link(grammars: Vec<Grammar>, reading: &mut Reading) -> Option<Linked
     }
 }
 
-/// The grammar of a `%json` body. Its errors are returned, its warnings reported.
-fn embed(reading: &mut Reading, body: Span) -> Result<Grammar, Vec<Diagnostic>> {
+/// The grammar of a text that stands in another. Its errors are returned, its warnings reported. A JSON value ends where
+/// its surroundings, which are in `mode`, have it.
+fn inner(reading: &mut Reading, language: &str, body: Span, mode: LexerMode) -> Result<Grammar, Vec<Diagnostic>> {
     if reading.is_without_text {
         return Err(vec![Mistake::SchemaWithoutText.diagnostic(body)]);
     }
     let before = reading.diagnostics.len();
-    let grammar = embedded_schema(reading, body).pop();
+    let grammar = inner_text(reading, language, body).map(|mut grammar| {
+        match language {
+            "json" => grammar.options.lexer = mode,
+            // Schemas are not linted: they are made, not written.
+            _ => reading.diagnostics.extend(lint(&grammar)),
+        }
+        grammar
+    });
     let (errors, warnings) = reading.diagnostics.drain(before..).partition(Diagnostic::is_error);
     reading.diagnostics.extend::<Vec<_>>(warnings);
     grammar.ok_or(errors)

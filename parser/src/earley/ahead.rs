@@ -13,16 +13,19 @@ use super::sets::{Item, Kernel, Mark, NO_SET, Param, ParamId, SetId, Sets};
 use crate::error::Fault;
 use crate::lexer::states::{LexemeSetId, Lexer};
 
+/// Lexemes that have ended, and the set in which they began.
+type Ended = (SetId, LexemeSetId);
+
 /// What those who look ahead have found.
 #[derive(Default, Debug)]
 pub(crate) struct Ahead {
     /// Whether one looks ahead.
     pub is_on: bool,
     /// Sets after recorded lexemes, where they are the same for all texts.
-    scans: FxHashMap<(SetId, LexemeSetId), SetId>,
+    scans: FxHashMap<Ended, SetId>,
     /// The last scan that was only for its text, and where it led: the next one is most often of the same text, before
     /// another byte.
-    last: Option<((SetId, LexemeSetId), Box<[u8]>, SetId)>,
+    last: Option<(Ended, Box<[u8]>, SetId)>,
     /// Untold sets.
     sets: FxHashMap<SetId, SetId>,
 }

@@ -206,10 +206,10 @@ impl Algebra {
     }
 
     /// Size: the expressions, with four operands or 32 bytes of literals counted as one, and a state of an automaton or a
-    /// place in numbers as two; the nodes of tries of numbers.
+    /// place in numbers as two, a node of a trie of numbers as four.
     pub fn size(&self) -> usize {
         let places = self.places.len() + self.values.len();
-        self.cells.len() + self.operands.len() / 4 + self.text.len() / 32 + places + self.tries.len()
+        self.cells.len() + self.operands.len() / 4 + self.text.len() / 32 + places + 4 * self.tries.len()
     }
     /// All work that was ever done, in steps of about 20 ns.
     pub fn work(&self) -> u64 {

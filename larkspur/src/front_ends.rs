@@ -2,7 +2,7 @@
 
 use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_grammar::{
-    Dialect, EmbedKind, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule,
+    ByteSet, Dialect, EmbedKind, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule,
     SourceId, SourceMap, Span, Terminal, TextMap, json, parse_regex,
 };
 use larkspur_json_schema::{SchemaOptions, Spelling};
@@ -218,18 +218,19 @@ pub struct InstancePlace {
 }
 
 /// Where in an instance the byte `at` of its text stands, and what applies there; `None` if the source is no JSON
-/// Schema. What stands before `at` is taken to be the beginning of a JSON text.
+/// Schema. What stands before `at` is taken to be the beginning of a JSON text; `allowed` is what could have followed it.
 pub fn instance_place(
     source: &Source,
     options: &CompileOptions,
     limits: &Limits,
     text: &[u8],
     at: usize,
+    allowed: &ByteSet,
 ) -> Option<InstancePlace> {
     let SourceBody::Text { kind: SourceKind::JsonSchema, text: schema } = &source.body else { return None };
     let mut sources = SourceMap::new();
     let id = sources.add(&source.name, schema);
-    let path = json::path_at(text, at);
+    let path = json::path_at(text, at, b",]} \t\n\r".iter().any(|&byte| allowed.contains(byte)));
     let body = Span::new(id, 0, schema.len());
     let schemas = larkspur_json_schema::schemas_at(&mut sources, body, &schema_options(options, limits), &path);
     Some(InstancePlace { pointer: json::path_pointer(&path), schemas })

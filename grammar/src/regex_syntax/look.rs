@@ -463,7 +463,11 @@ impl Walk<'_> {
                 };
                 (least.saturating_mul(u64::from(*min)), most)
             }
-            RegexNode::Not(_) | RegexNode::Shortest(_) | RegexNode::MultipleOf { .. } | RegexNode::Dfa(..) => (0, None),
+            RegexNode::Not(_)
+            | RegexNode::Shortest(_)
+            | RegexNode::MultipleOf { .. }
+            | RegexNode::Values { .. }
+            | RegexNode::Dfa(..) => (0, None),
         }
     }
 }

@@ -12,6 +12,7 @@ mod kbnf;
 mod matcher;
 mod memory;
 mod options;
+mod tags;
 mod vocabulary;
 
 /// The module.

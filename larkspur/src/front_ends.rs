@@ -153,14 +153,31 @@ fn kbnf_grammar(reading: &mut Reading, body: Span, name: &str, start: Option<&st
     parsed.grammar
 }
 
+/// A text of any kind but a schema or a list, as the grammar `name`.
+pub(crate) fn named_text(
+    reading: &mut Reading,
+    kind: SourceKind,
+    source: SourceId,
+    name: &str,
+    start: Option<&str>,
+) -> Option<Grammar> {
+    let whole = reading.sources.whole(source);
+    match kind {
+        SourceKind::Lark => lark_grammar(reading, source, name, start),
+        SourceKind::Gbnf => gbnf_grammar(reading, whole, name, start),
+        SourceKind::Kbnf => kbnf_grammar(reading, whole, name, start),
+        SourceKind::Regex => regex(reading, source).pop().map(|grammar| Grammar { name: name.to_owned(), ..grammar }),
+        SourceKind::JsonSchema | SourceKind::List => None,
+    }
+}
+
 /// A text that stands in no other text, as it is embedded. Those that are read when they are linked are only read here if
 /// they are not going to be.
 pub(crate) fn content_text(reading: &mut Reading, kind: SourceKind, source: SourceId) -> Option<EmbedKind> {
     let language = match kind {
-        SourceKind::Lark => {
-            return lark_grammar(reading, source, "", None).map(|grammar| EmbedKind::Inline(Box::new(grammar)));
+        SourceKind::Lark | SourceKind::Regex => {
+            return named_text(reading, kind, source, "", None).map(|grammar| EmbedKind::Inline(Box::new(grammar)));
         }
-        SourceKind::Regex => return regex(reading, source).pop().map(|grammar| EmbedKind::Inline(Box::new(grammar))),
         SourceKind::JsonSchema => "json",
         SourceKind::Gbnf => "gbnf",
         SourceKind::Kbnf => "kbnf",

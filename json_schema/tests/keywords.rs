@@ -405,5 +405,7 @@ fn assertions_in_patterns() {
     let names =
         r#"{"type": "object", "patternProperties": {"^(?!x-)": {"type": "null"}}, "additionalProperties": false}"#;
     check(names, &["{}", r#"{"a": null}"#], &[r#"{"x-a": null}"#, r#"{"a": 1}"#]);
-    assert_eq!(refused(r#"{"pattern": "^(?:(?!foo).)*$"}"#), ["R023"]);
+    let without = r#"{"type": "string", "pattern": "^(?:(?!foo).)*$"}"#;
+    check(without, &[r#""""#, r#""fo foa""#], &[r#""afoo""#, r#""\u0066oo""#]);
+    assert_eq!(refused(r#"{"pattern": "^(?:(?!fo*x).)*$"}"#), ["R023"]);
 }

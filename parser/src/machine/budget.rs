@@ -226,7 +226,8 @@ impl Machine {
                 continue;
             }
             let scope = self.sets.scope(self.sets.param_value(param).scope);
-            if !self.is_used_up(scope.rule, scope.token, token) {
+            // A rule within its own scope opens none: what it is in ends elsewhere.
+            if scope.rule != id || !self.is_used_up(scope.rule, scope.token, token) {
                 continue;
             }
             cut.is_cut = true;

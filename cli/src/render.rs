@@ -11,53 +11,9 @@ use serde_json::{Value, json};
 /// Writes diagnostics with the lines that they are about.
 pub(crate) fn diagnostics(out: &mut impl Write, diagnostics: &[Diagnostic], sources: &SourceMap) -> Result<()> {
     for diagnostic in diagnostics {
-        writeln!(out, "{}\n", Renderer::styled().render(&[group(diagnostic, sources)]))?;
+        writeln!(out, "{}\n", larkspur_render::rendered(diagnostic, sources, true))?;
     }
     Ok(())
-}
-
-fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
-    let level = match diagnostic.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-    };
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code);
-    let mut group = Group::with_title(title);
-    let mut labels = diagnostic.labels.as_slice();
-    // Labels of one source in a row share an excerpt.
-    while let Some(first) = labels.first() {
-        let together = labels.iter().take_while(|label| label.span.source == first.span.source).count();
-        let source = sources.get(first.span.source);
-        let mut snippet = Snippet::source(source.text.as_str()).path(source.name.as_str());
-        for (index, label) in labels[..together].iter().enumerate() {
-            let is_primary = together + index == together && labels.len() == diagnostic.labels.len();
-            let kind = if is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-            let annotation = kind.span(range(label, &source.text));
-            snippet = snippet.annotation(match label.message.as_str() {
-                "" => annotation,
-                message => annotation.label(message),
-            });
-        }
-        group = group.element(snippet);
-        labels = &labels[together..];
-    }
-    match &diagnostic.help {
-        Some(help) => group.element(Level::HELP.message(help.as_str())),
-        None => group,
-    }
-}
-
-/// The span of a label within the text and on characters' ends.
-fn range(label: &Label, text: &str) -> Range<usize> {
-    let mut start = (label.span.start as usize).min(text.len());
-    let mut end = (label.span.end as usize).clamp(start, text.len());
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
-    start..end
 }
 
 /// A diagnostic as JSON; lines and columns count from 1, columns in characters.

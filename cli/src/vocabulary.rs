@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use larkspur::grammar::TokenItem;
-use larkspur::toktrie::limits::VOCABULARY_LEN_MAX;
+use larkspur::Vocabulary;
 use larkspur::toktrie::{HuggingFaceOptions, SentencePieceOptions, TiktokenOptions};
-use larkspur::{Linked, TokenId, Vocabulary};
 use tiktoken_rs::CoreBPE;
 
 /// The vocabulary that `--tokenizer` names.
@@ -28,37 +26,6 @@ pub(crate) fn named(name: &str) -> Result<Arc<Vocabulary>> {
 /// The vocabulary that `--tokenizer` names, or the default, `o200k`.
 pub(crate) fn named_or_default(name: Option<&str>) -> Result<Arc<Vocabulary>> {
     named(name.unwrap_or("o200k"))
-}
-
-/// The single bytes, together with every special token and token id that the grammar and `names` speak of: for
-/// commands that need no vocabulary. Names get ids past all others.
-pub(crate) fn bytes_for(linked: &Linked, names: Vec<String>) -> Result<Arc<Vocabulary>> {
-    let mut names = names;
-    names.extend(linked.token_names().into_iter().map(str::to_owned));
-    let mut id_max = 256;
-    for set in linked.grammar.grammars.iter().flat_map(|grammar| grammar.token_sets.iter()) {
-        for item in &set.items {
-            if let TokenItem::Range(_, high) = item {
-                id_max = id_max.max(*high);
-            }
-        }
-    }
-    names.sort();
-    names.dedup();
-    names.retain(|name| name != "<eos>");
-    let mut builder = Vocabulary::builder();
-    for byte in 0..=255u8 {
-        builder.token(byte.into(), [byte]);
-    }
-    builder.special(256, "<eos>").eos(256);
-    // Past the limit an id is out of any vocabulary; the compiler says so.
-    let id_max = id_max.min((VOCABULARY_LEN_MAX - 1 - names.len().min(VOCABULARY_LEN_MAX / 2)) as TokenId);
-    builder.len(id_max as usize + 1 + names.len());
-    for (id, name) in (id_max + 1..).zip(names) {
-        builder.special(id, name);
-    }
-    builder.tokenizer(Arc::new(|text: &str| text.bytes().map(TokenId::from).collect()));
-    Ok(Arc::new(builder.build()?))
 }
 
 /// A vocabulary that is part of the program.

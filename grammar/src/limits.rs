@@ -2,121 +2,112 @@
 //!
 //! A limit that is met gives a typed error that names the field, so that a user knows what to raise.
 
-/// Bounds on everything that input can make long.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// Bytes of one source text, and of all that it imports. 16 MB: a 100,000-way enumeration is 2 MB.
-    pub source_bytes_max: usize,
-    /// Diagnostics reported for one source. 100: more help nobody.
-    pub diagnostics_max: usize,
-    /// Nesting of parentheses, brackets and embedded grammars in a source. 200: deeper is not written by hand, and
-    /// the reader of regexes recurses this deep.
-    pub grammar_depth_max: usize,
-    /// Texts that a Lark text imports, each counted for every text that imports it. 1,000.
-    pub grammar_imports_max: usize,
-    /// Different lists of arguments of all templates of a Lark text. 10,000: a template that gives itself longer
-    /// arguments has no end.
-    pub template_instances_max: usize,
-    /// Symbols of all rules after lowering. 4,000,000 (32 MB).
-    pub grammar_symbols_max: usize,
-    /// Nodes of all regexes of one source. 2,000,000.
-    pub regex_nodes_max: usize,
-    /// Largest count in a repetition (`{m,n}`, `~m..n`), of regexes and of rules. 1,000,000.
-    pub repeat_max: u32,
-    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each). 2,000,000 = 40 ms.
-    pub regex_emptiness_fuel: u64,
-    /// The same for one row of the lexer's automaton while masks are computed. 500,000 = 10 ms.
-    pub lexer_row_emptiness_fuel: u64,
-    /// Work of the regex algebra for one row of the lexer's automaton (20 ns a unit). 2,000,000 = 40 ms; a union of many
-    /// sequences, such as `[ab]*a[ab]{1000}` becomes, makes every row dearer than the one before.
-    pub lexer_row_work_max: u64,
-    /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
-    pub expressions_max: usize,
-    /// Lexer states of one grammar and epoch. 120,000 = up to 300 MB: a text of 100,000 bytes that is written out, such
-    /// as the name of a property, needs one for each.
-    pub lexer_states_max: usize,
-    /// Earley sets of one grammar and epoch. 1,000,000.
-    pub earley_sets_max: usize,
-    /// Bytes of all Earley sets of one grammar and epoch with what they expect. 256 MB: every new nesting depth is new
-    /// sets, of 300 bytes for brackets and some kB in a programming language.
-    pub earley_bytes_max: usize,
-    /// Items touched to build one Earley set. 1,000,000 = about 50 ms; an alternative of 100,000 strings needs 100,000.
-    pub earley_set_work_max: usize,
-    /// Threads of one matcher (ways to split the text into lexemes that are still open). 10,000.
-    pub threads_max: usize,
-    /// Places visited to find out whether ignored text that has begun can end (`exact` mode). 4,096: a handful suffices
-    /// for white space and comments.
-    pub ignored_places_max: usize,
-    /// Work of one mask: trie nodes visited, and 16 for each at which a lexeme ends or threads part. 200,000,000, about a
-    /// second.
-    pub mask_work_max: u64,
-    /// Steps to decide whether a parametric rule can be finished. 100,000.
-    pub param_fuel: usize,
-    /// Bytes of cached masks of one grammar. 64 MB: 2,600 masks of 200,000 tokens.
-    pub mask_cache_bytes_max: usize,
-    /// Bytes that `forced_bytes` returns at most. 2,048: a grammar may force text without end, and each byte of it may
-    /// cost a new Earley set.
-    pub forced_bytes_max: usize,
-    /// Bytes of text of one matcher. 1 GB.
-    pub text_bytes_max: usize,
-    /// Steps of the search for captures' derivation. 50,000,000.
-    pub capture_work_max: u64,
-    /// Nodes of the intermediate form of one JSON Schema: sub-schemas and what is made of them. 500,000: a list of
-    /// 100,000 properties needs as many.
-    pub schema_nodes_max: usize,
-    /// Ways in which an array or object may be valid, after `allOf`, `anyOf` and the like are multiplied out. 4,096.
-    pub schema_alternatives_max: usize,
-    /// Documents that a JSON Schema's references may have loaded. 1,000: FHIR's 650 in one document each.
-    pub schema_documents_max: usize,
-    /// Bytes of all these documents. 64 MB.
-    pub schema_documents_bytes_max: usize,
-    /// Steps to multiply out JSON Schemas and to decide whether they are disjoint. 5,000,000 = about a second.
-    pub schema_work_max: u64,
-    /// Ways in which one property or element may be valid, where several schemas say something of it. 4,096.
-    pub schema_choices_max: usize,
-    /// States of one search for a way to finish an array or object, at compile time and for each new state while
-    /// parsing. 50,000 = some milliseconds.
-    pub schema_search_max: usize,
-    /// Open brackets within an array whose elements are compared (`uniqueItems`) while parsing. 200: comparing values
-    /// recurses this deep.
-    pub schema_unique_depth_max: usize,
+/// Declares [`Limits`]: documentation, name, type and default of each stand in one place.
+macro_rules! limits {
+    ($($(#[doc = $doc:literal])+ pub $name:ident: $type:ty = $default:expr,)+) => {
+        /// Bounds on everything that input can make long.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        pub struct Limits {
+            $($(#[doc = $doc])+ pub $name: $type,)+
+        }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+
+        impl Limits {
+            /// The names of all limits.
+            pub const NAMES: &[&str] = &[$(stringify!($name)),+];
+
+            /// Sets the limit of that name; a value past what its type holds means its largest. `false` if there is no
+            /// such limit.
+            pub fn set(&mut self, name: &str, value: u64) -> bool {
+                match name {
+                    $(stringify!($name) => self.$name = <$type>::try_from(value).unwrap_or(<$type>::MAX),)+
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            source_bytes_max: 16 << 20,
-            diagnostics_max: 100,
-            grammar_depth_max: 200,
-            grammar_imports_max: 1_000,
-            template_instances_max: 10_000,
-            grammar_symbols_max: 4_000_000,
-            regex_nodes_max: 2_000_000,
-            repeat_max: 1_000_000,
-            regex_emptiness_fuel: 2_000_000,
-            lexer_row_emptiness_fuel: 500_000,
-            lexer_row_work_max: 2_000_000,
-            expressions_max: 2_000_000,
-            lexer_states_max: 120_000,
-            earley_sets_max: 1_000_000,
-            earley_bytes_max: 256 << 20,
-            earley_set_work_max: 1_000_000,
-            threads_max: 10_000,
-            ignored_places_max: 4_096,
-            mask_work_max: 200_000_000,
-            param_fuel: 100_000,
-            mask_cache_bytes_max: 64 << 20,
-            forced_bytes_max: 2_048,
-            text_bytes_max: 1 << 30,
-            capture_work_max: 50_000_000,
-            schema_nodes_max: 500_000,
-            schema_alternatives_max: 4_096,
-            schema_documents_max: 1_000,
-            schema_documents_bytes_max: 64 << 20,
-            schema_work_max: 5_000_000,
-            schema_choices_max: 4_096,
-            schema_search_max: 50_000,
-            schema_unique_depth_max: 200,
-        }
-    }
+limits! {
+    /// Bytes of one source text, and of all that it imports. 16 MB: a 100,000-way enumeration is 2 MB.
+    pub source_bytes_max: usize = 16 << 20,
+    /// Diagnostics reported for one source. 100: more help nobody.
+    pub diagnostics_max: usize = 100,
+    /// Nesting of parentheses, brackets and embedded grammars in a source. 200: deeper is not written by hand, and
+    /// the reader of regexes recurses this deep.
+    pub grammar_depth_max: usize = 200,
+    /// Texts that a Lark text imports, each counted for every text that imports it. 1,000.
+    pub grammar_imports_max: usize = 1_000,
+    /// Different lists of arguments of all templates of a Lark text. 10,000: a template that gives itself longer
+    /// arguments has no end.
+    pub template_instances_max: usize = 10_000,
+    /// Symbols of all rules after lowering. 4,000,000 (32 MB).
+    pub grammar_symbols_max: usize = 4_000_000,
+    /// Nodes of all regexes of one source. 2,000,000.
+    pub regex_nodes_max: usize = 2_000_000,
+    /// Largest count in a repetition (`{m,n}`, `~m..n`), of regexes and of rules. 1,000,000.
+    pub repeat_max: u32 = 1_000_000,
+    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each). 2,000,000 = 40 ms.
+    pub regex_emptiness_fuel: u64 = 2_000_000,
+    /// The same for one row of the lexer's automaton while masks are computed. 500,000 = 10 ms.
+    pub lexer_row_emptiness_fuel: u64 = 500_000,
+    /// Work of the regex algebra for one row of the lexer's automaton (20 ns a unit). 2,000,000 = 40 ms; a union of many
+    /// sequences, such as `[ab]*a[ab]{1000}` becomes, makes every row dearer than the one before.
+    pub lexer_row_work_max: u64 = 2_000_000,
+    /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
+    pub expressions_max: usize = 2_000_000,
+    /// Lexer states of one grammar and epoch. 120,000 = up to 300 MB: a text of 100,000 bytes that is written out, such
+    /// as the name of a property, needs one for each.
+    pub lexer_states_max: usize = 120_000,
+    /// Earley sets of one grammar and epoch. 1,000,000.
+    pub earley_sets_max: usize = 1_000_000,
+    /// Bytes of all Earley sets of one grammar and epoch with what they expect. 256 MB: every new nesting depth is new
+    /// sets, of 300 bytes for brackets and some kB in a programming language.
+    pub earley_bytes_max: usize = 256 << 20,
+    /// Items touched to build one Earley set. 1,000,000 = about 50 ms; an alternative of 100,000 strings needs 100,000.
+    pub earley_set_work_max: usize = 1_000_000,
+    /// Threads of one matcher (ways to split the text into lexemes that are still open). 10,000.
+    pub threads_max: usize = 10_000,
+    /// Places visited to find out whether ignored text that has begun can end (`exact` mode). 4,096: a handful suffices
+    /// for white space and comments.
+    pub ignored_places_max: usize = 4_096,
+    /// Work of one mask: trie nodes visited, and 16 for each at which a lexeme ends or threads part. 200,000,000, about a
+    /// second.
+    pub mask_work_max: u64 = 200_000_000,
+    /// Steps to decide whether a parametric rule can be finished. 100,000.
+    pub param_fuel: usize = 100_000,
+    /// Bytes of cached masks of one grammar. 64 MB: 2,600 masks of 200,000 tokens.
+    pub mask_cache_bytes_max: usize = 64 << 20,
+    /// Bytes that `forced_bytes` returns at most. 2,048: a grammar may force text without end, and each byte of it may
+    /// cost a new Earley set.
+    pub forced_bytes_max: usize = 2_048,
+    /// Bytes of text of one matcher. 1 GB.
+    pub text_bytes_max: usize = 1 << 30,
+    /// Steps of the search for captures' derivation. 50,000,000.
+    pub capture_work_max: u64 = 50_000_000,
+    /// Nodes of the intermediate form of one JSON Schema: sub-schemas and what is made of them. 500,000: a list of
+    /// 100,000 properties needs as many.
+    pub schema_nodes_max: usize = 500_000,
+    /// Ways in which an array or object may be valid, after `allOf`, `anyOf` and the like are multiplied out. 4,096.
+    pub schema_alternatives_max: usize = 4_096,
+    /// Documents that a JSON Schema's references may have loaded. 1,000: FHIR's 650 in one document each.
+    pub schema_documents_max: usize = 1_000,
+    /// Bytes of all these documents. 64 MB.
+    pub schema_documents_bytes_max: usize = 64 << 20,
+    /// Steps to multiply out JSON Schemas and to decide whether they are disjoint. 5,000,000 = about a second.
+    pub schema_work_max: u64 = 5_000_000,
+    /// Ways in which one property or element may be valid, where several schemas say something of it. 4,096.
+    pub schema_choices_max: usize = 4_096,
+    /// States of one search for a way to finish an array or object, at compile time and for each new state while
+    /// parsing. 50,000 = some milliseconds.
+    pub schema_search_max: usize = 50_000,
+    /// Open brackets within an array whose elements are compared (`uniqueItems`) while parsing. 200: comparing values
+    /// recurses this deep.
+    pub schema_unique_depth_max: usize = 200,
 }

@@ -1,6 +1,7 @@
 //! The pipeline up to the engine's door: source -> grammars -> lints -> linked.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use larkspur_grammar::lints::lint;
 use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
@@ -8,6 +9,8 @@ use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, So
 use larkspur_json_schema::{Draft, Retriever, Spelling};
 
 use larkspur_lark_frontend::Modules;
+use larkspur_toktrie::limits::VOCABULARY_LEN_MAX;
+use larkspur_toktrie::{TokenId, Vocabulary, VocabularyError};
 
 use crate::error::{CompileError, Mistake};
 use crate::front_ends::embedded_schema;
@@ -62,6 +65,39 @@ impl Linked {
             }
         }
         names
+    }
+
+    /// A vocabulary for when none is at hand: the single bytes, `<eos>`, and every special token and token id that the
+    /// grammars or `names` speak of. Names get ids past all others.
+    ///
+    /// Errors: [`VocabularyError`], if there are too many of them.
+    pub fn byte_vocabulary(&self, names: Vec<String>) -> Result<Vocabulary, VocabularyError> {
+        let mut names = names;
+        names.extend(self.token_names().into_iter().map(str::to_owned));
+        names.sort();
+        names.dedup();
+        names.retain(|name| name != "<eos>");
+        let mut id_max = 256;
+        for set in self.grammar.grammars.iter().flat_map(|grammar| grammar.token_sets.iter()) {
+            for item in &set.items {
+                if let TokenItem::Range(_, high) = item {
+                    id_max = id_max.max(*high);
+                }
+            }
+        }
+        let mut builder = Vocabulary::builder();
+        for byte in 0..=255u8 {
+            builder.token(byte.into(), [byte]);
+        }
+        builder.special(256, "<eos>").eos(256);
+        // Past the limit an id is out of any vocabulary; the compiler says so.
+        let id_max = id_max.min((VOCABULARY_LEN_MAX - 1 - names.len().min(VOCABULARY_LEN_MAX / 2)) as TokenId);
+        builder.len(id_max as usize + 1 + names.len());
+        for (id, name) in (id_max + 1..).zip(names) {
+            builder.special(id, name);
+        }
+        builder.tokenizer(Arc::new(|text: &str| text.bytes().map(TokenId::from).collect()));
+        builder.build()
     }
 }
 

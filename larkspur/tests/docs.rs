@@ -52,8 +52,7 @@ fn diagnostics() {
 #[test]
 fn limits() {
     let source = include_str!("../../grammar/src/limits.rs");
-    let fields = source.split_once("pub struct Limits {").expect("the struct is there").1;
-    let (fields, rest) = fields.split_once("\n}").expect("the struct ends");
+    let fields = source.split_once("\nlimits! {").expect("the table is there").1;
     let mut text = String::from(
         "# Limits\n\nFields of `Limits`. Past one there is a typed error that names it: a diagnostic for grammars, \
          `MatcherError::LimitExceeded` for texts,\nafter which the matcher is where it was.\nTwo cut instead: past `mask_cache_bytes_max` masks are forgotten and made again, and \
@@ -63,9 +62,8 @@ fn limits() {
     for line in fields.lines().map(str::trim) {
         if let Some(part) = line.strip_prefix("///") {
             doc.push_str(part);
-        } else if let Some((name, _)) = line.strip_prefix("pub ").and_then(|field| field.split_once(':')) {
-            let default = rest.split_once(&format!(" {name}: ")).expect("it has a default").1;
-            let default = default.split_once(',').expect("fields end").0;
+        } else if let Some((name, rest)) = line.strip_prefix("pub ").and_then(|field| field.split_once(':')) {
+            let default = rest.split_once(" = ").expect("it has a default").1.trim_end_matches(',');
             let _ = writeln!(text, "| `{name}` | {default} | {} |", doc.trim().replace('|', "\\|"));
             doc.clear();
         }

@@ -356,7 +356,7 @@ impl Matcher {
     }
 
     /// How many tokens may be consumed yet; `None` if there is no bound.
-    pub(crate) fn tokens_left(&self) -> Option<u32> {
+    pub fn tokens_left(&self) -> Option<u32> {
         self.options.max_tokens.map(|max| max.saturating_sub(self.now.tokens))
     }
 

@@ -152,6 +152,11 @@ impl Vocabulary {
         &self.eos
     }
 
+    /// Whether [`tokenize`](Self::tokenize) can give the model's own tokenization.
+    pub fn has_tokenizer(&self) -> bool {
+        self.tokenizer.is_some()
+    }
+
     /// The trie over the ordinary tokens.
     pub fn trie(&self) -> &TokenTrie {
         &self.trie

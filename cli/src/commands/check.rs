@@ -1,6 +1,7 @@
 //! `larkspur check FILE…`: everything that is wrong with grammars.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use larkspur::{CompileError, Diagnostic, Engine, Limits, SourceMap};
@@ -55,7 +56,7 @@ fn check(args: &CheckArgs, file: &str, engine: Option<&Engine>) -> Result<(Vec<D
     };
     let compiled = match engine {
         Some(engine) => engine.compile_linked(linked),
-        None => Engine::new(vocabulary::bytes_for(&linked, Vec::new())?).compile_linked(linked),
+        None => Engine::new(Arc::new(linked.byte_vocabulary(Vec::new())?)).compile_linked(linked),
     };
     Ok(match compiled {
         Ok(grammar) => (grammar.warnings().to_vec(), grammar.sources().clone()),

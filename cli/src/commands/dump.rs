@@ -1,6 +1,7 @@
 //! `larkspur dump GRAMMAR --stage …`.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use anyhow::Result;
 use larkspur::Limits;
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
             } else {
                 let vocabulary = match &args.read.tokenizer {
                     Some(name) => vocabulary::named(name)?,
-                    None => vocabulary::bytes_for(&linked, Vec::new())?,
+                    None => Arc::new(linked.byte_vocabulary(Vec::new())?),
                 };
                 let Some(grammar) = compile(&args.grammar, linked, vocabulary)? else { return Ok(Outcome::Failed) };
                 if stage == Stage::Lexer { grammar.dump_lexer() } else { grammar.dump_cfg() }

@@ -72,7 +72,7 @@ pub(crate) fn prepare(
         Some(name) => vocabulary::named(name)?,
         None if default == Default::Bytes && how.token_ids.is_none() => {
             let written = if how.special { special_names(&bytes) } else { Vec::new() };
-            vocabulary::bytes_for(&linked, written)?
+            Arc::new(linked.byte_vocabulary(written)?)
         }
         None => vocabulary::named_or_default(None)?,
     };

@@ -1,0 +1,323 @@
+"""The engine, as Rust gives it. Import these names from `larkspur`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+__version__: str
+
+class Vocabulary:
+    """A model's tokens: bytes of the ordinary ones, names of the special ones, and which of these end the text.
+
+    Immutable; may be used from any thread. `len(vocabulary)` is the number of bits of a mask.
+    """
+
+    @staticmethod
+    def single_bytes() -> Vocabulary:
+        """Ids 0 to 255 are the bytes, 256 is the special EOS token `<eos>`."""
+
+    @staticmethod
+    def from_tokens(
+        tokens: Iterable[tuple[int, bytes]],
+        specials: Iterable[tuple[int, str]],
+        eos: Sequence[int],
+        *,
+        size: int | None = None,
+        tokenize: Callable[[str], Sequence[int]] | None = None,
+    ) -> Vocabulary:
+        """A vocabulary of (id, bytes) for ordinary tokens and (id, name) for special ones, in any order.
+
+        `eos` are ids of special tokens. `size` is the model's, where it is padded. `tokenize` is the model's own
+        tokenizer without anything added at the ends; it is called from whatever thread needs it.
+        Raises `VocabularyError`.
+        """
+
+    @staticmethod
+    def from_tokenizer_json(
+        json: bytes,
+        *,
+        tokenizer_config: bytes | None = None,
+        generation_config: bytes | None = None,
+        eos: Sequence[int | str] = (),
+        special_names: Sequence[str] = (),
+        size: int | None = None,
+    ) -> Vocabulary:
+        """The vocabulary and tokenizer of a Hugging Face `tokenizer.json`. Raises `VocabularyError`."""
+
+    @staticmethod
+    def from_tiktoken_ranks(
+        ranks: bytes,
+        *,
+        name: str | None = None,
+        specials: Sequence[tuple[int, str]] | None = None,
+        eos: Sequence[int | str] = (),
+        size: int | None = None,
+        tokenize: Callable[[str], Sequence[int]] | None = None,
+    ) -> Vocabulary:
+        """The vocabulary of a `*.tiktoken` ranks file.
+
+        `o200k_base`, `o200k_harmony` and `cl100k_base` as `name` bring their special tokens. Raises `VocabularyError`.
+        """
+
+    @staticmethod
+    def from_sentencepiece(model: bytes, *, eos: Sequence[int | str] = (), size: int | None = None) -> Vocabulary:
+        """The vocabulary of a sentencepiece `*.model`. Raises `VocabularyError`."""
+
+    def with_eos(self, eos: Sequence[int], *, size: int | None = None) -> Vocabulary:
+        """The same vocabulary with other tokens ending the text; ordinary ones among them become special.
+
+        Raises `VocabularyError`.
+        """
+
+    def __len__(self) -> int: ...
+    @property
+    def eos(self) -> list[int]:
+        """The tokens that end the text, in the order given."""
+
+    @property
+    def has_tokenizer(self) -> bool:
+        """Whether `tokenize` is canonical, by the model's own tokenizer."""
+
+    def token_bytes(self, token: int) -> bytes | None:
+        """The bytes of an ordinary token; `None` for special tokens, empty slots and ids past the end."""
+
+    def special_name(self, token: int) -> str | None:
+        """The name of a special token, such as `<|endoftext|>`."""
+
+    def special_by_name(self, name: str) -> int | None:
+        """The special token of that name."""
+
+    def specials(self) -> list[tuple[int, str]]:
+        """The special tokens by ascending id."""
+
+    def decode(self, tokens: Sequence[int]) -> bytes:
+        """The text of the tokens; special and unknown ones add nothing."""
+
+    def tokenize(self, text: bytes) -> list[int] | None:
+        """Canonical tokenization into ordinary tokens; `None` without a tokenizer or if no tokens make up the text."""
+
+    def tokenize_greedy(self, text: bytes) -> list[int] | None:
+        """Tokenization by longest match; `None` if no tokens make up the text."""
+
+    def has_extension(self, prefix: bytes) -> bool:
+        """Whether an ordinary token begins with `prefix` and goes on after it."""
+
+    def display(self, token: int) -> str:
+        """A token for human eyes."""
+
+class Diagnostic:
+    """One mistake or lint in a grammar."""
+
+    @property
+    def code(self) -> str:
+        """Stable code, such as `L012`; `larkspur explain` tells more."""
+    @property
+    def severity(self) -> str:
+        """`error` or `warning`."""
+    @property
+    def message(self) -> str:
+        """One sentence."""
+    @property
+    def source(self) -> str | None:
+        """The name of the source the place is in."""
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """The primary place in the source, in UTF-8 bytes from its start; end exclusive."""
+    @property
+    def line(self) -> int | None:
+        """Line of the place, from 1."""
+    @property
+    def column(self) -> int | None:
+        """Column of the place, in characters from 1."""
+    @property
+    def help(self) -> str | None:
+        """The way out, such as "did you mean …"."""
+    @property
+    def rendered(self) -> str:
+        """The diagnostic with the lines that it is about, as plain text."""
+    @property
+    def summary(self) -> str:
+        """One line: `file:line:column: error[L012]: message`."""
+
+def check(
+    kind: str,
+    text: str,
+    *,
+    name: str | None = None,
+    start: str | None = None,
+    lexer: str | None = None,
+    llguidance_face: bool = False,
+    spelling: Mapping[str, object] | str | None = None,
+    import_path: str | None = None,
+    modules: Mapping[str, str] | None = None,
+    retriever: Callable[[str], str | None] | None = None,
+    draft: str | None = None,
+    format_annotation: bool = False,
+    limits: Mapping[str, int] | None = None,
+) -> list[Diagnostic]:
+    """Everything that is wrong or doubtful in a grammar, on a vocabulary of bytes that has every special token it names.
+
+    Arguments as `Engine.compile`. Empty if there is nothing to say.
+    """
+
+def convert(kind: str, text: str, to: str, *, name: str | None = None) -> tuple[str, list[str]]:
+    """The grammar in another language (`lark` or `gbnf`), and what could not be carried over. Raises `GrammarError`."""
+
+class Engine:
+    """What all grammars of one vocabulary share."""
+
+    def __new__(
+        cls, vocabulary: Vocabulary, *, limits: Mapping[str, int] | None = None, slices: Sequence[str] | None = None
+    ) -> Engine:
+        """`limits` by name (docs/limits.md); `slices` are regexes of texts whose tokens are looked up in a piece.
+
+        Raises `ValueError` for unknown limits and for slices that are no regexes.
+        """
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+    def compile(
+        self,
+        kind: str,
+        text: str,
+        *,
+        name: str | None = None,
+        start: str | None = None,
+        lexer: str | None = None,
+        llguidance_face: bool = False,
+        spelling: Mapping[str, object] | str | None = None,
+        import_path: str | None = None,
+        modules: Mapping[str, str] | None = None,
+        retriever: Callable[[str], str | None] | None = None,
+        draft: str | None = None,
+        format_annotation: bool = False,
+    ) -> Grammar:
+        """Compiles a grammar; the GIL is released meanwhile.
+
+        `kind` is one of `lark`, `gbnf`, `kbnf`, `regex`, `json_schema`, `list`, or `file` for what the end of `name` says; `lexer` is `longest` or `exact`;
+        `spelling` is `generate`, `validate`, or the options of docs/json_schema.md; `import_path` is the folder and
+        `modules` are the texts by name that `%import` reads; `retriever` gives documents that schemas refer to.
+        Raises `GrammarError` with everything that is wrong.
+        """
+
+class Grammar:
+    """A compiled grammar; may be used from any thread."""
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+    @property
+    def warnings(self) -> list[Diagnostic]: ...
+    @property
+    def max_tokens(self) -> int | None: ...
+    @property
+    def lexer_mode(self) -> str: ...
+    def matcher(self, *, backtracking: bool = False, max_tokens: int | None = None) -> Matcher:
+        """A matcher at the start of a text.
+
+        With `backtracking` the text of a `stop` is taken back: `consume_token` then says how many tokens.
+        """
+    def dump_lexer(self) -> str: ...
+    def dump_cfg(self) -> str: ...
+
+class Matcher:
+    """One text being generated. One thread at a time: a second one gets `RuntimeError`.
+
+    After an error the matcher is where it was.
+    """
+
+    @property
+    def grammar(self) -> Grammar: ...
+    def fork(self) -> Matcher: ...
+    def __copy__(self) -> Matcher: ...
+    def __deepcopy__(self, memo: object) -> Matcher: ...
+    def reset(self) -> None: ...
+    def rollback(self, tokens: int) -> None: ...
+    @property
+    def step_count(self) -> int: ...
+    @property
+    def tokens_left(self) -> int | None: ...
+    def is_accepting(self) -> bool: ...
+    def is_stopped(self) -> bool: ...
+    def stop_reason(self) -> str | None:
+        """`end_of_sentence`, `no_extension`, `max_tokens`, or `None`."""
+    def temperature(self) -> float | None: ...
+    def compute_mask(self) -> bytes:
+        """The allowed tokens: 32-bit words, least significant bit first, `ceil(len(vocabulary) / 32)` of them."""
+    def compute_bias(self) -> bytes:
+        """The allowed tokens, one byte each: 200, or 0 where not allowed."""
+    def fill_mask_at(self, pointer: int, byte_len: int) -> None:
+        """`compute_mask` into memory at an address, 4-byte aligned, of a multiple of 4 bytes.
+
+        A vocabulary smaller than the memory leaves the rest 0; a larger one raises `ValueError`. Nothing else can be
+        checked: the memory must be there, writable, and stay while the call runs.
+        """
+    def allowed_tokens(self) -> list[int]: ...
+    def is_allowed(self, token: int) -> bool: ...
+    def consume_token(self, token: int) -> int:
+        """Returns how many tokens to take back, this one included; 0 without `backtracking`."""
+    def consume_tokens(self, tokens: Sequence[int]) -> None: ...
+    def try_consume_tokens(self, tokens: Sequence[int]) -> int: ...
+    def validate_tokens(self, tokens: Sequence[int]) -> int: ...
+    def consume_bytes(self, text: bytes) -> None: ...
+    def forced_bytes(self) -> bytes: ...
+    def forced_tokens(self) -> list[int]: ...
+    def process_prompt(self, prompt: Sequence[int]) -> list[int]: ...
+    def text(self) -> bytes: ...
+    def expected(self) -> list[str]: ...
+    def capture(self, name: str) -> bytes | None: ...
+    def captures(self) -> list[tuple[str, bytes]]: ...
+
+class KbnfEngine:
+    """One generated sequence, as KBNF's programs know it; `larkspur.kbnf.Engine` is made of it."""
+
+    def __new__(
+        cls,
+        grammar: str,
+        vocabulary: Vocabulary,
+        *,
+        start: str = "start",
+        finish: str = "eager",
+        cache_enabled: bool = True,
+        limits: Mapping[str, int] | None = None,
+    ) -> KbnfEngine:
+        """`finish` is `eager` (as soon as the text is complete) or `eos` (at an EOS token). Raises `GrammarError`."""
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+    def try_accept_new_token(self, token: int) -> str:
+        """`Ongoing`, `Finished`, `UnknownTokenID`, `Rejected` or `AlreadyFinished`."""
+    def try_accept_new_bytes(self, text: bytes) -> str: ...
+    def compute_allowed_token_ids(self) -> None: ...
+    def allowed_mask(self) -> bytes: ...
+    def allowed_token_ids(self) -> list[int]: ...
+    def is_allowed(self, token: int) -> bool: ...
+    def write_allowed_mask_at(self, pointer: int, byte_len: int) -> None: ...
+    def is_finished(self) -> bool: ...
+    def reset(self) -> None: ...
+    def fork(self) -> KbnfEngine: ...
+
+class Executor:
+    """Threads that compute masks of many matchers at once; the GIL is released meanwhile."""
+
+    def __new__(cls, threads: int | None = None) -> Executor:
+        """`threads`: as many as the machine has processors if not given, at most 32."""
+
+    @property
+    def threads(self) -> int: ...
+    def fill_masks_at(
+        self, batch: Sequence[tuple[Matcher, int]], pointer: int, row_bytes: int, rows: int
+    ) -> list[Exception | None]:
+        """The mask of each matcher into its row of a table in memory.
+
+        A matcher whose mask fails leaves its row empty, and its exception stands in the list.
+        Raises `ValueError` if a row is out of range, too short, or given twice, and `RuntimeError` for a matcher that is
+        given twice or in use in another thread.
+        """
+
+    def fill_draft_masks_at(
+        self, batch: Sequence[tuple[Matcher, int, Sequence[int]]], pointer: int, row_bytes: int, rows: int
+    ) -> list[int | Exception]:
+        """Masks along drafts: row r before the draft, row r + i + 1 after its token i, up to the first token that is not
+        allowed or ends the text; later rows stay as they are. Matchers end where they began.
+
+        Returns how many rows of each were written. Raises as `fill_masks_at`.
+        """
+
+    def consume_tokens(self, batch: Sequence[tuple[Matcher, int]]) -> list[Exception | None]:
+        """A token for each matcher."""

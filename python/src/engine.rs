@@ -1,0 +1,114 @@
+//! Engines and compiled grammars.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use larkspur::{EngineOptions, LexerMode, MatcherOptions};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::diagnostic::Diagnostic;
+use crate::errors::{grammar_error, matcher_error};
+use crate::matcher::Matcher;
+use crate::options::{limits, reading};
+use crate::vocabulary::Vocabulary;
+
+/// What all grammars of one vocabulary share.
+#[pyclass(frozen, subclass, module = "larkspur._native")]
+pub(crate) struct Engine {
+    inner: larkspur::Engine,
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (vocabulary, *, limits=None, slices=None))]
+    fn new(
+        py: Python,
+        vocabulary: &Vocabulary,
+        limits: Option<HashMap<String, u64>>,
+        slices: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let mut options = EngineOptions { limits: self::limits(limits)?, ..EngineOptions::default() };
+        if let Some(slices) = slices {
+            options.slices = slices;
+        }
+        let vocabulary = vocabulary.inner.clone();
+        py.detach(|| larkspur::Engine::with_options(vocabulary, &options))
+            .map(|inner| Self { inner })
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    #[getter]
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary { inner: self.inner.vocabulary().clone() }
+    }
+
+    #[pyo3(
+        signature = (kind, text, **options),
+        text_signature = "($self, kind, text, *, name=None, start=None, lexer=None, llguidance_face=False, spelling=None, import_path=None, modules=None, retriever=None, draft=None, format_annotation=False)"
+    )]
+    fn compile(&self, py: Python, kind: &str, text: String, options: Option<&Bound<PyDict>>) -> PyResult<Grammar> {
+        let reading = reading(kind, text, options)?;
+        match py.detach(|| self.inner.compile_with(&reading.source, &reading.options)) {
+            Ok(inner) => Ok(Grammar { inner, vocabulary: self.inner.vocabulary().clone() }),
+            Err(error) => Err(grammar_error(py, &error)),
+        }
+    }
+}
+
+/// A compiled grammar.
+#[pyclass(frozen, module = "larkspur")]
+#[derive(Clone)]
+pub(crate) struct Grammar {
+    pub inner: larkspur::CompiledGrammar,
+    pub vocabulary: Arc<larkspur::Vocabulary>,
+}
+
+#[pymethods]
+impl Grammar {
+    #[getter]
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary { inner: self.vocabulary.clone() }
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<Diagnostic> {
+        Diagnostic::list(self.inner.warnings(), self.inner.sources())
+    }
+
+    #[getter]
+    fn max_tokens(&self) -> Option<u32> {
+        self.inner.max_tokens()
+    }
+
+    #[getter]
+    fn lexer_mode(&self) -> &'static str {
+        match self.inner.lexer_mode() {
+            LexerMode::Longest => "longest",
+            LexerMode::Exact => "exact",
+        }
+    }
+
+    #[pyo3(signature = (*, backtracking=false, max_tokens=None))]
+    fn matcher(&self, py: Python, backtracking: bool, max_tokens: Option<u32>) -> PyResult<Matcher> {
+        let options = MatcherOptions { backtracking, max_tokens };
+        match py.detach(|| self.inner.matcher_with(options)) {
+            Ok(matcher) => Ok(Matcher::new(matcher, self.clone())),
+            Err(error) => Err(matcher_error(py, error)),
+        }
+    }
+
+    fn dump_lexer(&self, py: Python) -> String {
+        py.detach(|| self.inner.dump_lexer())
+    }
+
+    fn dump_cfg(&self, py: Python) -> String {
+        py.detach(|| self.inner.dump_cfg())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Grammar, {} lexer, {} warnings>", self.lexer_mode(), self.inner.warnings().len())
+    }
+}

@@ -1,0 +1,215 @@
+//! Matchers.
+
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+use larkspur::{MatcherError, StopReason, TokenId, TokenMask};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use crate::engine::Grammar;
+use crate::errors::{in_use, matcher_error};
+use crate::memory::Table;
+
+/// What a byte of [`Matcher::compute_bias`] is for an allowed token.
+const BIAS_ALLOWED: u8 = 200;
+
+/// One text being generated.
+#[pyclass(frozen, module = "larkspur")]
+pub(crate) struct Matcher {
+    inner: Mutex<larkspur::Matcher>,
+    grammar: Grammar,
+}
+
+impl Matcher {
+    pub fn new(inner: larkspur::Matcher, grammar: Grammar) -> Self {
+        Self { inner: Mutex::new(inner), grammar }
+    }
+
+    /// The matcher, for one thread at a time.
+    pub fn lock(&self) -> PyResult<MutexGuard<'_, larkspur::Matcher>> {
+        match self.inner.try_lock() {
+            Ok(matcher) => Ok(matcher),
+            // After an error, and so after a panic, the matcher is where it was.
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(in_use()),
+        }
+    }
+
+    pub fn vocabulary_len(&self) -> usize {
+        self.grammar.vocabulary.len()
+    }
+
+    /// Runs `f` with the GIL released.
+    fn run<T: Send>(
+        &self,
+        py: Python,
+        f: impl FnOnce(&mut larkspur::Matcher) -> Result<T, MatcherError> + Send,
+    ) -> PyResult<T> {
+        match py.detach(|| self.lock().map(|mut matcher| f(&mut matcher)))? {
+            Ok(value) => Ok(value),
+            Err(error) => Err(matcher_error(py, error)),
+        }
+    }
+
+    fn mask(&self, py: Python) -> PyResult<TokenMask> {
+        let mut mask = TokenMask::new(self.vocabulary_len());
+        self.run(py, |matcher| matcher.compute_mask(&mut mask))?;
+        Ok(mask)
+    }
+}
+
+#[pymethods]
+impl Matcher {
+    #[getter]
+    fn grammar(&self) -> Grammar {
+        self.grammar.clone()
+    }
+
+    fn fork(&self, py: Python) -> PyResult<Self> {
+        let inner = self.run(py, |matcher| Ok(matcher.fork()))?;
+        Ok(Self::new(inner, self.grammar.clone()))
+    }
+
+    fn __copy__(&self, py: Python) -> PyResult<Self> {
+        self.fork(py)
+    }
+
+    fn __deepcopy__(&self, py: Python, _memo: &Bound<PyAny>) -> PyResult<Self> {
+        self.fork(py)
+    }
+
+    fn reset(&self, py: Python) -> PyResult<()> {
+        self.run(py, larkspur::Matcher::reset)
+    }
+
+    fn rollback(&self, py: Python, tokens: usize) -> PyResult<()> {
+        self.run(py, |matcher| matcher.rollback(tokens))
+    }
+
+    #[getter]
+    fn step_count(&self) -> PyResult<usize> {
+        Ok(self.lock()?.step_count())
+    }
+
+    #[getter]
+    fn tokens_left(&self) -> PyResult<Option<u32>> {
+        Ok(self.lock()?.tokens_left())
+    }
+
+    fn is_accepting(&self, py: Python) -> PyResult<bool> {
+        self.run(py, |matcher| matcher.is_accepting())
+    }
+
+    fn is_stopped(&self) -> PyResult<bool> {
+        Ok(self.lock()?.is_stopped())
+    }
+
+    fn stop_reason(&self) -> PyResult<Option<&'static str>> {
+        Ok(self.lock()?.stop_reason().map(|reason| match reason {
+            StopReason::EndOfSentence => "end_of_sentence",
+            StopReason::NoExtension => "no_extension",
+            StopReason::MaxTokens => "max_tokens",
+        }))
+    }
+
+    fn temperature(&self, py: Python) -> PyResult<Option<f32>> {
+        self.run(py, |matcher| matcher.temperature())
+    }
+
+    fn compute_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mask = self.mask(py)?;
+        PyBytes::new_with(py, mask.words().len() * 4, |bytes| {
+            for (bytes, word) in bytes.chunks_exact_mut(4).zip(mask.words()) {
+                bytes.copy_from_slice(&word.to_ne_bytes());
+            }
+            Ok(())
+        })
+    }
+
+    fn compute_bias<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mask = self.mask(py)?;
+        PyBytes::new_with(py, self.vocabulary_len(), |bytes| {
+            for token in mask.iter() {
+                bytes[token as usize] = BIAS_ALLOWED;
+            }
+            Ok(())
+        })
+    }
+
+    fn fill_mask_at(&self, py: Python, pointer: usize, byte_len: usize) -> PyResult<()> {
+        let table = Table::new(pointer, byte_len, 1)?;
+        table.check(0, self.vocabulary_len())?;
+        let mut mask = TokenMask::new(self.vocabulary_len());
+        self.run(py, |matcher| {
+            let result = matcher.compute_mask(&mut mask);
+            table.write(0, &mask);
+            result
+        })
+    }
+
+    fn allowed_tokens(&self, py: Python) -> PyResult<Vec<TokenId>> {
+        Ok(self.mask(py)?.iter().collect())
+    }
+
+    fn is_allowed(&self, py: Python, token: TokenId) -> PyResult<bool> {
+        self.run(py, |matcher| matcher.is_allowed(token))
+    }
+
+    fn consume_token(&self, py: Python, token: TokenId) -> PyResult<usize> {
+        self.run(py, |matcher| Ok(matcher.consume_token(token)?.backtrack_tokens))
+    }
+
+    fn consume_tokens(&self, py: Python, tokens: Vec<TokenId>) -> PyResult<()> {
+        self.run(py, |matcher| matcher.consume_tokens(&tokens).map(|_| ()))
+    }
+
+    fn try_consume_tokens(&self, py: Python, tokens: Vec<TokenId>) -> PyResult<usize> {
+        self.run(py, |matcher| matcher.try_consume_tokens(&tokens))
+    }
+
+    fn validate_tokens(&self, py: Python, tokens: Vec<TokenId>) -> PyResult<usize> {
+        self.run(py, |matcher| matcher.validate_tokens(&tokens))
+    }
+
+    fn consume_bytes(&self, py: Python, text: PyBackedBytes) -> PyResult<()> {
+        self.run(py, |matcher| matcher.consume_bytes(&text))
+    }
+
+    fn forced_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.run(py, |matcher| matcher.forced_bytes())?))
+    }
+
+    fn forced_tokens(&self, py: Python) -> PyResult<Vec<TokenId>> {
+        self.run(py, |matcher| matcher.forced_tokens())
+    }
+
+    fn process_prompt(&self, py: Python, prompt: Vec<TokenId>) -> PyResult<Vec<TokenId>> {
+        self.run(py, |matcher| matcher.process_prompt(&prompt))
+    }
+
+    fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.lock()?.text()))
+    }
+
+    fn expected(&self, py: Python) -> PyResult<Vec<String>> {
+        self.run(py, |matcher| matcher.expected())
+    }
+
+    fn capture<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let bytes = self.run(py, |matcher| matcher.capture(name))?;
+        Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    fn captures<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+        let captures = self.run(py, |matcher| matcher.captures())?;
+        Ok(captures.into_iter().map(|capture| (capture.name, PyBytes::new(py, &capture.bytes))).collect())
+    }
+
+    fn __repr__(&self) -> String {
+        match self.lock() {
+            Ok(matcher) => format!("<Matcher after {} steps>", matcher.step_count()),
+            Err(_) => "<Matcher in use>".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Python's keyword arguments as the facade's options.
+
+use std::collections::HashMap;
+
+use larkspur::{CompileOptions, Draft, Folder, LexerMode, Limits, Modules, Retriever, Source, SourceKind, Spelling};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A grammar's text and how it is read.
+pub(crate) struct Reading {
+    pub source: Source,
+    pub options: CompileOptions,
+}
+
+/// Reads the arguments of `compile`, `check` and `convert`.
+pub(crate) fn reading(kind: &str, text: String, arguments: Option<&Bound<PyDict>>) -> PyResult<Reading> {
+    let name = arguments.map(|arguments| arguments.get_item("name")).transpose()?.flatten();
+    let source = match (kind, name) {
+        ("file", Some(name)) => Source::from_path_name(name.extract::<String>()?, text)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?,
+        _ => source(kind, text)?,
+    };
+    let mut reading = Reading { source, options: CompileOptions::default() };
+    for (key, value) in arguments.into_iter().flatten() {
+        if !value.is_none() {
+            let key: String = key.extract()?;
+            reading.set(&key, &value)?;
+        }
+    }
+    Ok(reading)
+}
+
+impl Reading {
+    fn set(&mut self, key: &str, value: &Bound<PyAny>) -> PyResult<()> {
+        let options = &mut self.options;
+        match key {
+            "name" => self.source.name = value.extract()?,
+            "start" => options.start = Some(value.extract()?),
+            "lexer" => options.lexer = Some(lexer(value.extract()?)?),
+            "llguidance_face" => options.llguidance_face = value.extract()?,
+            "spelling" => options.spelling = spelling(value)?,
+            "import_path" => options.modules = Some(Modules::from(Folder::new(value.extract::<String>()?))),
+            "modules" => options.modules = Some(Modules::map(value.extract::<HashMap<String, String>>()?)),
+            "retriever" => options.retriever = Some(retriever(value.clone().unbind())),
+            "draft" => options.draft = Some(draft(value.extract()?)?),
+            "format_annotation" => options.format_annotation = value.extract()?,
+            _ => return Err(PyTypeError::new_err(format!("there is no argument {key:?}"))),
+        }
+        Ok(())
+    }
+}
+
+fn source(kind: &str, text: String) -> PyResult<Source> {
+    Ok(match kind {
+        "lark" => Source::lark(text),
+        "gbnf" => Source::gbnf(text),
+        "kbnf" => Source::kbnf(text),
+        "regex" => Source::regex(text),
+        "json_schema" => Source::json_schema(text),
+        "list" => Source::list(text),
+        _ => {
+            return Err(unknown(
+                "kind of grammar",
+                kind,
+                "lark, gbnf, kbnf, regex, json_schema, list, and file with a name",
+            ));
+        }
+    })
+}
+
+/// A language that grammars can be written in.
+pub(crate) fn target(name: &str) -> PyResult<SourceKind> {
+    match name {
+        "lark" => Ok(SourceKind::Lark),
+        "gbnf" => Ok(SourceKind::Gbnf),
+        _ => Err(unknown("language to convert to", name, "lark and gbnf")),
+    }
+}
+
+fn lexer(name: &str) -> PyResult<LexerMode> {
+    match name {
+        "longest" => Ok(LexerMode::Longest),
+        "exact" => Ok(LexerMode::Exact),
+        _ => Err(unknown("lexer mode", name, "longest and exact")),
+    }
+}
+
+fn draft(name: &str) -> PyResult<Draft> {
+    match name {
+        "4" => Ok(Draft::Draft4),
+        "6" => Ok(Draft::Draft6),
+        "7" => Ok(Draft::Draft7),
+        "2019-09" => Ok(Draft::Draft2019),
+        "2020-12" => Ok(Draft::Draft2020),
+        _ => Err(unknown("draft of JSON Schema", name, "4, 6, 7, 2019-09 and 2020-12")),
+    }
+}
+
+/// A profile's name, or a mapping of options.
+fn spelling(value: &Bound<PyAny>) -> PyResult<Spelling> {
+    if let Ok(name) = value.extract::<&str>() {
+        return match name {
+            "generate" => Ok(Spelling::generator()),
+            "validate" => Ok(Spelling::validator()),
+            _ => Err(unknown("spelling", name, "generate and validate")),
+        };
+    }
+    let json: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
+    serde_json::from_str(&json).map_err(|error| PyValueError::new_err(format!("spelling: {error}")))
+}
+
+/// What it raises is shown with the reference.
+fn retriever(function: Py<PyAny>) -> Retriever {
+    Retriever::new(move |uri| {
+        Python::attach(|py| function.call1(py, (uri,))?.extract::<Option<String>>(py))
+            .map_err(|error: PyErr| error.to_string())
+    })
+}
+
+/// Limits by name; those not given have their defaults.
+pub(crate) fn limits(given: Option<HashMap<String, u64>>) -> PyResult<Limits> {
+    let mut limits = Limits::default();
+    for (name, value) in given.into_iter().flatten() {
+        if !limits.set(&name, value) {
+            return Err(unknown("limit", &name, &Limits::NAMES.join(", ")));
+        }
+    }
+    Ok(limits)
+}
+
+fn unknown(what: &str, name: &str, known: &str) -> PyErr {
+    PyValueError::new_err(format!("there is no {what} {name:?}; there are {known}"))
+}

@@ -22,12 +22,15 @@ def check_grammar(grammar: GrammarText) -> tuple[bool, list[str]]:
 
 def message(diagnostics: list[Diagnostic]) -> str:
     """The errors among the diagnostics, each headed by its place as llguidance has it, `at LINE(COLUMN): `."""
-    errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
-    return "\n".join(
-        (f"at {error.line}({error.column}): " if error.line is not None else "")
-        + f"{error.message}\n{error.rendered.rstrip()}"
-        for error in errors
-    )
+    errors = (diagnostic for diagnostic in diagnostics if diagnostic.severity == "error")
+    return "\n".join(map(_shown, errors))
+
+
+def _shown(error: Diagnostic) -> str:
+    place = f"at {error.line}({error.column}): " if error.line is not None else ""
+    # What is rendered begins with the message, too.
+    frame = error.rendered.rstrip().partition("\n")[2]
+    return f"{place}{error.message}\n{frame}".rstrip()
 
 
 def classified(grammar: GrammarText) -> tuple[str, str]:

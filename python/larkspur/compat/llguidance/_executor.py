@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from larkspur import Executor, MatcherError
+from larkspur import Executor, MatcherError, UnknownToken
 
 from ._matcher import LLMatcher
 from ._util import TokenId, as_token, as_tokens, as_unsigned, check_pointer, expect, mask_byte_len
@@ -71,14 +71,18 @@ class LLExecutor:
                 raise ValueError("Draft tokens must not be empty")
             _check_row(matcher, row, size, rows)
             _check_row(matcher, row + len(draft), size, rows)
+        written: set[int] = set()
         sound = [part for part in batch if not part[0]._error]
         if sound:
             native = [(matcher._matcher, row, draft) for matcher, row, draft in sound]
             results = self._executor.fill_draft_masks_at(native, address, size, rows)
             for (matcher, _, _), result in zip(sound, results, strict=True):
                 _settle(matcher, result if isinstance(result, Exception) else None)
+                if isinstance(result, UnknownToken):
+                    # The row before the draft has its mask.
+                    written.add(id(matcher))
         for matcher, row, _ in batch:
-            if matcher._error:
+            if matcher._error and id(matcher) not in written:
                 matcher._write_eos_mask(address + row * size)
 
     def consume_token_par(self, matchers: list[tuple[LLMatcher, TokenId]]) -> list[bool]:

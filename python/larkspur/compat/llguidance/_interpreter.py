@@ -26,8 +26,6 @@ from ._util import (
 T = TypeVar("T")
 # Name, start and end in the text, and the captured text.
 Capture = tuple[str, int, int, bytes]
-# Captures that Guidance appends to a list have names that begin so.
-_LIST_APPEND = "__LIST_APPEND:"
 # What llguidance counts besides; Larkspur's engine has nothing of the kind.
 _NO_COUNTS = dict.fromkeys(
     (
@@ -266,12 +264,12 @@ class LLInterpreter:
         return progress
 
     def _new_captures(self) -> list[Capture]:
-        """The captures that were not reported yet. One that is appended to a list is reported once it cannot grow."""
+        """The captures that were not reported yet, but for those that reach the end of the text and may grow yet."""
         end = len(self._matcher.text())
         captures = [
             capture
             for capture in self._call(lambda: capture_spans(self._matcher))
-            if self._is_over or capture[2] < end or not capture[0].startswith(_LIST_APPEND)
+            if self._is_over or capture[2] < end
         ]
         old = self._reported_captures
         same = next((at for at, (a, b) in enumerate(zip(old, captures, strict=False)) if a != b), len(old))

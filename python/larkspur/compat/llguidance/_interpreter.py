@@ -9,6 +9,7 @@ from larkspur import MatcherError, UnknownToken
 from larkspur._native import capture_spans, unsettled_len
 
 from ._errors import Reporter
+from ._forced import forced_tokens
 from ._limits import LLParserLimits
 from ._ll_tokenizer import LLTokenizer
 from ._util import (
@@ -67,9 +68,9 @@ class LLInterpreter:
             expect(limits, LLParserLimits)
         if enable_backtrack and not enable_ff_tokens:
             raise ValueError("backtrack requires ff_tokens")
-        self.log_level = 1 if log_level is None else as_unsigned(log_level)
+        self._log_level = 1 if log_level is None else as_unsigned(log_level)
         self._tokenizer = tokenizer
-        self._report = Reporter(tokenizer, grammar, self.log_level, limits)
+        self._report = Reporter(tokenizer, grammar, self._log_level, limits)
         self._ff_tokens = bool(enable_ff_tokens)
         self._matcher = tokenizer._compile(grammar).matcher(backtracking=bool(enable_backtrack))
         self._failure: StopReason | None = None
@@ -86,6 +87,11 @@ class LLInterpreter:
         self._reported_tokens = 0
         self._reported_captures: list[Capture] = []
         self._is_generated = False
+
+    @property
+    def log_level(self) -> int:
+        """0: no warnings."""
+        return self._log_level
 
     def deep_copy(self) -> "LLInterpreter":
         """Another interpreter at the same place."""
@@ -179,7 +185,7 @@ class LLInterpreter:
         before = len(self._tokens)
         kept = self._commit(token, before)
         while self._ff_tokens and not self._matcher.is_stopped():
-            forced = self._call(lambda: self._matcher.forced_tokens())
+            forced = self._call(lambda: forced_tokens(self._matcher))
             if not forced:
                 break
             for each in forced:

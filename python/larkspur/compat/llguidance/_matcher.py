@@ -8,6 +8,7 @@ from larkspur import Matcher, MatcherError, RollbackTooFar, Stopped
 
 from ._compile import GrammarText, check_grammar
 from ._errors import Reporter
+from ._forced import forced_bytes, forced_tokens
 from ._json_schema import JsonCompileOptions, grammar_of_schema
 from ._limits import LLParserLimits
 from ._ll_tokenizer import LLTokenizer
@@ -167,11 +168,11 @@ class LLMatcher:
 
     def compute_ff_tokens(self) -> list[TokenId]:
         """The tokens that must follow, as the tokenizer spells them."""
-        return self._ask(lambda matcher: matcher.forced_tokens(), [])
+        return self._ask(forced_tokens, [])
 
     def compute_ff_bytes(self) -> bytes:
         """The bytes that must follow."""
-        return self._ask(lambda matcher: matcher.forced_bytes(), b"")
+        return self._ask(forced_bytes, b"")
 
     def try_consume_tokens(self, tokens: list[TokenId]) -> int:
         """Consumes tokens up to the first that cannot follow, or the end of the text. Returns how many."""
@@ -192,8 +193,18 @@ class LLMatcher:
         return self._change(lambda matcher: self._consume(matcher, token), token)
 
     def consume_tokens(self, sampled_tokens: list[TokenId]) -> bool:
-        """Consumes tokens; `False` if the matcher is in an error state then."""
-        return all(self.consume_token(token) for token in as_tokens(sampled_tokens)) and not self._error
+        """Consumes tokens; `False` if the matcher is in an error state then.
+
+        The EOS token that follows the end of the text within the same call is one to roll back; otherwise, as in
+        `consume_token`, EOS after the text's end does nothing.
+        """
+        ids = as_tokens(sampled_tokens)
+        was_stopped = self.is_stopped()
+        for token in ids:
+            # Shown in the message of an error, whichever token it is at.
+            if not self._change(lambda matcher, token=token: self._consume(matcher, token, not was_stopped), token):
+                return False
+        return not self._error
 
     def validate_tokens(self, tokens: list[TokenId]) -> int:
         """How many of the tokens could be consumed, one after the other; 0 after the text's end."""
@@ -266,11 +277,13 @@ class LLMatcher:
             self._fail(error, *tokens)
             return False
 
-    def _consume(self, matcher: Matcher, token: TokenId) -> None:
+    def _consume(self, matcher: Matcher, token: TokenId, takes_eos: bool = False) -> None:
+        """Consumes a token; EOS after the end of the text only with `takes_eos`, and then once."""
         if matcher.is_stopped():
             if token not in self._tokenizer.eos_tokens:
                 raise Stopped
-            return
+            if not takes_eos or matcher.stop_reason() == "end_of_sentence":
+                return
         matcher.consume_token(token)
         self._tokens.append(token)
 

@@ -1,9 +1,26 @@
 """The engine, as Rust gives it. Import these names from `larkspur`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import final
+
+from typing_extensions import disjoint_base
+
+__all__ = [
+    "Diagnostic",
+    "Engine",
+    "Executor",
+    "Grammar",
+    "KbnfEngine",
+    "Matcher",
+    "Vocabulary",
+    "__version__",
+    "check",
+    "convert",
+]
 
 __version__: str
 
+@final
 class Vocabulary:
     """A model's tokens: bytes of the ordinary ones, names of the special ones, and which of these end the text.
 
@@ -36,8 +53,8 @@ class Vocabulary:
         *,
         tokenizer_config: bytes | None = None,
         generation_config: bytes | None = None,
-        eos: Sequence[int | str] = (),
-        special_names: Sequence[str] = (),
+        eos: Sequence[int | str] = ...,
+        special_names: Sequence[str] = ...,
         size: int | None = None,
     ) -> Vocabulary:
         """The vocabulary and tokenizer of a Hugging Face `tokenizer.json`. Raises `VocabularyError`."""
@@ -48,7 +65,7 @@ class Vocabulary:
         *,
         name: str | None = None,
         specials: Sequence[tuple[int, str]] | None = None,
-        eos: Sequence[int | str] = (),
+        eos: Sequence[int | str] = ...,
         size: int | None = None,
         tokenize: Callable[[str], Sequence[int]] | None = None,
     ) -> Vocabulary:
@@ -58,7 +75,7 @@ class Vocabulary:
         """
 
     @staticmethod
-    def from_sentencepiece(model: bytes, *, eos: Sequence[int | str] = (), size: int | None = None) -> Vocabulary:
+    def from_sentencepiece(model: bytes, *, eos: Sequence[int | str] = ..., size: int | None = None) -> Vocabulary:
         """The vocabulary of a sentencepiece `*.model`. Raises `VocabularyError`."""
 
     def with_eos(self, eos: Sequence[int], *, size: int | None = None) -> Vocabulary:
@@ -103,6 +120,7 @@ class Vocabulary:
     def display(self, token: int) -> str:
         """A token for human eyes."""
 
+@final
 class Diagnostic:
     """One mistake or lint in a grammar."""
 
@@ -158,9 +176,25 @@ def check(
     Arguments as `Engine.compile`. Empty if there is nothing to say.
     """
 
-def convert(kind: str, text: str, to: str, *, name: str | None = None) -> tuple[str, list[str]]:
+def convert(
+    kind: str,
+    text: str,
+    to: str,
+    *,
+    name: str | None = None,
+    start: str | None = None,
+    lexer: str | None = None,
+    llguidance_face: bool = False,
+    spelling: Mapping[str, object] | str | None = None,
+    import_path: str | None = None,
+    modules: Mapping[str, str] | None = None,
+    retriever: Callable[[str], str | None] | None = None,
+    draft: str | None = None,
+    format_annotation: bool = False,
+) -> tuple[str, list[str]]:
     """The grammar in another language (`lark` or `gbnf`), and what could not be carried over. Raises `GrammarError`."""
 
+@disjoint_base
 class Engine:
     """What all grammars of one vocabulary share."""
 
@@ -197,6 +231,7 @@ class Engine:
         Raises `GrammarError` with everything that is wrong.
         """
 
+@final
 class Grammar:
     """A compiled grammar; may be used from any thread."""
 
@@ -216,6 +251,7 @@ class Grammar:
     def dump_lexer(self) -> str: ...
     def dump_cfg(self) -> str: ...
 
+@final
 class Matcher:
     """One text being generated. One thread at a time: a second one gets `RuntimeError`.
 
@@ -264,6 +300,7 @@ class Matcher:
     def capture(self, name: str) -> bytes | None: ...
     def captures(self) -> list[tuple[str, bytes]]: ...
 
+@final
 class KbnfEngine:
     """One generated sequence, as KBNF's programs know it; `larkspur.kbnf.Engine` is made of it."""
 
@@ -292,6 +329,7 @@ class KbnfEngine:
     def reset(self) -> None: ...
     def fork(self) -> KbnfEngine: ...
 
+@final
 class Executor:
     """Threads that compute masks of many matchers at once; the GIL is released meanwhile."""
 

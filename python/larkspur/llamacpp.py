@@ -42,8 +42,7 @@ def vocabulary_of_llama(model: Any, *, eos: Sequence[int | str] = (), size: int 
     def tokenize(text: str) -> list[int]:
         return _tokenize(llama_cpp, vocab, text.encode())
 
-    vocabulary = Vocabulary.from_tokens(ordinary, specials, wanted or ends, size=size, tokenize=tokenize)
-    return vocabulary
+    return Vocabulary.from_tokens(ordinary, specials, wanted or ends, size=size, tokenize=tokenize)
 
 
 def _piece(llama_cpp: Any, vocab: Any, token: int, *, special: bool) -> bytes:
@@ -52,7 +51,7 @@ def _piece(llama_cpp: Any, vocab: Any, token: int, *, special: bool) -> bytes:
         buffer = (ctypes.c_char * space)()
         length = llama_cpp.llama_token_to_piece(vocab, token, buffer, space, 0, special)
         if length >= 0:
-            return bytes(buffer[:length])
+            return buffer.raw[:length]
         if -length <= space:
             raise VocabularyError(f"llama.cpp cannot spell token {token}")
         space = -length

@@ -4,10 +4,11 @@
 //! byte alphabet, `▁` for a blank and `<0xNN>` for a byte, and the other decoders that work token by token.
 //! Added tokens are special if they are flagged so, if they end the text, or if the caller says so; the others are
 //! ordinary text. The canonical tokenizer is that of the crate, told to read special tokens' names as plain text and
-//! to put no blank in front.
+//! to put no blank in front; it is built when it is first asked, since that takes longer than all the rest.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use serde_json::Value;
 use tokenizers::{ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
@@ -15,9 +16,11 @@ use tokenizers::{ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer
 use super::{EOS_NAMES_WELL_KNOWN, EosChoice, LoadError};
 use crate::vocabulary::{TokenId, TokenizeFn, Vocabulary};
 
+mod pieces;
 mod plain_text;
 mod spelling;
 
+use pieces::Pieces;
 use spelling::Spelling;
 
 /// What stands beside `tokenizer.json`, and what the caller may know better.
@@ -48,44 +51,69 @@ pub enum Normalizers {
     All,
 }
 
-/// The parts of the file that the `tokenizers` crate does not show.
+/// The parts of the file that say what the tokens are.
 #[derive(Deserialize)]
 struct File {
+    #[serde(default)]
+    added_tokens: Vec<AddedToken>,
     #[serde(default)]
     normalizer: Value,
     #[serde(default)]
     pre_tokenizer: Value,
     #[serde(default)]
     decoder: Value,
+    model: Model,
+}
+
+#[derive(Deserialize)]
+struct AddedToken {
+    id: TokenId,
+    content: String,
+    #[serde(default)]
+    special: bool,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    vocab: Pieces,
 }
 
 impl Vocabulary {
     /// The vocabulary of a `tokenizer.json`.
     ///
     /// Errors: [`LoadError::Json`], [`LoadError::UnsupportedDecoder`], [`LoadError::UnknownEosName`],
-    /// [`LoadError::UnknownEosId`], [`LoadError::Vocabulary`].
-    /// Cost: 0.05 s (gpt2) to 1 s (gemma-3) on a 2-core AMD EPYC machine, most of it in the `tokenizers` crate.
+    /// [`LoadError::UnknownEosId`], [`LoadError::Vocabulary`]. What is wrong with the file only as a tokenizer, such as a
+    /// merge of tokens that are not there, is no error: the canonical tokenization is then longest match.
+    /// Cost: 0.03 s (gpt2) to 0.2 s (gemma-3) on a 2-core AMD EPYC machine; the first canonical tokenization takes up to a
+    /// second more.
     pub fn from_huggingface(json: &[u8], options: &HuggingFaceOptions) -> Result<Vocabulary, LoadError> {
-        let file: File = read_json("tokenizer.json", json)?;
-        let spelling = Spelling::of_decoder(&file.decoder)?;
-        let tokenizer = Tokenizer::from_bytes(json).map_err(|error| json_error("tokenizer.json", error))?;
-        let tokens = tokenizer.get_vocab(true);
-        let added = tokenizer.get_added_tokens_decoder();
+        let File { added_tokens, normalizer, pre_tokenizer, decoder, model } = read_json("tokenizer.json", json)?;
+        let spelling = Spelling::of_decoder(&decoder)?;
+        let mut tokens: FxHashMap<String, TokenId> = model.vocab.0;
+        let mut flagged = FxHashSet::default();
+        for added in added_tokens {
+            // What the model has itself keeps its id.
+            let id = *tokens.entry(added.content).or_insert(added.id);
+            if added.special {
+                flagged.insert(id);
+            }
+        }
 
         let id_of = |name: &str| tokens.get(name).copied();
-        let flagged = |id: TokenId| added.get(&id).is_some_and(|token| token.special);
-        let ids: rustc_hash::FxHashSet<TokenId> = tokens.values().copied().collect();
         let eos = match options.chosen_eos()? {
             choice if choice.is_empty() => {
-                EOS_NAMES_WELL_KNOWN.iter().filter_map(|name| id_of(name)).filter(|&id| flagged(id)).collect()
+                EOS_NAMES_WELL_KNOWN.iter().filter_map(|name| id_of(name)).filter(|id| flagged.contains(id)).collect()
             }
-            choice => choice.resolve(id_of, |id| ids.contains(&id))?,
+            choice => {
+                let ids: FxHashSet<TokenId> = tokens.values().copied().collect();
+                choice.resolve(id_of, |id| ids.contains(&id))?
+            }
         };
 
         let mut builder = Vocabulary::builder();
         let named_special = |name: &String| options.special_names.contains(name);
         for (name, &id) in &tokens {
-            if flagged(id) || eos.contains(&id) || named_special(name) {
+            if flagged.contains(&id) || eos.contains(&id) || named_special(name) {
                 builder.special(id, name.as_str());
             } else {
                 builder.token(id, spelling.bytes_of(name));
@@ -97,7 +125,8 @@ impl Vocabulary {
         if let Some(len) = options.len {
             builder.len(len);
         }
-        builder.tokenizer(canonical(tokenizer, file, options.normalizers)?);
+        let normalizer = plain_text::normalizer(normalizer, options.normalizers);
+        builder.tokenizer(when_asked(json, normalizer, plain_text::pre_tokenizer(pre_tokenizer)));
         Ok(builder.build()?)
     }
 }
@@ -156,18 +185,28 @@ impl GenerationConfig {
     }
 }
 
-/// The tokenizer as a callback for text in the middle of a document.
-fn canonical(mut tokenizer: Tokenizer, file: File, normalizers: Normalizers) -> Result<TokenizeFn, LoadError> {
-    let wrong = |error| json_error("tokenizer.json", error);
-    let normalizer = plain_text::normalizer(file.normalizer, normalizers);
-    let normalizer: Option<NormalizerWrapper> =
-        serde_json::from_value(normalizer).map_err(|error| wrong(error.into()))?;
-    tokenizer.with_normalizer(normalizer).map_err(wrong)?;
-    let pre_tokenizer = plain_text::pre_tokenizer(file.pre_tokenizer);
-    let pre_tokenizer: Option<PreTokenizerWrapper> =
-        serde_json::from_value(pre_tokenizer).map_err(|error| wrong(error.into()))?;
+/// The tokenizer as a callback for text in the middle of a document; built when it is first called.
+fn when_asked(json: &[u8], normalizer: Value, pre_tokenizer: Value) -> TokenizeFn {
+    let parts = Mutex::new(Some((Box::<[u8]>::from(json), normalizer, pre_tokenizer)));
+    let built: OnceLock<Option<Tokenizer>> = OnceLock::new();
+    Arc::new(move |text: &str| {
+        let tokenizer = built.get_or_init(|| {
+            let (json, normalizer, pre_tokenizer) = parts.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+            canonical(&json, normalizer, pre_tokenizer).ok()
+        });
+        // Text that the tokenizer cannot read is left to longest match.
+        let encoded = tokenizer.as_ref().and_then(|tokenizer| tokenizer.encode_fast(text, false).ok());
+        encoded.map(|encoding| encoding.get_ids().to_vec()).unwrap_or_default()
+    })
+}
+
+fn canonical(json: &[u8], normalizer: Value, pre_tokenizer: Value) -> tokenizers::Result<Tokenizer> {
+    let mut tokenizer = Tokenizer::from_bytes(json)?;
+    let normalizer: Option<NormalizerWrapper> = serde_json::from_value(normalizer)?;
+    tokenizer.with_normalizer(normalizer)?;
+    let pre_tokenizer: Option<PreTokenizerWrapper> = serde_json::from_value(pre_tokenizer)?;
     tokenizer.with_pre_tokenizer(pre_tokenizer);
-    tokenizer.with_padding(None).with_truncation(None).map_err(wrong)?;
+    tokenizer.with_padding(None).with_truncation(None)?;
     tokenizer.set_encode_special_tokens(true);
     if let ModelWrapper::BPE(model) = tokenizer.get_model()
         && model.dropout.is_some()
@@ -177,16 +216,9 @@ fn canonical(mut tokenizer: Tokenizer, file: File, normalizers: Normalizers) -> 
         model.dropout = None;
         tokenizer.with_model(model);
     }
-    Ok(Arc::new(move |text: &str| {
-        // Text that the tokenizer cannot read is left to longest match.
-        tokenizer.encode_fast(text, false).map(|encoding| encoding.get_ids().to_vec()).unwrap_or_default()
-    }))
+    Ok(tokenizer)
 }
 
 fn read_json<'a, T: Deserialize<'a>>(file: &'static str, json: &'a [u8]) -> Result<T, LoadError> {
-    serde_json::from_slice(json).map_err(|error| json_error(file, error.into()))
-}
-
-fn json_error(file: &'static str, error: tokenizers::Error) -> LoadError {
-    LoadError::Json { file, message: error.to_string() }
+    serde_json::from_slice(json).map_err(|error| LoadError::Json { file, message: error.to_string() })
 }

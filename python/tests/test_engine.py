@@ -1,0 +1,283 @@
+"""Engines, grammars and matchers."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import larkspur
+from larkspur import Engine, Grammar, Matcher, Vocabulary
+
+EOS = 256
+
+
+def accepts(grammar: Grammar, text: str) -> bool:
+    matcher = grammar.matcher()
+    tokens = list(text.encode())
+    return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
+
+
+@pytest.mark.parametrize(
+    ("make", "good", "bad"),
+    [
+        (lambda e: e.lark('start: "a"+ B\nB: /[0-9]/'), "aa7", "a"),
+        (lambda e: e.gbnf('root ::= "a"+ [0-9]'), "aa7", "7"),
+        (lambda e: e.regex("a+[0-9]"), "a0", "a00"),
+        (lambda e: e.json_schema({"type": "integer", "minimum": 7}), "12", "6"),
+        (lambda e: e.json_schema('{"const": "x"}'), '"x"', '"y"'),
+        (lambda e: e.json_schema(True), "[1, {}]", "[1,,]"),
+        (lambda e: e.choice(["yes", "no", 'a "b"\n\\', "ß"]), 'a "b"\n\\', "maybe"),
+        (lambda e: e.choice([""]), "", "a"),
+    ],
+)
+def test_each_language(engine: Engine, make: Callable[[Engine], Grammar], good: str, bad: str) -> None:
+    grammar = make(engine)
+    assert accepts(grammar, good)
+    assert not accepts(grammar, bad)
+
+
+def test_kbnf(engine: Engine) -> None:
+    assert accepts(engine.kbnf("start ::= 'a' {'a'} 'b';"), "aab")
+
+
+def test_pydantic(engine: Engine) -> None:
+    pydantic = pytest.importorskip("pydantic")
+
+    class Person(pydantic.BaseModel):  # type: ignore[name-defined, misc, unused-ignore]
+        name: str
+        age: int
+
+    grammar = engine.json_schema(Person)
+    assert accepts(grammar, '{"name": "Ada", "age": 36}')
+    assert not accepts(grammar, '{"name": "Ada"}')
+    assert accepts(engine.json_schema(list[int]), "[1,2]")
+
+
+def test_schema_of_the_wrong_type(engine: Engine) -> None:
+    with pytest.raises(TypeError, match="dict"):
+        engine.json_schema(7)
+
+
+def test_files(engine: Engine, tmp_path: Any) -> None:
+    (tmp_path / "digits.lark").write_text("D: /[0-9]/")
+    (tmp_path / "main.lark").write_text("%import .digits.D\nstart: D D")
+    assert accepts(engine.grammar(tmp_path / "main.lark"), "12")
+    (tmp_path / "s.json").write_text('{"type": "null"}')
+    assert accepts(engine.grammar(tmp_path / "s.json"), "null")
+    (tmp_path / "r.regex").write_text("a|b\n")
+    assert accepts(engine.grammar(str(tmp_path / "r.regex")), "b")
+    (tmp_path / "s.txt").write_text("x")
+    with pytest.raises(ValueError, match="s.txt"):
+        engine.grammar(tmp_path / "s.txt")
+
+
+def test_options(engine: Engine) -> None:
+    schema = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}
+    assert not accepts(engine.json_schema(schema), '{"b":1,"a":1}')
+    assert accepts(engine.json_schema(schema, spelling="validate"), '{"b":1,"a":1}')
+    compact = engine.json_schema(schema, spelling={"whitespace": "compact"})
+    assert accepts(compact, '{"a":1,"b":1}')
+    assert not accepts(compact, '{"a": 1,"b":1}')
+    assert accepts(engine.lark('first: "x"', start="first"), "x")
+    assert engine.lark('start: "x"', lexer="exact").lexer_mode == "exact"
+    assert accepts(engine.lark("%import .m.A\nstart: A", modules={"m.lark": 'A: "x"'}), "x")
+    documents = {"https://example.com/s": '{"const": 1}'}
+    assert accepts(engine.json_schema({"$ref": "https://example.com/s"}, retriever=documents.get), "1")
+    with pytest.raises(TypeError, match="strat"):
+        engine.lark('start: "x"', strat="y")
+    for wrong in [{"lexer": "greedy"}, {"spelling": "loose"}, {"spelling": {"white": 1}}, {"draft": "5"}]:
+        with pytest.raises(ValueError):
+            engine.lark('start: "x"', **wrong)
+
+
+def test_a_retriever_that_raises(engine: Engine) -> None:
+    def retrieve(uri: str) -> str:
+        raise OSError("no network")
+
+    with pytest.raises(larkspur.GrammarError, match="no network"):
+        engine.json_schema({"$ref": "https://example.com/s"}, retriever=retrieve)
+
+
+def test_all_mistakes_with_places(engine: Engine) -> None:
+    text = 'start: foo bar\nfo: "a"\n'
+    with pytest.raises(larkspur.GrammarError) as caught:
+        engine.lark(text, name="g.lark")
+    error = caught.value
+    assert [d.code for d in error.diagnostics if d.severity == "error"] == ["L040", "L040"]
+    assert error.code == "L040" and error.span == (7, 10)
+    first = error.diagnostics[0]
+    assert (first.line, first.column, first.source) == (1, 8, "g.lark")
+    assert first.help == "did you mean `fo`?"
+    assert "^^^" in first.rendered and first.rendered in str(error)
+    assert first.summary.startswith("g.lark:1:8: error[L040]")
+    assert isinstance(error, ValueError)
+
+
+def test_check(engine: Engine) -> None:
+    assert larkspur.check("lark", 'start: "a" <|tool|>') == []
+    codes = [d.code for d in larkspur.check("lark", 'start: "a"\nunused: "b"')]
+    assert codes and all(d.severity == "warning" for d in larkspur.check("lark", 'start: "a"\nunused: "b"'))
+    assert larkspur.check("json_schema", '{"type": "strin"}')[0].severity == "error"
+    with pytest.raises(ValueError, match="lark, gbnf"):
+        larkspur.check("yacc", "x")
+
+
+def test_convert() -> None:
+    text, notes = larkspur.convert("gbnf", 'root ::= "a" [0-9]+', "lark")
+    assert "start" in text and isinstance(notes, list)
+    assert accepts(Engine(Vocabulary.single_bytes()).lark(text), "a12")
+    with pytest.raises(larkspur.GrammarError):
+        larkspur.convert("lark", 'start: foo', "gbnf")
+
+
+def test_a_matcher_step_by_step(engine: Engine) -> None:
+    matcher = engine.regex("yes|no!?").matcher()
+    assert [chr(token) for token in matcher.allowed_tokens()] == ["n", "y"]
+    assert matcher.is_allowed(ord("y")) and not matcher.is_allowed(ord("x"))
+    assert matcher.consume_token(ord("n")) == 0
+    assert matcher.forced_bytes() == b"o"
+    with pytest.raises(larkspur.TokenRejected) as caught:
+        matcher.consume_token(ord("x"))
+    assert (caught.value.token, caught.value.at_byte) == (ord("x"), 0)
+    matcher.consume_token(ord("o"))
+    assert matcher.is_accepting() and not matcher.is_stopped() and matcher.stop_reason() is None
+    assert matcher.allowed_tokens() == [ord("!"), EOS]
+    branch = matcher.fork()
+    branch.consume_token(EOS)
+    assert branch.stop_reason() == "end_of_sentence" and branch.allowed_tokens() == [EOS]
+    assert matcher.text() == b"no" and matcher.step_count == 2
+    matcher.rollback(2)
+    assert matcher.text() == b"" and len(matcher.allowed_tokens()) == 2
+    with pytest.raises(larkspur.RollbackTooFar):
+        matcher.rollback(1)
+    with pytest.raises(larkspur.UnknownToken):
+        matcher.consume_token(999)
+    matcher.consume_tokens(list(b"yes"))
+    assert matcher.stop_reason() == "no_extension"
+    matcher.reset()
+    assert matcher.try_consume_tokens(list(b"nope")) == 2
+    assert matcher.validate_tokens([ord("!"), ord("!")]) == 1
+    with pytest.raises(larkspur.TextRejected) as rejected:
+        matcher.consume_bytes(b"!?")
+    assert rejected.value.at_byte == 1
+    assert matcher.text() == b"no"
+
+
+def test_wrong_types(engine: Engine) -> None:
+    matcher = engine.regex("a").matcher()
+    for wrong in [-1, 2**32, "a", None, 1.5]:
+        with pytest.raises((TypeError, OverflowError)):
+            matcher.consume_token(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        matcher.consume_bytes("a")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        Engine("gpt2")  # type: ignore[arg-type]
+    assert matcher.step_count == 0
+
+
+def test_limits() -> None:
+    engine = Engine(Vocabulary.single_bytes(), limits={"text_bytes_max": 3})
+    matcher = engine.regex("a*").matcher()
+    matcher.consume_tokens(list(b"aaa"))
+    with pytest.raises(larkspur.LimitExceeded) as caught:
+        matcher.consume_token(ord("a"))
+    assert (caught.value.limit, caught.value.value) == ("text_bytes_max", 3)
+    with pytest.raises(ValueError, match="text_bytes_max"):
+        Engine(Vocabulary.single_bytes(), limits={"text": 3})
+    with pytest.raises(ValueError, match="slice"):
+        Engine(Vocabulary.single_bytes(), slices=["["])
+
+
+def test_captures_and_backtracking(words: Engine) -> None:
+    grammar = words.lark('%llguidance {}\nstart: w "b"?\nw[capture, suffix="c"]: /a+b?/')
+    matcher = grammar.matcher(backtracking=True)
+    matcher.consume_bytes(b"abc")
+    assert matcher.capture("w") == b"ab"
+    assert matcher.captures() == [("w", b"ab")]
+    assert matcher.capture("v") is None
+
+
+def test_token_budgets(engine: Engine) -> None:
+    matcher = engine.regex("a*").matcher(max_tokens=2)
+    assert matcher.tokens_left == 2
+    matcher.consume_tokens(list(b"aa"))
+    assert matcher.stop_reason() == "max_tokens"
+    listed = json.dumps({"grammars": [{"lark_grammar": "start: /a*/"}], "max_tokens": 1})
+    assert engine.compile("list", listed).max_tokens == 1
+
+
+def test_forced_tokens_and_healing(words: Engine) -> None:
+    matcher = words.lark('start: "abc1"').matcher()
+    assert matcher.forced_tokens() == [3, 5]
+    # The prompt ends with `a`, which goes on as `ab`.
+    matcher = words.lark('start: "bc"').matcher()
+    assert matcher.process_prompt([5, 0]) == [5, 3]
+
+
+def test_copies(engine: Engine) -> None:
+    matcher = engine.regex("ab*").matcher()
+    matcher.consume_token(ord("a"))
+    for other in (copy.copy(matcher), copy.deepcopy(matcher), matcher.fork()):
+        other.consume_token(ord("b"))
+        assert other.text() == b"ab"
+    assert matcher.text() == b"a"
+
+
+def test_a_second_thread_gets_an_exception(engine: Engine) -> None:
+    """Two threads on one matcher: each call is done, or refused with `RuntimeError`; nothing is lost."""
+    matcher = engine.regex("a*").matcher()
+    done, refused = [0, 0], [0, 0]
+
+    def work(which: int) -> None:
+        for _ in range(2000):
+            try:
+                matcher.consume_token(ord("a"))
+                done[which] += 1
+            except RuntimeError as error:
+                assert "another thread" in str(error)
+                refused[which] += 1
+
+    threads = [threading.Thread(target=work, args=(which,)) for which in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(done) + sum(refused) == 4000
+    assert len(matcher.text()) == sum(done)
+
+
+def test_threads_share_a_grammar(engine: Engine) -> None:
+    grammar = engine.json_schema({"type": "array", "items": {"type": "integer"}})
+    alone = masks_along(grammar.matcher(), b"[1,22, 333]")
+    results: list[list[bytes]] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(masks_along(grammar.matcher(), b"[1,22, 333]")))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [alone] * 8
+
+
+def masks_along(matcher: Matcher, text: bytes) -> list[bytes]:
+    masks = []
+    for byte in text:
+        masks.append(matcher.compute_mask())
+        matcher.consume_token(byte)
+    return masks
+
+
+def test_the_two_forms_of_a_mask(engine: Engine) -> None:
+    matcher = engine.regex("[b-d]").matcher()
+    mask, bias = matcher.compute_mask(), matcher.compute_bias()
+    assert len(mask) == 9 * 4 and len(bias) == 257
+    allowed = [token for token in range(257) if mask[token // 8] >> token % 8 & 1]
+    assert allowed == [token for token in range(257) if bias[token]] == list(b"bcd")
+    assert set(bias) == {0, 200}

@@ -1,0 +1,56 @@
+"""Every example runs, and what it writes is what it promises. So do the Python blocks of the README and of docs/python.md."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from typing import Any
+
+import pytest
+
+from common import ROOT
+
+QUICK = ["reasoning_then_json", "sglang_style", "tool_calling", "vllm_style"]
+LONG = ["transformers_generate"]
+
+
+def run(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.main()
+
+
+def test_all_are_listed() -> None:
+    found = sorted(file.stem for file in (ROOT / "examples").glob("*.py"))
+    assert found == sorted(QUICK + LONG)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_quick(name: str) -> None:
+    pytest.importorskip("numpy")
+    result = run(name)
+    assert result
+    if name == "tool_calling":
+        assert result == [("get_weather", {"city": "Oslo", "unit": "C"}), ("add", {"a": 12, "b": 30})]
+    if name == "reasoning_then_json":
+        assert set(result) == {"answer", "sure"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LONG)
+def test_long(name: str) -> None:
+    pytest.importorskip("transformers")
+    assert run(name)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_blocks(page: str) -> None:
+    pytest.importorskip("numpy")
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
+    assert blocks
+    names: dict[str, Any] = {}
+    for block in blocks:
+        if not re.search(r"^(import|from) (torch|transformers|larkspur\.(torch|transformers|parserllm))", block, re.MULTILINE):
+            exec(compile(block, page, "exec"), names)  # what the reader would paste

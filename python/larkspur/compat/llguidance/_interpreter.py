@@ -239,7 +239,9 @@ class LLInterpreter:
 
     def _end_mask(self, started_ns: int) -> str:
         self._awaits_token = not self._is_over
-        temperature = 0.0 if self._is_over else self._call(lambda: self._matcher.temperature()) or 0.0
+        single = 0.0 if self._is_over else self._call(lambda: self._matcher.temperature()) or 0.0
+        # The digits that the grammar has, of which the engine keeps 32 bits.
+        temperature = float(f"{single:.7g}")
         runtime_us = (time.perf_counter_ns() - started_ns) // 1000
         report = {"progress": self._progress(runtime_us), "stop": self._is_over, "temperature": temperature}
         return json.dumps(report, ensure_ascii=False, separators=(",", ":"))

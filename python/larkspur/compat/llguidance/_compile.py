@@ -30,7 +30,7 @@ def _shown(error: Diagnostic) -> str:
     place = f"at {error.line}({error.column}): " if error.line is not None else ""
     # What is rendered begins with the message, too.
     frame = error.rendered.rstrip().partition("\n")[2]
-    return f"{place}{error.message}\n{frame}".rstrip()
+    return f"{place}{error.message} [{error.code}]\n{frame}".rstrip()
 
 
 def classified(grammar: GrammarText) -> tuple[str, str]:

@@ -8,10 +8,12 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.metadata
+import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from types import CodeType, ModuleType
+from typing import NoReturn
 
 __all__ = ["install", "uninstall"]
 
@@ -85,7 +87,7 @@ class _Distribution(importlib.metadata.Distribution):
 
         return f"Metadata-Version: 2.1\nName: llguidance\nVersion: {__version__}\n" if filename == "METADATA" else None
 
-    def locate_file(self, path: str | PathLike[str]) -> PathLike[str]:
+    def locate_file(self, path: str | PathLike[str]) -> NoReturn:
         raise FileNotFoundError(path)
 
 

@@ -190,7 +190,7 @@ class LLMatcher:
     def consume_token(self, sampled_token: TokenId) -> bool:
         """Consumes a token; `False` if the matcher is in an error state then. EOS after the text's end does nothing."""
         token = as_token(sampled_token)
-        return self._change(lambda matcher: self._consume(matcher, token), token)
+        return self._consumed(token)
 
     def consume_tokens(self, sampled_tokens: list[TokenId]) -> bool:
         """Consumes tokens; `False` if the matcher is in an error state then.
@@ -199,12 +199,8 @@ class LLMatcher:
         `consume_token`, EOS after the text's end does nothing.
         """
         ids = as_tokens(sampled_tokens)
-        was_stopped = self.is_stopped()
-        for token in ids:
-            # Shown in the message of an error, whichever token it is at.
-            if not self._change(lambda matcher, token=token: self._consume(matcher, token, not was_stopped), token):
-                return False
-        return not self._error
+        takes_eos = not self.is_stopped()
+        return all(self._consumed(token, takes_eos) for token in ids) and not self._error
 
     def validate_tokens(self, tokens: list[TokenId]) -> int:
         """How many of the tokens could be consumed, one after the other; 0 after the text's end."""
@@ -277,15 +273,19 @@ class LLMatcher:
             self._fail(error, *tokens)
             return False
 
-    def _consume(self, matcher: Matcher, token: TokenId, takes_eos: bool = False) -> None:
-        """Consumes a token; EOS after the end of the text only with `takes_eos`, and then once."""
-        if matcher.is_stopped():
-            if token not in self._tokenizer.eos_tokens:
-                raise Stopped
-            if not takes_eos or matcher.stop_reason() == "end_of_sentence":
-                return
-        matcher.consume_token(token)
-        self._tokens.append(token)
+    def _consumed(self, token: TokenId, takes_eos: bool = False) -> bool:
+        """Whether a token was consumed; EOS after the end of the text only with `takes_eos`, and then once."""
+
+        def consume(matcher: Matcher) -> None:
+            if matcher.is_stopped():
+                if token not in self._tokenizer.eos_tokens:
+                    raise Stopped
+                if not takes_eos or matcher.stop_reason() == "end_of_sentence":
+                    return
+            matcher.consume_token(token)
+            self._tokens.append(token)
+
+        return self._change(consume, token)
 
     def _fail(self, error: MatcherError, *tokens: TokenId) -> None:
         assert self._matcher is not None

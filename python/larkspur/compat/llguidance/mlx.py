@@ -31,7 +31,8 @@ def apply_token_bitmask(logits: mx.array, mask_np: NDArray[np.int32]) -> mx.arra
     Raises `AssertionError` for other types and shapes.
     """
     mask = mx.array(mask_np)
-    logits, mask = (mx.expand_dims(array, 0) if len(array.shape) == 1 else array for array in (logits, mask))
+    logits = mx.expand_dims(logits, 0) if len(logits.shape) == 1 else logits
+    mask = mx.expand_dims(mask, 0) if len(mask.shape) == 1 else mask
     assert mask.dtype == mx.int32, "Mask must be int32"
     assert len(logits.shape) == 2, "Logits must be 2D"
     assert logits.shape[0] == mask.shape[0], "Batch size mismatch"

@@ -31,7 +31,8 @@ def apply_token_bitmask_inplace(logits: NDArray[np.float32], mask: NDArray[np.in
 
     Raises `AssertionError` for other types and shapes.
     """
-    logits, mask = (array[np.newaxis] if array.ndim == 1 else array for array in (logits, mask))
+    logits = logits[np.newaxis] if logits.ndim == 1 else logits
+    mask = mask[np.newaxis] if mask.ndim == 1 else mask
     assert mask.dtype == np.int32, "Mask must be int32"
     assert logits.ndim == 2, "Logits must be 2D"
     assert logits.shape[0] == mask.shape[0], "Batch size mismatch"

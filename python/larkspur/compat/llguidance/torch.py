@@ -40,7 +40,8 @@ def apply_token_bitmask_inplace(logits: torch.Tensor, mask: torch.Tensor) -> Non
 
     Raises `AssertionError` for other types and shapes.
     """
-    logits, mask = (tensor.unsqueeze(0) if tensor.dim() == 1 else tensor for tensor in (logits, mask))
+    logits = logits.unsqueeze(0) if logits.dim() == 1 else logits
+    mask = mask.unsqueeze(0) if mask.dim() == 1 else mask
     assert mask.dtype == torch.int32, "Mask must be int32"
     assert logits.dim() == 2, "Logits must be 2D"
     assert logits.shape[0] == mask.shape[0], "Batch size mismatch"

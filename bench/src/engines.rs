@@ -68,7 +68,7 @@ impl Engine for Larkspur {
         let source = sources.add("bench.lark", format!("{HEADER}{grammar}"));
         let parsed = larkspur_lark_frontend::parse(&mut sources, source, &LarkOptions::new(limits));
         let grammar = parsed.grammar.ok_or_else(|| as_error(parsed.diagnostics))?;
-        let linked = link(vec![grammar], |_| unreachable!("no grammar here has %json")).map_err(as_error)?;
+        let linked = link(vec![grammar], |_, _| unreachable!("no grammar here has %json")).map_err(as_error)?;
         CompiledGrammar::compile(&self.shared, linked).map_err(as_error)
     }
 

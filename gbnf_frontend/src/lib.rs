@@ -11,13 +11,14 @@
 //!
 //! let mut sources = SourceMap::new();
 //! let source = sources.add("sum.gbnf", "root ::= num (\"+\" num)*\nnum ::= [0-9]+\n");
-//! let parsed = parse(&sources, source, &GbnfOptions::new(&Limits::default()));
+//! let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(&Limits::default()));
 //! assert!(parsed.diagnostics.is_empty());
 //! assert_eq!(parsed.grammar.unwrap().terminals.len(), 1);
 //! ```
 #![forbid(unsafe_code)]
 
 mod ast;
+mod body;
 mod characters;
 mod codes;
 mod error;
@@ -31,6 +32,7 @@ mod writing;
 use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceId, SourceMap, Span};
 
 pub use ast::Ast;
+pub use body::body_end;
 pub use codes::CODES;
 pub use from_ir::{Refusal, from_ir};
 pub use to_lark::Converted;
@@ -64,14 +66,14 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a GBNF text. Cost: linear in the text, but for counts that are written out.
-pub fn parse(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -> Parsed {
+/// Reads a GBNF text, which may be a part of another. Cost: linear in the text, but for counts that are written out.
+pub fn parse(sources: &SourceMap, body: Span, options: &GbnfOptions) -> Parsed {
     let mut sink = Sink::new(options.limits);
-    let Some(ast) = read(sources, source, options, &mut sink) else {
+    let Some(ast) = read(sources, body, options, &mut sink) else {
         return Parsed { grammar: None, diagnostics: sink.finish() };
     };
-    let text = &sources.get(source).text;
-    let whole = Span::new(source, 0, 0);
+    let text = &sources.get(body.source).text;
+    let whole = Span { end: body.start, ..body };
     let grammar = lower::lower(text, &ast, options, whole, &mut sink);
     Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish() }
 }
@@ -79,13 +81,13 @@ pub fn parse(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -> Pa
 /// Reads a GBNF text as far as its syntax tree, which prints as text with [`Ast::dump`].
 pub fn parse_ast(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -> (Option<Ast>, Vec<Diagnostic>) {
     let mut sink = Sink::new(options.limits);
-    let ast = read(sources, source, options, &mut sink);
+    let ast = read(sources, sources.whole(source), options, &mut sink);
     (ast, sink.finish())
 }
 
 /// Converts a GBNF text to a Lark text of the same language; `None` iff an error is in the diagnostics.
 pub fn to_lark(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -> (Option<Converted>, Vec<Diagnostic>) {
-    let parsed = parse(sources, source, options);
+    let parsed = parse(sources, sources.whole(source), options);
     if parsed.grammar.is_none() {
         return (None, parsed.diagnostics);
     }
@@ -97,12 +99,12 @@ pub fn to_lark(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -> 
 }
 
 /// `None` if the text is over its limit.
-fn read(sources: &SourceMap, source: SourceId, options: &GbnfOptions, sink: &mut Sink) -> Option<Ast> {
-    let text = &sources.get(source).text;
+fn read(sources: &SourceMap, body: Span, options: &GbnfOptions, sink: &mut Sink) -> Option<Ast> {
     let limit = options.limits.source_bytes_max.min(u32::MAX as usize);
-    if text.len() > limit {
-        sink.report(Span::new(source, 0, 0), Mistake::SourceTooLarge { limit, used: text.len() });
+    let used = (body.end - body.start) as usize;
+    if used > limit {
+        sink.report(Span { end: body.start, ..body }, Mistake::SourceTooLarge { limit, used });
         return None;
     }
-    Some(parser::parse(text, source, options.limits, sink))
+    Some(parser::parse(&sources.get(body.source).text, body, options.limits, sink))
 }

@@ -7,8 +7,11 @@ use crate::characters::character;
 use crate::error::{Mistake, Sink};
 
 struct Parser<'a> {
+    /// Up to the body's end.
     text: &'a str,
     at: usize,
+    /// Where the body begins.
+    begin: usize,
     source: SourceId,
     limits: &'a Limits,
     sink: &'a mut Sink,
@@ -31,9 +34,11 @@ impl Open {
     }
 }
 
-/// Reads a text.
-pub(crate) fn parse(text: &str, source: SourceId, limits: &Limits, sink: &mut Sink) -> Ast {
-    let mut parser = Parser { text, at: 0, source, limits, sink, nodes: IndexVec::new(), comments: Vec::new() };
+/// Reads a part of a text.
+pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) -> Ast {
+    let (text, begin) = (&text[..body.end as usize], body.start as usize);
+    let (nodes, comments) = (IndexVec::new(), Vec::new());
+    let mut parser = Parser { text, at: begin, begin, source: body.source, limits, sink, nodes, comments };
     let mut definitions = Vec::new();
     loop {
         parser.space(true);
@@ -116,7 +121,7 @@ impl Parser<'_> {
     }
     /// Whether only blanks stand before this on its line.
     fn is_first_on_line(&self) -> bool {
-        let before = &self.text[..self.at];
+        let before = &self.text[self.begin..self.at];
         let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         before[line..].trim_start_matches([' ', '\t']).is_empty()
     }

@@ -6,7 +6,7 @@ use larkspur_grammar::{Diagnostic, Limits, SourceMap};
 fn diagnostics(text: &str, limits: &Limits) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     let source = sources.add("example.gbnf", text);
-    let parsed = parse(&sources, source, &GbnfOptions::new(limits));
+    let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(limits));
     assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
     parsed.diagnostics
 }

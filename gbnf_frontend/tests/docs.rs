@@ -11,7 +11,7 @@ fn blocks() {
     for block in blocks {
         let mut sources = SourceMap::new();
         let source = sources.add("gbnf.md", block);
-        let parsed = parse(&sources, source, &GbnfOptions::new(&Limits::default()));
+        let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(&Limits::default()));
         assert!(parsed.diagnostics.is_empty(), "{block}\n{:#?}", parsed.diagnostics);
     }
 }

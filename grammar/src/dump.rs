@@ -423,7 +423,9 @@ impl Display for Shown<'_, Embed> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match &self.0.kind {
             EmbedKind::Named(name) => write!(f, "@{name}")?,
-            EmbedKind::Json { body } => write!(f, "json {}:{}..{}", body.source, body.start, body.end)?,
+            EmbedKind::Text { language, body } => {
+                write!(f, "{language} {}:{}..{}", body.source, body.start, body.end)?;
+            }
             EmbedKind::Inline(_) => f.write_str("inline")?,
         }
         match self.0.target {

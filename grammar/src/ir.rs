@@ -112,7 +112,7 @@ pub enum Unproductive {
 /// Options of one grammar.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrammarOptions {
-    /// How lexemes end. Of the linked grammars the root's counts for all.
+    /// How lexemes end. Each of the linked grammars has its own.
     pub lexer: LexerMode,
     /// Where ignored text may stand. In an embedded grammar only [`IgnoreEdges::None`] has an effect on masks:
     /// at its edges the outer grammar's ignored text applies.
@@ -309,9 +309,11 @@ pub struct Embed {
 pub enum EmbedKind {
     /// `@name`: a grammar of the same list.
     Named(String),
-    /// `%json { … }`: a JSON Schema. The embed's [`body`](EmbedKind::Json::body) is the schema's text.
-    Json {
-        /// Where the schema's text stands.
+    /// `%json { … }`, `%gbnf { … }`: a text in another language, read by whoever [links](crate::link()).
+    Text {
+        /// The word behind the `%`.
+        language: &'static str,
+        /// Where the text stands.
         body: Span,
     },
     /// `%lark { … }`, already read by the front end.

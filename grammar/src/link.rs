@@ -42,12 +42,12 @@ const NAMES_EXPLAINED_MAX: usize = 20;
 const NAMES_COMPARED_MAX: usize = 10_000;
 
 /// Links `grammars`, of which the first is the root and all can be named as `@name`.
-/// `compile_json` turns the text of a `%json` body into a grammar.
+/// `read` turns the text of a `%json` or other body into a grammar; it is given the word behind the `%`.
 ///
-/// Errors: an unknown `@name` (`G001`), two grammars of one name (`G002`), and what `compile_json` reports.
+/// Errors: an unknown `@name` (`G001`), two grammars of one name (`G002`), and what `read` reports.
 pub fn link(
     grammars: Vec<Grammar>,
-    mut compile_json: impl FnMut(Span) -> Result<Grammar, Vec<Diagnostic>>,
+    mut read: impl FnMut(&'static str, Span) -> Result<Grammar, Vec<Diagnostic>>,
 ) -> Result<LinkedGrammar, Vec<Diagnostic>> {
     assert!(!grammars.is_empty(), "there is a root grammar");
     let mut named: FxHashMap<String, GrammarId> = FxHashMap::default();
@@ -90,9 +90,9 @@ pub fn link(
                     table[id].embeds[embed_id].kind = EmbedKind::Named(name);
                     found
                 }
-                EmbedKind::Json { body } => {
-                    table[id].embeds[embed_id].kind = EmbedKind::Json { body };
-                    match compile_json(body) {
+                EmbedKind::Text { language, body } => {
+                    table[id].embeds[embed_id].kind = EmbedKind::Text { language, body };
+                    match read(language, body) {
                         Ok(grammar) => Some(table.push(grammar)),
                         Err(errors) => {
                             diagnostics.extend(errors);

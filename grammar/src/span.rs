@@ -59,6 +59,10 @@ impl SourceMap {
     pub fn get(&self, id: SourceId) -> &Source {
         &self.sources[id]
     }
+    /// The span of a whole text.
+    pub fn whole(&self, id: SourceId) -> Span {
+        Span::new(id, 0, self.sources[id].text.len())
+    }
     /// Line and column of a byte, both from 1; the column counts characters.
     pub fn line_column(&self, id: SourceId, offset: u32) -> (u32, u32) {
         let text = &self.sources[id].text;

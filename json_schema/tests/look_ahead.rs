@@ -176,7 +176,7 @@ fn in_longest_mode() {
         let parsed = compile(&mut sources, Span::new(source, 0, schema.len()), &SchemaOptions::new(&limits));
         let mut grammar = parsed.grammar.expect("a sound schema");
         grammar.options.lexer = larkspur_grammar::LexerMode::Longest;
-        let linked = link(vec![grammar], |_| Err(Vec::new())).expect("a schema embeds nothing");
+        let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("a schema embeds nothing");
         let grammar = CompiledGrammar::compile(&shared, linked).expect("within limits");
         let mut random = Random(0x2545_F491_4F6C_DD1D);
         for _ in 0..12 {

@@ -74,9 +74,9 @@ struct Lexer<'a, 's> {
     sink: &'s mut Sink,
 }
 
-/// Reads a text. After a mistake it goes on with what follows.
-pub(crate) fn lex(text: &str, source: SourceId, sink: &mut Sink) -> Vec<Lexeme> {
-    let mut lexer = Lexer { text, at: 0, source, sink };
+/// Reads a part of a text, which ends with it. After a mistake it goes on with what follows.
+pub(crate) fn lex(text: &str, body: Span, sink: &mut Sink) -> Vec<Lexeme> {
+    let mut lexer = Lexer { text, at: body.start as usize, source: body.source, sink };
     let mut lexemes = Vec::new();
     while lexer.space() && !lexer.sink.is_full() {
         let start = lexer.at;

@@ -11,13 +11,14 @@
 //!
 //! let mut sources = SourceMap::new();
 //! let source = sources.add("sum.kbnf", "start ::= number {'+' number}; number ::= #'[0-9]+';");
-//! let parsed = parse(&sources, source, &KbnfOptions::new(&Limits::default()));
+//! let parsed = parse(&sources, sources.whole(source), &KbnfOptions::new(&Limits::default()));
 //! assert!(parsed.diagnostics.is_empty());
 //! assert_eq!(parsed.grammar.unwrap().rules.len(), 2);
 //! ```
 #![forbid(unsafe_code)]
 
 mod ast;
+mod body;
 mod codes;
 mod error;
 mod lexer;
@@ -29,6 +30,7 @@ mod strings;
 use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceId, SourceMap, Span};
 
 pub use ast::Ast;
+pub use body::body_end;
 pub use codes::CODES;
 
 use error::{Mistake, Sink};
@@ -60,32 +62,33 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a KBNF text. Cost: linear in the text.
-pub fn parse(sources: &SourceMap, source: SourceId, options: &KbnfOptions) -> Parsed {
+/// Reads a KBNF text, which may be a part of another. Cost: linear in the text.
+pub fn parse(sources: &SourceMap, body: Span, options: &KbnfOptions) -> Parsed {
     let mut sink = Sink::new(options.limits);
-    let Some(ast) = read(sources, source, options, &mut sink) else {
+    let Some(ast) = read(sources, body, options, &mut sink) else {
         return Parsed { grammar: None, diagnostics: sink.finish() };
     };
-    let text = &sources.get(source).text;
-    let grammar = lower::lower(text, &ast, options, Span::new(source, 0, 0), &mut sink);
+    let text = &sources.get(body.source).text;
+    let grammar = lower::lower(text, &ast, options, Span { end: body.start, ..body }, &mut sink);
     Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish() }
 }
 
 /// Reads a KBNF text as far as its syntax tree, which prints as text with [`Ast::dump`].
 pub fn parse_ast(sources: &SourceMap, source: SourceId, options: &KbnfOptions) -> (Option<Ast>, Vec<Diagnostic>) {
     let mut sink = Sink::new(options.limits);
-    let ast = read(sources, source, options, &mut sink);
+    let ast = read(sources, sources.whole(source), options, &mut sink);
     (ast, sink.finish())
 }
 
 /// `None` if the text is over its limit.
-fn read(sources: &SourceMap, source: SourceId, options: &KbnfOptions, sink: &mut Sink) -> Option<Ast> {
-    let text = &sources.get(source).text;
+fn read(sources: &SourceMap, body: Span, options: &KbnfOptions, sink: &mut Sink) -> Option<Ast> {
     let limit = options.limits.source_bytes_max.min(u32::MAX as usize);
-    if text.len() > limit {
-        sink.report(Span::new(source, 0, 0), Mistake::SourceTooLarge { limit, used: text.len() });
+    let used = (body.end - body.start) as usize;
+    if used > limit {
+        sink.report(Span { end: body.start, ..body }, Mistake::SourceTooLarge { limit, used });
         return None;
     }
-    let lexemes = lexer::lex(text, source, sink);
-    Some(parser::parse(text, source, &lexemes, options.limits, sink))
+    let text = &sources.get(body.source).text[..body.end as usize];
+    let lexemes = lexer::lex(text, body, sink);
+    Some(parser::parse(text, body.source, &lexemes, options.limits, sink))
 }

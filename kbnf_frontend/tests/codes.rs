@@ -8,7 +8,7 @@ use larkspur_kbnf_frontend::{CODES, KbnfOptions, parse};
 fn diagnostics(text: &str, limits: &Limits) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     let source = sources.add("example.kbnf", text);
-    let parsed = parse(&sources, source, &KbnfOptions::new(limits));
+    let parsed = parse(&sources, sources.whole(source), &KbnfOptions::new(limits));
     assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
     parsed.diagnostics
 }

@@ -34,13 +34,14 @@ pub struct Ast {
 }
 
 impl Ast {
-    /// The bodies of `%json` that are JSON.
-    pub fn schemas(&self) -> Vec<Span> {
-        let blocks = self.nodes.iter().filter_map(|node| match node.kind {
-            NodeKind::Json(json) => Some(&self.json[json]),
+    /// The texts in other languages with the words behind their `%`, without `%json` that is no JSON.
+    pub fn inner_texts(&self) -> Vec<(&'static str, Span)> {
+        let texts = self.nodes.iter().filter_map(|node| match node.kind {
+            NodeKind::Json(json) => self.json[json].document.is_some().then_some(("json", self.json[json].span)),
+            NodeKind::Inner(language, body) => Some((language, body)),
             _ => None,
         });
-        blocks.filter(|block| block.document.is_some()).map(|block| block.span).collect()
+        texts.collect()
     }
 }
 
@@ -238,6 +239,8 @@ pub enum NodeKind {
     RegexJson(usize),
     /// `%json {…}`; index in [`Ast::json`].
     Json(usize),
+    /// `%gbnf { … }` and the like: the word behind the `%`, and where the text stands.
+    Inner(&'static str, Span),
     /// `%lark {…}`.
     Lark(AstGrammarId),
     /// `@name`; the span has it as written.

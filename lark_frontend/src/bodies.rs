@@ -399,6 +399,11 @@ impl Parser<'_, '_> {
                 return Ok(self.node(kind, span));
             }
             SyntaxKind::KwLark => return self.nested(),
+            SyntaxKind::Inner => {
+                let index = self.inner.partition_point(|(_, body)| body.start < lexeme.start);
+                let (language, body) = self.inner[index];
+                NodeKind::Inner(language, body)
+            }
             SyntaxKind::Regex => NodeKind::Regex,
             SyntaxKind::GrammarRef => NodeKind::GrammarRef,
             SyntaxKind::SpecialToken => NodeKind::Token,

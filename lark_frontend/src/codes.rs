@@ -56,7 +56,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L008",
         "unknown directive",
-        "The words behind `%` are ignore, import, override, extend, declare, json, regex, lark, if, llguidance and larkspur.",
+        "The words behind `%` are ignore, import, override, extend, declare, json, regex, lark, gbnf, \
+         kbnf, if, llguidance and larkspur.",
         "start: \"a\"\n%ignor \" \"\n",
         "start: \"a\"\n%ignore \" \"\n",
     ),
@@ -468,8 +469,8 @@ pub const CODES: &[CodeInfo] = &[
         "L082",
         "option in a nested grammar",
         "The option counts for the whole text and is set in the outermost grammar.",
-        "start: %lark {\n%larkspur { \"lexer\": \"exact\" }\nstart: \"a\"\n}\n",
-        "%larkspur { \"lexer\": \"exact\" }\nstart: %lark { start: \"a\" }\n",
+        "start: %lark {\n%larkspur { \"no_forcing\": true }\nstart: \"a\"\n}\n",
+        "%larkspur { \"no_forcing\": true }\nstart: %lark { start: \"a\" }\n",
     ),
     CodeInfo::new(
         "L083",

@@ -109,6 +109,7 @@ impl Ast {
                 NodeKind::String => writeln!(out, "string {written}"),
                 NodeKind::Regex => writeln!(out, "regex {}", written.replace('\n', "\\n")),
                 NodeKind::RegexJson(_) | NodeKind::Json(_) => writeln!(out, "json {}", written.replace('\n', "\\n")),
+                NodeKind::Inner(..) => writeln!(out, "inner {}", written.replace('\n', "\\n")),
                 NodeKind::GrammarRef => writeln!(out, "embed {written}"),
                 NodeKind::Token => writeln!(out, "token {written}"),
             };

@@ -19,7 +19,8 @@ pub(crate) enum Mistake {
     NameNotAscii { found: char },
     NameOfMixedCase { name: String },
     FlagsRunIntoName { word: String },
-    UnknownDirective { word: String },
+    UnknownDirective { word: String, near: Option<Near> },
+    InnerUnclosed { language: &'static str, inside: Option<Span> },
     JsonMissing,
     // The parser's.
     Expected { expected: &'static str, found: String },
@@ -155,10 +156,15 @@ impl Describe for Mistake {
                     _ => "put a blank before a name; flags are `i` for strings and `imsux` for regexes",
                 })
             }
-            Mistake::UnknownDirective { word } => {
-                let names = crate::lexer::DIRECTIVES.iter().map(|&(name, _)| (name, None));
-                let near = near(&word, names);
+            Mistake::UnknownDirective { word, near } => {
                 say(format!("there is no directive `{word}`")).did_you_mean(near)
+            }
+            Mistake::InnerUnclosed { language, inside } => {
+                let diagnostic = say(format!("the `{{` of this `%{language}` is not closed"));
+                match inside {
+                    Some(inside) => diagnostic.also(inside, "what begins here goes on to the end of the text"),
+                    None => diagnostic.help("a brace in a comment does not count: put `}` on a line of its own"),
+                }
             }
             Mistake::JsonMissing => error("a JSON value is expected here").help("write `{ … }`"),
             Mistake::Expected { expected, found } => say(format!("expected {expected}, found {found}")),
@@ -457,7 +463,7 @@ impl Mistake {
             Mistake::JsonMissing => "L009",
             Mistake::Expected { .. } => "L010",
             Mistake::StatementExpected { .. } => "L011",
-            Mistake::Unclosed { .. } => "L012",
+            Mistake::Unclosed { .. } | Mistake::InnerUnclosed { .. } => "L012",
             Mistake::RepeatTwice => "L013",
             Mistake::RepeatOrder { .. } => "L014",
             Mistake::NumberExpected { .. } => "L015",

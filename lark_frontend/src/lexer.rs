@@ -6,7 +6,7 @@
 use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
 use larkspur_grammar::{Limits, SourceId, Span};
 
-use crate::error::{Mistake, Sink};
+use crate::error::{Mistake, Sink, near};
 
 /// The class of a lexeme of a grammar file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -27,6 +27,8 @@ pub enum SyntaxKind {
     GrammarRef,
     /// The JSON value behind a directive that takes one.
     Json,
+    /// `%gbnf { … }` and the like, whole.
+    Inner,
     /// `%ignore`
     KwIgnore,
     /// `%import`
@@ -153,6 +155,7 @@ impl SyntaxKind {
             SyntaxKind::SpecialToken => "a special token",
             SyntaxKind::GrammarRef => "a grammar reference",
             SyntaxKind::Json => "a JSON value",
+            SyntaxKind::Inner => "a grammar in another language",
             SyntaxKind::Underscore => "`_`",
             SyntaxKind::Newline => "the end of the line",
             SyntaxKind::Error => "a mistake",
@@ -213,26 +216,46 @@ pub struct JsonBlock {
     pub document: Option<JsonDocument>,
 }
 
+/// A language whose texts can stand in a Lark text, as `%name { … }`.
+#[derive(Clone, Copy, Debug)]
+pub struct InnerLanguage {
+    /// The word behind the `%`.
+    pub name: &'static str,
+    /// Where a body ends that begins at a byte of a text, behind its `{`: the `}` that closes it by the language's own rules.
+    /// Errors: if none does, where the string or the like begins that the text ends in, or else the text's length.
+    pub end: fn(text: &str, start: usize) -> Result<usize, usize>,
+}
+
 /// What the lexer returns.
 pub(crate) struct Lexed {
     /// The lexemes; the last is [`SyntaxKind::Eof`].
     pub lexemes: Vec<Lexeme>,
     /// The JSON values in order; one for each [`SyntaxKind::Json`].
     pub json: Vec<JsonBlock>,
+    /// Texts in other languages, in order; one for each [`SyntaxKind::Inner`].
+    pub inner: Vec<(&'static str, Span)>,
     /// Whether the text begins with `%llguidance`.
     pub begins_with_llguidance: bool,
 }
 
 /// Splits `text` into lexemes. Mistakes go to `sink`, each leaves a [`SyntaxKind::Error`] or a mended lexeme.
 /// Stops early once `sink` is full.
-pub(crate) fn lex(text: &str, source: SourceId, llguidance_face: bool, limits: &Limits, sink: &mut Sink) -> Lexed {
+pub(crate) fn lex(
+    text: &str,
+    source: SourceId,
+    llguidance_face: bool,
+    languages: &[InnerLanguage],
+    limits: &Limits,
+    sink: &mut Sink,
+) -> Lexed {
     let mut lexer = Lexer {
         text,
         bytes: text.as_bytes(),
         source,
         at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
         rust: llguidance_face,
-        out: Lexed { lexemes: Vec::new(), json: Vec::new(), begins_with_llguidance: false },
+        out: Lexed { lexemes: Vec::new(), json: Vec::new(), inner: Vec::new(), begins_with_llguidance: false },
+        languages,
         limits,
         sink,
     };
@@ -254,6 +277,7 @@ struct Lexer<'a, 's> {
     /// Behind `%llguidance` regexes may span lines.
     rust: bool,
     out: Lexed,
+    languages: &'a [InnerLanguage],
     limits: &'a Limits,
     sink: &'s mut Sink,
 }
@@ -544,9 +568,15 @@ impl Lexer<'_, '_> {
         let start = self.at;
         let end = self.name_end(start + 1, false);
         let word = &self.text[start..end];
+        if let Some(&language) = self.languages.iter().find(|language| *language.name == word[1..]) {
+            return self.inner(language, start, end);
+        }
         let Some(&(_, kind)) = DIRECTIVES.iter().find(|(text, _)| *text == word) else {
+            let languages = self.languages.iter().map(|language| format!("%{}", language.name)).collect::<Vec<_>>();
+            let names = DIRECTIVES.iter().map(|&(name, _)| name).chain(languages.iter().map(String::as_str));
+            let near = near(word, names.map(|name| (name, None)));
             let word = word.to_string();
-            self.report(start, end, Mistake::UnknownDirective { word });
+            self.report(start, end, Mistake::UnknownDirective { word, near });
             return self.push(SyntaxKind::Error, start, end);
         };
         self.push(kind, start, end);
@@ -554,6 +584,33 @@ impl Lexer<'_, '_> {
             [SyntaxKind::KwJson, SyntaxKind::KwRegex, SyntaxKind::KwLlguidance, SyntaxKind::KwLarkspur].contains(&kind);
         if takes_json {
             self.json();
+        }
+    }
+
+    /// `{ … }` behind the name of a language.
+    fn inner(&mut self, language: InnerLanguage, start: usize, name_end: usize) {
+        let mut open = name_end;
+        while self.byte(open).is_ascii_whitespace() {
+            open += 1;
+        }
+        if self.byte(open) != b'{' {
+            let found = if open == self.text.len() { "the end of the text" } else { "something else" };
+            self.report(name_end, name_end, Mistake::Expected { expected: "`{`", found: found.to_string() });
+            return self.push(SyntaxKind::Error, start, name_end);
+        }
+        match (language.end)(self.text, open + 1) {
+            Ok(close) => {
+                let body = self.span(open + 1, close);
+                self.out.inner.push((language.name, body));
+                self.push(SyntaxKind::Inner, start, close + 1);
+            }
+            Err(at) => {
+                let inside = (at < self.text.len()).then(|| self.span(at, at + 1));
+                self.report(open, open + 1, Mistake::InnerUnclosed { language: language.name, inside });
+                // A brace on a line of its own is meant as the end.
+                let end = self.text[open..].find("\n}").map_or(self.text.len(), |len| open + len + 2);
+                self.push(SyntaxKind::Error, start, end);
+            }
         }
     }
 

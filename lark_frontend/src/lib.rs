@@ -1,7 +1,8 @@
 //! Lark text to the grammar IR.
 //!
 //! In: a Lark text, in Lark's language or llguidance's dialect of it, and what gives the texts that it imports. Out: [`Parsed`]: a [`Grammar`] and everything that
-//! is wrong with the text, all in one run. Bodies of `%json` and names behind `@` are carried along for the linker.
+//! is wrong with the text, all in one run. Texts in other languages (`%json`) and names behind `@` are carried along
+//! for the linker.
 //! Knows nothing of other front ends, of vocabularies and of parsing with the grammar.
 //!
 //! ```
@@ -42,7 +43,7 @@ use larkspur_grammar::{
 };
 
 pub use codes::CODES;
-pub use lexer::{JsonBlock, SyntaxKind};
+pub use lexer::{InnerLanguage, JsonBlock, SyntaxKind};
 pub use modules::{ModuleResolver, ModuleText, Modules};
 
 use ast::Ast;
@@ -64,12 +65,14 @@ pub struct LarkOptions<'a> {
     pub name: &'a str,
     /// Gives the texts that `%import` names. Without it there are only the libraries that are built in.
     pub modules: Option<&'a Modules>,
+    /// Languages besides JSON whose texts may stand in this one.
+    pub inner_languages: &'a [InnerLanguage],
 }
 
 impl<'a> LarkOptions<'a> {
     /// A grammar without name that starts with `start`.
     pub fn new(limits: &'a Limits) -> Self {
-        Self { start: None, limits, lexer: None, llguidance_face: false, name: "", modules: None }
+        Self { start: None, limits, lexer: None, llguidance_face: false, name: "", modules: None, inner_languages: &[] }
     }
 }
 
@@ -78,8 +81,9 @@ impl<'a> LarkOptions<'a> {
 pub struct Parsed {
     /// The grammar; `None` iff an error is in `diagnostics`.
     pub grammar: Option<Grammar>,
-    /// The bodies of `%json` that are JSON, also of a text with errors.
-    pub schemas: Vec<Span>,
+    /// The texts in other languages with the words behind their `%`, also of a text with errors; of `%json` those that are
+    /// JSON.
+    pub inner_texts: Vec<(&'static str, Span)>,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -88,7 +92,7 @@ pub struct Parsed {
 pub fn parse(sources: &mut SourceMap, source: SourceId, options: &LarkOptions) -> Parsed {
     let mut sink = Sink::new(options.limits);
     let Some(mut loader) = Loader::new(sources, source, options, &mut sink) else {
-        return Parsed { grammar: None, schemas: Vec::new(), diagnostics: sink.finish() };
+        return Parsed { grammar: None, inner_texts: Vec::new(), diagnostics: sink.finish() };
     };
     expand::expand(&mut loader);
     let ast = loader.ast;
@@ -104,7 +108,8 @@ pub fn parse(sources: &mut SourceMap, source: SourceId, options: &LarkOptions) -
     };
     let whole = Span::new(source, 0, 0);
     let grammar = lower::lower(setting, options.name, options.start, whole, &mut sink);
-    Parsed { grammar: (!sink.has_errors()).then_some(grammar), schemas: ast.schemas(), diagnostics: sink.finish() }
+    let grammar = (!sink.has_errors()).then_some(grammar);
+    Parsed { grammar, inner_texts: ast.inner_texts(), diagnostics: sink.finish() }
 }
 
 /// Reads a Lark text as far as its syntax tree, which prints as text with [`Ast::dump`]. The tree of a text with

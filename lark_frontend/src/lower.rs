@@ -436,8 +436,9 @@ impl Lowerer<'_, '_> {
             }
             NodeKind::Json(json) => {
                 let block = &ast.json[*json];
-                self.embed(EmbedKind::Json { body: block.span }, span)
+                self.embed(EmbedKind::Text { language: "json", body: block.span }, span)
             }
+            &NodeKind::Inner(language, body) => self.embed(EmbedKind::Text { language, body }, span),
             NodeKind::Lark(grammar) => self.nested(*grammar, span),
             NodeKind::GrammarRef => self.embed(EmbedKind::Named(self.text(span)[1..].to_string()), span),
             NodeKind::Token => ExprKind::Tokens(self.tokens(span, false)),
@@ -630,7 +631,7 @@ impl Lowerer<'_, '_> {
             ignore_once: self.setting.defaults.ignore_once,
             ..own.clone()
         };
-        let setting = Setting { defaults, nested: true, lexer: None, ..self.setting.clone() };
+        let setting = Setting { defaults, nested: true, ..self.setting.clone() };
         let name = format!("{}/%lark", self.grammar.name);
         let kind = EmbedKind::Named(String::new());
         let embed = self.grammar.embeds.push(Embed { kind, span, target: None });

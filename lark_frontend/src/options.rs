@@ -23,7 +23,7 @@ const LARKSPUR_KEYS: &[&str] = &[
 ];
 
 /// Options that only the outermost grammar sets.
-const ROOT_KEYS: &[&str] = &["lexer", "allow_invalid_utf8", "no_forcing", "unproductive"];
+const ROOT_KEYS: &[&str] = &["allow_invalid_utf8", "no_forcing", "unproductive"];
 
 /// The tokens that `declare` binds names to: as they are written, and where.
 pub(crate) type Bindings = FxHashMap<String, (String, Span)>;

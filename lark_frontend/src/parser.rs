@@ -33,6 +33,7 @@ pub(crate) fn parse(
         source,
         lexemes: &lexed.lexemes,
         json: &lexed.json,
+        inner: &lexed.inner,
         json_before: json.len(),
         at: 0,
         depth: 0,
@@ -56,6 +57,8 @@ pub(crate) struct Parser<'a, 's> {
     source: SourceId,
     pub(crate) lexemes: &'a [Lexeme],
     json: &'a [JsonBlock],
+    /// Texts in other languages, in order.
+    pub(crate) inner: &'a [(&'static str, Span)],
     /// JSON values of other texts.
     json_before: usize,
     /// Index of the next lexeme.

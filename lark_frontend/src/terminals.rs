@@ -296,6 +296,7 @@ impl<'a> Lowerer<'a, '_> {
                 self.regex(regex, &TextMap::new(span.source), &RegexOptions::new(Dialect::Python))
             }
             NodeKind::Json(_) => self.not_in_terminal("`%json`", span),
+            NodeKind::Inner(..) => self.not_in_terminal("a grammar in another language", span),
             NodeKind::Lark(_) => self.not_in_terminal("`%lark`", span),
             NodeKind::GrammarRef => self.not_in_terminal("a grammar reference", span),
             NodeKind::Token => self.not_in_terminal("a special token", span),

@@ -43,6 +43,14 @@ pub const CODES: &[CodeInfo] = &[
         good: "",
     },
     CodeInfo {
+        code: "F007",
+        title: "structural tags",
+        explanation: "Each tag of `StructuralTags` that begins with a text begins with a trigger, no trigger holds another, no \
+                      text is empty but a tag's end, and contents are texts or structural tags.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
         code: "F010",
         title: "shape of a list of grammars",
         explanation: "A list of grammars is a JSON object whose key `grammars` has an array of at least one grammar.",

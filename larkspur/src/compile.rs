@@ -13,8 +13,9 @@ use larkspur_toktrie::limits::VOCABULARY_LEN_MAX;
 use larkspur_toktrie::{TokenId, Vocabulary, VocabularyError};
 
 use crate::error::{CompileError, Mistake};
-use crate::front_ends::embedded_schema;
+use crate::front_ends::inner_text;
 use crate::source::{Source, SourceBody};
+use crate::tags;
 
 /// How a source is read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -157,24 +158,23 @@ fn read(source: &Source, reading: &mut Reading) -> Vec<Grammar> {
             }
             vec![Grammar::clone(grammar)]
         }
+        SourceBody::Tags(built) => tags::read(reading, &source.name, built, 0).into_iter().collect(),
     }
 }
 
 /// `None` if an error was reported.
-fn lint_and_link(grammars: Vec<Grammar>, reading: &mut Reading) -> Option<LinkedGrammar> {
+fn lint_and_link(mut grammars: Vec<Grammar>, reading: &mut Reading) -> Option<LinkedGrammar> {
     assert!(!grammars.is_empty(), "a front end reports an error or returns a grammar");
     for grammar in &grammars {
         reading.diagnostics.extend(lint(grammar));
     }
-    let linked = larkspur_grammar::link(grammars, |body| embed(reading, body));
+    if let Some(mode) = reading.options.lexer {
+        grammars[0].options.lexer = mode;
+    }
+    let mode = grammars[0].options.lexer;
+    let linked = larkspur_grammar::link(grammars, |language, body| inner(reading, language, body, mode));
     match linked {
-        Ok(mut linked) if !reading.has_errors() => {
-            if let Some(mode) = reading.options.lexer {
-                linked.grammars[linked.root].options.lexer = mode;
-            }
-            Some(linked)
-        }
-        Ok(_) => None,
+        Ok(linked) => (!reading.has_errors()).then_some(linked),
         Err(errors) => {
             reading.diagnostics.extend(errors);
             None
@@ -182,13 +182,21 @@ fn lint_and_link(grammars: Vec<Grammar>, reading: &mut Reading) -> Option<Linked
     }
 }
 
-/// The grammar of a `%json` body. Its errors are returned, its warnings reported.
-fn embed(reading: &mut Reading, body: Span) -> Result<Grammar, Vec<Diagnostic>> {
+/// The grammar of a text that stands in another. Its errors are returned, its warnings reported. A JSON value ends where
+/// its surroundings, which are in `mode`, have it.
+fn inner(reading: &mut Reading, language: &str, body: Span, mode: LexerMode) -> Result<Grammar, Vec<Diagnostic>> {
     if reading.is_without_text {
         return Err(vec![Mistake::SchemaWithoutText.diagnostic(body)]);
     }
     let before = reading.diagnostics.len();
-    let grammar = embedded_schema(reading, body).pop();
+    let grammar = inner_text(reading, language, body).map(|mut grammar| {
+        match language {
+            "json" => grammar.options.lexer = mode,
+            // Schemas are not linted: they are made, not written.
+            _ => reading.diagnostics.extend(lint(&grammar)),
+        }
+        grammar
+    });
     let (errors, warnings) = reading.diagnostics.drain(before..).partition(Diagnostic::is_error);
     reading.diagnostics.extend::<Vec<_>>(warnings);
     grammar.ok_or(errors)

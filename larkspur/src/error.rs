@@ -48,6 +48,7 @@ pub(crate) enum Mistake {
     StartOfRegex,
     NoSyntaxTree,
     NoConversion { from: Option<SourceKind>, to: SourceKind, reason: Option<&'static str> },
+    Tags { reason: String },
     ListNotObject { found: &'static str },
     GrammarsMissing,
     GrammarsNotArray { found: &'static str },
@@ -82,6 +83,7 @@ impl Mistake {
                         .help("GBNF, regexes and JSON Schemas can be written as Lark, and all of them as GBNF"),
                 }
             }
+            Mistake::Tags { reason } => Diagnostic::error("F007", span, format!("structural tags: {reason}")),
             Mistake::ListNotObject { found } => {
                 Diagnostic::error("F010", span, format!("a list of grammars is an object, not {found}"))
                     .help("write `{\"grammars\": [ … ]}`")

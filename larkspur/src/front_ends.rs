@@ -2,12 +2,12 @@
 
 use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_grammar::{
-    Dialect, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule, SourceId,
-    SourceMap, Span, Terminal, TextMap, json, parse_regex,
+    Dialect, EmbedKind, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule,
+    SourceId, SourceMap, Span, Terminal, TextMap, json, parse_regex,
 };
 use larkspur_json_schema::{SchemaOptions, Spelling};
 use larkspur_kbnf_frontend::KbnfOptions;
-use larkspur_lark_frontend::LarkOptions;
+use larkspur_lark_frontend::{InnerLanguage, LarkOptions};
 
 use crate::compile::{CompileOptions, Reading};
 use crate::error::Mistake;
@@ -33,6 +33,12 @@ pub(crate) const FRONT_ENDS: [FrontEnd; 6] = [
     FrontEnd { kind: SourceKind::Gbnf, title: "GBNF", extension: Some(".gbnf"), read: gbnf },
     FrontEnd { kind: SourceKind::Kbnf, title: "KBNF", extension: Some(".kbnf"), read: kbnf },
     FrontEnd { kind: SourceKind::List, title: "a list of grammars", extension: None, read: list::read },
+];
+
+/// Languages besides JSON whose texts may stand in Lark.
+const INNER_LANGUAGES: [InnerLanguage; 2] = [
+    InnerLanguage { name: "gbnf", end: larkspur_gbnf_frontend::body_end },
+    InnerLanguage { name: "kbnf", end: larkspur_kbnf_frontend::body_end },
 ];
 
 const _: () = {
@@ -68,12 +74,13 @@ pub(crate) fn lark_grammar(
         llguidance_face: reading.options.llguidance_face,
         name,
         modules: reading.options.modules.as_ref(),
+        inner_languages: &INNER_LANGUAGES,
     };
     let parsed = larkspur_lark_frontend::parse(&mut reading.sources, source, &options);
     reading.diagnostics.extend(parsed.diagnostics);
     if parsed.grammar.is_none() {
-        // It is not going to be linked, which is when schemas are read: what is wrong with them shows in the same run.
-        parsed.schemas.into_iter().for_each(|schema| _ = embedded_schema(reading, schema));
+        // It is not going to be linked, which is when they are read: what is wrong with them shows in the same run.
+        parsed.inner_texts.into_iter().for_each(|(language, body)| _ = inner_text(reading, language, body));
     }
     parsed.grammar
 }
@@ -123,19 +130,56 @@ fn json_schema(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
 }
 
 fn gbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
-    let start = reading.options.start.as_deref();
-    let options = GbnfOptions { start, ..GbnfOptions::new(reading.limits) };
-    let parsed = larkspur_gbnf_frontend::parse(&reading.sources, source, &options);
+    let start = reading.options.start.clone();
+    gbnf_grammar(reading, reading.sources.whole(source), "", start.as_deref()).into_iter().collect()
+}
+
+fn gbnf_grammar(reading: &mut Reading, body: Span, name: &str, start: Option<&str>) -> Option<Grammar> {
+    let options = GbnfOptions { start, name, ..GbnfOptions::new(reading.limits) };
+    let parsed = larkspur_gbnf_frontend::parse(&reading.sources, body, &options);
     reading.diagnostics.extend(parsed.diagnostics);
-    parsed.grammar.into_iter().collect()
+    parsed.grammar
 }
 
 fn kbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
-    let start = reading.options.start.as_deref();
-    let options = KbnfOptions { start, ..KbnfOptions::new(reading.limits) };
-    let parsed = larkspur_kbnf_frontend::parse(&reading.sources, source, &options);
+    let start = reading.options.start.clone();
+    kbnf_grammar(reading, reading.sources.whole(source), "", start.as_deref()).into_iter().collect()
+}
+
+fn kbnf_grammar(reading: &mut Reading, body: Span, name: &str, start: Option<&str>) -> Option<Grammar> {
+    let options = KbnfOptions { start, name, ..KbnfOptions::new(reading.limits) };
+    let parsed = larkspur_kbnf_frontend::parse(&reading.sources, body, &options);
     reading.diagnostics.extend(parsed.diagnostics);
-    parsed.grammar.into_iter().collect()
+    parsed.grammar
+}
+
+/// A text that stands in no other text, as it is embedded. Those that are read when they are linked are only read here if
+/// they are not going to be.
+pub(crate) fn content_text(reading: &mut Reading, kind: SourceKind, source: SourceId) -> Option<EmbedKind> {
+    let language = match kind {
+        SourceKind::Lark => {
+            return lark_grammar(reading, source, "", None).map(|grammar| EmbedKind::Inline(Box::new(grammar)));
+        }
+        SourceKind::Regex => return regex(reading, source).pop().map(|grammar| EmbedKind::Inline(Box::new(grammar))),
+        SourceKind::JsonSchema => "json",
+        SourceKind::Gbnf => "gbnf",
+        SourceKind::Kbnf => "kbnf",
+        SourceKind::List => return None,
+    };
+    let body = reading.sources.whole(source);
+    if reading.has_errors() {
+        inner_text(reading, language, body);
+    }
+    Some(EmbedKind::Text { language, body })
+}
+
+/// A text that stands in a Lark text, behind `%language`.
+pub(crate) fn inner_text(reading: &mut Reading, language: &str, body: Span) -> Option<Grammar> {
+    match language {
+        "gbnf" => gbnf_grammar(reading, body, "%gbnf", None),
+        "kbnf" => kbnf_grammar(reading, body, "%kbnf", None),
+        _ => embedded_schema(reading, body).pop(),
+    }
 }
 
 /// A schema that stands inside another source: a `%json` body, or an element of a list. What stands around its values is

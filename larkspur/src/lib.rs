@@ -35,6 +35,7 @@ pub mod kbnf;
 mod list;
 mod source;
 mod stages;
+mod tags;
 
 pub use codes::{CODES, codes};
 pub use compile::{CompileOptions, Linked, link};
@@ -45,6 +46,7 @@ pub use folder::Folder;
 pub use front_ends::{InstancePlace, instance_place};
 pub use source::{Source, SourceBody, SourceKind, UnknownSourceKind};
 pub use stages::{ast_dump, ir_dump};
+pub use tags::{Mark, StructuralTags};
 
 /// The IR that front ends produce, for grammars built by programs.
 pub use larkspur_grammar as grammar;

@@ -53,6 +53,8 @@ fn read_elements(
 ) -> Vec<Grammar> {
     let mut grammars = Vec::with_capacity(elements.len());
     let mut names: Vec<(String, Span)> = Vec::new();
+    // Of `grammars`, those that are schemas.
+    let mut schemas: Vec<usize> = Vec::new();
     let start = reading.options.start.clone();
     for (index, &element) in elements.iter().enumerate() {
         if document.object(element).is_none() {
@@ -87,6 +89,7 @@ fn read_elements(
             }
             (None, Some(schema)) => {
                 let read = embedded_schema(reading, document.span(schema));
+                schemas.extend((0..read.len()).map(|index| grammars.len() + index));
                 grammars.extend(read.into_iter().map(|grammar| Grammar { name: name.clone(), ..grammar }));
             }
             (Some(lark), None) => match document.string(lark) {
@@ -103,7 +106,13 @@ fn read_elements(
             },
         }
     }
-    if reading.has_errors() { Vec::new() } else { grammars }
+    if reading.has_errors() {
+        return Vec::new();
+    }
+    // As in `%json`, a value ends where the root has it.
+    let mode = grammars[0].options.lexer;
+    schemas.into_iter().for_each(|index| grammars[index].options.lexer = mode);
+    grammars
 }
 
 fn unknown_keys(reading: &mut Reading, document: &JsonDocument, object: JsonId, known: &[&str]) {

@@ -4,6 +4,7 @@ use larkspur_grammar::json::parse_json;
 use larkspur_grammar::{Grammar, Limits, SourceId, SourceMap};
 
 use crate::front_ends::FRONT_ENDS;
+use crate::tags::StructuralTags;
 
 /// The language that a source is written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -62,6 +63,15 @@ pub enum SourceBody {
         /// What its spans point into. Where it is missing, diagnostics have no places, and `%json` bodies no text.
         sources: Option<SourceMap>,
     },
+    /// Free text with tags.
+    Tags(Box<StructuralTags>),
+}
+
+/// Structural tags, named `<tags>`.
+impl From<StructuralTags> for Source {
+    fn from(tags: StructuralTags) -> Self {
+        Self { name: "<tags>".to_owned(), body: SourceBody::Tags(Box::new(tags)) }
+    }
 }
 
 /// A file name that does not say what the file holds.
@@ -139,11 +149,11 @@ impl Source {
         };
         Self::text(name, kind, text)
     }
-    /// The kind of a text; `None` for a grammar.
+    /// The kind of a text; `None` for what a program has built.
     pub fn kind(&self) -> Option<SourceKind> {
         match self.body {
             SourceBody::Text { kind, .. } => Some(kind),
-            SourceBody::Grammar { .. } => None,
+            SourceBody::Grammar { .. } | SourceBody::Tags(_) => None,
         }
     }
 }

@@ -32,7 +32,7 @@ fn to_lark(source: &Source) -> String {
 fn text_of(source: &Source) -> &str {
     match &source.body {
         SourceBody::Text { text, .. } => text,
-        SourceBody::Grammar { .. } => "",
+        SourceBody::Grammar { .. } | SourceBody::Tags(_) => "",
     }
 }
 

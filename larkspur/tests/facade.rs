@@ -205,7 +205,7 @@ fn built(body: Option<Span>) -> Grammar {
     let mut grammar = Grammar::new("built");
     let kind = match body {
         Some(body) => {
-            let embed = Embed { kind: EmbedKind::Json { body }, span: body, target: None };
+            let embed = Embed { kind: EmbedKind::Text { language: "json", body }, span: body, target: None };
             ExprKind::Embed(grammar.embeds.push(embed))
         }
         None => ExprKind::Sequence(Vec::new()),
@@ -326,4 +326,37 @@ fn imports_from_folders() {
     }
     let none = engine().compile(&import(".parts.names")).expect_err("nothing is read without modules");
     assert_eq!(none.diagnostics[0].code, "L031");
+}
+
+/// Where the errors of a Lark text are: code, and what is written there.
+fn errors(text: &str) -> Vec<(&'static str, String)> {
+    let error =
+        larkspur::link(&Source::lark(text), &CompileOptions::default(), &larkspur::Limits::default()).unwrap_err();
+    let place = |diagnostic: &larkspur::Diagnostic| {
+        let span = diagnostic.labels[0].span;
+        (diagnostic.code, text[span.start as usize..span.end as usize].to_string())
+    };
+    error.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).map(place).collect()
+}
+
+#[test]
+fn mistakes_inside_other_languages() {
+    let gbnf = "start: a | b\na: %gbnf { root ::= \"x\" nope\n  other ::= ( }\nb: %kbnf { start ::= missing; }\n";
+    let expected = [("E021", "nope"), ("E005", ""), ("K020", "missing")];
+    assert_eq!(errors(gbnf), expected.map(|(code, text)| (code, text.to_string())));
+    // Also where the Lark text has some of its own, and in an empty body.
+    let both = "start: a undefined\na: %gbnf { root ::= nope }\nb: %gbnf { }\n";
+    let expected = [("L040", "undefined"), ("E021", "nope"), ("E022", "")];
+    assert_eq!(errors(both), expected.map(|(code, text)| (code, text.to_string())));
+    // What is not closed does not hide what follows its line with a brace.
+    for body in ["root ::= \"x", "root ::= [a", "root ::= \"x\" # }", "root ::= <t"] {
+        let open = format!("start: a nope\na: %gbnf {{ {body}\n}}\nb: \"x\"\n");
+        let found = errors(&open);
+        let is_closed = body.ends_with('}');
+        assert_eq!(found.iter().any(|(code, _)| *code == "L012"), !is_closed, "{body}: {found:?}");
+        assert!(found.contains(&("L040", "nope".to_string())), "{body}: {found:?}");
+    }
+    assert_eq!(errors("start: %gbnf \"a\"\n")[0].0, "L010");
+    assert_eq!(errors("start: A\nA: %gbnf { root ::= \"a\" }\n")[0].0, "L051");
+    assert_eq!(errors("start: %gnbf { root ::= \"a\" }\n")[0], ("L008", "%gnbf".to_string()));
 }

@@ -41,6 +41,7 @@ pub(crate) const DOT_ACCEPT: DotId = DotId(1);
 /// A lowered grammar.
 #[derive(Debug)]
 pub(crate) struct Cfg {
+    /// `exact` if it is that of some grammar; the others' lexemes then [compete](Lexeme::competes).
     pub mode: LexerMode,
     /// In `longest` mode literals beat regexes of the same match.
     pub keywords: bool,
@@ -93,6 +94,8 @@ pub(crate) struct Lexeme {
     pub temperature: Option<f32>,
     /// Set if this is ignored text of that grammar.
     pub ignored_by: Option<GrammarId>,
+    /// It is of a grammar in `longest` mode: it ends only where no lexeme that competes, too, and began with it goes on.
+    pub competes: bool,
     /// Its text decides the state of an automaton; then the pattern is a regex, and it is neither lazy nor has a tail.
     pub recorded: bool,
 }

@@ -4,7 +4,8 @@
 //! which its lexemes began. Where threads of one lexer state meet, their sets are united: the union of two sets expects
 //! and leads to what the two do, so one set per thread is enough and no bundles are needed.
 //! That a lexeme ends is decided at the letter after it, so that in `exact` mode a thread is split only where a lexeme
-//! can both go on and be followed by that very byte; for JSON that is nowhere.
+//! can both go on and be followed by that very byte; for JSON that is nowhere. Where grammars of both modes stand in each
+//! other it is `exact` mode in which the lexemes of the others compete.
 //! The definitions are those of `docs/semantics.md`.
 
 mod budget;
@@ -501,7 +502,7 @@ impl Machine {
             if goes_on != DEAD {
                 next.push(self.moved(thread, goes_on));
             }
-            let ends = self.lexer.ends_before(thread.lex, byte)?;
+            let ends = self.lexer.ends_before(thread.lex, byte, goes_on)?;
             if ends != NO_LEXEMES && self.may_follow(thread, ends, byte)? {
                 let (reread, set) = self.end(thread, ends)?;
                 agenda.extend(reread);
@@ -598,12 +599,20 @@ impl Machine {
         }
         let mut threads = Vec::new();
         let mut hidden = false;
+        let mut reached = NO_SET;
         for set in self.boundary(cursor)? {
             let (next, hide) = self.sets.scan_token(set, token, &mut self.lexer)?;
-            if next != NO_SET {
-                hidden |= hide;
-                threads.push(self.fresh(next)?);
+            if next == NO_SET {
+                continue;
             }
+            hidden |= hide;
+            match self.cfg.mode {
+                LexerMode::Longest => threads.push(self.fresh(next)?),
+                LexerMode::Exact => reached = self.sets.union(reached, next)?,
+            }
+        }
+        if reached != NO_SET {
+            threads.push(self.fresh(reached)?);
         }
         Ok(self.cursor(threads)?.map(|cursor| (cursor, hidden)))
     }

@@ -38,7 +38,7 @@ fn compile_with(texts: &[(&str, &str)], mode: Option<LexerMode>, limits: Limits)
         let parsed = parse(&mut sources, source, &options);
         grammars.push(parsed.grammar.unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics)));
     }
-    let linked = link(grammars, |_| unreachable!("no schemas")).expect("it links");
+    let linked = link(grammars, |_, _| unreachable!("no schemas")).expect("it links");
     let options = EngineOptions { limits, slices: Vec::new() };
     let shared = Shared::new(Arc::new(vocabulary()), &options).expect("no slices");
     CompiledGrammar::compile(&shared, linked).unwrap_or_else(|diagnostics| panic!("{diagnostics:#?}"))

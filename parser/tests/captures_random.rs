@@ -228,7 +228,7 @@ fn compile(shared: &Shared, text: &str, mode: LexerMode) -> Option<CompiledGramm
     let limits = Limits::default();
     let options = LarkOptions { lexer: Some(mode), ..LarkOptions::new(&limits) };
     let grammar = parse(&mut sources, source, &options).grammar?;
-    let linked = link(vec![grammar], |_| unreachable!("no schemas")).ok()?;
+    let linked = link(vec![grammar], |_, _| unreachable!("no schemas")).ok()?;
     CompiledGrammar::compile(shared, linked).ok()
 }
 

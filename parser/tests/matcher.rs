@@ -32,7 +32,7 @@ fn matcher(grammar: &str, tokens: &[&str], options: MatcherOptions) -> Matcher {
     let limits = Limits::default();
     let parsed = parse(&mut sources, source, &LarkOptions::new(&limits));
     let grammar = parsed.grammar.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
-    let linked = link(vec![grammar], |_| Err(Vec::new())).expect("it links");
+    let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("it links");
     let shared = Shared::new(Arc::new(vocabulary(tokens)), &EngineOptions::default()).expect("sound slices");
     let compiled = CompiledGrammar::compile(&shared, linked).expect("it compiles");
     Matcher::new(&compiled, options).expect("it starts")
@@ -234,7 +234,7 @@ fn a_vocabulary_that_cannot_spell_what_must_follow() {
     let source = sources.add("test", "start: \"a\" \"b\"");
     let limits = Limits::default();
     let grammar = parse(&mut sources, source, &LarkOptions::new(&limits)).grammar.expect("it parses");
-    let linked = link(vec![grammar], |_| Err(Vec::new())).expect("it links");
+    let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("it links");
     let vocabulary = Vocabulary::builder().token(0, "a").special(1, "<eos>").eos(1).build().expect("sound");
     let shared = Shared::new(Arc::new(vocabulary), &EngineOptions::default()).expect("sound slices");
     let compiled = CompiledGrammar::compile(&shared, linked).expect("it compiles");

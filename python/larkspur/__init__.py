@@ -26,6 +26,7 @@ from .errors import (
     VocabularyError,
 )
 from .masks import allocate, fill, fill_drafts
+from .tags import Tag, Token
 from .tokenizers import Report, Tokenizer
 
 __all__ = [
@@ -43,7 +44,9 @@ __all__ = [
     "Report",
     "RollbackTooFar",
     "Stopped",
+    "Tag",
     "TextRejected",
+    "Token",
     "TokenRejected",
     "Tokenizer",
     "UnknownToken",

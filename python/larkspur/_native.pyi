@@ -230,6 +230,29 @@ class Engine:
         `modules` are the texts by name that `%import` reads; `retriever` gives documents that schemas refer to.
         Raises `GrammarError` with everything that is wrong.
         """
+    def compile_tags(
+        self,
+        tags: Sequence[tuple[tuple[bool, str], tuple[str, str] | None, tuple[bool, str]]],
+        *,
+        triggers: Sequence[str] = ...,
+        excludes: Sequence[str] = ...,
+        at_least: int = 0,
+        at_most: int | None = None,
+        end_with_last_tag: bool = False,
+        name: str | None = None,
+        lexer: str | None = None,
+        llguidance_face: bool = False,
+        spelling: Mapping[str, object] | str | None = None,
+        import_path: str | None = None,
+        modules: Mapping[str, str] | None = None,
+        retriever: Callable[[str], str | None] | None = None,
+        draft: str | None = None,
+        format_annotation: bool = False,
+    ) -> Grammar:
+        """Compiles structural tags: (begin, (kind, text) of the content or `None` for any text, end).
+
+        Begin and end are (whether it is a token's name, text). `Engine.structural_tags` is made of it.
+        """
 
 @final
 class Grammar:

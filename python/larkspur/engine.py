@@ -10,6 +10,7 @@ from typing import Any
 from . import _native
 from ._native import Grammar, Vocabulary
 from ._schema import schema_text
+from .tags import Tag
 from .tokenizers import vocabulary_of
 
 
@@ -73,6 +74,33 @@ class Engine(_native.Engine):
         if not literals:
             raise ValueError("a choice needs one text at least")
         return self.compile("lark", "%llguidance {}\nstart: " + "\n     | ".join(literals), name="<choice>")
+
+    def structural_tags(
+        self,
+        tags: Iterable[Tag],
+        *,
+        triggers: Sequence[str] = (),
+        excludes: Sequence[str] = (),
+        at_least: int = 0,
+        at_most: int | None = None,
+        end_with_last_tag: bool = False,
+        **options: Any,
+    ) -> Grammar:
+        """Free text until a trigger, then one of the tags that begin with it, then free text again.
+
+        `triggers` are by default the beginnings of the tags. `excludes` are texts that free text does not hold. With
+        `end_with_last_tag` the text ends with the last tag that `at_most` allows. Options as `compile`.
+        docs/structural-tags.md has the meaning. Raises `GrammarError`.
+        """
+        return self.compile_tags(
+            [tag.arguments() for tag in tags],
+            triggers=triggers,
+            excludes=excludes,
+            at_least=at_least,
+            at_most=at_most,
+            end_with_last_tag=end_with_last_tag,
+            **options,
+        )
 
     def grammar(self, path: str | os.PathLike[str], **options: Any) -> Grammar:
         """Compiles a file, of the language that its name says. Raises `GrammarError`, `OSError`, `ValueError`."""

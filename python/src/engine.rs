@@ -11,7 +11,8 @@ use pyo3::types::PyDict;
 use crate::diagnostic::Diagnostic;
 use crate::errors::{grammar_error, matcher_error};
 use crate::matcher::Matcher;
-use crate::options::{limits, reading};
+use crate::options::{Reading, limits, reading, reading_of};
+use crate::tags::{Around, TagArguments, tags_source};
 use crate::vocabulary::Vocabulary;
 
 /// What all grammars of one vocabulary share.
@@ -50,7 +51,32 @@ impl Engine {
         text_signature = "($self, kind, text, *, name=None, start=None, lexer=None, llguidance_face=False, spelling=None, import_path=None, modules=None, retriever=None, draft=None, format_annotation=False)"
     )]
     fn compile(&self, py: Python, kind: &str, text: String, options: Option<&Bound<PyDict>>) -> PyResult<Grammar> {
-        let reading = reading(kind, text, options)?;
+        self.compile_reading(py, reading(kind, text, options)?)
+    }
+
+    #[pyo3(
+        signature = (tags, *, triggers=vec![], excludes=vec![], at_least=0, at_most=None, end_with_last_tag=false, **options),
+        text_signature = "($self, tags, *, triggers=..., excludes=..., at_least=0, at_most=None, end_with_last_tag=False, name=None, lexer=None, llguidance_face=False, spelling=None, import_path=None, modules=None, retriever=None, draft=None, format_annotation=False)"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments of Python's")]
+    fn compile_tags(
+        &self,
+        py: Python,
+        tags: Vec<TagArguments>,
+        triggers: Vec<String>,
+        excludes: Vec<String>,
+        at_least: u8,
+        at_most: Option<u8>,
+        end_with_last_tag: bool,
+        options: Option<&Bound<PyDict>>,
+    ) -> PyResult<Grammar> {
+        let around = Around { triggers, excludes, at_least, at_most, end_with_last_tag };
+        self.compile_reading(py, reading_of(tags_source(tags, around)?, options)?)
+    }
+}
+
+impl Engine {
+    fn compile_reading(&self, py: Python, reading: Reading) -> PyResult<Grammar> {
         match py.detach(|| self.inner.compile_with(&reading.source, &reading.options)) {
             Ok(inner) => Ok(Grammar { inner, vocabulary: self.inner.vocabulary().clone() }),
             Err(error) => Err(grammar_error(py, &error)),

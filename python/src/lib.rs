@@ -13,6 +13,7 @@ mod matcher;
 mod memory;
 mod options;
 mod progress;
+mod tags;
 mod vocabulary;
 
 /// The module.

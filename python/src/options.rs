@@ -21,6 +21,11 @@ pub(crate) fn reading(kind: &str, text: String, arguments: Option<&Bound<PyDict>
             .map_err(|error| PyValueError::new_err(error.to_string()))?,
         _ => source(kind, text)?,
     };
+    reading_of(source, arguments)
+}
+
+/// The same for a source that is made already.
+pub(crate) fn reading_of(source: Source, arguments: Option<&Bound<PyDict>>) -> PyResult<Reading> {
     let mut reading = Reading { source, options: CompileOptions::default() };
     for (key, value) in arguments.into_iter().flatten() {
         if !value.is_none() {
@@ -51,7 +56,8 @@ impl Reading {
     }
 }
 
-fn source(kind: &str, text: String) -> PyResult<Source> {
+/// A text of a kind.
+pub(crate) fn source(kind: &str, text: String) -> PyResult<Source> {
     Ok(match kind {
         "lark" => Source::lark(text),
         "gbnf" => Source::gbnf(text),

@@ -63,6 +63,21 @@ def test_schema_of_the_wrong_type(engine: Engine) -> None:
         engine.json_schema(7)
 
 
+def test_structural_tags(engine: Engine) -> None:
+    tags = [larkspur.Tag("<a>", "</a>", regex="[0-9]+"), larkspur.Tag("<b>", "</b>")]
+    grammar = engine.structural_tags(tags, excludes=["bad"], at_most=1)
+    assert accepts(grammar, "x<a>12</a>y") and accepts(grammar, "<b>bad <a></b>") and accepts(grammar, "x < y")
+    assert not accepts(grammar, "<a>x</a>") and not accepts(grammar, "bad") and not accepts(grammar, "<a>1</a><a>2</a>")
+    grammar = engine.structural_tags(tags, at_least=1, at_most=1, end_with_last_tag=True)
+    assert not accepts(grammar, "x") and not accepts(grammar, "<a>1</a>x") and accepts(grammar, "x<a>1</a>")
+    with pytest.raises(ValueError, match="2 grammars"):
+        engine.structural_tags([larkspur.Tag("<a>", "</a>", regex="a", lark="start: /a/")])
+    with pytest.raises(larkspur.GrammarError):
+        engine.structural_tags([larkspur.Tag("<a>", "</a>", gbnf="root ::= b")])
+    named = engine.structural_tags([larkspur.Tag(larkspur.Token("<eos>"), "", regex="a")])
+    assert 256 in named.matcher().allowed_tokens()
+
+
 def test_files(engine: Engine, tmp_path: Any) -> None:
     (tmp_path / "digits.lark").write_text("D: /[0-9]/")
     (tmp_path / "main.lark").write_text("%import .digits.D\nstart: D D")

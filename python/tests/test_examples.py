@@ -10,7 +10,7 @@ import pytest
 
 from common import ROOT
 
-QUICK = ["reasoning_then_json", "sglang_style", "tool_calling", "vllm_style"]
+QUICK = ["reasoning_then_json", "sglang_style", "structural_tags", "tool_calling", "vllm_style"]
 LONG = ["transformers_generate"]
 
 
@@ -34,6 +34,8 @@ def test_quick(name: str) -> None:
     assert result
     if name == "tool_calling":
         assert result == [("get_weather", {"city": "Oslo", "unit": "C"}), ("add", {"a": 12, "b": 30})]
+    if name == "structural_tags":
+        assert '<function=get_weather>{"city":"Oslo"}</function> And: <function=add>1+2</function> Done.' in result
     if name == "reasoning_then_json":
         assert set(result) == {"answer", "sure"}
 

@@ -136,3 +136,16 @@ def test_vocabularies_of_any_length() -> None:
         table = larkspur.allocate(1, vocabulary)
         larkspur.fill(matcher, table)
         assert bits(table.tolist()[0]) == list(range(length)) == matcher.allowed_tokens()
+
+
+@pytest.mark.long
+def test_mlx(engine: Engine) -> None:
+    mx = pytest.importorskip("mlx.core")
+    from larkspur import mlx as masks
+
+    table = masks.allocate(1, engine.vocabulary)
+    masks.fill(engine.regex("[ab]").matcher(), table)
+    logits = masks.apply(mx.zeros((1, 300)), table)
+    assert np.flatnonzero(np.isfinite(np.array(logits)[0])).tolist() == [97, 98]
+    with pytest.raises(ValueError, match="fit together"):
+        masks.apply(mx.zeros((2, 300)), table)

@@ -76,8 +76,8 @@ def test_a_number_is_not_cut_after_one_digit() -> None:
 
 
 def test_tokens_cross_terminals_and_ignored_text_appears() -> None:
-    # ` the` is one token, of ignored text and a terminal; `of the` cannot be spelled otherwise with these wishes.
-    wishes = [[tokenizer("gpt2").encode(word), 100.0] for word in ("of", " the", "end")]
+    # ` the` is one token, of ignored text and a terminal.
+    wishes = [[tokenizer("gpt2").encode(word), 100.0] for word in ("of", " the", "end", "<|endoftext|>")]
     text = complete('start: "of" "the" "end"\n%ignore " "', max_new_tokens=9, sequence_bias=wishes)
     assert text == "of theend"
 

@@ -15,6 +15,7 @@ use larkspur_parser::{EngineOptions, MatcherError};
 use serde::Deserialize;
 
 use crate::compare::{self, Answers, Rig, tokenize};
+use crate::inner::{INNER_LANGUAGES, read_inner};
 use crate::oracle::{Oracle, State, Token, Vocab};
 
 /// A file of cases.
@@ -232,7 +233,14 @@ impl Case {
             let source = sources.add(name.clone(), text);
             let start = if grammars.is_empty() { self.start.as_deref() } else { None };
             let modules = Some(&modules);
-            let options = LarkOptions { start, lexer: mode, name: &name, modules, ..LarkOptions::new(&limits) };
+            let options = LarkOptions {
+                start,
+                lexer: mode,
+                name: &name,
+                modules,
+                inner_languages: INNER_LANGUAGES,
+                ..LarkOptions::new(&limits)
+            };
             let parsed = parse(&mut sources, source, &options);
             diagnostics.extend(parsed.diagnostics.into_iter().filter(Diagnostic::is_error));
             grammars.extend(parsed.grammar);
@@ -240,7 +248,8 @@ impl Case {
         if !diagnostics.is_empty() {
             return Err(diagnostics);
         }
-        link(grammars, |_| unreachable!("cases of Lark have no schemas"))
+        let mode = grammars[0].options.lexer;
+        link(grammars, |language, body| read_inner(&mut sources, mode, language, body))
     }
 
     /// Bytes of a text.

@@ -5,6 +5,7 @@
 
 pub mod cases;
 pub mod compare;
+pub mod inner;
 pub mod oracle;
 pub mod random;
 pub mod samples;

@@ -251,7 +251,7 @@ impl Oracle {
         vec![Rc::new(next)]
     }
 
-    /// `exact`: every lexeme that matches ends, and goes on as well.
+    /// `exact`: every lexeme that matches ends, and goes on as well, but for those that compete with others.
     fn feed_exact(&self, configuration: &Configuration, byte: u8) -> Vec<Rc<Configuration>> {
         let mut results = Vec::new();
         let mut live = self.step(&configuration.live, byte);
@@ -267,11 +267,18 @@ impl Oracle {
         }
         live.sort();
         live.dedup();
-        let next = under_way(configuration, byte, set_here, live, false);
+        let next = under_way(configuration, byte, set_here, self.without_losers(live), false);
         if next.live.iter().any(|live| self.can_finish(&next, live)) {
             results.push(Rc::new(next));
         }
         results
+    }
+
+    /// Lazy lexemes of grammars in `longest` mode that match now drop those that compete with them.
+    fn without_losers(&self, live: Vec<Live>) -> Vec<Live> {
+        let ends = |live: &Live| self.competes(live) && self.is_lazy(live) && self.is_match(live);
+        let won: BTreeSet<usize> = live.iter().filter(|live| ends(live)).map(|live| live.began).collect();
+        live.into_iter().filter(|live| !self.competes(live) || !won.contains(&live.began) || ends(live)).collect()
     }
 
     /// The live lexemes after a byte, without those that cannot go on.
@@ -288,9 +295,13 @@ impl Oracle {
     }
 
     /// `exact`: whether a live lexeme can be followed up to an accepted text. What the grammar needs afterwards can
-    /// stand directly behind a lexeme that is not ignored; an ignored one must end where it cannot go on.
+    /// stand directly behind a lexeme that is not ignored; an ignored one must end where it cannot go on. Nothing of the
+    /// kind is promised of a grammar in `longest` mode.
     fn can_finish(&self, configuration: &Configuration, live: &Live) -> bool {
         let Expected::Ignored(grammar, _) = live.what else { return true };
+        if self.competes(live) {
+            return true;
+        }
         // What follows does not depend on where the ignored text ends.
         let before = configuration.chart[..configuration.position()].to_vec();
         let next = self.symbols.scan(&before, &[(live.what, live.began)], &configuration.letters, configuration.tokens);
@@ -361,29 +372,47 @@ impl Oracle {
         let mut matching: Vec<usize> = (0..live.len()).filter(|&at| self.is_match(&live[at])).collect();
         match self.symbols.mode() {
             LexerMode::Longest if configuration.ended => {}
-            LexerMode::Longest => {
-                let priority = |at: &usize| match live[*at].what {
-                    Expected::Lexeme(lexeme) => self.symbols.lexeme(lexeme).priority,
-                    Expected::Ignored(..) => 0,
-                };
-                let highest = matching.iter().map(priority).max();
-                matching.retain(|at| Some(priority(at)) == highest);
-                let is_literal = |at: &usize| self.is_literal(live[*at].what);
-                if self.symbols.options().keywords && matching.iter().any(is_literal) {
-                    matching.retain(is_literal);
-                }
-            }
-            LexerMode::Exact => matching.retain(|&at| match (live[at].what, next) {
-                // Ignored text is taken whole.
-                (Expected::Ignored(..), Some(byte)) => {
+            LexerMode::Longest => self.keep_winners(live, &mut matching),
+            LexerMode::Exact => {
+                let takes = |live: &Live| {
                     let mut regexes = self.regexes.borrow_mut();
-                    let longer = regexes.derivative(live[at].rest, byte);
-                    !regexes.nonempty(longer)
+                    next.is_some_and(|byte| {
+                        let longer = regexes.derivative(live.rest, byte);
+                        regexes.nonempty(longer)
+                    })
+                };
+                let began: BTreeSet<usize> = matching.iter().map(|&at| live[at].began).collect();
+                let (competing, mut others): (Vec<usize>, _) =
+                    matching.into_iter().partition(|&at| self.competes(&live[at]));
+                // Ignored text is taken whole.
+                others.retain(|&at| !matches!(live[at].what, Expected::Ignored(..)) || !takes(&live[at]));
+                for began in began {
+                    let mut together: Vec<usize> =
+                        competing.iter().copied().filter(|&at| live[at].began == began).collect();
+                    if !live.iter().any(|live| live.began == began && self.competes(live) && takes(live)) {
+                        self.keep_winners(live, &mut together);
+                        others.extend(together);
+                    }
                 }
-                _ => true,
-            }),
+                others.sort();
+                matching = others;
+            }
         }
         matching
+    }
+
+    /// Of lexemes that match and compete, those that end.
+    fn keep_winners(&self, live: &[Live], matching: &mut Vec<usize>) {
+        let priority = |at: &usize| match live[*at].what {
+            Expected::Lexeme(lexeme) => self.symbols.lexeme(lexeme).priority,
+            Expected::Ignored(..) => 0,
+        };
+        let highest = matching.iter().map(priority).max();
+        matching.retain(|at| Some(priority(at)) == highest);
+        let is_literal = |at: &usize| self.is_literal(live[*at].what);
+        if self.symbols.options().keywords && matching.iter().any(is_literal) {
+            matching.retain(is_literal);
+        }
     }
 
     /// The ended lexemes by the string that `stop` may have read again, none first.
@@ -531,6 +560,9 @@ impl Oracle {
     }
     fn is_lazy(&self, live: &Live) -> bool {
         self.lexeme(live.what).lazy
+    }
+    fn competes(&self, live: &Live) -> bool {
+        self.lexeme(live.what).competes
     }
     fn is_literal(&self, what: Expected) -> bool {
         self.lexeme(what).is_literal

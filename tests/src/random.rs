@@ -20,8 +20,8 @@ use crate::toys::{Toy, ToySpec, toy_specs};
 /// Grammars of one text: the first is the root, all can be embedded. Its `Debug` is nearly Lark.
 #[derive(Clone)]
 pub struct Spec {
-    /// How lexemes end.
-    pub exact: bool,
+    /// How lexemes end: one bit for each grammar, set for `exact`.
+    pub exact: u8,
     /// `keywords`.
     pub keywords: bool,
     /// `unproductive: allow`.
@@ -31,6 +31,9 @@ pub struct Spec {
     /// The grammars.
     pub grammars: Vec<GrammarSpec>,
 }
+
+/// [`Spec::exact`] of all grammars.
+pub const EXACT: u8 = u8::MAX;
 
 /// [`IgnoreEdges`] by number.
 pub type Edges = u8;
@@ -144,7 +147,8 @@ impl Features {
 pub fn specs(features: Features) -> impl Strategy<Value = Spec> {
     let count = if features.embeds { 1..3usize } else { 1..2 };
     let grammars = prop::collection::vec(grammar_specs(features.automata), count);
-    (any::<bool>(), any::<bool>(), prop::bool::weighted(0.2), 0..4u8, grammars).prop_map(
+    let exact = prop_oneof![2 => Just(0), 2 => Just(EXACT), 1 => any::<u8>()];
+    (exact, any::<bool>(), prop::bool::weighted(0.2), 0..4u8, grammars).prop_map(
         move |(exact, keywords, endless, edges, grammars)| Spec {
             exact,
             keywords: keywords && features.attributes,
@@ -272,13 +276,13 @@ impl Spec {
     /// The IR.
     pub fn link(&self) -> LinkedGrammar {
         let grammars = (0..self.grammars.len()).map(|at| self.grammar(at)).collect();
-        link(grammars, |_| unreachable!("no JSON schemas here")).expect("embeds name grammars that are there")
+        link(grammars, |_, _| unreachable!("no JSON schemas here")).expect("embeds name grammars that are there")
     }
 
     fn grammar(&self, at: usize) -> Grammar {
         let spec = &self.grammars[at];
         let mut grammar = Grammar::new(format!("g{at}"));
-        grammar.options.lexer = if self.exact { LexerMode::Exact } else { LexerMode::Longest };
+        grammar.options.lexer = if self.exact >> at & 1 == 1 { LexerMode::Exact } else { LexerMode::Longest };
         grammar.options.keywords = self.keywords;
         grammar.options.unproductive = if self.endless { Unproductive::Allow } else { Unproductive::Error };
         grammar.options.ignore_once = spec.ignore_once;
@@ -427,11 +431,11 @@ impl RegexSpec {
 impl fmt::Debug for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let edges = ["both", "leading", "trailing", "none"][usize::from(self.edges % 4)];
-        let mode = if self.exact { "exact" } else { "longest" };
         let unproductive = if self.endless { "allow" } else { "error" };
-        write!(f, "lexer {mode}, ignore_edges {edges}, unproductive {unproductive}, keywords {}", self.keywords)?;
+        write!(f, "ignore_edges {edges}, unproductive {unproductive}, keywords {}", self.keywords)?;
         for (number, grammar) in self.grammars.iter().enumerate() {
-            write!(f, "\n--- g{number}, ignore_once {}", grammar.ignore_once)?;
+            let mode = if self.exact >> number & 1 == 1 { "exact" } else { "longest" };
+            write!(f, "\n--- g{number}, lexer {mode}, ignore_once {}", grammar.ignore_once)?;
             let (rules, terminals) = (grammar.rules.len(), grammar.terminals.len());
             for (number, (body, max_tokens)) in grammar.rules.iter().enumerate() {
                 let attribute = max_tokens.map(|tokens| format!("[max_tokens={tokens}]")).unwrap_or_default();

@@ -11,6 +11,7 @@ use larkspur_lark_frontend::LarkOptions;
 use serde::Deserialize;
 
 use crate::cases::{Reject, Step};
+use crate::inner::{INNER_LANGUAGES, read_inner};
 use crate::oracle::{Token, Vocab};
 
 /// A sample grammar with its texts.
@@ -94,18 +95,18 @@ impl Sample {
         let start = Some(self.start.as_str());
         let (grammar, diagnostics) = match self.language {
             Language::Lark => {
-                let options = LarkOptions { start, ..LarkOptions::new(&limits) };
+                let options = LarkOptions { start, inner_languages: INNER_LANGUAGES, ..LarkOptions::new(&limits) };
                 let parsed = larkspur_lark_frontend::parse(&mut sources, source, &options);
                 (parsed.grammar, parsed.diagnostics)
             }
             Language::Gbnf => {
                 let options = GbnfOptions { start, ..GbnfOptions::new(&limits) };
-                let parsed = larkspur_gbnf_frontend::parse(&sources, source, &options);
+                let parsed = larkspur_gbnf_frontend::parse(&sources, sources.whole(source), &options);
                 (parsed.grammar, parsed.diagnostics)
             }
             Language::Kbnf => {
                 let options = KbnfOptions { start, ..KbnfOptions::new(&limits) };
-                let parsed = larkspur_kbnf_frontend::parse(&sources, source, &options);
+                let parsed = larkspur_kbnf_frontend::parse(&sources, sources.whole(source), &options);
                 (parsed.grammar, parsed.diagnostics)
             }
         };
@@ -113,7 +114,8 @@ impl Sample {
         let grammar = grammar.with_context(|| format!("{errors:?}"))?;
         let expected = if self.lexer == Mode::Exact { LexerMode::Exact } else { LexerMode::Longest };
         ensure!(grammar.options.lexer == expected, "the grammar's lexer mode is not the one that its texts are for");
-        link(vec![grammar], |_| Err(Vec::new())).map_err(|errors| anyhow::anyhow!("{errors:?}"))
+        link(vec![grammar], |language, body| read_inner(&mut sources, expected, language, body))
+            .map_err(|errors| anyhow::anyhow!("{errors:?}"))
     }
 
     /// The 256 bytes, EOS, and the special tokens of the texts.

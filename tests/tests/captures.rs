@@ -4,7 +4,7 @@ use larkspur_parser::{EngineOptions, Matcher, MatcherOptions};
 use larkspur_tests::compare::compile;
 use larkspur_tests::oracle::captures::{Capture, NoAnswer, captures};
 use larkspur_tests::oracle::{Token, Vocab};
-use larkspur_tests::random::{Features, specs};
+use larkspur_tests::random::{EXACT, Features, specs};
 use proptest::prelude::*;
 
 proptest! {
@@ -16,7 +16,7 @@ proptest! {
         mut spec in specs(Features { embeds: true, attributes: true, ..Features::default() }),
         texts in prop::collection::vec("[abc]{0,5}", 30),
     ) {
-        spec.exact = true;
+        spec.exact = EXACT;
         let mut linked = spec.link();
         for (number, grammar) in linked.grammars.iter_mut().enumerate() {
             for rule in grammar.rules.iter_mut() {

@@ -20,7 +20,7 @@ fn read(text: &str, mode: LexerMode) -> Result<LinkedGrammar, Vec<Diagnostic>> {
     let source = sources.add("hostile.lark", text);
     let parsed = parse(&mut sources, source, &LarkOptions { lexer: Some(mode), ..LarkOptions::new(&limits) });
     match parsed.grammar {
-        Some(grammar) => link(vec![grammar], |_| unreachable!("no schemas")),
+        Some(grammar) => link(vec![grammar], |_, _| unreachable!("no schemas")),
         None => Err(parsed.diagnostics),
     }
 }

@@ -51,7 +51,7 @@ fn exact_mode_accepts_what_lark_accepts() {
             failures.push(format!("{grammar}is refused: {:#?}", parsed.diagnostics));
             continue;
         };
-        let linked = link(vec![ir], |_| unreachable!("no schemas")).expect("nothing to link");
+        let linked = link(vec![ir], |_, _| unreachable!("no schemas")).expect("nothing to link");
         let vocab = Vocab::default();
         let Ok(oracle) = Oracle::new(&linked, &vocab) else {
             if let Some((text, _)) = texts.iter().find(|(_, accepted)| *accepted) {

@@ -64,7 +64,7 @@ fn linked(text: &str, mode: LexerMode) -> LinkedGrammar {
     let source = sources.add("limits.lark", text);
     let parsed = parse(&mut sources, source, &LarkOptions { lexer: Some(mode), ..LarkOptions::new(&limits) });
     let grammar = parsed.grammar.unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics));
-    link(vec![grammar], |_| unreachable!("no schemas")).expect("nothing to link")
+    link(vec![grammar], |_, _| unreachable!("no schemas")).expect("nothing to link")
 }
 
 /// Compiles for the single bytes, without slices, so that masks walk the whole trie and regexes are the grammar's own.

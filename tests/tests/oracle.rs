@@ -7,7 +7,7 @@ use larkspur_grammar::{Grammar, LinkedGrammar};
 use larkspur_tests::compare::reaches_an_end;
 use larkspur_tests::oracle::regex::Regexes;
 use larkspur_tests::oracle::{Oracle, State, Vocab};
-use larkspur_tests::random::{Features, Spec, specs, vocabs};
+use larkspur_tests::random::{EXACT, Features, Spec, specs, vocabs};
 use proptest::prelude::*;
 
 /// All texts of up to `len` letters.
@@ -207,7 +207,7 @@ proptest! {
         vocab in vocabs(),
         choices: [u8; 6],
     ) {
-        spec.exact = true;
+        spec.exact = EXACT;
         let Ok(oracle) = Oracle::new(&spec.link(), &vocab) else { return Ok(()) };
         let mut state = oracle.start();
         let mut read = Vec::new();
@@ -230,7 +230,7 @@ proptest! {
 }
 
 fn is_context_free(mut spec: Spec) -> Result<(), TestCaseError> {
-    spec.exact = true;
+    spec.exact = EXACT;
     for grammar in &mut spec.grammars {
         grammar.ignore.clear();
     }

@@ -239,9 +239,9 @@ pub fn compile(text: &str) -> Option<CompiledGrammar> {
     let limits = Limits::default();
     let mut sources = SourceMap::new();
     let source = sources.add("test.gbnf", text);
-    let parsed = parse(&sources, source, &GbnfOptions::new(&limits));
+    let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(&limits));
     let grammar = parsed.grammar.unwrap_or_else(|| panic!("{text}\n{:#?}", parsed.diagnostics));
-    let linked = link(vec![grammar], |_| unreachable!("no schemas")).expect("nothing to link");
+    let linked = link(vec![grammar], |_, _| unreachable!("no schemas")).expect("nothing to link");
     let options = EngineOptions { limits, slices: vec![] };
     let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
     match CompiledGrammar::compile(&shared, linked) {

@@ -41,7 +41,7 @@ pub fn compiled_as(
     let source = sources.add("schema.json", schema);
     let parsed = compile(&mut sources, Span::new(source, 0, schema.len()), options);
     let Some(grammar) = parsed.grammar else { return (Err(parsed.diagnostics.clone()), parsed.diagnostics) };
-    let linked = link(vec![grammar], |_| Err(Vec::new())).expect("a schema embeds nothing");
+    let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("a schema embeds nothing");
     (CompiledGrammar::compile(shared, linked), parsed.diagnostics)
 }
 

@@ -263,13 +263,13 @@ pub fn compile(text: &str) -> Option<CompiledGrammar> {
     let limits = Limits::default();
     let mut sources = SourceMap::new();
     let source = sources.add("test.kbnf", text);
-    let parsed = parse(&sources, source, &KbnfOptions::new(&limits));
+    let parsed = parse(&sources, sources.whole(source), &KbnfOptions::new(&limits));
     let Some(grammar) = parsed.grammar else {
         let codes: Vec<&str> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         assert_eq!(codes, ["K022"], "{text}\n{:#?}", parsed.diagnostics);
         return None;
     };
-    let linked = link(vec![grammar], |_| unreachable!("no schemas")).expect("nothing to link");
+    let linked = link(vec![grammar], |_, _| unreachable!("no schemas")).expect("nothing to link");
     let options = EngineOptions { limits, slices: vec![] };
     let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
     match CompiledGrammar::compile(&shared, linked) {

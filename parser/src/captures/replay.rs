@@ -305,7 +305,7 @@ impl<'a> Replay<'a> {
         while let Some(group) = agenda.pop() {
             let goes_on = self.goes_on(&group, byte)?;
             let machine = &mut *self.chart.machine;
-            let ends = machine.lexer.ends_before(group.lex, byte)?;
+            let ends = machine.lexer.ends_before(group.lex, byte, goes_on)?;
             if ends != NO_LEXEMES {
                 let (read_again, after) = self.end(&group, ends, pos)?;
                 agenda.extend(read_again);
@@ -405,12 +405,22 @@ impl<'a> Replay<'a> {
                 None => from.push((set, nodes)),
             }
         }
+        let mut begun: Vec<(SetId, Vec<NodeId>)> = Vec::new();
         for (set, nodes) in from {
             // What follows a token letter counts for the next token.
             self.chart.begin(self.pos, self.token + 1);
             nodes.iter().try_for_each(|&node| self.chart.scan_token(node, token, self.pos))?;
             let node = self.chart.finish(&[])?;
-            let group = self.fresh(set, vec![node])?;
+            match begun.first_mut().filter(|_| self.chart.cfg.mode == LexerMode::Exact) {
+                Some((all, nodes)) => {
+                    *all = self.chart.machine.sets.union(*all, set)?;
+                    nodes.push(node);
+                }
+                None => begun.push((set, vec![node])),
+            }
+        }
+        for (set, nodes) in begun {
+            let group = self.fresh(set, nodes)?;
             self.groups.push(group);
         }
         let groups = std::mem::take(&mut self.groups);

@@ -45,6 +45,7 @@ struct Atom {
 
 struct Lowering<'a> {
     linked: &'a LinkedGrammar,
+    mode: LexerMode,
     vocabulary: &'a Vocabulary,
     limits: &'a Limits,
     regexes: RegexSet,
@@ -73,6 +74,7 @@ struct LexemeKey {
     tail: Option<(RegexId, RegexId, bool, Option<String>)>,
     temperature: Option<u32>,
     ignored_by: Option<GrammarId>,
+    competes: bool,
     recorded: bool,
 }
 
@@ -93,6 +95,7 @@ pub(crate) fn lower(
 ) -> Result<(Cfg, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut lowering = Lowering {
         linked: &linked,
+        mode: mode(&linked),
         vocabulary,
         limits,
         regexes: RegexSet::new(),
@@ -120,14 +123,14 @@ pub(crate) fn lower(
         );
     }
     let (ignored, ignore_once) = lowering.ignored();
-    let Lowering { regexes, lexemes, nonterminals, dots, token_letters, mut diagnostics, .. } = lowering;
+    let Lowering { mode, regexes, lexemes, nonterminals, dots, token_letters, mut diagnostics, .. } = lowering;
     diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| (label.span.source, label.span.start)));
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(diagnostics);
     }
     let options = &linked.grammars[linked.root].options;
     let cfg = Cfg {
-        mode: options.lexer,
+        mode,
         keywords: options.keywords,
         has_scopes: nonterminals.iter().any(|nonterminal| nonterminal.max_tokens.is_some()),
         has_conditions: nonterminals.iter().any(|n| n.alternatives.iter().any(|a| a.condition.is_some())),
@@ -296,6 +299,7 @@ impl<'a> Lowering<'a> {
             tail: None,
             temperature: context.temperature,
             ignored_by: None,
+            competes: self.competes(context.grammar),
             recorded: true,
         };
         Some(self.lexeme(key, terminal.name.clone(), terminal.span))
@@ -374,6 +378,7 @@ impl<'a> Lowering<'a> {
                 tail: None,
                 temperature: context.temperature,
                 ignored_by: None,
+                competes: self.competes(context.grammar),
                 recorded: false,
             };
             let lexeme = self.lexeme(key, format!("{}{more}", names.join(" | ")), terminals[0].span);
@@ -541,6 +546,7 @@ impl<'a> Lowering<'a> {
                 tail,
                 temperature: context.temperature,
                 ignored_by: None,
+                competes: self.competes(context.grammar),
                 recorded: false,
             };
             Some((self.lexeme(key, terminal.name.clone(), terminal.span), optional))
@@ -575,7 +581,6 @@ impl<'a> Lowering<'a> {
         if let Some(&id) = self.lexeme_ids.get(&key) {
             return id;
         }
-        let mode = self.linked.grammars[self.linked.root].options.lexer;
         let pattern = match &key.pattern {
             PatternKey::Literals(literals) => self.literals(literals),
             PatternKey::Regex(regex) if key.recorded => Pattern::Regex(*regex),
@@ -584,7 +589,7 @@ impl<'a> Lowering<'a> {
                 RegexNode::Or(parts) if !key.lazy && parts.iter().all(|&part| self.is_text(part)) => {
                     self.literals(parts)
                 }
-                _ if key.lazy && mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(*regex)),
+                _ if key.lazy && self.mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(*regex)),
                 _ => Pattern::Regex(*regex),
             },
         };
@@ -608,10 +613,15 @@ impl<'a> Lowering<'a> {
             tail,
             temperature: key.temperature.map(f32::from_bits),
             ignored_by: key.ignored_by,
+            competes: key.competes,
             recorded: key.recorded,
         });
         self.lexeme_ids.insert(key, id);
         id
+    }
+
+    fn competes(&self, grammar: GrammarId) -> bool {
+        self.linked.grammars[grammar].options.lexer == LexerMode::Longest
     }
 
     fn is_text(&self, regex: RegexId) -> bool {
@@ -650,6 +660,7 @@ impl<'a> Lowering<'a> {
                     tail: None,
                     temperature: None,
                     ignored_by: Some(id),
+                    competes: self.competes(id),
                     recorded: false,
                 };
                 lexemes.push(self.lexeme(key, terminal.name.clone(), terminal.span));
@@ -699,6 +710,20 @@ impl<'a> Lowering<'a> {
         self.token_letter_ids.insert((grammar_id, id), letter);
         letter
     }
+}
+
+/// `exact` if it is that of a grammar that the root leads to.
+fn mode(linked: &LinkedGrammar) -> LexerMode {
+    let mut seen = FxHashSet::from_iter([linked.root]);
+    let mut agenda = vec![linked.root];
+    while let Some(id) = agenda.pop() {
+        let grammar = &linked.grammars[id];
+        if grammar.options.lexer == LexerMode::Exact {
+            return LexerMode::Exact;
+        }
+        agenda.extend(grammar.embeds.iter().filter_map(|embed| embed.target).filter(|&target| seen.insert(target)));
+    }
+    LexerMode::Longest
 }
 
 enum Grouped {

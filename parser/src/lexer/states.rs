@@ -67,8 +67,10 @@ pub(crate) struct LexState {
     pub(super) matched: LexemeSetId,
     /// Lexemes that end if the next letter ends lexemes: those that match, by the mode's rule of priority.
     pub ends: LexemeSetId,
-    /// Whether all that is live is ignored text.
+    /// Whether all that is live is ignored text that has to be able to end.
     pub only_ignored: bool,
+    /// Whether a lexeme is live that [competes](crate::cfg::Lexeme::competes).
+    pub competes: bool,
     /// Whether the text of a live lexeme is recorded: what it was so far counts.
     pub records: bool,
     /// Whether a lexeme matches that may leave out its text: see [`Lexer::is_late`].
@@ -288,14 +290,16 @@ impl Lexer {
     }
 
     fn quick_row(&self, id: LexStateId, row: &Row) -> [u32; 256] {
-        let can_end = self.states[id].ends != NO_LEXEMES;
+        let ends = self.states[id].ends;
+        let can_end = ends != NO_LEXEMES;
         let is_longest = self.cfg.mode == LexerMode::Longest;
+        let all_compete = self.lexeme_sets[ends].iter().all(|&lexeme| self.cfg.lexemes[lexeme].competes);
         let records = self.states[id].records;
         row.next.map(|next| {
             let state = &self.states[next];
             // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
             let stays = state.kind == StateKind::Inside
-                && (is_longest || !state.only_ignored && !can_end)
+                && (is_longest || !state.only_ignored && (!can_end || all_compete && state.competes))
                 // Where nothing is recorded any more, it is forgotten where that began.
                 && state.records == records
                 && !state.is_late;
@@ -308,18 +312,25 @@ impl Lexer {
         })
     }
 
-    /// Lexemes that end in the state before a byte.
+    /// In `exact` mode: lexemes that end in the state before a byte, after which the thread is in the state `next`.
     #[inline]
-    pub fn ends_before(&mut self, id: LexStateId, byte: u8) -> Result<LexemeSetId, Fault> {
+    pub fn ends_before(&mut self, id: LexStateId, byte: u8, next: LexStateId) -> Result<LexemeSetId, Fault> {
         let ends = self.states[id].ends;
-        if ends == NO_LEXEMES || self.cfg.mode == LexerMode::Longest || !self.row(id)?.ignored_goes_on.contains(byte) {
+        let competes = self.states[next].competes;
+        if ends == NO_LEXEMES || !competes && !self.row(id)?.ignored_goes_on.contains(byte) {
             return Ok(ends);
         }
         let key = self.states[id].key.clone();
         let mut left = Vec::new();
         for &lexeme in &self.lexeme_sets[ends].to_vec() {
             let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a lexeme that ends is live").1;
-            if self.cfg.lexemes[lexeme].ignored_by.is_none() || !self.takes(lexeme, rest, byte)? {
+            let (is_ignored, is_competing) =
+                (self.cfg.lexemes[lexeme].ignored_by.is_some(), self.cfg.lexemes[lexeme].competes);
+            let is_held = match is_competing {
+                true => competes,
+                false => is_ignored && self.takes(lexeme, rest, byte)?,
+            };
+            if !is_held {
                 left.push(lexeme);
             }
         }
@@ -520,7 +531,10 @@ impl Lexer {
             }
         }
         let ends = if key.kind == StateKind::LazyEnd { matched.clone() } else { self.ends(&matched) };
-        let only_ignored = !key.entries.is_empty()
+        let is_mixed = self.cfg.mode == LexerMode::Exact;
+        let competes = is_mixed && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].competes);
+        let only_ignored = !competes
+            && !key.entries.is_empty()
             && key.entries.iter().all(|(lexeme, _)| self.cfg.lexemes[*lexeme].ignored_by.is_some());
         let records = self.cfg.has_recorded && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].recorded);
         let is_late = records && matched.iter().any(|&lexeme| self.late.get(lexeme.index()) == Some(&Some(true)));
@@ -531,6 +545,7 @@ impl Lexer {
             matched: self.lexeme_set(&matched),
             ends: self.lexeme_set(&ends),
             only_ignored,
+            competes,
             key: Arc::new(key),
         };
         let key = state.key.clone();
@@ -540,17 +555,16 @@ impl Lexer {
         Ok(id)
     }
 
-    /// Of the lexemes that match, those that end: all in `exact` mode, those of the highest priority in `longest`.
+    /// Of the lexemes that match, those that end: of those that compete the ones of the highest priority, and all others.
     fn ends(&self, matched: &[LexemeId]) -> Vec<LexemeId> {
-        if self.cfg.mode == LexerMode::Exact {
-            return matched.to_vec();
-        }
         let lexemes = &self.cfg.lexemes;
-        let highest = matched.iter().map(|&lexeme| lexemes[lexeme].priority).max();
-        let mut ends: Vec<LexemeId> =
-            matched.iter().copied().filter(|&lexeme| Some(lexemes[lexeme].priority) == highest).collect();
-        if self.cfg.keywords && ends.iter().any(|&lexeme| lexemes[lexeme].is_literal) {
-            ends.retain(|&lexeme| lexemes[lexeme].is_literal);
+        let mut ends = matched.to_vec();
+        let competing = || matched.iter().filter(|&&lexeme| lexemes[lexeme].competes);
+        let highest = competing().map(|&lexeme| lexemes[lexeme].priority).max();
+        ends.retain(|&lexeme| !lexemes[lexeme].competes || Some(lexemes[lexeme].priority) == highest);
+        let is_keyword = |&lexeme: &LexemeId| lexemes[lexeme].competes && lexemes[lexeme].is_literal;
+        if self.cfg.keywords && ends.iter().any(is_keyword) {
+            ends.retain(|&lexeme| !lexemes[lexeme].competes || lexemes[lexeme].is_literal);
         }
         ends
     }
@@ -622,7 +636,7 @@ impl Lexer {
         if cfg.mode == LexerMode::Exact {
             let matched = self.lexeme_sets[self.states[id].matched].clone();
             for &lexeme in &matched {
-                if cfg.lexemes[lexeme].ignored_by.is_some() {
+                if cfg.lexemes[lexeme].ignored_by.is_some() && !cfg.lexemes[lexeme].competes {
                     let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a match is live").1;
                     for byte in 0..=255u8 {
                         if self.takes(lexeme, rest, byte)? {
@@ -635,18 +649,22 @@ impl Lexer {
         Ok(row)
     }
 
-    /// The state of these entries after a byte: lazy lexemes that match end everything else in `longest` mode.
-    fn enter(&mut self, entries: Vec<(LexemeId, Rest)>) -> Result<LexStateId, Fault> {
+    /// The state of these entries after a byte: lazy lexemes that match end all others that compete with them.
+    fn enter(&mut self, mut entries: Vec<(LexemeId, Rest)>) -> Result<LexStateId, Fault> {
         if entries.is_empty() {
             return Ok(DEAD);
         }
-        if self.cfg.mode == LexerMode::Longest {
-            let mut ended = entries.clone();
-            ended.retain(|&(lexeme, rest)| self.cfg.lexemes[lexeme].lazy && self.matches(lexeme, rest));
-            if !ended.is_empty() {
-                return self.intern(StateKey { entries: ended.into(), kind: StateKind::LazyEnd });
+        let cfg = self.cfg.clone();
+        let mut ends_now = |&(lexeme, rest): &(LexemeId, Rest)| {
+            cfg.lexemes[lexeme].competes && cfg.lexemes[lexeme].lazy && self.matches(lexeme, rest)
+        };
+        let mut kind = StateKind::Inside;
+        if entries.iter().any(&mut ends_now) {
+            entries.retain(|entry| !cfg.lexemes[entry.0].competes || ends_now(entry));
+            if cfg.mode == LexerMode::Longest {
+                kind = StateKind::LazyEnd;
             }
         }
-        self.intern(StateKey { entries: entries.into(), kind: StateKind::Inside })
+        self.intern(StateKey { entries: entries.into(), kind })
     }
 }

@@ -51,7 +51,7 @@ impl Machine {
             if goes_on != DEAD {
                 agenda.push(self.moved(at, goes_on));
             }
-            let ends = self.lexer.ends_before(at.lex, byte)?;
+            let ends = self.lexer.ends_before(at.lex, byte, goes_on)?;
             if ends == NO_LEXEMES {
                 continue;
             }
@@ -61,6 +61,9 @@ impl Machine {
                 return Ok(true);
             }
             let lex = self.lexer.next(closure.start, byte)?;
+            if lex != DEAD && !self.lexer.state(lex).only_ignored {
+                return Ok(true);
+            }
             if lex != DEAD {
                 // Nothing but ignored text: no text is recorded.
                 agenda.push(Thread { lex, set, began: 0 });

@@ -77,6 +77,8 @@ pub struct Lexeme {
     pub is_literal: bool,
     /// The terminal's own regex and its tail.
     pub tail: Option<Tail>,
+    /// It is of a grammar in `longest` mode.
+    pub competes: bool,
     /// Its only match is the empty text, its first one.
     pub only_empty: bool,
 }
@@ -261,6 +263,7 @@ impl Symbols {
             priority: terminal.priority,
             is_literal: terminal.is_literal,
             tail,
+            competes: grammar.options.lexer == LexerMode::Longest,
         }
     }
 
@@ -272,9 +275,20 @@ impl Symbols {
     pub fn options(&self) -> &GrammarOptions {
         &self.linked.grammars[self.linked.root].options
     }
-    /// How lexemes end.
+    /// `exact` if some grammar that the root leads to is.
     pub fn mode(&self) -> LexerMode {
-        self.options().lexer
+        let mut reached = BTreeSet::from([self.linked.root]);
+        loop {
+            let grammars = reached.iter().map(|&id| &self.linked.grammars[id]);
+            let more: BTreeSet<GrammarId> =
+                grammars.flat_map(|grammar| grammar.embeds.iter().filter_map(|embed| embed.target)).collect();
+            if more.is_subset(&reached) {
+                break;
+            }
+            reached.extend(more);
+        }
+        let is_exact = reached.iter().any(|&id| self.linked.grammars[id].options.lexer == LexerMode::Exact);
+        if is_exact { LexerMode::Exact } else { LexerMode::Longest }
     }
     /// Whether texts without end count.
     pub fn allow_endless(&self) -> bool {

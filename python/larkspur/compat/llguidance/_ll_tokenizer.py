@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from larkspur import Engine, Grammar, GrammarError, Vocabulary
@@ -57,12 +57,6 @@ class LLTokenizer:
         self._engine = Engine(vocabulary, slices=slices)
         self._specials = dict(vocabulary.specials())
         self._eos = vocabulary.eos
-        ids: dict[str, TokenId] = {}
-        for token, name in self._specials.items():
-            ids.setdefault(name, token)
-        names = sorted(ids, key=len, reverse=True)
-        self._special_ids = ids
-        self._special_pattern = re.compile(b"|".join(re.escape(name.encode()) for name in names)) if names else None
         engine = self._engine
         self._compiled = lru_cache(_GRAMMARS_KEPT)(
             lambda text, kind: engine.compile(kind, text, llguidance_face=True)
@@ -176,13 +170,14 @@ class LLTokenizer:
     def tokenize_bytes(self, utf8bytes: bytes, *, parse_special: bool = False) -> list[TokenId]:
         """The model's tokens of a text; with `parse_special` the names of special tokens in it are these tokens."""
         expect(utf8bytes, bytes)
-        if not parse_special or self._special_pattern is None:
+        if not parse_special or not self._specials:
             return self._ordinary(utf8bytes)
+        pattern, ids = self._special_names
         tokens: list[TokenId] = []
         start = 0
-        for found in self._special_pattern.finditer(utf8bytes):
+        for found in pattern.finditer(utf8bytes):
             tokens += self._ordinary(utf8bytes[start : found.start()])
-            tokens.append(self._special_ids[found[0].decode()])
+            tokens.append(ids[found[0]])
             start = found.end()
         return tokens + self._ordinary(utf8bytes[start:])
 
@@ -234,6 +229,13 @@ class LLTokenizer:
             return self._compiled(text, kind)
         except GrammarError as error:
             raise ValueError(message(error.diagnostics)) from error
+
+    @cached_property
+    def _special_names(self) -> tuple[re.Pattern[bytes], dict[bytes, TokenId]]:
+        """What finds the names of special tokens in a text, the longest first, and their tokens."""
+        ids = {name.encode(): token for token, name in reversed(self._specials.items()) if name}
+        names = sorted(ids, key=len, reverse=True)
+        return re.compile(b"|".join(map(re.escape, names)) or b"(?!)"), ids
 
     def _ordinary(self, text: bytes) -> list[TokenId]:
         tokens = self._vocabulary.tokenize(text) if text else []
@@ -309,14 +311,22 @@ def _of_bytes(size: int | None, eos: list[TokenId] | None) -> Made:
 
 
 def _of_json(text: str, size: int | None, eos: list[TokenId] | None) -> Made:
-    try:
-        added = json.loads(text).get("added_tokens") or []
-    except (ValueError, AttributeError) as error:
-        raise ValueError(f"error loading tokenizer: {error}") from error
     # As in llguidance, and unlike the flags in the file, what looks like a special token is one.
-    names = [str(token["content"]) for token in added if re.fullmatch(r"<.*>", str(token["content"]), re.DOTALL)]
+    names = [name for name in _added_names(text) if name.startswith("<") and name.endswith(">")]
     vocabulary = Vocabulary.from_tokenizer_json(text.encode(), special_names=names, size=size)
     return _with_eos(vocabulary, eos)
+
+
+def _added_names(text: str) -> list[str]:
+    """The names of added tokens in a `tokenizer.json`, without reading the rest, which takes seconds where it is large."""
+    decoder = json.JSONDecoder()
+    for found in re.finditer(r'"added_tokens"\s*:\s*(?=\[)', text):
+        try:
+            added, _ = decoder.raw_decode(text, found.end())
+            return [str(token["content"]) for token in added]
+        except (ValueError, KeyError, TypeError):
+            continue
+    return []
 
 
 def _of_wrapper(wrapper: TokenizerWrapper, size: int | None, eos: list[TokenId] | None) -> Made:

@@ -14,8 +14,10 @@ __all__ = [
     "Matcher",
     "Vocabulary",
     "__version__",
+    "capture_spans",
     "check",
     "convert",
+    "unsettled_len",
 ]
 
 __version__: str

@@ -86,6 +86,8 @@ class LLInterpreter:
         self._reported_len = 0
         self._reported_tokens = 0
         self._reported_captures: list[Capture] = []
+        # Length of the text that the captures are those of.
+        self._captured_len = 0
         self._is_generated = False
 
     @property
@@ -272,8 +274,14 @@ class LLInterpreter:
         return progress
 
     def _new_captures(self) -> list[Capture]:
-        """The captures that were not reported yet, but for those that reach the end of the text and may grow yet."""
+        """The captures that were not reported yet, but for those that reach the end of the text and may grow yet.
+
+        Captures are derived from the whole text, so they are looked at each time that it has grown by a sixteenth.
+        """
         end = len(self._matcher.text())
+        if not self._is_over and end - self._captured_len < end // 16:
+            return []
+        self._captured_len = end
         captures = [
             capture
             for capture in self._call(lambda: capture_spans(self._matcher))

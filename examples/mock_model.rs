@@ -27,6 +27,7 @@ impl MockModel {
     }
 }
 
+/// Writes an order.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
     let grammar = engine.compile(&Source::lark(GRAMMAR))?;

@@ -329,7 +329,7 @@ impl<'a> Writer<'a> {
             }
             RegexNode::And(_) | RegexNode::Not(_) => self.refusals.push((span, "`&`, `~` and look-around")),
             RegexNode::Shortest(_) => self.refusals.push((span, "lexemes that end at their first match")),
-            RegexNode::MultipleOf { .. } | RegexNode::Dfa(..) => {
+            RegexNode::MultipleOf { .. } | RegexNode::Values { .. } | RegexNode::Dfa(..) => {
                 self.refusals.push((span, "regexes with an automaton of their own"));
             }
             RegexNode::Nothing => self.refusals.push((span, "terminals that match nothing")),

@@ -17,6 +17,8 @@ mod finite;
 mod lowering;
 mod remainder;
 mod simplify;
+mod tries;
+mod values;
 
 use std::hash::{BuildHasher, Hash};
 
@@ -73,6 +75,7 @@ enum Node<'a> {
     Literal(&'a [u8], Expr),
     Remainder(Remainder),
     Dfa(&'a dfa::Place),
+    Values(&'a values::Place),
     Not(Expr),
     /// `u32::MAX` is without bound. Never once exactly.
     Repeat(Expr, u32, u32),
@@ -90,6 +93,7 @@ enum Tag {
     Literal,
     Remainder,
     Dfa,
+    Values,
     Not,
     Repeat,
     Concat,
@@ -139,6 +143,9 @@ pub struct Algebra {
     remainder_ids: FxHashMap<Remainder, u32>,
     dfas: Vec<dfa::Words>,
     places: Vec<dfa::Place>,
+    /// How far numbers are read.
+    values: Vec<values::Place>,
+    tries: tries::Tries,
     partials: Vec<dfa::Partial>,
     partial_ids: FxHashMap<Box<[(u8, Expr)]>, u32>,
     /// Letters that lead on from states of automata, dropped when they are many.
@@ -173,6 +180,8 @@ impl Algebra {
             remainder_ids: FxHashMap::default(),
             dfas: Vec::new(),
             places: Vec::new(),
+            values: Vec::new(),
+            tries: tries::Tries::new(),
             partials: Vec::new(),
             partial_ids: FxHashMap::default(),
             live_letters: FxHashMap::default(),
@@ -196,23 +205,30 @@ impl Algebra {
         algebra
     }
 
-    /// Size: the expressions, with four operands or 32 bytes of literals counted as one, and a state of an automaton as
-    /// two.
+    /// Size: the expressions, with four operands or 32 bytes of literals counted as one, and a state of an automaton or a
+    /// place in numbers as two, a node of a trie of numbers as four.
     pub fn size(&self) -> usize {
-        self.cells.len() + self.operands.len() / 4 + self.text.len() / 32 + self.places.len()
+        let places = self.places.len() + self.values.len();
+        self.cells.len() + self.operands.len() / 4 + self.text.len() / 32 + places + 4 * self.tries.len()
     }
     /// All work that was ever done, in steps of about 20 ns.
     pub fn work(&self) -> u64 {
         self.work
     }
-    /// The expression without the texts of others.
+    /// The expression without the texts of another.
     ///
-    /// Errors: [`OverLimit::Size`]. Cost: linear in the others.
-    pub fn without(&mut self, expr: Expr, others: &[Expr]) -> Result<Expr, OverLimit> {
+    /// Errors: [`OverLimit::Size`].
+    pub fn without(&mut self, expr: Expr, other: Expr) -> Result<Expr, OverLimit> {
         self.check(u64::MAX)?;
-        let any = self.or(others.to_vec());
-        let none = self.not(any);
-        Ok(self.and(vec![expr, none]))
+        let not = self.not(other);
+        Ok(self.and(vec![expr, not]))
+    }
+    /// The texts of either.
+    ///
+    /// Errors: [`OverLimit::Size`]. Cost: linear in their operands.
+    pub fn union(&mut self, a: Expr, b: Expr) -> Result<Expr, OverLimit> {
+        self.check(u64::MAX)?;
+        Ok(self.or(vec![a, b]))
     }
     /// Whether the empty text matches.
     pub fn is_nullable(&self, expr: Expr) -> bool {
@@ -250,6 +266,7 @@ impl Algebra {
             Tag::Literal => Node::Literal(&self.text[range(cell.a, cell.b)], Expr(cell.c)),
             Tag::Remainder => Node::Remainder(self.remainders[cell.a as usize]),
             Tag::Dfa => Node::Dfa(&self.places[cell.a as usize]),
+            Tag::Values => Node::Values(&self.values[cell.a as usize]),
             Tag::Not => Node::Not(Expr(cell.a)),
             Tag::Repeat => Node::Repeat(Expr(cell.a), cell.b, cell.c),
             Tag::Concat => Node::Concat(Expr(cell.a), Expr(cell.b)),
@@ -315,6 +332,10 @@ impl Algebra {
                 self.places.push(*place);
                 (Tag::Dfa, self.places.len() as u32 - 1, 0, 0)
             }
+            Node::Values(place) => {
+                self.values.push(*place);
+                (Tag::Values, self.values.len() as u32 - 1, 0, 0)
+            }
             Node::Not(child) => (Tag::Not, child.0, 0, 0),
             Node::Repeat(child, min, max) => (Tag::Repeat, child.0, min, max),
             Node::Concat(first, rest) => (Tag::Concat, first.0, rest.0, 0),
@@ -353,6 +374,10 @@ impl Algebra {
             }
             Node::Dfa(place) => {
                 let is_end = self.is_word_end(place);
+                (flag(is_end, true, false), u32::from(!is_end), MANY)
+            }
+            Node::Values(place) => {
+                let is_end = self.is_value(place);
                 (flag(is_end, true, false), u32::from(!is_end), MANY)
             }
             Node::Not(child) => {
@@ -544,6 +569,7 @@ impl Algebra {
         }
         if parts.len() > 1 {
             self.merge_sets(&mut parts, |a, b| a.union(b));
+            self.unite_values(&mut parts);
             if parts[0] == Expr::EPSILON && parts[1..].iter().any(|&part| self.is_nullable(part)) {
                 parts.remove(0);
             }
@@ -572,6 +598,7 @@ impl Algebra {
             self.merge_sets(&mut parts, |a, b| a.intersect(b));
             self.merge_lengths(&mut parts);
             self.merge_remainders(&mut parts);
+            self.subtract_values(&mut parts);
             let min = parts.iter().map(|&part| self.cell(part).len_min).max().unwrap_or(0);
             let max = parts.iter().map(|&part| self.cell(part).len_max).min().unwrap_or(MANY);
             if min > max || parts.first() == Some(&Expr::NOTHING) {

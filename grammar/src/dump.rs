@@ -299,6 +299,7 @@ impl<'a> Regexes<'a> {
                 vec![Piece::Text("min(".to_string()), Piece::Node(*child), Piece::Text(")".to_string())]
             }
             RegexNode::Dfa(dfa, _) => text(format!("dfa({})", dfa.name())),
+            RegexNode::Values { values, .. } => text(format!("values({})", values.len())),
             RegexNode::MultipleOf { divisor, scale } => text(format!("multiple_of({divisor}e-{scale})")),
         }
     }

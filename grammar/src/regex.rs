@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::define_id;
 use crate::dfa::DfaRef;
 use crate::index::IndexVec;
+use crate::number::Decimal;
 
 define_id! {
     /// A node of a [`RegexSet`].
@@ -52,6 +53,14 @@ pub enum RegexNode {
         divisor: u64,
         /// How many of them stand behind the point.
         scale: u32,
+    },
+    /// Numbers in all ways to write them whose exponents go from `-exponent_max` to `exponent_max` or are those of
+    /// scientific notation. At least one; sorted, without repeats and 0.
+    Values {
+        /// The numbers.
+        values: Box<[Decimal]>,
+        /// The largest exponent that every mantissa may have.
+        exponent_max: u8,
     },
     /// The words of an automaton, with the texts of its letters: see [`RegexSet::dfa`].
     Dfa(DfaRef, Box<[RegexId]>),
@@ -162,7 +171,9 @@ impl RegexSet {
                 }
             }
             RegexNode::Shortest(child) => self.infos[*child],
-            RegexNode::MultipleOf { .. } => RegexInfo { nullable: false, len_min: 1, len_max: None },
+            RegexNode::MultipleOf { .. } | RegexNode::Values { .. } => {
+                RegexInfo { nullable: false, len_min: 1, len_max: None }
+            }
             RegexNode::Dfa(dfa, _) => {
                 let nullable = dfa.is_accepting(dfa.start());
                 RegexInfo { nullable, len_min: u64::from(!nullable), len_max: None }
@@ -325,6 +336,20 @@ impl RegexSet {
             RegexNode::Nothing | RegexNode::Literal(_) | RegexNode::Class(_) | RegexNode::Bytes(_) => child,
             _ => self.intern(RegexNode::Shortest(child)),
         }
+    }
+    /// See [`RegexNode::Values`].
+    ///
+    /// # Panics
+    /// If 0 is among the values: its exponents have no bound.
+    pub fn values(&mut self, values: impl IntoIterator<Item = Decimal>, exponent_max: u8) -> RegexId {
+        let mut values: Vec<Decimal> = values.into_iter().collect();
+        assert!(!values.iter().any(Decimal::is_zero), "0 has any exponent");
+        values.sort_unstable();
+        values.dedup();
+        if values.is_empty() {
+            return self.nothing();
+        }
+        self.intern(RegexNode::Values { values: values.into(), exponent_max })
     }
     /// See [`RegexNode::MultipleOf`]. `divisor` must be positive.
     pub fn multiple_of(&mut self, divisor: u64, scale: u32) -> RegexId {

@@ -20,8 +20,10 @@ mod escape;
 mod group;
 mod lazy;
 mod look;
+mod loops;
 mod lower;
 mod parser;
+mod undecided;
 mod unicode;
 
 use crate::diagnostic::Diagnostic;

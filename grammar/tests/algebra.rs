@@ -72,7 +72,9 @@ fn languages(set: &RegexSet, all: &[Vec<u8>]) -> Vec<u128> {
                 let longer = concat(of(child), ALL & !EPSILON, all);
                 of(child) & !longer
             }
-            RegexNode::Class(_) | RegexNode::MultipleOf { .. } | RegexNode::Dfa(..) => unreachable!("not made here"),
+            RegexNode::Class(_) | RegexNode::MultipleOf { .. } | RegexNode::Values { .. } | RegexNode::Dfa(..) => {
+                unreachable!("not made here")
+            }
         };
         known.push(language);
     }

@@ -149,6 +149,25 @@ impl Random {
     }
 }
 
+impl Random {
+    /// A repetition whose body forbids what comes next, with something around it.
+    fn loop_that_looks_ahead(&mut self) -> Pattern {
+        let count = 1 + self.below(2);
+        let body = (0..count).map(|_| {
+            let mut parts = vec![self.pattern(1, true, false)];
+            for _ in 0..self.below(3) {
+                let inner = Box::new(self.pattern(1, true, false));
+                let at = self.below(parts.len() as u64 + 1) as usize;
+                parts.insert(at, Pattern::Look { behind: false, negative: true, inner });
+            }
+            Pattern::Sequence(parts)
+        });
+        let body = Box::new(Pattern::Either(body.collect()));
+        let repeated = Pattern::Repeat(body, self.below(2) as usize, None);
+        Pattern::Sequence(vec![self.pattern(1, true, false), repeated, self.pattern(2, true, false)])
+    }
+}
+
 fn texts() -> Vec<Vec<u8>> {
     let mut all = vec![Vec::new()];
     let mut start = 0;
@@ -216,12 +235,24 @@ fn random_patterns_match_what_they_should() {
 
 #[test]
 fn random_terminals_do_not_depend_on_what_is_around_them() {
-    let texts = texts();
     let mut random = Random(4);
+    let taken = check_terminals((0..12_000).map(|_| random.pattern(4, false, false)));
+    assert!(taken > 300, "{taken} taken");
+}
+
+#[test]
+fn random_loops_that_look_ahead() {
+    let mut random = Random(5);
+    let taken = check_terminals((0..3_000).map(|_| random.loop_that_looks_ahead()));
+    assert!(taken > 600, "{taken} taken");
+}
+
+/// Compares what terminals match with the matcher, in several surroundings. Returns how many were taken.
+fn check_terminals(patterns: impl Iterator<Item = Pattern>) -> usize {
+    let texts = texts();
     let options = RegexOptions::new(Dialect::Python);
     let mut taken = 0;
-    for _ in 0..12_000 {
-        let pattern = random.pattern(4, false, false);
+    for pattern in patterns {
         let mut text = String::new();
         pattern.write(&mut text);
         if !["(?=", "(?!", "(?<", "\\b", "\\B"].iter().any(|sign| text.contains(sign)) {
@@ -238,7 +269,30 @@ fn random_terminals_do_not_depend_on_what_is_around_them() {
             }
         }
     }
-    assert!(taken > 300, "{taken} taken");
+    taken
+}
+
+/// What people write in terminals.
+#[test]
+fn terminals_that_look_around() {
+    let check = |pattern: &str, accepted: &[&str], rejected: &[&str]| {
+        let options = RegexOptions::new(Dialect::Python);
+        let bytes = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
+        let verdict =
+            |texts| verdicts(pattern, &options, &bytes(texts)).unwrap_or_else(|| panic!("{pattern} is refused"));
+        assert!(verdict(accepted).iter().all(|&verdict| verdict), "{pattern}");
+        assert!(!verdict(rejected).iter().any(|&verdict| verdict), "{pattern}");
+    };
+    let comments = ["/**/", "/* a * b / c **/", "/***/"];
+    check(r"/\*(\*(?!/)|[^*])*\*/", &comments, &["/*/", "/* */ */", "/**", "/* **/ /"]);
+    check(r"/\*((?!\*/)(.|\n))*\*/", &comments, &["/*/", "/* */ */", "/**"]);
+    check(r#""""((?!""")(.|\n))*""""#, &[r#""""a"b""""#, r#""""""""#], &[r#""""a""""""#, r#""""""#]);
+    check(r"[^{}]+|\{(?!\{)[a-z]+\}", &["ab", "{ab}"], &["{{ab}", "{}"]);
+    check(r"(?![ \t]*!end)[^\n]*\n", &["\n", "a !end\n", " !en\n"], &[" !end\n", "!endx\n", "a"]);
+    check(r#""(?!").*?(?<!\\)(\\\\)*?""#, &[r#""a""#, r#""a\"b""#, r#""\\""#], &[r#""a\""#, r#""""#]);
+    for refused in [r"if(?!\w)", r"if\b", r"(?<=a)b", r"((?!ab).)*", r"(?:a(?!b))*"] {
+        assert!(verdicts(refused, &RegexOptions::new(Dialect::Python), &[]).is_none(), "{refused}");
+    }
 }
 
 #[test]

@@ -41,7 +41,9 @@ fn lower(regexes: &RegexSet, root: RegexId, exprs: &mut ExprSet) -> ExprRef {
                 ascii.for_each(|byte| set.insert(byte as u8));
                 exprs.mk_byte_set(&words(&set))
             }
-            RegexNode::Shortest(_) | RegexNode::MultipleOf { .. } | RegexNode::Dfa(..) => unreachable!("not made here"),
+            RegexNode::Shortest(_) | RegexNode::MultipleOf { .. } | RegexNode::Values { .. } | RegexNode::Dfa(..) => {
+                unreachable!("not made here")
+            }
         };
         known.push(expr);
     }

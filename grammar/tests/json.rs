@@ -186,7 +186,7 @@ fn prefixes_keys_and_depth() {
 fn places_in_a_text() {
     let path = |text: &str| {
         let at = text.find('^').expect("a mark");
-        path_pointer(&path_at(text.replace('^', "").as_bytes(), at))
+        path_pointer(&path_at(text.replace('^', "").as_bytes(), at, true))
     };
     for (text, expected) in [
         ("^1", ""),
@@ -211,4 +211,8 @@ fn places_in_a_text() {
     ] {
         assert_eq!(path(text), expected, "{text}");
     }
+    let unfinished = |text: &[u8], at: usize| path_pointer(&path_at(text, at, false));
+    assert_eq!(unfinished(br#"{"a":1}"#, 6), "/a");
+    assert_eq!(unfinished(b"[[1],2]", 6), "/1");
+    assert_eq!(unfinished(br#"{"a":1,}"#, 7), "");
 }

@@ -112,17 +112,39 @@ pub(crate) struct Value {
 /// A value that the automaton reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inline {
-    pub scalars: Option<ScalarSet>,
+    /// At most one of each kind.
+    pub scalars: Vec<ScalarSet>,
     pub arrays: Vec<u32>,
     pub objects: Vec<u32>,
     /// All values, if these are few; only of elements of arrays whose elements differ.
     pub few: Option<Arc<[Json]>>,
 }
 
-/// Scalars as a terminal.
+/// Scalars as a terminal. Strings have one of their own wherever they can: no string is the beginning of another, so that
+/// what they must not be is looked at when one is whole.
 #[derive(Clone, Debug)]
 pub(crate) struct ScalarSet {
     pub terminal: TerminalId,
+    pub kind: ScalarKind,
     /// All of them in canonical form, if these are few.
     pub few: Option<Arc<[Arc<[u8]>]>>,
+}
+
+/// Which scalars.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ScalarKind {
+    Strings,
+    Others,
+    Both,
+}
+
+impl ScalarKind {
+    /// Whether a scalar in canonical form is of the kind.
+    pub fn contains(self, canonical: &[u8]) -> bool {
+        match self {
+            ScalarKind::Strings => canonical.first() == Some(&b'"'),
+            ScalarKind::Others => canonical.first() != Some(&b'"'),
+            ScalarKind::Both => true,
+        }
+    }
 }

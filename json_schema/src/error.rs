@@ -108,6 +108,13 @@ impl<'a> Sink<'a> {
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push_new(diagnostic);
     }
+    /// The same, with the JSON pointer of the text that it is in.
+    pub fn push_within(&mut self, place: JsonId, mut diagnostic: Diagnostic) {
+        if let Some(label) = diagnostic.labels.first_mut().filter(|label| label.message.is_empty()) {
+            label.message = format!("in `{}`", self.document.pointer(place));
+        }
+        self.push(diagnostic);
+    }
     pub fn has_errors(&self) -> bool {
         !self.list.errors().is_empty()
     }

@@ -696,9 +696,9 @@ impl<'a> Normalizer<'a> {
         let options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
         let mut warnings = Vec::new();
         let parsed = parse_regex(text, map, &options, self.limits, &mut self.set, &mut warnings);
-        warnings.into_iter().for_each(|warning| self.sink.push(warning));
+        warnings.into_iter().for_each(|warning| self.sink.push_within(place, warning));
         let regex = parsed.unwrap_or_else(|errors| {
-            errors.into_iter().for_each(|error| self.sink.push(error));
+            errors.into_iter().for_each(|error| self.sink.push_within(place, error));
             self.any_text
         });
         self.patterns.insert((place, index), regex);

@@ -6,7 +6,7 @@
 //! written with [`NumberSpelling::Any`]:
 //!
 //! - all texts with an exponent from `-E` to `E`, where `E` is 20; 6 where a set is an intersection or a complement that
-//!   arithmetic cannot simplify; less where it is made of many long numbers;
+//!   arithmetic cannot simplify; less where it is made of many long numbers beside others;
 //! - beyond it, texts in scientific notation (one digit other than 0 before the point) where the exponent alone decides:
 //!   every bound and value has its own exponent tried, and between these no number differs from another of its sign;
 //! - 0 with any exponent, all numbers with any exponent, integers without a fraction with any exponent from 0 up.
@@ -137,6 +137,9 @@ impl NumberTable {
 
     /// The texts with and without exponents.
     fn with_exponents(&self, id: Numbers, set: &mut RegexSet) -> Vec<RegexId> {
+        if let NumberSet::Values(values) = self.get(id) {
+            return vec![all_texts(values, set)];
+        }
         let parts = self.reachable(id);
         let window = self.window(&parts, set);
         let mut ways = Vec::new();
@@ -287,21 +290,17 @@ fn judge_cell(set: &NumberSet, low: i64, high: i64, negative: bool) -> Option<bo
 /// The texts of one value, of all that any set has with [`Extent::Comparable`].
 pub(crate) fn value_texts(value: &Decimal, spelling: NumberSpelling, set: &mut RegexSet) -> RegexId {
     let values = std::slice::from_ref(value);
-    if spelling == NumberSpelling::Plain {
-        return values_texts(values, 0, set);
+    if spelling == NumberSpelling::Plain { values_texts(values, 0, set) } else { all_texts(values, set) }
+}
+
+/// All texts of values with exponents.
+fn all_texts(values: &[Decimal], set: &mut RegexSet) -> RegexId {
+    let texts = set.values(values.iter().filter(|value| !value.is_zero()).cloned(), EXPONENT_MAX as u8);
+    if values.iter().any(Decimal::is_zero) {
+        let zero = zero_texts(set);
+        return set.or(&[zero, texts]);
     }
-    if value.is_zero() {
-        return zero_texts(set);
-    }
-    let mut ways = Vec::new();
-    for exponent in -EXPONENT_MAX..=EXPONENT_MAX {
-        let (mantissas, exponent) = (values_texts(values, -exponent, set), exponent_text(exponent, set));
-        ways.push(set.concat(&[mantissas, exponent]));
-    }
-    let exponent = value.point() - 1;
-    let (mantissas, exponent) = (values_texts(values, -exponent, set), exponent_text(exponent, set));
-    ways.push(set.concat(&[mantissas, exponent]));
-    set.or(&ways)
+    texts
 }
 
 /// A combination of sets within the plain texts.

@@ -154,7 +154,9 @@ impl Quoting {
                 let letters: Vec<RegexId> = letters.iter().map(of).collect();
                 set.dfa(dfa, &letters)
             }
-            RegexNode::MultipleOf { .. } => unreachable!("languages of strings are made of characters"),
+            RegexNode::MultipleOf { .. } | RegexNode::Values { .. } => {
+                unreachable!("languages of strings are made of characters")
+            }
         }
     }
 

@@ -47,3 +47,14 @@ fn messages_name_keyword_and_pointer() {
     assert_eq!(&text[span.start as usize..span.end as usize], "1e20000");
     assert!(found[0].message.starts_with("`const` at `/properties/a~1b/const` cannot be enforced"));
 }
+
+#[test]
+fn mistakes_in_patterns_have_their_pointer() {
+    for (schema, pointer) in [
+        (r#"{"properties":{"a":{"pattern":"(b)\\1"}}}"#, "in `/properties/a/pattern`"),
+        (r#"{"items":{"patternProperties":{"a(":true}}}"#, "in `/items/patternProperties`"),
+    ] {
+        let labels: Vec<String> = diagnostics(schema).into_iter().map(|d| d.labels[0].message.clone()).collect();
+        assert_eq!(labels, [pointer], "{schema}");
+    }
+}

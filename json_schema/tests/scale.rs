@@ -39,6 +39,12 @@ fn checked(schema: &str, accepted: &[&str], rejected: &[&str]) {
     println!("texts: {:?}", start.elapsed());
 }
 
+/// The schema in the validator's profile.
+fn validating(schema: &str) -> String {
+    let rest = schema.strip_prefix('{').expect("an object");
+    format!(r#"{{"x-larkspur":{{"profile":"validate"}},{rest}"#)
+}
+
 fn joined(count: usize, item: impl Fn(usize) -> String) -> String {
     (0..count).map(item).collect::<Vec<_>>().join(",")
 }
@@ -95,7 +101,24 @@ fn wide_unions() {
             r#"{{"type":"object","properties":{{"kind":{{"const":"k{i}"}},"v":{{"const":{i}}}}},"required":["kind","v"]}}"#
         )
     });
-    checked(&format!(r#"{{"anyOf":[{branches}]}}"#), &[r#"{"kind":"k7","v":7}"#], &[r#"{"kind":"k7","v":8}"#]);
+    let schema = format!(r#"{{"anyOf":[{branches}]}}"#);
+    checked(&schema, &[r#"{"kind":"k7","v":7}"#], &[r#"{"kind":"k7","v":8}"#]);
+    let valid = [r#"{"kind":"k7","v":7}"#, r#"{"v":70e-1,"other":[],"k\u0069nd":"k\u0037"}"#];
+    checked(&validating(&schema), &valid, &[r#"{"kind":"k7","v":8}"#, r#"{"v":7.1,"kind":"k7"}"#]);
+}
+
+/// Each value taken is one more that no spelling of a later element may have.
+#[test]
+fn elements_that_differ() {
+    let schema = validating(r#"{"type":"array","items":{"type":"integer"},"uniqueItems":true}"#);
+    let items = joined(1_000, |i| (i * i * 7919 % 1_000_003).to_string());
+    let with = |last: &str| format!("[{items},{last}]");
+    checked(&schema, &[&with("-7919")], &[&with("7919"), &with("79190e-1"), &with("0.00"), &with("0.7919E+4")]);
+    let schema = validating(r#"{"type":"array","uniqueItems":true}"#);
+    let items = joined(300, |i| format!(r#"{i},"{i}",[{i}],-{i}.5"#));
+    let with = |last: &str| format!("[{items},{last}]");
+    let repeated = ["2e0", r#""\u0032""#, "[2.0]", "-25E-1"].map(with);
+    checked(&schema, &[&with("[]"), &with("2.25")], &repeated.each_ref().map(|text| &text[..]));
 }
 
 #[test]
@@ -116,7 +139,10 @@ fn products_are_not_multiplied_out() {
 #[test]
 fn a_long_name() {
     let name = "n".repeat(100_000);
-    checked(&format!(r#"{{"type":"object","properties":{{"{name}":true}},"required":["{name}"]}}"#), &[], &["{}"]);
+    let schema = format!(r#"{{"type":"object","properties":{{"{name}":true}},"required":["{name}"]}}"#);
+    let valid = format!(r#"{{"{name}":1}}"#);
+    checked(&schema, &[&valid], &["{}"]);
+    checked(&validating(&schema), &[&valid], &["{}"]);
 }
 
 #[test]

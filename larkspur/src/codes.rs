@@ -60,15 +60,15 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "F011",
         title: "element of a list of grammars",
-        explanation: "Each element is an object with either `lark_grammar` or `json_schema`, and a `name` if others \
-                      refer to it.",
+        explanation: "Each element is an object with one of `lark_grammar`, `json_schema`, `gbnf_grammar`, `kbnf_grammar` and \
+                      `regex`, and a `name` if others refer to it.",
         bad: "{\"grammars\": [{\"name\": \"a\"}]}",
         good: "{\"grammars\": [{\"name\": \"a\", \"lark_grammar\": \"start: \\\"a\\\"\"}]}",
     },
     CodeInfo {
         code: "F012",
         title: "not a string",
-        explanation: "`name` and `lark_grammar` are strings.",
+        explanation: "`name` and all grammars but schemas are strings.",
         bad: "{\"grammars\": [{\"lark_grammar\": 1}]}",
         good: "{\"grammars\": [{\"lark_grammar\": \"start: \\\"a\\\"\"}]}",
     },
@@ -82,8 +82,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "F014",
         title: "unknown key",
-        explanation: "A list of grammars has the keys `grammars` and `max_tokens`, its elements `name`, `lark_grammar` and \
-                      `json_schema`. Another key has no effect.",
+        explanation: "A list of grammars has the keys `grammars` and `max_tokens`, its elements `name`, \
+                      `lark_grammar`, `json_schema`, `gbnf_grammar`, `kbnf_grammar` and `regex`. Another key has no effect.",
         bad: "{\"grammars\": [{\"lark_gramar\": \"\", \"lark_grammar\": \"start: \\\"a\\\"\"}]}",
         good: "{\"grammars\": [{\"lark_grammar\": \"start: \\\"a\\\"\"}]}",
     },

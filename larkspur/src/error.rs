@@ -99,11 +99,10 @@ impl Mistake {
                 Diagnostic::error("F011", span, format!("an element of the list is an object, not {found}"))
                     .help("write `{\"name\": …, \"lark_grammar\": …}`")
             }
-            Mistake::ElementWithoutGrammar => {
-                error("F011", "there is no grammar in this element").help("give `lark_grammar` or `json_schema`")
-            }
+            Mistake::ElementWithoutGrammar => error("F011", "there is no grammar in this element")
+                .help("give `lark_grammar`, `json_schema`, `gbnf_grammar`, `kbnf_grammar` or `regex`"),
             Mistake::ElementWithTwo { other } => {
-                error("F011", "an element has either `lark_grammar` or `json_schema`").also(other, "given here, too")
+                error("F011", "an element has one grammar").also(other, "given here, too")
             }
             Mistake::NotString { key, found } => {
                 Diagnostic::error("F012", span, format!("`{key}` is a string, not {found}"))

@@ -2,7 +2,7 @@
 
 use larkspur_gbnf_frontend::GbnfOptions;
 use larkspur_grammar::{
-    Dialect, EmbedKind, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule,
+    ByteSet, Dialect, EmbedKind, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule,
     SourceId, SourceMap, Span, Terminal, TextMap, json, parse_regex,
 };
 use larkspur_json_schema::{SchemaOptions, Spelling};
@@ -153,14 +153,31 @@ fn kbnf_grammar(reading: &mut Reading, body: Span, name: &str, start: Option<&st
     parsed.grammar
 }
 
+/// A text of any kind but a schema or a list, as the grammar `name`.
+pub(crate) fn named_text(
+    reading: &mut Reading,
+    kind: SourceKind,
+    source: SourceId,
+    name: &str,
+    start: Option<&str>,
+) -> Option<Grammar> {
+    let whole = reading.sources.whole(source);
+    match kind {
+        SourceKind::Lark => lark_grammar(reading, source, name, start),
+        SourceKind::Gbnf => gbnf_grammar(reading, whole, name, start),
+        SourceKind::Kbnf => kbnf_grammar(reading, whole, name, start),
+        SourceKind::Regex => regex(reading, source).pop().map(|grammar| Grammar { name: name.to_owned(), ..grammar }),
+        SourceKind::JsonSchema | SourceKind::List => None,
+    }
+}
+
 /// A text that stands in no other text, as it is embedded. Those that are read when they are linked are only read here if
 /// they are not going to be.
 pub(crate) fn content_text(reading: &mut Reading, kind: SourceKind, source: SourceId) -> Option<EmbedKind> {
     let language = match kind {
-        SourceKind::Lark => {
-            return lark_grammar(reading, source, "", None).map(|grammar| EmbedKind::Inline(Box::new(grammar)));
+        SourceKind::Lark | SourceKind::Regex => {
+            return named_text(reading, kind, source, "", None).map(|grammar| EmbedKind::Inline(Box::new(grammar)));
         }
-        SourceKind::Regex => return regex(reading, source).pop().map(|grammar| EmbedKind::Inline(Box::new(grammar))),
         SourceKind::JsonSchema => "json",
         SourceKind::Gbnf => "gbnf",
         SourceKind::Kbnf => "kbnf",
@@ -218,18 +235,19 @@ pub struct InstancePlace {
 }
 
 /// Where in an instance the byte `at` of its text stands, and what applies there; `None` if the source is no JSON
-/// Schema. What stands before `at` is taken to be the beginning of a JSON text.
+/// Schema. What stands before `at` is taken to be the beginning of a JSON text; `allowed` is what could have followed it.
 pub fn instance_place(
     source: &Source,
     options: &CompileOptions,
     limits: &Limits,
     text: &[u8],
     at: usize,
+    allowed: &ByteSet,
 ) -> Option<InstancePlace> {
     let SourceBody::Text { kind: SourceKind::JsonSchema, text: schema } = &source.body else { return None };
     let mut sources = SourceMap::new();
     let id = sources.add(&source.name, schema);
-    let path = json::path_at(text, at);
+    let path = json::path_at(text, at, b",]} \t\n\r".iter().any(|&byte| allowed.contains(byte)));
     let body = Span::new(id, 0, schema.len());
     let schemas = larkspur_json_schema::schemas_at(&mut sources, body, &schema_options(options, limits), &path);
     Some(InstancePlace { pointer: json::path_pointer(&path), schemas })

@@ -1,4 +1,4 @@
-//! `{"grammars": [{"name", "lark_grammar" | "json_schema"}, …], "max_tokens"}`: several grammars in one source.
+//! `{"grammars": [{"name", "lark_grammar" | "json_schema" | …}, …], "max_tokens"}`: several grammars in one source.
 
 use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId, parse_json};
@@ -6,10 +6,20 @@ use larkspur_grammar::{Grammar, SourceId, Span};
 
 use crate::compile::Reading;
 use crate::error::Mistake;
-use crate::front_ends::{embedded_schema, lark_grammar};
+use crate::front_ends::{embedded_schema, named_text};
+use crate::source::SourceKind;
 
 const LIST_KEYS: [&str; 2] = ["grammars", "max_tokens"];
-const ELEMENT_KEYS: [&str; 3] = ["name", "lark_grammar", "json_schema"];
+const ELEMENT_KEYS: [&str; 6] = ["name", "lark_grammar", "json_schema", "gbnf_grammar", "kbnf_grammar", "regex"];
+
+/// The keys of [`ELEMENT_KEYS`] that hold a grammar; all but a schema are strings.
+const GRAMMAR_KEYS: [(&str, SourceKind); 5] = [
+    ("lark_grammar", SourceKind::Lark),
+    ("json_schema", SourceKind::JsonSchema),
+    ("gbnf_grammar", SourceKind::Gbnf),
+    ("kbnf_grammar", SourceKind::Kbnf),
+    ("regex", SourceKind::Regex),
+];
 
 pub(crate) fn read(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
     let document = match parse_json(source, &reading.sources.get(source).text, reading.limits) {
@@ -80,31 +90,35 @@ fn read_elements(
                 }
             },
         };
-        let lark = document.get(element, "lark_grammar");
-        let schema = document.get(element, "json_schema");
-        match (lark, schema) {
-            (None, None) => reading.report(document.span(element), Mistake::ElementWithoutGrammar),
-            (Some(lark), Some(schema)) => {
-                reading.report(document.span(schema), Mistake::ElementWithTwo { other: document.span(lark) });
+        let given: Vec<(&'static str, JsonId)> =
+            GRAMMAR_KEYS.iter().filter_map(|&(key, _)| Some((key, document.get(element, key)?))).collect();
+        let (key, value) = match given.as_slice() {
+            [] => {
+                reading.report(document.span(element), Mistake::ElementWithoutGrammar);
+                continue;
             }
-            (None, Some(schema)) => {
-                let read = embedded_schema(reading, document.span(schema));
-                schemas.extend((0..read.len()).map(|index| grammars.len() + index));
-                grammars.extend(read.into_iter().map(|grammar| Grammar { name: name.clone(), ..grammar }));
+            &[only] => only,
+            &[(_, first), (_, second), ..] => {
+                reading.report(document.span(second), Mistake::ElementWithTwo { other: document.span(first) });
+                continue;
             }
-            (Some(lark), None) => match document.string(lark) {
-                None => {
-                    let found = kind(document, lark);
-                    reading.report(document.span(lark), Mistake::NotString { key: "lark_grammar", found });
-                }
-                Some(text) => {
-                    let shown = format!("{}:grammars[{index}]", reading.sources.get(source).name);
-                    let own = reading.sources.add(shown, text);
-                    let start = start.as_deref().filter(|_| index == 0);
-                    grammars.extend(lark_grammar(reading, own, &name, start));
-                }
-            },
+        };
+        let kind_of_key = |(known, _): &&(&str, SourceKind)| *known == key;
+        let &(_, source_kind) = GRAMMAR_KEYS.iter().find(kind_of_key).expect("a key of the table");
+        if source_kind == SourceKind::JsonSchema {
+            let read = embedded_schema(reading, document.span(value));
+            schemas.extend((0..read.len()).map(|index| grammars.len() + index));
+            grammars.extend(read.into_iter().map(|grammar| Grammar { name: name.clone(), ..grammar }));
+            continue;
         }
+        let Some(text) = document.string(value) else {
+            reading.report(document.span(value), Mistake::NotString { key, found: kind(document, value) });
+            continue;
+        };
+        let shown = format!("{}:grammars[{index}]", reading.sources.get(source).name);
+        let own = reading.sources.add(shown, text);
+        let start = start.as_deref().filter(|_| index == 0);
+        grammars.extend(named_text(reading, source_kind, own, &name, start));
     }
     if reading.has_errors() {
         return Vec::new();

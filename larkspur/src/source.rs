@@ -19,8 +19,8 @@ pub enum SourceKind {
     Gbnf,
     /// KBNF.
     Kbnf,
-    /// `{"grammars": [{"name"?, "lark_grammar" | "json_schema"}, …], "max_tokens"?}`: the first grammar is the root, all
-    /// can refer to each other as `@name`.
+    /// `{"grammars": [{"name"?, "lark_grammar" | "json_schema" | "gbnf_grammar" | "kbnf_grammar" | "regex"}, …],
+    /// "max_tokens"?}`: the first grammar is the root; Lark can refer to all of them as `@name`.
     List,
 }
 

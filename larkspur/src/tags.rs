@@ -268,6 +268,8 @@ struct Builder<'a> {
     by_trigger: Vec<Vec<ExprId>>,
     /// The tags that begin with a token.
     by_token: Vec<ExprId>,
+    /// Free text is of grammars in `longest` mode.
+    competes: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -275,12 +277,40 @@ impl<'a> Builder<'a> {
         let mut grammar = Grammar::new("");
         grammar.options =
             GrammarOptions { lexer: LexerMode::Exact, ignore_edges: IgnoreEdges::None, ..GrammarOptions::default() };
-        Self { tags, triggers, grammar, whole, by_trigger: vec![Vec::new(); triggers.len()], by_token: Vec::new() }
+        // Behind a tag without an end its content may go on, with which free text must not compete.
+        let competes = tags.tags.iter().all(|tag| tag.end.text() != Some(""));
+        Self {
+            tags,
+            triggers,
+            grammar,
+            whole,
+            by_trigger: vec![Vec::new(); triggers.len()],
+            by_token: Vec::new(),
+            competes,
+        }
     }
 
     fn lexeme(&mut self, name: String, regex: RegexId, span: Span) -> ExprId {
         let terminal = self.grammar.terminals.push(Terminal::new(name, span, regex));
         self.grammar.expr(ExprKind::Terminal(terminal), span)
+    }
+
+    /// A piece of free text. No two of them can end at one byte and go on, so that the mode does not matter to the language; in
+    /// `longest` mode a step within them is a look-up, also where the text may end.
+    fn free(&mut self, name: String, regex: RegexId) -> ExprId {
+        let span = self.whole;
+        if !self.competes {
+            return self.lexeme(name, regex, span);
+        }
+        let mut inner = Grammar::new("");
+        inner.options = GrammarOptions { lexer: LexerMode::Longest, ..self.grammar.options.clone() };
+        let regex = inner.regexes.import(&self.grammar.regexes, regex);
+        let terminal = inner.terminals.push(Terminal::new(name, span, regex));
+        let body = inner.expr(ExprKind::Terminal(terminal), span);
+        inner.start = inner.rules.push(Rule::new("text", span, body));
+        let kind = EmbedKind::Inline(Box::new(inner));
+        let embed = self.grammar.embeds.push(Embed { kind, span, target: None });
+        self.grammar.expr(ExprKind::Embed(embed), span)
     }
 
     fn literal(&mut self, text: &str, span: Span) -> ExprId {
@@ -371,7 +401,7 @@ impl<'a> Builder<'a> {
         let up_to_first = regexes.shortest(some);
         let before = self.without(&excluded);
         let rest = self.without(&[&trigger_regexes[..], &excluded].concat());
-        let rest = self.lexeme("text".to_owned(), rest, span);
+        let rest = self.free("text".to_owned(), rest);
 
         // Free text up to its first trigger or a token, and the tag.
         let mut ways = Vec::new();
@@ -381,7 +411,7 @@ impl<'a> Builder<'a> {
             }
             let ends_so = self.grammar.regexes.concat(&[before, trigger_regexes[index]]);
             let head = self.grammar.regexes.and(&[up_to_first, ends_so]);
-            let head = self.lexeme(format!("text up to {:?}", triggers[index]), head, span);
+            let head = self.free(format!("text up to {:?}", triggers[index]), head);
             let group = self.choice(group);
             ways.push(self.grammar.expr(ExprKind::Sequence(vec![head, group]), span));
         }

@@ -47,6 +47,11 @@ fn blocks_of_the_reference() {
 }
 
 #[test]
+fn blocks_about_lexing() {
+    assert_eq!(blocks("lexing.md"), (2, 0));
+}
+
+#[test]
 fn blocks_about_structural_tags() {
     assert_eq!(blocks("structural-tags.md"), (2, 0));
 }

@@ -70,3 +70,21 @@ fn limits() {
     }
     check("limits.md", &text);
 }
+
+/// Every `yes` of ours in the README's table links to a file that has a test or case of the name that it gives.
+#[test]
+fn features() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let readme = fs::read_to_string(root.join("README.md")).expect("it can be read");
+    let mut count = 0;
+    for link in readme.split("| [yes](").skip(1) {
+        let (link, _) = link.split_once(')').expect("a link ends");
+        let (path, test) = link.split_once(' ').expect("a test is named");
+        let test = test.trim_matches('"');
+        let text = fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let is_there = text.contains(&format!("fn {test}(")) || text.contains(&format!("name = \"{test}\""));
+        assert!(is_there, "{path} has no `{test}`");
+        count += 1;
+    }
+    assert!(count > 25, "{count} features");
+}

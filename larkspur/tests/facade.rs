@@ -360,3 +360,24 @@ fn mistakes_inside_other_languages() {
     assert_eq!(errors("start: A\nA: %gbnf { root ::= \"a\" }\n")[0].0, "L051");
     assert_eq!(errors("start: %gnbf { root ::= \"a\" }\n")[0], ("L008", "%gnbf".to_string()));
 }
+
+#[test]
+fn lists_of_several_languages() {
+    let list = r#"{"grammars": [
+        {"lark_grammar": "start: @g | @k | @r | @j\n%ignore \" \""},
+        {"name": "g", "gbnf_grammar": "root ::= \"g\" [0-9]+"}, {"name": "k", "kbnf_grammar": "start ::= 'k' 'k';"},
+        {"name": "r", "regex": "r+"}, {"name": "j", "json_schema": {"type": "boolean"}}]}"#;
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let grammar = engine.compile(&Source::list(list)).unwrap();
+    for (text, expected) in
+        [(" g12 ", true), ("kk", true), ("rrr", true), ("true", true), ("g 1", false), ("k k", false)]
+    {
+        let mut matcher = grammar.matcher().unwrap();
+        let accepted = matcher.consume_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().unwrap();
+        assert_eq!(accepted, expected, "{text}");
+    }
+    let two = r#"{"grammars": [{"regex": "a", "gbnf_grammar": "root ::= \"a\""}, {"regex": 1}]}"#;
+    let error = engine.compile(&Source::list(two)).unwrap_err();
+    let codes: Vec<&str> = error.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    assert_eq!(codes, ["F011", "F012"]);
+}

@@ -9,6 +9,7 @@ pub mod captures;
 pub mod earley;
 pub mod regex;
 pub mod symbols;
+pub mod values;
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};

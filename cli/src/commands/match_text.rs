@@ -33,7 +33,7 @@ pub(crate) fn run(args: &MatchArgs) -> Result<Outcome> {
     let mut verdict = Verdict::new(rejection, &matcher)?;
     if !verdict.is_accepting {
         let at = verdict.rejection.as_ref().map_or(text.shown.len(), |rejection| rejection.at);
-        verdict.place = prepared.place(&args.read, at)?;
+        verdict.place = prepared.place(&args.read, at, &verdict.allowed)?;
     }
     match args.output {
         Output::Json => output::json(&verdict.json(text))?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use larkspur::{CompiledGrammar, InstancePlace, Limits, Source, SourceKind, Vocabulary, instance_place};
+use larkspur::{ByteSet, CompiledGrammar, InstancePlace, Limits, Source, SourceKind, Vocabulary, instance_place};
 
 use crate::args::{Profile, ReadArgs, TextArgs};
 use crate::grammar::compile;
@@ -19,14 +19,15 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Where in an instance a byte of the text stands, if the grammar is a JSON Schema.
-    pub fn place(&self, read: &ReadArgs, at: usize) -> Result<Option<InstancePlace>> {
+    /// Where in an instance a byte of the text stands, before which `allowed` could follow, if the grammar is a JSON Schema.
+    pub fn place(&self, read: &ReadArgs, at: usize, allowed: &ByteSet) -> Result<Option<InstancePlace>> {
         Ok(instance_place(
             &self.source,
             &read.options(&self.source, Profile::Validate)?,
             &Limits::default(),
             &self.text.shown,
             at,
+            allowed,
         ))
     }
 }

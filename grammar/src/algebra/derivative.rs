@@ -61,6 +61,7 @@ impl Algebra {
                 None => Expr::NOTHING,
             }),
             Node::Dfa(&place) => self.after_byte(place, byte),
+            Node::Values(&place) => Some(self.value_after(place, byte)),
             Node::Concat(head, _) => match self.node(head) {
                 Node::Set(set) if !set.contains(byte) => Some(Expr::NOTHING),
                 _ => None,
@@ -193,6 +194,7 @@ impl Algebra {
                 Node::Literal(bytes, _) => split(ByteSet::range(bytes[0], bytes[0])),
                 Node::Remainder(_) => Remainder::letters().for_each(|byte| split(ByteSet::range(byte, byte))),
                 Node::Dfa(place) => self.place_classes(place).for_each(split),
+                Node::Values(place) => self.value_classes(place).for_each(split),
                 Node::Concat(head, tail) => {
                     stack.push(head);
                     if self.is_nullable(head) {

@@ -71,6 +71,7 @@ impl Algebra {
                 let letters = letters.iter().map(of).collect();
                 self.dfa(dfa, letters)
             }
+            RegexNode::Values { values, exponent_max } => self.values(values, *exponent_max),
             &RegexNode::MultipleOf { divisor, scale } => self.multiple_of(divisor, scale),
         }
     }

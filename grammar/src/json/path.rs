@@ -34,8 +34,9 @@ enum Frame {
 }
 
 /// The value that the byte at `at` belongs to, by its steps from the outermost one. What stands before `at` is taken to be
-/// the beginning of a JSON text. A byte that ends or separates belongs to the array or object, a key to its object.
-pub fn path_at(text: &[u8], at: usize) -> Vec<PathStep> {
+/// the beginning of a JSON text. A byte that ends or separates belongs to the array or object, a key to its object; but if
+/// the value before it `may_end` there in no way, such as `1` where only `10` would do, to that value.
+pub fn path_at(text: &[u8], at: usize, may_end: bool) -> Vec<PathStep> {
     let at = at.min(text.len());
     let mut frames: Vec<Frame> = Vec::new();
     // Something of the value that is expected has come.
@@ -81,7 +82,7 @@ pub fn path_at(text: &[u8], at: usize) -> Vec<PathStep> {
             _ => begun = true,
         }
     }
-    let ends = text.get(at).is_some_and(|byte| b",}] \t\n\r".contains(byte));
+    let ends = may_end && text.get(at).is_some_and(|byte| b",}] \t\n\r".contains(byte));
     let is_outside = frames.last().is_some_and(|frame| match frame {
         Frame::Array { index } => (begun && ends) || (*index == 0 && !begun && text.get(at) == Some(&b']')),
         Frame::Object { colon, .. } => !colon || (begun && ends),

@@ -221,8 +221,8 @@ impl RegexError {
                      let something as long stand between, or say it with `&` and `~`",
                 ),
                 LookFault::After => error("R023", "what this looks at may stand after what can be seen here".into()).help(
-                    "in a terminal, a repetition or a look-behind it sees no further than to its end: let something as \
-                     long follow, or say it with `&` and `~`",
+                    "in a terminal or a look-behind it sees no further than to its end, in a repetition to the regex's end only \
+                     where it forbids short texts: let something follow that decides it, or say it with `&` and `~`",
                 ),
                 LookFault::TooMany { limit } => {
                     error("R023", format!("more than {limit} look-arounds and word boundaries in one regex"))
@@ -480,8 +480,8 @@ pub const CODES: &[CodeInfo] = &[
         "R023",
         "look-around out of sight",
         "Look-ahead, look-behind, `\\b` and `\\B` are decided within the regex: a terminal cannot see what stands before or \
-         after it, nor a repetition's body other times of itself. So as much as they look at must stand beside them there. \
-         A pattern of a JSON Schema sees the whole string. Rust's regexes have none of them but the word boundaries.",
+         after it, nor a repetition's body other times of itself, unless it only forbids short texts that come next, as in \
+         `(?:(?!END).)*END`. So what stands beside them there must decide them. A pattern of a JSON Schema sees the whole string. Rust's regexes have none of them but the word boundaries.",
         "start: /if(?!x)/",
         "start: /(?!0)[0-9]+/",
     ),

@@ -4,7 +4,9 @@
 //! intersects that language; a look-ahead intersects the language of all that follows. So alternatives that hold
 //! assertions are walked one by one, each with what follows them, and so are the first counts of a repetition. The body
 //! of a longer repetition is walked by itself, as is a regex that is part of a longer text (a terminal): then an
-//! assertion must be decided by what stands beside it there, by the least length of that and its own greatest.
+//! assertion must be decided by what stands beside it there, by the least length of that and its own greatest, or since no
+//! text there is a part of what it looks for ([`undecided`](super::undecided)). Bodies that look ahead into what is
+//! repeated are [`loops`](super::loops).
 //!
 //! Assertions at one place commute: those about what is before come first.
 //! Recursive over groups and assertions, as deep as `grammar_depth_max` and [`ASSERTIONS_MAX`].
@@ -16,7 +18,9 @@ use rustc_hash::FxHashMap;
 use super::RegexOptions;
 use super::ast::{Anchor, Ast, AstId, Tree};
 use super::error::{LookFault, RegexError};
+use super::loops::Loop;
 use super::lower::{any_text, line_breaks};
+use super::undecided::{Questions, Side, parts};
 use crate::index::IndexVec;
 use crate::limits::Limits;
 use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
@@ -41,6 +45,8 @@ enum Item {
 struct View {
     /// Text may stand before what the walk knows.
     left_open: bool,
+    /// What may stand there.
+    left: RegexId,
     /// Text may stand after where it ends.
     right_open: bool,
     /// What follows the last item.
@@ -60,6 +66,7 @@ struct Walk<'a> {
     any: RegexId,
     steps: usize,
     lengths: FxHashMap<RegexId, (u64, Option<u64>)>,
+    questions: Questions,
 }
 
 /// The texts that the regex matches (with [`RegexOptions::search`], that have a match in them).
@@ -78,12 +85,13 @@ pub(super) fn lower(
     }
     let any = any_text(options, set);
     let epsilon = set.epsilon();
-    let mut walk = Walk { tree, options, limits, set, plain, any, steps: 0, lengths: FxHashMap::default() };
+    let (lengths, questions) = (FxHashMap::default(), Questions::new());
+    let mut walk = Walk { tree, options, limits, set, plain, any, steps: 0, lengths, questions };
     let items = vec![Item::Node(root)];
     if options.search {
-        walk.walk(items, any, View { left_open: false, right_open: false, end: any })
+        walk.walk(items, any, View { left_open: false, left: epsilon, right_open: false, end: any })
     } else {
-        walk.walk(items, epsilon, View { left_open: true, right_open: true, end: epsilon })
+        walk.walk(items, epsilon, View { left_open: true, left: any, right_open: true, end: epsilon })
     }
 }
 
@@ -137,10 +145,20 @@ impl Walk<'_> {
                     Some(max) => items.push(Item::Copies(child, min, max)),
                     None => {
                         let epsilon = self.set.epsilon();
-                        let inside = View { left_open: true, right_open: true, end: epsilon };
-                        let body = self.walk(vec![Item::Node(child)], epsilon, inside)?;
-                        let repeated = self.set.repeat(body, min, max);
-                        history = self.set.concat(&[history, repeated]);
+                        let inside = View { left_open: true, left: self.any, right_open: true, end: epsilon };
+                        match self.walk(vec![Item::Node(child)], epsilon, inside) {
+                            Ok(body) => {
+                                let repeated = self.set.repeat(body, min, max);
+                                history = self.set.concat(&[history, repeated]);
+                            }
+                            Err(fault) => {
+                                let rest = (min <= 1 && max.is_none())
+                                    .then(|| self.repeated_with_rest(child, min == 1, &items, history, view))
+                                    .flatten();
+                                let rest = rest.ok_or(fault)?;
+                                return Ok(self.set.concat(&[history, rest]));
+                            }
+                        }
                     }
                 },
                 _ => {
@@ -152,6 +170,25 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+
+    /// A repetition whose body looks ahead into what follows it, and what does follow; `None` if that is not understood.
+    fn repeated_with_rest(
+        &mut self,
+        body: AstId,
+        at_least_once: bool,
+        items: &[Item],
+        history: RegexId,
+        view: View,
+    ) -> Option<RegexId> {
+        if self.options.bytes {
+            return None;
+        }
+        let body = Loop::read(self.tree, body, self.set, self.plain)?;
+        let rest = self.rest(items, history, view).ok()?;
+        let questions = &mut self.questions;
+        let is_open = |set: &mut RegexSet, undecided| view.right_open && !questions.is_empty(set, undecided);
+        body.solve(self.set, at_least_once, rest, self.any, is_open)
     }
 
     /// Each alternative with what follows; those without assertions together.
@@ -219,8 +256,9 @@ impl Walk<'_> {
                 self.before(history, start, Some(1), view, node).map(Asserted::Before)
             }
             &Ast::Look { behind: true, negative, child, .. } => {
-                let (language, reach) = self.behind(child)?;
-                let language = if negative { self.complement(language) } else { language };
+                let (found, reach) = self.behind(child)?;
+                let language = if negative { self.complement(found) } else { found };
+                let reach = self.is_decided_before(history, child, found, view).then_some(0).or(reach);
                 self.before(history, language, reach, view, node).map(Asserted::Before)
             }
             Ast::Anchor(anchor, _) => {
@@ -229,9 +267,10 @@ impl Walk<'_> {
                 self.after(history, end, Some(reach), rest, view, node).map(Asserted::Both)
             }
             &Ast::Look { behind: false, negative, child, .. } => {
-                let (language, reach) = self.ahead(child, history, view)?;
-                let language = if negative { self.complement(language) } else { language };
+                let (found, reach) = self.ahead(child, history, view)?;
+                let language = if negative { self.complement(found) } else { found };
                 let rest = self.rest(items, history, view)?;
+                let reach = self.is_decided_after(rest, child, found, view).then_some(0).or(reach);
                 self.after(history, language, reach, rest, view, node).map(Asserted::Both)
             }
             Ast::Boundary { negated, word, .. } => {
@@ -288,17 +327,45 @@ impl Walk<'_> {
         Ok(self.set.concat(&[history, rest]))
     }
 
+    /// Whether no text of `history` could be the end of what is looked for, or what may stand before it never begins
+    /// that.
+    fn is_decided_before(&mut self, history: RegexId, child: AstId, found: RegexId, view: View) -> bool {
+        if !view.left_open || self.tree.infos[child].anchored {
+            return false;
+        }
+        let endings = parts(self.set, self.plain[child], Side::Endings, self.any);
+        let not_found = self.complement(found);
+        let undecided = self.set.and(&[history, endings, not_found]);
+        let completed = self.set.concat(&[view.left, undecided]);
+        let completed = self.set.and(&[completed, found]);
+        self.questions.is_empty(self.set, undecided) || self.questions.is_empty(self.set, completed)
+    }
+
+    /// Whether no text of `rest` could be the beginning of what is looked for.
+    fn is_decided_after(&mut self, rest: RegexId, child: AstId, found: RegexId, view: View) -> bool {
+        if !view.right_open || self.tree.infos[child].anchored {
+            return false;
+        }
+        let beginnings = parts(self.set, self.plain[child], Side::Beginnings, self.any);
+        let not_found = self.complement(found);
+        let undecided = self.set.and(&[rest, beginnings, not_found]);
+        self.questions.is_empty(self.set, undecided)
+    }
+
     /// What follows this place. Of what is before it, it is only known whether that is nothing at all.
     fn rest(&mut self, items: &[Item], history: RegexId, view: View) -> Result<RegexId, Fault> {
         let epsilon = self.set.epsilon();
-        let view = View { left_open: view.left_open || history != epsilon, ..view };
+        let left = self.set.concat(&[view.left, history]);
+        let view = View { left_open: view.left_open || history != epsilon, left, ..view };
         self.walk(items.to_vec(), epsilon, view)
     }
 
     /// The texts that a look-ahead allows to follow.
     fn ahead(&mut self, child: AstId, history: RegexId, view: View) -> Result<(RegexId, Option<u64>), Fault> {
         let epsilon = self.set.epsilon();
-        let inside = View { left_open: view.left_open || history != epsilon, right_open: false, end: self.any };
+        let left = self.set.concat(&[view.left, history]);
+        let left_open = view.left_open || history != epsilon;
+        let inside = View { left_open, left, right_open: false, end: self.any };
         let language = self.walk(vec![Item::Node(child)], epsilon, inside)?;
         Ok((language, self.reach(child)))
     }
@@ -306,7 +373,7 @@ impl Walk<'_> {
     /// The texts that a look-behind allows to stand before.
     fn behind(&mut self, child: AstId) -> Result<(RegexId, Option<u64>), Fault> {
         let epsilon = self.set.epsilon();
-        let inside = View { left_open: false, right_open: true, end: epsilon };
+        let inside = View { left_open: false, left: epsilon, right_open: true, end: epsilon };
         let language = self.walk(vec![Item::Node(child)], self.any, inside)?;
         Ok((language, self.reach(child)))
     }
@@ -396,7 +463,11 @@ impl Walk<'_> {
                 };
                 (least.saturating_mul(u64::from(*min)), most)
             }
-            RegexNode::Not(_) | RegexNode::Shortest(_) | RegexNode::MultipleOf { .. } | RegexNode::Dfa(..) => (0, None),
+            RegexNode::Not(_)
+            | RegexNode::Shortest(_)
+            | RegexNode::MultipleOf { .. }
+            | RegexNode::Values { .. }
+            | RegexNode::Dfa(..) => (0, None),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use larkspur_grammar::number::Decimal;
 use larkspur_grammar::{DfaRef, RegexId, RegexNode, RegexSet};
 
 /// Whether the whole text is in the language of `id`.
@@ -57,6 +58,9 @@ impl Matcher<'_> {
             RegexNode::MultipleOf { divisor, scale } => (1..=rest.len())
                 .filter(|&len| is_multiple(&rest[..len], *divisor, *scale))
                 .fold(0, |all, len| all | 1 << (start + len)),
+            RegexNode::Values { values, exponent_max } => (1..=rest.len())
+                .filter(|&len| is_value(&rest[..len], values, *exponent_max))
+                .fold(0, |all, len| all | 1 << (start + len)),
             RegexNode::Dfa(dfa, letters) => self.words(dfa, letters, start),
         };
         self.memo.insert((id, start), result);
@@ -102,6 +106,17 @@ impl Matcher<'_> {
         }
         all
     }
+}
+
+/// Whether the text is one of the numbers, with an exponent up to `exponent_max` or in scientific notation.
+fn is_value(text: &[u8], values: &[Decimal], exponent_max: u8) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    let Some(value) = Decimal::parse(text) else { return false };
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let exponent: i64 = exponent.parse().expect("a number");
+    let whole = mantissa.trim_start_matches('-').split('.').next().expect("a part");
+    let is_scientific = whole.len() == 1 && whole != "0";
+    values.contains(&value) && (exponent.unsigned_abs() <= u64::from(exponent_max) || is_scientific)
 }
 
 /// Whether the text is a plain decimal whose value is a multiple of `divisor / 10^scale`.

@@ -81,15 +81,16 @@ impl Containers {
                         None => go(Read::Name(NEW_NAME))?,
                     }
                 }
-                (Label::Value(_, 0), Some(frame)) => {
-                    let node = self.choice_node(frame, label);
-                    match self.inline_of(node).scalars.as_ref().and_then(|set| set.few.as_ref()) {
-                        Some(few) => {
+                (Label::Value(_, way), Some(frame)) => {
+                    let value = self.inline_of(self.choice_node(frame, label));
+                    match value.scalars.get(way as usize).map(|set| set.few.as_ref()) {
+                        None => go(Read::Nothing)?,
+                        Some(Some(few)) => {
                             for scalar in few.iter() {
                                 go(Read::Scalar(&Json::scalar(scalar.clone())))?;
                             }
                         }
-                        None => go(Read::Scalar(&Json::scalar(NEW_SCALAR)))?,
+                        Some(None) => go(Read::Scalar(&Json::scalar(NEW_SCALAR)))?,
                     }
                 }
                 _ => go(Read::Nothing)?,

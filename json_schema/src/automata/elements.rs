@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use larkspur_grammar::Exceptions;
 use rustc_hash::FxHasher;
 
+use super::ScalarKind;
 use super::json::{Json, JsonKind};
 
 /// The elements so far, where they are compared. Shares memory with the lists it was made from, and knows its hash, so
@@ -14,8 +15,10 @@ pub(crate) struct Elements {
     list: imbl::Vector<Json>,
     /// The same as a set, where they must differ; of a [narrowed](Self::narrowed) list a part of that.
     set: imbl::OrdSet<Json>,
-    /// The scalars among these, in canonical form.
-    scalars: Exceptions,
+    /// The strings among these, in canonical form.
+    strings: Exceptions,
+    /// The other scalars.
+    others: Exceptions,
     /// One is there twice.
     repeats: bool,
     hash: u64,
@@ -36,9 +39,13 @@ impl Elements {
     pub fn set(&self) -> &imbl::OrdSet<Json> {
         &self.set
     }
-    /// Where they must differ: the scalars.
-    pub fn scalars(&self) -> &Exceptions {
-        &self.scalars
+    /// Where they must differ: the scalars of a kind.
+    pub fn scalars(&self, kind: ScalarKind) -> Exceptions {
+        match kind {
+            ScalarKind::Strings => self.strings.clone(),
+            ScalarKind::Others => self.others.clone(),
+            ScalarKind::Both => self.strings.iter().fold(self.others.clone(), |all, string| all.with(string)),
+        }
     }
     pub fn value(&self) -> Json {
         Json::new(JsonKind::Array(self.list.iter().cloned().collect()))
@@ -50,7 +57,8 @@ impl Elements {
         self.hash = hasher.finish();
         if differ {
             if let Some(scalar) = value.as_scalar() {
-                self.scalars = self.scalars.with(scalar);
+                let of_kind = if ScalarKind::Strings.contains(scalar) { &mut self.strings } else { &mut self.others };
+                *of_kind = of_kind.with(scalar);
             }
             self.repeats |= self.set.insert(value.clone()).is_some();
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::json::{Json, JsonKind};
 use super::run::of_string;
-use crate::ir::{ANY, NEVER, NodeId};
+use crate::ir::{ANY, NEVER, NodeId, Shape};
 use crate::normal::{Mode, Normalizer};
 use crate::numbers::Numbers;
 use crate::plan::arrays::ArrayPlan;
@@ -57,12 +57,12 @@ impl Normalizer<'_> {
         }
         let shape = self.shape(node, Mode::Exact);
         let origin = self.ir.origin(node);
-        let mut values: Vec<Json> = match self.few_scalars(node) {
+        let shape = self.ir.shapes.get(shape).clone();
+        let mut values: Vec<Json> = match self.few_scalars(&shape) {
             Words::These(texts) => texts.iter().map(|text| Json::scalar(text.as_bytes())).collect(),
             Words::Many => return Few::Many,
             Words::Unknown => return Few::Unknown,
         };
-        let shape = self.ir.shapes.get(shape).clone();
         for &array in &shape.arrays {
             let Ok(plan) = self.array_plan(array, origin) else { return Few::Unknown };
             match self.few_arrays(&plan, depth, steps) {
@@ -82,15 +82,13 @@ impl Normalizer<'_> {
         if values.len() > FEW_MAX { Few::Many } else { Few::These(values) }
     }
 
-    /// The scalars of a node in canonical form.
-    pub fn few_scalars(&mut self, node: NodeId) -> Words {
-        let shape = self.shape(node, Mode::Exact);
-        let shape = self.ir.shapes.get(shape).clone();
+    /// The scalars of a shape in canonical form.
+    pub fn few_scalars(&mut self, shape: &Shape) -> Words {
         let mut texts: Vec<Box<str>> = Vec::new();
         for (has, text) in [(shape.null, "null"), (shape.truth[0], "false"), (shape.truth[1], "true")] {
             texts.extend(has.then(|| Box::from(text)));
         }
-        let numbers = self.all_numbers(&shape);
+        let numbers = self.all_numbers(shape);
         let numbers = self.shortest_numbers(numbers);
         for (regex, is_string) in [(numbers, false), (shape.strings, true)] {
             match self.words(regex, FEW_MAX) {

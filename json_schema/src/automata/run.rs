@@ -7,7 +7,7 @@ use larkspur_grammar::{Automaton, Edge, EdgeSymbol, Exceptions, RegexId, RegexSe
 
 use super::json::Json;
 use super::state::{ArrayFrame, ArrayPhase, Frame, ObjectFrame, ObjectPhase, Place};
-use super::{Containers, ObjectMachine};
+use super::{Containers, Inline, ObjectMachine, ScalarSet};
 use crate::ir::NodeId;
 use crate::plan::Trouble;
 use crate::plan::objects::Place as Property;
@@ -109,7 +109,8 @@ impl Automaton for Containers {
                 let name = decoded(text).unwrap_or_default();
                 self.apply(place, label, Read::Name(&name))?
             }
-            Label::Value(_, 0) if !text.is_empty() => {
+            // Brackets are not recorded.
+            Label::Value(..) if !text.is_empty() => {
                 let canonical = canonical(text).ok_or(NUMBER_LIMIT)?;
                 self.apply(place, label, Read::Scalar(&Json::scalar(canonical.as_bytes())))?
             }
@@ -254,11 +255,8 @@ impl Containers {
             return;
         }
         let value = self.inline_of(node);
-        if value.scalars.is_some() {
-            labels.push(Label::Value(choice, 0));
-        }
-        let ways = (value.arrays.len() + value.objects.len()) as u32;
-        labels.extend((1..=ways).map(|way| Label::Value(choice, way)));
+        let ways = (value.scalars.len() + value.arrays.len() + value.objects.len()) as u32;
+        labels.extend((0..ways).map(|way| Label::Value(choice, way)));
     }
 
     pub(crate) fn inline_of(&self, node: NodeId) -> &super::Inline {
@@ -329,11 +327,16 @@ impl Containers {
             (Label::Choice(_) | Label::Value(..), frame) => {
                 let node = self.choice_node(frame, label);
                 match label {
-                    Label::Value(_, 0) => self.scalar_symbol(place, label, node),
-                    Label::Value(_, way) if way as usize <= self.inline_of(node).arrays.len() => {
-                        fixed(EdgeSymbol::Terminal(marks.open_bracket))
+                    Label::Value(_, way) => {
+                        let Inline { scalars, arrays, .. } = self.inline_of(node);
+                        match scalars.get(way as usize) {
+                            Some(set) => self.scalar_symbol(place, label, set),
+                            None if (way as usize) < scalars.len() + arrays.len() => {
+                                fixed(EdgeSymbol::Terminal(marks.open_bracket))
+                            }
+                            None => fixed(EdgeSymbol::Terminal(marks.open_brace)),
+                        }
                     }
-                    Label::Value(..) => fixed(EdgeSymbol::Terminal(marks.open_brace)),
                     _ => {
                         let value = &self.values[&node];
                         let rule = if matches!(frame, Frame::Array(_)) { value.rule } else { value.member };
@@ -379,15 +382,14 @@ impl Containers {
         Ok(is_left.then_some(EdgeSymbol::Recorded(names.terminal, exceptions)))
     }
 
-    fn scalar_symbol(&self, place: &Place, label: Label, node: NodeId) -> Result<Option<EdgeSymbol>, LimitExceeded> {
-        let set = self.inline_of(node).scalars.as_ref().expect("scalars");
+    fn scalar_symbol(&self, place: &Place, label: Label, set: &ScalarSet) -> Result<Option<EdgeSymbol>, LimitExceeded> {
         // One that the array has read is wrong for certain: thousands are not tried each time.
         let mut exceptions = match place.frames.last() {
-            Some(Frame::Array(frame)) => frame.elements.scalars().clone(),
+            Some(Frame::Array(frame)) => frame.elements.scalars(set.kind),
             _ => Exceptions::default(),
         };
         for (scalar, place) in self.rival_scalars(place) {
-            if exceptions.contains(&scalar) {
+            if !set.kind.contains(&scalar) || exceptions.contains(&scalar) {
                 continue;
             }
             let value = Json::scalar(scalar.clone());
@@ -494,17 +496,16 @@ impl Containers {
             }
         }
         let Label::Value(_, way) = label else { return Ok(()) };
-        let value = self.inline_of(node);
-        match (way as usize, read) {
-            (0, Read::Scalar(scalar)) => top.take(scalar.clone(), is_unique),
-            (0, _) => unreachable!("a scalar is read"),
-            (way, _) => {
-                let machine = match value.arrays.get(way - 1) {
-                    Some(&machine) => self.array_start(machine),
-                    None => self.object_start(value.objects[way - 1 - value.arrays.len()]),
-                };
-                next.frames.push(machine);
+        let Inline { scalars, arrays, objects, .. } = self.inline_of(node);
+        match (way as usize).checked_sub(scalars.len()) {
+            None => {
+                let Read::Scalar(scalar) = read else { unreachable!("a scalar is read") };
+                top.take(scalar.clone(), is_unique);
             }
+            Some(way) => next.frames.push(match arrays.get(way) {
+                Some(&machine) => self.array_start(machine),
+                None => self.object_start(objects[way - arrays.len()]),
+            }),
         }
         Ok(())
     }

@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 use super::Lowerer;
 use crate::automata::few::Few;
 use crate::automata::state::{Frame, ObjectFrame, ObjectPhase, Place};
-use crate::automata::{CellNames, Containers, Inline, KeyName, ObjectMachine, ScalarSet, Value};
+use crate::automata::{CellNames, Containers, Inline, KeyName, ObjectMachine, ScalarKind, ScalarSet, Value};
 use crate::error::Mistake;
-use crate::ir::{ArrayId, NodeId, ObjectId, ShapeId};
+use crate::ir::{ArrayId, NodeId, ObjectId, Shape, ShapeId};
 use crate::normal::Mode;
 use crate::number_texts::Extent;
 use crate::plan::Trouble;
@@ -61,7 +61,7 @@ impl Lowerer<'_, '_> {
             terminals.extend(object.names);
             terminals.extend(object.cells.iter().map(|cell| cell.terminal));
         }
-        terminals.extend(machines.inline.iter().filter_map(|value| value.scalars.as_ref().map(|set| set.terminal)));
+        terminals.extend(machines.inline.iter().flat_map(|value| value.scalars.iter().map(|set| set.terminal)));
         terminals.sort_unstable();
         terminals.dedup();
         let mut rules: Vec<RuleId> =
@@ -296,7 +296,7 @@ impl Lowerer<'_, '_> {
                 return;
             }
             let outer = std::mem::replace(&mut self.place, self.normalizer.ir.origin(node));
-            let scalars = self.scalar_set(node);
+            let scalars = self.scalar_sets(node);
             let shape = self.normalizer.shape(node, Mode::Exact);
             let shape = self.normalizer.ir.shapes.get(shape).clone();
             let mut made = Inline { scalars, ..Inline::default() };
@@ -320,8 +320,22 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn scalar_set(&mut self, node: NodeId) -> Option<ScalarSet> {
-        let few = match self.normalizer.few_scalars(node) {
+    fn scalar_sets(&mut self, node: NodeId) -> Vec<ScalarSet> {
+        let shape = self.normalizer.shape(node, Mode::Exact);
+        let shape = self.normalizer.ir.shapes.get(shape).clone();
+        let strings = Shape { strings: shape.strings, ..self.normalizer.no_shape() };
+        let others = Shape { strings: self.normalizer.set.nothing(), ..shape.clone() };
+        let apart = [(strings, ScalarKind::Strings), (others, ScalarKind::Others)];
+        let listed = apart.map(|(shape, kind)| (self.normalizer.few_scalars(&shape), shape, kind));
+        let sets = match listed.iter().any(|(few, ..)| *few == Words::Unknown) {
+            false => listed.into(),
+            true => vec![(self.normalizer.few_scalars(&shape), shape, ScalarKind::Both)],
+        };
+        sets.into_iter().filter_map(|(few, shape, kind)| self.scalar_set(few, &shape, kind)).collect()
+    }
+
+    fn scalar_set(&mut self, few: Words, shape: &Shape, kind: ScalarKind) -> Option<ScalarSet> {
+        let few = match few {
             Words::These(texts) if texts.is_empty() => return None,
             Words::These(texts) => Some(texts.iter().map(|text| Arc::from(text.as_bytes())).collect()),
             Words::Many => None,
@@ -330,10 +344,8 @@ impl Lowerer<'_, '_> {
                 None
             }
         };
-        let shape = self.normalizer.shape(node, Mode::Exact);
-        let shape = self.normalizer.ir.shapes.get(shape).clone();
-        let terminal = self.scalar_terminal(&shape, Extent::Comparable)?;
-        Some(ScalarSet { terminal, few })
+        let terminal = self.scalar_terminal(shape, Extent::Comparable)?;
+        Some(ScalarSet { terminal, kind, few })
     }
 
     /// Lists the values of elements that must differ and have few; false if that cannot be found out.

@@ -13,13 +13,19 @@ use super::sets::{Item, Kernel, Mark, NO_SET, Param, ParamId, SetId, Sets};
 use crate::error::Fault;
 use crate::lexer::states::{LexemeSetId, Lexer};
 
+/// Lexemes that have ended, and the set in which they began.
+type Ended = (SetId, LexemeSetId);
+
 /// What those who look ahead have found.
 #[derive(Default, Debug)]
 pub(crate) struct Ahead {
     /// Whether one looks ahead.
     pub is_on: bool,
     /// Sets after recorded lexemes, where they are the same for all texts.
-    scans: FxHashMap<(SetId, LexemeSetId), SetId>,
+    scans: FxHashMap<Ended, SetId>,
+    /// The last scan that was only for its text, and where it led: the next one is most often of the same text, before
+    /// another byte.
+    last: Option<(Ended, Box<[u8]>, SetId)>,
     /// Untold sets.
     sets: FxHashMap<SetId, SetId>,
 }
@@ -43,6 +49,11 @@ impl Sets {
         if let Some(&known) = self.ahead.scans.get(&(set, ended)) {
             return Ok(known);
         }
+        if let Some((key, of, next)) = &self.ahead.last
+            && (*key, &**of) == ((set, ended), text)
+        {
+            return Ok(*next);
+        }
         let closure = self.closure(set, lexer)?;
         let mut kernel = Kernel::default();
         let mut is_for_all = !self.cfg.has_scopes;
@@ -52,15 +63,17 @@ impl Sets {
                 continue;
             }
             let scans = closure.scans_of(lexeme);
-            // If it is one, the lexer has decided whether the edge takes the text.
+            // If it is one, the lexer has decided whether the edge takes the text. In a union of thousands of objects there
+            // are as many, which have written no name yet: one scan for all texts, or each text would look at each of them.
             let is_alone = scans.len() == 1;
             for scan in scans {
                 let param = match scan.recorded {
                     None => scan.param,
                     Some(edge) => {
                         let untold = self.behind_any(scan.param, edge, lexer)?;
-                        is_for_all &= is_alone && untold.is_some();
-                        if !is_alone && !self.takes(scan.param, edge, text, lexer)? {
+                        let takes_all = is_alone || self.takes_all(scan.param, edge, lexer)?;
+                        is_for_all &= takes_all && untold.is_some();
+                        if !takes_all && !self.takes(scan.param, edge, text, lexer)? {
                             continue;
                         }
                         let state = match untold {
@@ -80,6 +93,9 @@ impl Sets {
         let next = self.close_kernel(kernel)?;
         if is_for_all {
             self.ahead.scans.insert((set, ended), next);
+        } else if !self.cfg.has_scopes {
+            // With scopes, sets are not the same at another time.
+            self.ahead.last = Some(((set, ended), text.into(), next));
         }
         Ok(next)
     }

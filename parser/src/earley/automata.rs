@@ -104,7 +104,7 @@ struct Recent {
 #[derive(Clone, Debug)]
 struct Lowered {
     texts: TrieId,
-    others: Vec<Expr>,
+    others: Expr,
 }
 
 impl From<LimitExceeded> for Fault {
@@ -255,7 +255,7 @@ impl Sets {
             return Err(Fault::Untold);
         }
         let Lowered { texts, others } = self.exceptions(automaton, exceptions, lexer)?;
-        Ok(lexer.whole_without(lexeme, texts, &others)?.map(Without::Rest))
+        Ok(lexer.whole_without(lexeme, texts, others)?.map(Without::Rest))
     }
 
     /// The state that items with this parameter have, if their edge has a number.
@@ -279,6 +279,18 @@ impl Sets {
                 Ok(!exceptions.contains(&automaton.exception(text)))
             }
         }
+    }
+
+    /// Whether a recorded edge leaves out nothing of what its lexeme matches.
+    pub(super) fn takes_all(&mut self, param: ParamId, edge: u32, lexer: &mut Lexer) -> Result<bool, Fault> {
+        let edges = self.edges(self.before(param), lexer)?;
+        let LiveSymbol::Recorded(lexeme, without) = &edges[edge as usize].symbol else {
+            unreachable!("a recorded edge")
+        };
+        Ok(match without {
+            Without::Rest(rest) => *rest == lexer.whole(*lexeme),
+            Without::Late(exceptions) => exceptions.is_empty(),
+        })
     }
 
     /// The lexer state without those late lexemes that began in a set and none of whose edges takes the text.
@@ -459,7 +471,7 @@ impl Sets {
         lexer: &mut Lexer,
     ) -> Result<Lowered, Fault> {
         if exceptions.is_empty() {
-            return Ok(Lowered { texts: NO_TEXTS, others: Vec::new() });
+            return Ok(Lowered { texts: NO_TEXTS, others: Expr::NOTHING });
         }
         // The largest one that is not larger is most likely the one before.
         let mut order: Vec<usize> = (0..self.automata.recent.len()).collect();
@@ -468,7 +480,7 @@ impl Sets {
             recent.automaton == automaton && recent.exceptions.len() <= exceptions.len()
         });
         let base = order.into_iter().max_by_key(|&index| self.automata.recent[index].exceptions.len());
-        let mut lowered = Lowered { texts: NO_TEXTS, others: Vec::new() };
+        let mut lowered = Lowered { texts: NO_TEXTS, others: Expr::NOTHING };
         let mut from = Exceptions::default();
         let mut replaced = None;
         if let Some(index) = base {
@@ -515,7 +527,7 @@ impl Sets {
         };
         match alternatives {
             Some(texts) => texts.into_iter().for_each(|text| lowered.texts = lexer.tries.with(lowered.texts, text)),
-            None => lowered.others.extend(lexer.arena().lower(&regexes, &[regex])?),
+            None => lowered.others = lexer.arena().lower_beside(&regexes, regex, lowered.others)?,
         }
         Ok(())
     }

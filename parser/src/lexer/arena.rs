@@ -34,6 +34,8 @@ pub(crate) struct Arena {
 
 struct Inner {
     algebra: Algebra,
+    /// Work of all searches for emptiness.
+    searched: u64,
     rows: FxHashMap<Expr, Arc<ExprRow>>,
     /// Expressions whose row took more work than allowed. Remembered, since a second attempt finds derivatives cached.
     too_dear: FxHashSet<Expr>,
@@ -52,6 +54,7 @@ impl Arena {
         Self {
             inner: Mutex::new(Inner {
                 algebra: Algebra::new(limits.expressions_max),
+                searched: 0,
                 rows: FxHashMap::default(),
                 too_dear: FxHashSet::default(),
                 late: FxHashMap::default(),
@@ -85,11 +88,20 @@ impl Arena {
         roots.iter().map(lower).collect::<Result<_, _>>().map_err(|_| self.full())
     }
 
-    /// The expression without the texts of others; [`Expr::NOTHING`] if none is left.
+    /// A regex or an expression.
+    ///
+    /// Errors: `expressions_max`.
+    pub fn lower_beside(&self, regexes: &RegexSet, root: RegexId, other: Expr) -> Result<Expr, Fault> {
+        let mut inner = self.lock();
+        let lowered = inner.algebra.lower(regexes, root, &mut Lowered::default());
+        lowered.and_then(|expr| inner.algebra.union(other, expr)).map_err(|_| self.full())
+    }
+
+    /// The expression without the texts of another; [`Expr::NOTHING`] if none is left.
     ///
     /// Errors: `expressions_max`, `lexer_row_emptiness_fuel`.
-    pub fn without(&self, expr: Expr, others: &[Expr], limits: &Limits) -> Result<Expr, Fault> {
-        let left = self.lock().algebra.without(expr, others).map_err(|_| self.full())?;
+    pub fn without(&self, expr: Expr, other: Expr, limits: &Limits) -> Result<Expr, Fault> {
+        let left = self.lock().algebra.without(expr, other).map_err(|_| self.full())?;
         let fuel = limits.lexer_row_emptiness_fuel;
         let is_left = self.lock().algebra.is_non_empty(left, fuel);
         let is_left = is_left.map_err(|over| self.fault(over, "lexer_row_emptiness_fuel", fuel))?;
@@ -151,6 +163,19 @@ impl Arena {
         }
     }
 
+    /// The derivative by one byte; [`Expr::NOTHING`] if it is empty. Cost: a tenth of [`row`](Self::row).
+    ///
+    /// Errors: as of `row`.
+    pub fn step(&self, expr: Expr, byte: u8, limits: &Limits) -> Result<Expr, Fault> {
+        let mut inner = self.lock();
+        if let Some(row) = inner.rows.get(&expr) {
+            return Ok(row.next(byte));
+        }
+        let stop = inner.algebra.work().saturating_add(limits.lexer_row_work_max);
+        let derived = inner.live_derivative(expr, byte, stop, limits);
+        derived.map_err(|(over, limit, value)| self.fault(over, limit, value))
+    }
+
     fn fault(&self, over: OverLimit, limit: &'static str, value: u64) -> Fault {
         match over {
             OverLimit::Work => Fault::exceeded(limit, value),
@@ -165,7 +190,7 @@ impl Arena {
 impl Inner {
     /// One derivative for each class of bytes. The work of the searches for emptiness counts for each alone.
     fn build_row(&mut self, expr: Expr, limits: &Limits) -> Result<ExprRow, (OverLimit, &'static str, u64)> {
-        let (fuel, work_max) = (limits.lexer_row_emptiness_fuel, limits.lexer_row_work_max);
+        let work_max = limits.lexer_row_work_max;
         let dear = |over| (over, "lexer_row_work_max", work_max);
         let mut stop = self.algebra.work().saturating_add(work_max);
         let classes = self.algebra.first_classes(expr, stop).map_err(dear)?;
@@ -174,13 +199,28 @@ impl Inner {
         for (index, class) in classes.iter().enumerate() {
             class.iter().for_each(|byte| class_of[usize::from(byte)] = index as u8);
             let byte = class.iter().next().expect("classes are not empty");
-            let derivative = self.algebra.derivative(expr, byte, stop).map_err(dear)?;
-            let before = self.algebra.work();
-            let alive = self.algebra.is_non_empty(derivative, fuel);
-            let alive = alive.map_err(|over| (over, "lexer_row_emptiness_fuel", fuel))?;
-            stop = stop.saturating_add(self.algebra.work() - before);
-            next.push(if alive { derivative } else { Expr::NOTHING });
+            let before = self.searched;
+            next.push(self.live_derivative(expr, byte, stop, limits)?);
+            stop = stop.saturating_add(self.searched - before);
         }
         Ok(ExprRow { class_of, next })
+    }
+
+    /// The derivative by a byte; [`Expr::NOTHING`] if it is empty.
+    fn live_derivative(
+        &mut self,
+        expr: Expr,
+        byte: u8,
+        work_max: u64,
+        limits: &Limits,
+    ) -> Result<Expr, (OverLimit, &'static str, u64)> {
+        let dear = |over| (over, "lexer_row_work_max", limits.lexer_row_work_max);
+        let derivative = self.algebra.derivative(expr, byte, work_max).map_err(dear)?;
+        let fuel = limits.lexer_row_emptiness_fuel;
+        let before = self.algebra.work();
+        let alive = self.algebra.is_non_empty(derivative, fuel);
+        self.searched += self.algebra.work() - before;
+        let alive = alive.map_err(|over| (over, "lexer_row_emptiness_fuel", fuel))?;
+        Ok(if alive { derivative } else { Expr::NOTHING })
     }
 }

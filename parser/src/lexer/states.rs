@@ -88,6 +88,20 @@ pub(crate) struct Row {
     pub ignored_goes_on: ByteSet,
 }
 
+/// A step from a state that has no row yet: the way of a text through states that are met once, as those of a name of
+/// 100,000 characters, of which each row has 2 kB and one state more than the text.
+#[derive(Clone, Copy, Default, Debug)]
+struct Step {
+    byte: u8,
+    /// How often it was taken; 0 if it is not known.
+    taken: u8,
+    next: u32,
+}
+
+/// A step that was taken so often is worth a row, unless these are many.
+const STEPS_TAKEN_MAX: u8 = 3;
+const ROWS_FOR_STEPS_MAX: usize = 10_000;
+
 /// The automaton of one grammar and epoch.
 #[derive(Debug)]
 pub(crate) struct Lexer {
@@ -104,6 +118,8 @@ pub(crate) struct Lexer {
     quick_rows: Vec<[u32; 256]>,
     /// Index into `rows` of each state, or `u32::MAX`. Indexed by state.
     row_of: Vec<u32>,
+    /// The step that was taken from each state, until it has a row. Indexed by state.
+    steps: Vec<Step>,
     expr_rows: FxHashMap<Expr, Arc<ExprRow>>,
     nullable: FxHashMap<Expr, bool>,
     lexeme_sets: IndexVec<LexemeSetId, Box<[LexemeId]>>,
@@ -148,6 +164,7 @@ impl Lexer {
             rows: Vec::new(),
             quick_rows: Vec::new(),
             row_of: Vec::new(),
+            steps: Vec::new(),
             expr_rows: FxHashMap::default(),
             nullable: FxHashMap::default(),
             lexeme_sets: IndexVec::new(),
@@ -265,14 +282,62 @@ impl Lexer {
         row.map_or(ASK, |row| row[usize::from(byte)])
     }
 
-    /// State after a byte; builds the row if it is new.
+    /// State after a byte; builds the row when a second byte is asked for.
     #[inline]
     pub fn next(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
         let row = self.row_of[id.index()];
         if row != u32::MAX {
             return Ok(self.rows[row as usize].next[usize::from(byte)]);
         }
-        Ok(self.row(id)?.next[usize::from(byte)])
+        self.next_without_row(id, byte)
+    }
+
+    fn next_without_row(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
+        let step = self.steps[id.index()];
+        let is_rare = step.taken < STEPS_TAKEN_MAX || self.rows.len() >= ROWS_FOR_STEPS_MAX;
+        if step.taken == 0 {
+            let next = self.single_step(id, byte)?;
+            self.steps[id.index()] = Step { byte, taken: 1, next: next.0 };
+            Ok(next)
+        } else if step.byte == byte && is_rare {
+            self.steps[id.index()].taken = step.taken.saturating_add(1);
+            Ok(LexStateId(step.next))
+        } else {
+            Ok(self.row(id)?.next[usize::from(byte)])
+        }
+    }
+
+    /// What [`row`](Self::row) would say of one byte.
+    fn single_step(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
+        let key = self.states[id].key.clone();
+        if key.kind == StateKind::LazyEnd {
+            return Ok(DEAD);
+        }
+        let cfg = self.cfg.clone();
+        let mut entries: Vec<(LexemeId, Rest)> = Vec::with_capacity(key.entries.len());
+        for &(lexeme, rest) in &key.entries {
+            match &cfg.lexemes[lexeme].pattern {
+                Pattern::Literal(bytes) if bytes.get(rest as usize) == Some(&byte) => entries.push((lexeme, rest + 1)),
+                Pattern::Literal(_) => {}
+                Pattern::Literals(trie) => {
+                    entries.extend(trie.children(rest).find(|child| child.0 == byte).map(|child| (lexeme, child.1)));
+                }
+                Pattern::Regex(_) => {
+                    let (expr, texts) = self.parts(rest);
+                    let next = match self.expr_rows.get(&expr) {
+                        Some(row) => row.next(byte),
+                        None => self.arena.step(expr, byte, &self.limits)?,
+                    };
+                    if next != Expr::NOTHING {
+                        let rest = self.excepting(next, self.tries.child(texts, byte))?;
+                        entries.extend(rest.map(|rest| (lexeme, rest)));
+                    }
+                }
+            }
+        }
+        entries.sort_unstable();
+        entries.dedup();
+        self.enter(entries)
     }
 
     /// The row of a state. Cost: microseconds the first time.
@@ -385,12 +450,12 @@ impl Lexer {
         Ok(Some(rest))
     }
 
-    /// What is left of a whole recorded lexeme without texts and without those of expressions. `None` if that is nothing.
+    /// What is left of a whole recorded lexeme without texts and without those of an expression. `None` if that is nothing.
     ///
     /// Errors: `lexer_row_emptiness_fuel`, `expressions_max`.
-    pub fn whole_without(&mut self, lexeme: LexemeId, texts: TrieId, others: &[Expr]) -> Result<Option<Rest>, Fault> {
+    pub fn whole_without(&mut self, lexeme: LexemeId, texts: TrieId, others: Expr) -> Result<Option<Rest>, Fault> {
         let mut expr = Expr::from_raw(self.initial[lexeme]);
-        if !others.is_empty() {
+        if others != Expr::NOTHING {
             expr = self.arena.without(expr, others, &self.limits)?;
         }
         if expr == Expr::NOTHING { Ok(None) } else { self.excepting(expr, texts) }
@@ -551,6 +616,7 @@ impl Lexer {
         let key = state.key.clone();
         let id = self.states.push(state);
         self.row_of.push(u32::MAX);
+        self.steps.push(Step::default());
         self.state_ids.insert(key, id);
         Ok(id)
     }

@@ -217,6 +217,11 @@ impl Regexes {
                 let child = self.import(set, *child);
                 self.shortest(child)
             }
+            RegexNode::Values { values, exponent_max } => {
+                let mut own = RegexSet::new();
+                let spelled_out = super::values::spelled_out(values, *exponent_max, &mut own);
+                self.import(&own, spelled_out)
+            }
             RegexNode::Dfa(dfa, letters) => {
                 let letters = letters.iter().map(|&letter| self.import(set, letter)).collect();
                 self.intern(Node::Words { dfa: dfa.clone(), letters, state: dfa.start(), begun: None })

@@ -1,0 +1,51 @@
+//! The table of probes in `docs/lexing.md`: each mode gives the verdict that stands there.
+
+use std::sync::Arc;
+
+use larkspur::{CompileOptions, Engine, LexerMode, Source, Vocabulary};
+
+/// The code spans of a table's cell, as they are meant.
+fn spans(cell: &str) -> Vec<String> {
+    cell.split('`').skip(1).step_by(2).map(|span| span.replace("\\|", "|")).collect()
+}
+
+/// A row's cells; `\|` is text.
+fn cells(row: &str) -> Vec<String> {
+    let row = row.trim().trim_start_matches('|').trim_end_matches('|');
+    row.replace("\\|", "\u{0}").split('|').map(|cell| cell.replace('\u{0}', "\\|")).collect()
+}
+
+fn is_accepted(lines: &[String], text: &str, mode: LexerMode, keywords: bool) -> bool {
+    let option = if keywords { "%larkspur { \"keywords\": true }\n" } else { "" };
+    let grammar = format!("{option}{}\n", lines.join("\n"));
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let options = CompileOptions { lexer: Some(mode), ..CompileOptions::default() };
+    let compiled = match engine.compile_with(&Source::lark(&grammar), &options) {
+        Ok(compiled) => compiled,
+        // A grammar of which no text can be finished accepts none.
+        Err(error) => {
+            assert!(error.diagnostics.iter().any(|diagnostic| diagnostic.code == "P004"), "{grammar}\n{error}");
+            return false;
+        }
+    };
+    let mut matcher = compiled.matcher().unwrap();
+    matcher.consume_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().unwrap()
+}
+
+#[test]
+fn probes() {
+    let page = include_str!("../../docs/lexing.md");
+    let rows = page.lines().skip_while(|line| !line.starts_with("| grammar")).skip(2);
+    let mut count = 0;
+    for row in rows.take_while(|line| line.starts_with('|')) {
+        let cells = cells(row);
+        let (lines, text) = (spans(&cells[0]), spans(&cells[1])[0].replace("\\n", "\n"));
+        let modes = [(LexerMode::Longest, false), (LexerMode::Longest, true), (LexerMode::Exact, false)];
+        for ((mode, keywords), expected) in modes.into_iter().zip(&cells[2..]) {
+            let found = if is_accepted(&lines, &text, mode, keywords) { "yes" } else { "no" };
+            assert_eq!(found, expected.trim(), "{mode:?}, keywords {keywords}: {row}");
+        }
+        count += 1;
+    }
+    assert!(count >= 12, "{count} rows");
+}

@@ -87,6 +87,10 @@ pub(super) fn parts(set: &mut RegexSet, regex: RegexId, side: Side, any: RegexId
                 Side::Endings => set.concat(&[cut, some]),
             }
         }
-        RegexNode::Not(_) | RegexNode::Shortest(_) | RegexNode::MultipleOf { .. } | RegexNode::Dfa(..) => any,
+        RegexNode::Not(_)
+        | RegexNode::Shortest(_)
+        | RegexNode::MultipleOf { .. }
+        | RegexNode::Values { .. }
+        | RegexNode::Dfa(..) => any,
     }
 }

@@ -143,6 +143,12 @@ def test_right_recursion_and_many_alternatives():
     assert fits(f"start: {options}", "12345x")
 
 
+def test_lists_as_llguidance_writes_them():
+    """Every field is there, `null` where it says nothing."""
+    grammars = '[{"name":"regex","json_schema":null,"lark_grammar":"start: /a/"}]'
+    assert fits(f'{{"grammars":{grammars},"max_tokens":null}}', "a")
+
+
 def test_structural_tags_keep_their_schema():
     """A schema that `grammar_from_json_schema` made into a grammar is enforced; llguidance takes any value there."""
     from llguidance import StructTag

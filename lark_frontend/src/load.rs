@@ -97,7 +97,9 @@ impl<'a, 's> Loader<'a, 's> {
         if !self.ast.grammars.is_empty() {
             self.bytes += text.len();
         }
-        let face = self.options.llguidance_face && !home.built_in;
+        // Whoever speaks of our options means our reading.
+        let is_ours = text.trim_start().starts_with("%larkspur");
+        let face = self.options.llguidance_face && !home.built_in && !is_ours;
         let lexed = lexer::lex(text, source, face, self.options.inner_languages, limits, self.sink);
         if face || lexed.begins_with_llguidance {
             self.ast.rust.insert(source);

@@ -36,13 +36,13 @@ pub(crate) fn read(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
         return Vec::new();
     }
     unknown_keys(reading, &document, root, &LIST_KEYS);
-    if let Some(max_tokens) = document.get(root, "max_tokens") {
+    if let Some(max_tokens) = present(&document, root, "max_tokens") {
         match document.number(max_tokens).and_then(|number| number.parse().ok()) {
             Some(number) => reading.max_tokens = Some(number),
             None => reading.report(document.span(max_tokens), Mistake::MaxTokens),
         }
     }
-    let Some(grammars) = document.get(root, "grammars") else {
+    let Some(grammars) = present(&document, root, "grammars") else {
         reading.report(document.span(root), Mistake::GrammarsMissing);
         return Vec::new();
     };
@@ -72,7 +72,7 @@ fn read_elements(
             continue;
         }
         unknown_keys(reading, document, element, &ELEMENT_KEYS);
-        let name = match document.get(element, "name") {
+        let name = match present(document, element, "name") {
             None => String::new(),
             Some(name) => match document.string(name) {
                 Some(text) => {
@@ -91,7 +91,7 @@ fn read_elements(
             },
         };
         let given: Vec<(&'static str, JsonId)> =
-            GRAMMAR_KEYS.iter().filter_map(|&(key, _)| Some((key, document.get(element, key)?))).collect();
+            GRAMMAR_KEYS.iter().filter_map(|&(key, _)| Some((key, present(document, element, key)?))).collect();
         let (key, value) = match given.as_slice() {
             [] => {
                 reading.report(document.span(element), Mistake::ElementWithoutGrammar);
@@ -127,6 +127,11 @@ fn read_elements(
     let mode = grammars[0].options.lexer;
     schemas.into_iter().for_each(|index| grammars[index].options.lexer = mode);
     grammars
+}
+
+/// A member; `null` is none, as programs write it that fill in every field.
+fn present(document: &JsonDocument, object: JsonId, key: &str) -> Option<JsonId> {
+    document.get(object, key).filter(|&value| document.type_name(value) != "null")
 }
 
 fn unknown_keys(reading: &mut Reading, document: &JsonDocument, object: JsonId, known: &[&str]) {

@@ -22,6 +22,7 @@ mod mask;
 mod matcher;
 mod slicer;
 mod swallow;
+mod unsettled;
 
 pub use captures::Capture;
 pub use codes::CODES;

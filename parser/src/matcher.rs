@@ -232,7 +232,7 @@ impl Matcher {
             }
             _ => 0,
         };
-        if self.now.stop.is_none() && backtrack_tokens == 0 {
+        if self.now.stop.is_none() {
             self.now.stop = self.stop_after_token()?;
         }
         Ok(Consumed { stopped: self.now.stop.is_some(), backtrack_tokens })
@@ -390,6 +390,16 @@ impl Matcher {
             return Ok(Vec::new());
         }
         Ok(self.session().machine.expected(self.now.cursor)?)
+    }
+
+    /// Whether the text of a `stop` is taken back.
+    pub(crate) fn can_take_back(&self) -> bool {
+        self.options.backtracking && self.grammar.cfg().has_hidden
+    }
+
+    /// The text of the lexeme that is being read, if there is only one thread and text can be taken back.
+    pub(crate) fn lexeme_text(&self) -> Vec<u8> {
+        self.text.suffix(self.now.lexeme_start)
     }
 
     /// Runs `f` on the tables and the place, for the parts of the matcher in other files.

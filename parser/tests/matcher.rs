@@ -194,6 +194,44 @@ fn a_stop_at_eos() {
 }
 
 #[test]
+fn a_stop_that_ends_the_grammar_ends_the_text() {
+    let options = MatcherOptions { backtracking: true, ..MatcherOptions::default() };
+    for (stop, last, left) in [("<e>", "<e>", "a"), ("", "", "a")] {
+        let tokens = ["<e>"];
+        let mut matcher = self::matcher(&format!("start: x\nx[stop=\"{stop}\"]: /.*/"), &tokens, options);
+        matcher.consume_token(token(&tokens, "a")).unwrap();
+        let last = if last.is_empty() { EOS } else { token(&tokens, last) };
+        let consumed = matcher.consume_token(last).unwrap();
+        assert_eq!((consumed.backtrack_tokens, consumed.stopped), (1, true));
+        assert_eq!(matcher.stop_reason(), Some(StopReason::NoExtension));
+        assert_eq!(matcher.text(), left.as_bytes());
+        assert_eq!(allowed(&mut matcher), ["<eos>"]);
+        matcher.rollback(1).unwrap();
+        assert!(!matcher.is_stopped());
+    }
+}
+
+#[test]
+fn text_that_may_be_taken_back() {
+    let backtracking = MatcherOptions { backtracking: true, ..MatcherOptions::default() };
+    let lens = |grammar: &str, text: &str, options| -> Vec<usize> {
+        let mut matcher = self::matcher(grammar, &[], options);
+        let after = |byte: u8| {
+            matcher.consume_token(byte.into()).unwrap();
+            matcher.unsettled_len().unwrap()
+        };
+        text.bytes().map(after).collect()
+    };
+    let literal = "start: x \";\"\nx[stop=\"</x>\"]: /.*/";
+    assert_eq!(lens(literal, "a</y<</x", backtracking), [0, 1, 2, 0, 1, 1, 2, 3]);
+    assert_eq!(lens(literal, "a</", MatcherOptions::default()), [0, 0, 0]);
+    let regex = "start: x \";\"\nx[stop=/<[a-z]+>/]: /.*/";
+    assert_eq!(lens(regex, "b<ab<c!", backtracking), [0, 1, 2, 3, 1, 2, 0]);
+    let suffix = "start: x \";\"\nx[suffix=\"</x>\"]: /.*/";
+    assert_eq!(lens(suffix, "a</", backtracking), [0, 0, 0], "it stays in the output");
+}
+
+#[test]
 fn reasons_to_stop() {
     let mut matcher = self::matcher("start: \"a\"+", &[], MatcherOptions::default());
     assert_eq!(matcher.consume_token(EOS), Err(MatcherError::TokenRejected { token: EOS, at_byte: 0 }));

@@ -14,8 +14,10 @@ __all__ = [
     "Matcher",
     "Vocabulary",
     "__version__",
+    "capture_spans",
     "check",
     "convert",
+    "unsettled_len",
 ]
 
 __version__: str
@@ -374,11 +376,18 @@ class Executor:
     def fill_draft_masks_at(
         self, batch: Sequence[tuple[Matcher, int, Sequence[int]]], pointer: int, row_bytes: int, rows: int
     ) -> list[int | Exception]:
-        """Masks along drafts: row r before the draft, row r + i + 1 after its token i, up to the first token that is not
-        allowed or ends the text; later rows stay as they are. Matchers end where they began.
+        """Masks along drafts: row r before the draft, row r + i + 1 after its token i (the EOS tokens, if the text ends
+        there), up to the first token that is not allowed or stands behind the end; later rows stay as they are. Matchers
+        end where they began.
 
         Returns how many rows of each were written. Raises as `fill_masks_at`.
         """
 
     def consume_tokens(self, batch: Sequence[tuple[Matcher, int]]) -> list[Exception | None]:
         """A token for each matcher."""
+
+def unsettled_len(matcher: Matcher) -> int:
+    """Bytes at the end of `matcher.text()` that may be the beginning of a `stop`, which would be taken back."""
+
+def capture_spans(matcher: Matcher) -> list[tuple[str, int, int, bytes]]:
+    """The captures: name, start and end in `matcher.text()`, text. Raises as `Matcher.captures`."""

@@ -78,7 +78,8 @@ def fill_drafts(
     """Masks along drafts, for speculative decoding: row r before a draft, row r + i + 1 after its token i.
 
     `rows` are the first rows of the drafts, by default one draft after the other. A draft ends at its first token that is
-    not allowed, or that ends the text; the rows after it stay as they are. The matchers end where they began.
+    not allowed or stands behind the end of the text; the rows after it stay as they are. After a token that ends the text
+    there is the mask of EOS tokens. The matchers end where they began.
 
     Returns how many rows of each draft were written. Raises as `fill`.
     """

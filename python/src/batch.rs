@@ -88,7 +88,7 @@ fn draft_masks(table: Table, job: Job<(usize, Vec<TokenId>)>) -> Result<usize, M
     let mut ahead = matcher.fork();
     mask_into(table, row, &mut ahead, vocabulary_len)?;
     for (index, &token) in draft.iter().enumerate() {
-        if ahead.is_stopped() || ahead.try_consume_tokens(&[token])? == 0 || ahead.is_stopped() {
+        if ahead.is_stopped() || ahead.try_consume_tokens(&[token])? == 0 {
             return Ok(index + 1);
         }
         mask_into(table, row + index + 1, &mut ahead, vocabulary_len)?;

@@ -12,6 +12,7 @@ mod kbnf;
 mod matcher;
 mod memory;
 mod options;
+mod progress;
 mod tags;
 mod vocabulary;
 
@@ -30,6 +31,8 @@ mod _native {
     use super::kbnf::KbnfEngine;
     #[pymodule_export]
     use super::matcher::Matcher;
+    #[pymodule_export]
+    use super::progress::{capture_spans, unsettled_len};
     #[pymodule_export]
     use super::vocabulary::Vocabulary;
 

@@ -41,7 +41,7 @@ impl Matcher {
     }
 
     /// Runs `f` with the GIL released.
-    fn run<T: Send>(
+    pub fn run<T: Send>(
         &self,
         py: Python,
         f: impl FnOnce(&mut larkspur::Matcher) -> Result<T, MatcherError> + Send,

@@ -10,7 +10,7 @@ import pytest
 
 from common import ROOT
 
-QUICK = ["reasoning_then_json", "sglang_style", "structural_tags", "tool_calling", "vllm_style"]
+QUICK = ["guidance_program", "reasoning_then_json", "sglang_style", "structural_tags", "tool_calling", "vllm_style"]
 LONG = ["transformers_generate"]
 
 
@@ -29,9 +29,11 @@ def test_all_are_listed() -> None:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_quick(name: str) -> None:
-    pytest.importorskip("numpy")
+    pytest.importorskip("guidance" if name == "guidance_program" else "numpy")
     result = run(name)
     assert result
+    if name == "guidance_program":
+        assert (result["name"], result["born"], result["field"]) == ("Ada", "1815", "mathematics")
     if name == "tool_calling":
         assert result == [("get_weather", {"city": "Oslo", "unit": "C"}), ("add", {"a": 12, "b": 30})]
     if name == "structural_tags":

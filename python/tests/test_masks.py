@@ -67,8 +67,9 @@ def test_drafts(engine: Engine) -> None:
 def test_a_draft_that_ends_the_text(engine: Engine) -> None:
     matcher = engine.regex("a").matcher()
     table = np.full((3, 9), 7, dtype=np.int32)
-    assert larkspur.fill_drafts([matcher], [[97, 256]], table) == [1]
-    assert (table[1:] == 7).all()
+    assert larkspur.fill_drafts([matcher], [[97, 256]], table) == [2]
+    assert bits(table[1].view(np.uint32)) == [256], "only EOS may follow the end"
+    assert (table[2] == 7).all()
 
 
 def test_wrong_tables_are_refused(engine: Engine) -> None:

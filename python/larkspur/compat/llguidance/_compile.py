@@ -1,0 +1,52 @@
+"""A client's grammar text, compiled: which of our languages it is in, and how mistakes are told."""
+
+import json
+from typing import Any
+
+from larkspur import Diagnostic, check
+
+GrammarText = str | dict[str, Any]
+
+
+def check_grammar(grammar: GrammarText) -> tuple[bool, list[str]]:
+    """Whether there are mistakes, and the mistakes (one text), or else the warnings. Any special token may be named."""
+    try:
+        text, kind = classified(grammar)
+    except ValueError as error:
+        return True, [str(error)]
+    found = check(kind, text, llguidance_face=True)
+    if any(diagnostic.severity == "error" for diagnostic in found):
+        return True, [message(found)]
+    return False, [diagnostic.message for diagnostic in found]
+
+
+def message(diagnostics: list[Diagnostic]) -> str:
+    """The errors among the diagnostics, each headed by its place as llguidance has it, `at LINE(COLUMN): `."""
+    errors = (diagnostic for diagnostic in diagnostics if diagnostic.severity == "error")
+    return "\n".join(map(_shown, errors))
+
+
+def _shown(error: Diagnostic) -> str:
+    place = f"at {error.line}({error.column}): " if error.line is not None else ""
+    # What is rendered begins with the message, too.
+    frame = error.rendered.rstrip().partition("\n")[2]
+    return f"{place}{error.message} [{error.code}]\n{frame}".rstrip()
+
+
+def classified(grammar: GrammarText) -> tuple[str, str]:
+    """The text and the kind that `larkspur.Engine.compile` has for it. Raises `ValueError` for what is neither a text nor a JSON object."""
+    if isinstance(grammar, str):
+        if not grammar.strip():
+            raise ValueError("Empty grammar")
+        return grammar, "list" if grammar.lstrip().startswith("{") else "lark"
+    if not isinstance(grammar, dict):
+        raise ValueError(f"a grammar is a text or a dict, not `{type(grammar).__name__}`")
+    try:
+        return json.dumps(grammar, ensure_ascii=False, allow_nan=False), "list"
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Value is not JSON serializable: {error}") from error
+
+
+def list_of_lark(name: str, lark: str) -> str:
+    """A list of grammars, as JSON, with one Lark text."""
+    return json.dumps({"grammars": [{"name": name, "lark_grammar": lark}]}, ensure_ascii=False)

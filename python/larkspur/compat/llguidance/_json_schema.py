@@ -1,0 +1,54 @@
+"""JSON Schemas as grammars, with options."""
+
+import json
+from typing import Any, TypedDict
+
+
+class JsonCompileOptions(TypedDict, total=False):
+    """How JSON values are written; see `x-guidance` in docs/json_schema.md."""
+
+    item_separator: str | None
+    key_separator: str | None
+    whitespace_pattern: str | None
+    whitespace_flexible: bool | None
+    coerce_one_of: bool | None
+    lenient: bool | None
+    json_allowed_escapes: str | None
+    json_allow_general_unicode_escapes: bool | None
+
+
+def grammar_of_schema(
+    schema: str | dict[str, Any],
+    defaults: JsonCompileOptions | None = None,
+    overrides: JsonCompileOptions | None = None,
+) -> str:
+    """A list of grammars, as JSON, with the schema; `defaults`, the schema's `x-guidance` and `overrides` together are
+    its `x-guidance`, where the later ones beat the earlier ones. The schema is not checked.
+
+    Raises `ValueError` for what is not JSON, and for options where the schema is no object.
+    """
+    if defaults is None and overrides is None:
+        # A text stays as it is: numbers may have more digits than Python's.
+        return f'{{ "grammars": [{{ "json_schema": {schema if isinstance(schema, str) else _written(schema)} }}] }}'
+    value = json.loads(schema) if isinstance(schema, str) else schema
+    if not isinstance(value, dict):
+        raise ValueError("Expecting object schema to apply options")
+    options = _options(defaults) | _options(value.get("x-guidance")) | _options(overrides)
+    if isinstance(schema, str) and "x-guidance" not in value:
+        start = schema.index("{") + 1
+        text = f'{schema[:start]}"x-guidance":{_written(options)}{"," if value else ""}{schema[start:]}'
+    else:
+        text = _written(value | {"x-guidance": options})
+    return f'{{"grammars":[{{"name":"json_schema","json_schema":{text}}}]}}'
+
+
+def _options(given: object) -> dict[str, Any]:
+    """The fields that say something; llguidance takes `None` as if the field were not there."""
+    return {key: part for key, part in given.items() if part is not None} if isinstance(given, dict) else {}
+
+
+def _written(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Value is not JSON serializable: {error}") from error

@@ -622,7 +622,7 @@ impl<'a> Normalizer<'a> {
         let name = self.format_name(keywords).unwrap_or_default();
         match formats::meaning(name) {
             Meaning::Unknown => {
-                let is_error = self.unknown_format == UnknownFormat::Error;
+                let is_error = self.unknown_format == UnknownFormat::Error && !self.sink.lenient;
                 self.sink.report(place, Mistake::FormatUnknown { format: name.to_owned(), is_error });
                 None
             }

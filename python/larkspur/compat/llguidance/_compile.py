@@ -1,6 +1,7 @@
 """A client's grammar text, compiled: which of our languages it is in, and how mistakes are told."""
 
 import json
+import re
 from typing import Any
 
 from larkspur import Diagnostic, check
@@ -8,16 +9,22 @@ from larkspur import Diagnostic, check
 GrammarText = str | dict[str, Any]
 
 
-def check_grammar(grammar: GrammarText) -> tuple[bool, list[str]]:
+# As llguidance has it: what cannot be enforced is refused unless the schema's options say `lenient`.
+SPELLING = {"unknown_format": "error"}
+
+
+def check_grammar(grammar: GrammarText, limits: dict[str, int]) -> tuple[bool, list[str]]:
     """Whether there are mistakes, and the mistakes (one text), or else the warnings. Any special token may be named."""
     try:
         text, kind = classified(grammar)
     except ValueError as error:
         return True, [str(error)]
-    found = check(kind, text, llguidance_face=True)
+    found = check(kind, text, llguidance_face=True, spelling=SPELLING, limits=limits)
     if any(diagnostic.severity == "error" for diagnostic in found):
         return True, [message(found)]
-    return False, [diagnostic.message for diagnostic in found]
+    unchecked = len(re.findall(r"<\[[\^\d*,\- ]+\]>", text))
+    times = [f"no tokenizer - can't validate <[...]> ({unchecked} times)"] if unchecked else []
+    return False, times + [sentence(warning) for warning in found]
 
 
 def message(diagnostics: list[Diagnostic]) -> str:
@@ -30,7 +37,18 @@ def _shown(error: Diagnostic) -> str:
     place = f"at {error.line}({error.column}): " if error.line is not None else ""
     # What is rendered begins with the message, too.
     frame = error.rendered.rstrip().partition("\n")[2]
-    return f"{place}{error.message} [{error.code}]\n{frame}".rstrip()
+    return f"{place}{sentence(error)} [{error.code}]\n{frame}".rstrip()
+
+
+def sentence(diagnostic: Diagnostic) -> str:
+    """The message, behind the words that clients of llguidance look for in it."""
+    if diagnostic.code == "R032":
+        return f"initial lexer configuration (grammar) too big: {diagnostic.message}"
+    if diagnostic.code.startswith("R") and diagnostic.severity == "error":
+        return f"invalid regex: {diagnostic.message}"
+    if diagnostic.code == "J031":
+        return f"Unknown format: {diagnostic.message}"
+    return diagnostic.message
 
 
 def classified(grammar: GrammarText) -> tuple[str, str]:

@@ -56,7 +56,7 @@ class RegexCompiler:
 
 def _checked(grammar: str, check: bool) -> str:
     if check:
-        is_error, messages = check_grammar(grammar)
+        is_error, messages = check_grammar(grammar, {})
         if is_error:
             raise ValueError(messages[0])
     return grammar

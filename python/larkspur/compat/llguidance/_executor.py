@@ -113,11 +113,15 @@ class LLExecutor:
 def _batch(items: Sequence[Any], width: int, if_empty: str) -> Sequence[Any]:
     if not items:
         raise ValueError(if_empty)
+    seen: set[int] = set()
     for item in items:
         expect(item, tuple)
         if len(item) != width:
-            raise ValueError(f"expected tuple of length {width}, but got tuple of length {len(item)}")
+            raise ValueError(f"Expecting a tuple of {width} elements, not of {len(item)}")
         expect(item[0], LLMatcher)
+        if id(item[0]) in seen:
+            raise RuntimeError("Already borrowed: a matcher is given twice")
+        seen.add(id(item[0]))
     return items
 
 

@@ -72,7 +72,7 @@ class LLInterpreter:
         self._tokenizer = tokenizer
         self._report = Reporter(tokenizer, grammar, self._log_level, limits)
         self._ff_tokens = bool(enable_ff_tokens)
-        self._matcher = tokenizer._compile(grammar).matcher(backtracking=bool(enable_backtrack))
+        self._matcher = tokenizer._compile(grammar, limits).matcher(backtracking=bool(enable_backtrack))
         self._failure: StopReason | None = None
         self._is_started = False
         self._is_over = False

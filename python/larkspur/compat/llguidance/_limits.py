@@ -4,7 +4,8 @@ from ._util import as_unsigned
 
 
 class LLParserLimits:
-    """llguidance's limits. All are kept; `verbose_errors` has an effect.
+    """llguidance's limits. All are kept; `verbose_errors` has an effect, and so have those of the initial lexer, the lexer's
+    states and the grammar's size where they are below their defaults.
 
     The others bound tables that Larkspur has not, or bounds by its own limits (`docs/limits.md`), which are meant to be
     far from what a grammar needs.
@@ -94,3 +95,16 @@ class LLParserLimits:
             for name, value in zip(names, self._values, strict=True)
         )
         return f"ParserLimits {{ {', '.join(fields)} }}"
+
+
+def engine_limits(limits: LLParserLimits | None) -> dict[str, int]:
+    """Those of Larkspur's limits that are set by lower ones of llguidance's."""
+    if limits is None:
+        return {}
+    plain = LLParserLimits()
+    given = {
+        "regex_nodes_max": (limits.initial_lexer_fuel, plain.initial_lexer_fuel),
+        "lexer_states_max": (limits.max_lexer_states, plain.max_lexer_states),
+        "grammar_symbols_max": (limits.max_grammar_size, plain.max_grammar_size),
+    }
+    return {name: value for name, (value, default) in given.items() if value < default}

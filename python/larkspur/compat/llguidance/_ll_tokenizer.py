@@ -9,7 +9,8 @@ from pathlib import Path
 
 from larkspur import Engine, Grammar, GrammarError, Vocabulary
 
-from ._compile import GrammarText, classified, message
+from ._compile import SPELLING, GrammarText, classified, message
+from ._limits import LLParserLimits, engine_limits
 from ._slices import GENERAL
 from ._tokenizer import TokenizerWrapper
 from ._util import TokenId, as_token, as_tokens, as_unsigned, expect
@@ -20,6 +21,8 @@ EosTokens = TokenId | Sequence[TokenId] | None
 _BYTE_SPECIALS = ("<|tool|>", "<|/tool|>", "<|user|>", "<|system|>", "<|assistant|>", "<|end|>")
 # Grammars that are kept for the next matcher with the same text; servers make many of few.
 _GRAMMARS_KEPT = 64
+# Engines of one tokenizer that are kept, each with other limits.
+_ENGINES_KEPT = 4
 
 
 class LLTokenizer:
@@ -54,12 +57,14 @@ class LLTokenizer:
         # What special tokens are shown as, where it is not their name.
         self._spelled = spelled
         self._slices = slices
-        self._engine = Engine(vocabulary, slices=slices)
+        self._engine = lru_cache(_ENGINES_KEPT)(lambda limits: Engine(vocabulary, slices=slices, limits=dict(limits)))
+        # What is wrong with the slices is said now.
+        self._engine(())
         self._specials = dict(vocabulary.specials())
         self._eos = vocabulary.eos
         engine = self._engine
         self._compiled = lru_cache(_GRAMMARS_KEPT)(
-            lambda text, kind: engine.compile(kind, text, llguidance_face=True)
+            lambda text, kind, limits: engine(limits).compile(kind, text, llguidance_face=True, spelling=SPELLING)
         )
 
     @classmethod
@@ -189,22 +194,33 @@ class LLTokenizer:
     def tokenize_partial(
         self, new_bytes: bytes, recent_tokens: list[TokenId] | None = None
     ) -> tuple[list[TokenId], bytes]:
-        """The tokens of the text up to where more text could change them, and the bytes from there.
+        """The tokens of the text up to where more text could change them, and the bytes from there. Special tokens in it
+        are `\\xff[ID]` or their names behind a byte 0xFF.
 
         `recent_tokens` stand before the text; they have no influence here.
         """
         expect(new_bytes, bytes)
         if recent_tokens is not None:
             as_tokens(recent_tokens)
-        tokens = self._ordinary(new_bytes)
-        if self.decode_bytes(tokens) != new_bytes:
-            return [], new_bytes
+        done: list[TokenId] = []
+        # Behind a byte 0xFF stands a special token, `[ID]` or its name; what is neither is text.
+        text, *marked = new_bytes.split(b"\xff")
+        for part in marked:
+            done += self._ordinary(text)
+            text = part
+            found = re.match(rb"\[(\d+)\]", part) or self._special_names[0].match(part)
+            if found:
+                done.append(int(found[1]) if found.re.groups else self._special_names[1][found[0]])
+                text = part[found.end() :]
+        tokens = self._ordinary(text)
+        if self.decode_bytes(tokens) != text:
+            return done, text
         start = 0
         for index, token in enumerate(tokens):
-            if self._vocabulary.has_extension(new_bytes[start:]):
-                return tokens[:index], new_bytes[start:]
+            if self._vocabulary.has_extension(text[start:]):
+                return done + tokens[:index], text[start:]
             start += len(self._vocabulary.token_bytes(token) or b"")
-        return tokens, b""
+        return done + tokens, b""
 
     def decode_bytes(self, tokens: list[TokenId]) -> bytes:
         """The text of the tokens: special ones by their names, what is no token as `<[ID]>`."""
@@ -222,11 +238,11 @@ class LLTokenizer:
         """As `dbg_tokens`, without the brackets and with line breaks as they are."""
         return "‧".join("\n" if self._shown(token) == b"\n" else self._debug(token) for token in as_tokens(tokens))
 
-    def _compile(self, grammar: GrammarText) -> Grammar:
+    def _compile(self, grammar: GrammarText, limits: LLParserLimits | None = None) -> Grammar:
         """Larkspur's own grammar of a text that `LLMatcher` takes. Raises `ValueError` with all mistakes."""
         text, kind = classified(grammar)
         try:
-            return self._compiled(text, kind)
+            return self._compiled(text, kind, tuple(engine_limits(limits).items()))
         except GrammarError as error:
             raise ValueError(message(error.diagnostics)) from error
 

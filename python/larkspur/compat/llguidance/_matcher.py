@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from larkspur import Matcher, MatcherError, RollbackTooFar, Stopped
 
-from ._compile import GrammarText, check_grammar
+from ._compile import GrammarText, check_grammar, sentence
 from ._errors import Reporter
 from ._forced import forced_bytes, forced_tokens
 from ._json_schema import JsonCompileOptions, grammar_of_schema
-from ._limits import LLParserLimits
+from ._limits import LLParserLimits, engine_limits
 from ._ll_tokenizer import LLTokenizer
 from ._regex import grammar_of_regex
 from ._util import (
@@ -58,9 +58,9 @@ class LLMatcher:
         self._tokens: list[TokenId] = []
         self._warnings: list[str] = []
         try:
-            compiled = tokenizer._compile(grammar)
+            compiled = tokenizer._compile(grammar, limits)
             self._matcher = compiled.matcher()
-            self._warnings = [warning.message for warning in compiled.warnings]
+            self._warnings = [sentence(warning) for warning in compiled.warnings]
         except (ValueError, MatcherError) as error:
             self._error = str(error)
 
@@ -86,10 +86,10 @@ class LLMatcher:
         if limits is not None:
             expect(limits, LLParserLimits)
         if tokenizer is None:
-            return check_grammar(grammar)
+            return check_grammar(grammar, engine_limits(limits))
         expect(tokenizer, LLTokenizer)
         try:
-            return False, [warning.message for warning in tokenizer._compile(grammar).warnings]
+            return False, [sentence(warning) for warning in tokenizer._compile(grammar, limits).warnings]
         except ValueError as error:
             return True, [str(error)]
 

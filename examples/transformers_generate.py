@@ -31,7 +31,7 @@ def random_model() -> tuple[Any, Any]:
     tokenizer.decoder = decoders.ByteLevel()
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<eos>", pad_token="<eos>", padding_side="left")
     torch.manual_seed(1)
-    config = GPT2Config(vocab_size=len(fast), n_embd=32, n_layer=1, n_head=2, eos_token_id=fast.eos_token_id)
+    config = GPT2Config(vocab_size=len(fast), n_embd=32, n_layer=1, n_head=2, bos_token_id=None, eos_token_id=fast.eos_token_id)
     return fast, GPT2LMHeadModel(config).eval()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -11,15 +12,20 @@ import pytest
 from common import ROOT
 
 QUICK = ["guidance_program", "reasoning_then_json", "sglang_style", "structural_tags", "tool_calling", "vllm_style"]
-LONG = ["transformers_generate"]
+LONG = ["parserllm_json", "transformers_generate"]
 
 
 def run(name: str) -> Any:
     spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.main()
+    # As when it is run: examples find each other.
+    sys.path.insert(0, str(ROOT / "examples"))
+    try:
+        spec.loader.exec_module(module)
+        return module.main()
+    finally:
+        sys.path.pop(0)
 
 
 def test_all_are_listed() -> None:

@@ -252,7 +252,8 @@ impl<'a> Writer<'a> {
                 if !grammar.ignore.is_empty() || !self.linked.grammars[target].ignore.is_empty() {
                     self.refusals.push((span, "ignored text around another grammar"));
                 }
-                let name = self.name(Part::Rule(target, self.linked.grammars[target].start));
+                let name = self
+                    .name(Part::Rule(target, grammar.embeds[embed].rule.unwrap_or(self.linked.grammars[target].start)));
                 self.word(&name);
             }
             ExprKind::Automaton(..) => self.refusals.push((span, "names or elements that are counted or compared")),

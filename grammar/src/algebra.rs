@@ -41,7 +41,7 @@ impl Expr {
     /// Any one byte.
     const ANY_BYTE: Expr = Expr(2);
     /// Every byte string.
-    const ALL: Expr = Expr(3);
+    pub const ALL: Expr = Expr(3);
     /// Every byte string but the empty one.
     const NON_EMPTY: Expr = Expr(4);
 
@@ -222,6 +222,13 @@ impl Algebra {
         self.check(u64::MAX)?;
         let not = self.not(other);
         Ok(self.and(vec![expr, not]))
+    }
+    /// The texts of both.
+    ///
+    /// Errors: [`OverLimit::Size`].
+    pub fn intersection(&mut self, a: Expr, b: Expr) -> Result<Expr, OverLimit> {
+        self.check(u64::MAX)?;
+        Ok(self.and(vec![a, b]))
     }
     /// The texts of either.
     ///

@@ -7,8 +7,8 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use crate::index::{Id, IndexVec};
 use crate::ir::{
-    Alternative, Embed, EmbedKind, ExprId, ExprKind, Grammar, IgnoreEdges, LexerMode, Rule, Terminal, TokenItem,
-    TokenSet, Unproductive,
+    Alternative, Embed, EmbedKind, ExprId, ExprKind, Grammar, IgnoreEdges, Indenter, LexerMode, Rule, Terminal,
+    TerminalId, TokenItem, TokenSet, Unproductive,
 };
 use crate::param::{Comparison, Condition, ParamExpr, ParamRange};
 use crate::regex::{ByteSet, CharClass, RegexId, RegexNode};
@@ -38,6 +38,14 @@ fn write_grammar(grammar: &Grammar, path: &str, f: &mut Formatter<'_>) -> fmt::R
     if !grammar.ignore.is_empty() {
         let ids: Vec<String> = grammar.ignore.iter().map(ToString::to_string).collect();
         writeln!(f, "ignore {}", ids.join(" "))?;
+    }
+    if let Some(Indenter { newline, indent, dedent, open, close, tab, width_max }) = &grammar.indenter {
+        let list = |ids: &[TerminalId]| ids.iter().map(|id| format!(" {id}")).collect::<String>();
+        let brackets = format!("open{} close{}", list(open), list(close));
+        writeln!(
+            f,
+            "blocks newline {newline} indent {indent} dedent {dedent} {brackets} tab {tab} width_max {width_max}"
+        )?;
     }
     let exprs = Exprs::new(grammar);
     for (id, rule) in grammar.rules.iter_enumerated() {
@@ -130,6 +138,9 @@ fn write_terminal(id: impl Display, terminal: &Terminal, regexes: &Regexes, f: &
         if let Some(capture) = &tail.capture {
             write!(f, " stop_capture={capture:?}")?;
         }
+    }
+    if let Some(follow) = terminal.follow {
+        write!(f, " before {}", regexes.text(follow))?;
     }
     writeln!(f)
 }
@@ -258,6 +269,9 @@ impl<'a> Regexes<'a> {
             if let Some(tail) = &terminal.tail {
                 uses[tail.regex] += 1;
             }
+            if let Some(follow) = terminal.follow {
+                uses[follow] += 1;
+            }
         }
         for id in (0..grammar.regexes.len()).rev().map(RegexId::from_index) {
             if uses[id] > 0 {
@@ -371,6 +385,8 @@ impl Display for Shown<'_, ParamExpr> {
             ParamExpr::Or(mask) => write!(f, "bit_or({mask:#x})"),
             ParamExpr::Increment(range) => write!(f, "incr({})", Shown(range)),
             ParamExpr::Decrement(range) => write!(f, "decr({})", Shown(range)),
+            ParamExpr::Put(range, number) => write!(f, "put({}, {number})", Shown(range)),
+            ParamExpr::Copy { from, to } => write!(f, "copy({}, {})", Shown(from), Shown(to)),
         }
     }
 }
@@ -429,8 +445,11 @@ impl Display for Shown<'_, Embed> {
             }
             EmbedKind::Inline(_) => f.write_str("inline")?,
         }
-        match self.0.target {
-            Some(target) => write!(f, " = {target}"),
+        if let Some(target) = self.0.target {
+            write!(f, " = {target}")?;
+        }
+        match self.0.rule {
+            Some(rule) => write!(f, ".{rule}"),
             None => Ok(()),
         }
     }

@@ -63,6 +63,8 @@ pub struct Grammar {
     pub automata: IndexVec<AutomatonId, Arc<dyn Automaton>>,
     /// Terminals that may stand between lexemes.
     pub ignore: Vec<TerminalId>,
+    /// Blocks by indentation; taken out by [`link`](crate::link()).
+    pub indenter: Option<Indenter>,
     /// Where it starts.
     pub start: RuleId,
 }
@@ -160,6 +162,9 @@ pub struct Terminal {
     pub lazy: bool,
     /// `stop=` or `suffix=`: what follows the regex inside this lexeme. A terminal with a tail is lazy.
     pub tail: Option<Tail>,
+    /// The lexeme ends only where the text that follows it, up to its end or to a token letter, is one of these: a
+    /// look-ahead that sees beyond the terminal. Such a terminal is not lazy and has no tail.
+    pub follow: Option<RegexId>,
 }
 
 /// The end of a lexeme that `stop=` or `suffix=` adds.
@@ -206,7 +211,7 @@ impl Terminal {
     }
     /// A terminal that is neither lazy nor written as a string, of priority 0.
     pub fn new(name: impl Into<String>, span: Span, regex: RegexId) -> Self {
-        Self { name: name.into(), span, regex, priority: 0, is_literal: false, lazy: false, tail: None }
+        Self { name: name.into(), span, regex, priority: 0, is_literal: false, lazy: false, tail: None, follow: None }
     }
 }
 
@@ -293,6 +298,25 @@ pub enum TokenItem {
     Eos,
 }
 
+/// How line breaks make blocks: see [`indentation`](crate::indentation).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Indenter {
+    /// The line break with the blanks behind it.
+    pub newline: TerminalId,
+    /// Where a block begins; the terminal's regex says nothing.
+    pub indent: TerminalId,
+    /// Where a block ends; the terminal's regex says nothing.
+    pub dedent: TerminalId,
+    /// Brackets between which line breaks are ignored.
+    pub open: Vec<TerminalId>,
+    /// What closes them; which one closes which does not count.
+    pub close: Vec<TerminalId>,
+    /// How much a tab counts.
+    pub tab: u32,
+    /// The widest block; at most [`WIDTH_MAX`](crate::indentation::WIDTH_MAX).
+    pub width_max: u32,
+}
+
 /// A grammar that stands inside another.
 #[derive(Clone, Debug)]
 pub struct Embed {
@@ -302,6 +326,8 @@ pub struct Embed {
     pub span: Span,
     /// The linked grammar; set by [`link`](crate::link()).
     pub target: Option<GrammarId>,
+    /// The rule of it that stands here; `None` is its start.
+    pub rule: Option<RuleId>,
 }
 
 /// What an embed names or holds.
@@ -348,6 +374,7 @@ impl Grammar {
             embeds: IndexVec::new(),
             automata: IndexVec::new(),
             ignore: Vec::new(),
+            indenter: None,
             start: RuleId(0),
         }
     }

@@ -47,6 +47,8 @@ limits! {
     /// Different lists of arguments of all templates of a Lark text. 10,000: a template that gives itself longer
     /// arguments has no end.
     pub template_instances_max: usize = 10_000,
+    /// Width of the widest block by indentation that a grammar may have: there is a terminal for each width. 1,000.
+    pub block_width_max: u32 = 1_000,
     /// Symbols of all rules after lowering. 4,000,000 (32 MB).
     pub grammar_symbols_max: usize = 4_000_000,
     /// Nodes of all regexes of one source. 2,000,000.
@@ -74,8 +76,8 @@ limits! {
     pub earley_set_work_max: usize = 1_000_000,
     /// Threads of one matcher (ways to split the text into lexemes that are still open). 10,000.
     pub threads_max: usize = 10_000,
-    /// Places visited to find out whether ignored text that has begun can end (`exact` mode). 4,096: a handful suffices
-    /// for white space and comments.
+    /// Places visited to find out whether ignored text that has begun can end, or something can follow that a look-ahead
+    /// wants (`exact` mode). 4,096: a handful suffices for white space, comments and word boundaries.
     pub ignored_places_max: usize = 4_096,
     /// Work of one mask: trie nodes visited, and 16 for each at which a lexeme ends or threads part. 200,000,000, about a
     /// second.

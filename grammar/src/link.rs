@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostic::{CodeInfo, Diagnostic, did_you_mean};
+use crate::indentation;
 use crate::index::IndexVec;
 use crate::ir::{EmbedKind, Grammar, GrammarId};
 use crate::span::Span;
@@ -103,6 +104,19 @@ pub fn link(
                 EmbedKind::Inline(grammar) => Some(table.push(*grammar)),
             };
             table[id].embeds[embed_id].target = target;
+        }
+    }
+    for id in table.ids() {
+        let Some(indenter) = table[id].indenter.clone() else { continue };
+        match indentation::rewrite(&table[id], &indenter) {
+            Ok((mut outer, inner)) => {
+                let target = inner.map(|inner| table.push(inner));
+                for embed in outer.embeds.iter_mut().filter(|embed| embed.target.is_none()) {
+                    embed.target = target;
+                }
+                table[id] = outer;
+            }
+            Err(errors) => diagnostics.extend(errors),
         }
     }
     if diagnostics.is_empty() { Ok(LinkedGrammar { grammars: table, root: GrammarId(0) }) } else { Err(diagnostics) }

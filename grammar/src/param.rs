@@ -50,6 +50,15 @@ pub enum ParamExpr {
     Increment(ParamRange),
     /// … with the range's number one lower; stays at 0.
     Decrement(ParamRange),
+    /// … with this number in the range.
+    Put(ParamRange, u64),
+    /// … with the number of one range in another one, which is as wide.
+    Copy {
+        /// Where it is.
+        from: ParamRange,
+        /// Where it is put as well.
+        to: ParamRange,
+    },
 }
 
 impl ParamExpr {
@@ -66,6 +75,8 @@ impl ParamExpr {
             ParamExpr::Increment(r) => value + (1 << r.start),
             ParamExpr::Decrement(r) if value & r.mask() == 0 => value,
             ParamExpr::Decrement(r) => value - (1 << r.start),
+            ParamExpr::Put(r, number) => value & !r.mask() | number << r.start & r.mask(),
+            ParamExpr::Copy { from, to } => value & !to.mask() | from.get(value) << to.start & to.mask(),
         }
     }
 }

@@ -4,8 +4,8 @@
 //! What is not regular (back-references) or cannot be decided where it stands (a look-around that sees beyond a terminal,
 //! a lazy quantifier whose end is not clear) is an error at its place, never something else. The tables of Unicode come from the `regex-syntax` crate.
 //!
-//! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes), with `look` for all other assertions
-//! and `lazy` for lazy quantifiers of lexemes.
+//! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes), with `look` for all other assertions, `follow` for
+//! what they leave open at a lexeme's end, and `lazy` for lazy quantifiers of lexemes.
 //!
 //! Anchors: a regex describes whole texts, so `^` and `$` at its edges say nothing; with [`RegexOptions::search`] they
 //! decide whether text may stand before and after; there they may stand anywhere.
@@ -17,6 +17,7 @@ mod ast;
 mod class;
 mod error;
 mod escape;
+mod follow;
 mod group;
 mod lazy;
 mod look;
@@ -82,6 +83,48 @@ impl RegexOptions {
     }
 }
 
+/// What a regex matches from where it begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LexemeRegex {
+    /// The texts that it matches whatever follows them.
+    pub regex: RegexId,
+    /// How it goes on if it ends with a lazy quantifier.
+    pub tail: Option<LazyTail>,
+    /// Further texts, each with the texts that may follow them: those of which look-aheads see the end.
+    pub follows: Vec<(RegexId, RegexId)>,
+}
+
+/// Tells apart the texts of `rest` that stand before what must be in `allowed`, a language of any bytes: those after which
+/// everything may follow, and others, each with what may.
+///
+/// Errors: `allowed` is too large.
+pub fn split_follow(rest: RegexId, allowed: RegexId, set: &mut RegexSet) -> Result<SplitFollow, TooLarge> {
+    let automaton = follow::Automaton::new(set, allowed).map_err(|_| TooLarge)?;
+    let mut split = SplitFollow { decided: set.nothing(), follows: Vec::new() };
+    let mut questions = undecided::Questions::new();
+    for (texts, left) in automaton.split(rest, allowed, set).map_err(|_| TooLarge)? {
+        match left {
+            _ if questions.is_empty(set, texts) => {}
+            None => split.decided = texts,
+            Some(left) => split.follows.push((texts, left)),
+        }
+    }
+    Ok(split)
+}
+
+/// What [`split_follow`] tells apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SplitFollow {
+    /// Texts that everything may follow.
+    pub decided: RegexId,
+    /// Others, and what may follow them.
+    pub follows: Vec<(RegexId, RegexId)>,
+}
+
+/// A look-ahead that needs too many states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooLarge;
+
 /// Reads a regex and adds its nodes to `set`. `map` says where the bytes of `text` stand in the source.
 ///
 /// `warnings` receives the lints, also when there are errors.
@@ -101,7 +144,7 @@ pub fn parse_regex(
 
 /// The same for a lexeme: what is matched from where it begins, so that lazy quantifiers end it where what follows them
 /// first matches (for [`parse_regex`] they are like greedy ones). If the regex ends with one, it matches as little as it
-/// can, and [`LazyTail`] says how it goes on if something follows it in its terminal.
+/// can, and [`LazyTail`] says how it goes on if something follows it in its terminal. Look-aheads may see beyond it.
 ///
 /// Errors: those of [`parse_regex`], and quantifiers whose end is not clear. `options.search` must not be set.
 pub fn parse_lexeme(
@@ -111,7 +154,7 @@ pub fn parse_lexeme(
     limits: &Limits,
     set: &mut RegexSet,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<(RegexId, Option<LazyTail>), Vec<Diagnostic>> {
+) -> Result<LexemeRegex, Vec<Diagnostic>> {
     debug_assert!(!options.search, "a lexeme begins where it begins");
     read(text, map, options, limits, set, warnings, lower::lower_lexeme)
 }

@@ -338,6 +338,14 @@ pub const CODES: &[CodeInfo] = &[
         "start: a::1\na::_: \"x\" %if bit_set(0)\n",
     ),
     CodeInfo::new(
+        "L054",
+        "look-ahead beyond its place",
+        "A look-ahead may see beyond a terminal, which then ends only before what it allows. Inside of it, as an operand of \
+         `&` and `~`, repeated, with `lazy`, `stop` or `suffix`, or where the terminal is empty, it cannot.",
+        "start: (/a(?=b)/ & /[a-z]+/) \"b\"\n",
+        "start: /a(?=b)/ \"b\"\n",
+    ),
+    CodeInfo::new(
         "L060",
         "bad escape",
         "Strings know \\n \\t \\r \\f \\xHH \\uHHHH \\UHHHHHHHH \\\\ \\\"; behind `%llguidance` the escapes of JSON and \\xHH.",
@@ -478,6 +486,21 @@ pub const CODES: &[CodeInfo] = &[
         "Options are given as a JSON object.",
         "%larkspur []\nstart: \"a\"\n",
         "%larkspur {}\nstart: \"a\"\n",
+    ),
+    CodeInfo::new(
+        "L084",
+        "blocks without a line break",
+        "`%declare _INDENT _DEDENT` makes blocks by indentation, which begin and end behind the terminal `_NEWLINE`, or the one \
+         that the option `indenter` names.",
+        "start: \"a\" _INDENT \"b\" _DEDENT\n%declare _INDENT _DEDENT\n",
+        "start: \"a\" _NEWLINE _INDENT \"b\" _NEWLINE _DEDENT\n_NEWLINE: /(\\r?\\n[\\t ]*)+/\n%declare _INDENT _DEDENT\n",
+    ),
+    CodeInfo::new(
+        "L085",
+        "blocks too wide",
+        "The option `indenter` lets blocks be wider than the limit `block_width_max`; there is a terminal for each width.",
+        "%larkspur { \"indenter\": { \"width_max\": 100000 } }\nstart: \"a\" _NEWLINE _INDENT \"b\" _NEWLINE _DEDENT\n_NEWLINE: /(\\r?\\n[\\t ]*)+/\n%declare _INDENT _DEDENT\n",
+        "%larkspur { \"indenter\": { \"width_max\": 100 } }\nstart: \"a\" _NEWLINE _INDENT \"b\" _NEWLINE _DEDENT\n_NEWLINE: /(\\r?\\n[\\t ]*)+/\n%declare _INDENT _DEDENT\n",
     ),
     CodeInfo::new("L090", "source too large", "The text is over the limit `source_bytes_max`.", "", "start: \"a\"\n"),
     CodeInfo::new(

@@ -82,6 +82,8 @@ pub(crate) enum Mistake {
     RegexJson { reason: String },
     LazyAlone { name: String, least: bool },
     LazyUnclear { reason: &'static str },
+    LookUnclear,
+    LookEmpty,
     // Parameters.
     ParameterUnwanted { rule: String, defined: Span },
     ParameterMissing { rule: String, defined: Span },
@@ -94,6 +96,8 @@ pub(crate) enum Mistake {
     OptionUnknown { key: String, near: Option<&'static str> },
     OptionValue { key: String, expected: &'static str },
     OptionNested { key: String },
+    BlocksWithoutNewline { name: String },
+    BlocksTooWide { limit: u32 },
     OptionsNotObject,
     // Limits.
     SourceTooLarge { limit: usize, used: usize },
@@ -389,6 +393,10 @@ impl Describe for Mistake {
                 say(format!("where the lazy quantifier at the end of this ends is not clear: {reason}"))
                     .help("write both as one regex, or say what may be repeated: `/[^\"]*/` for `/.*?/`")
             }
+            Mistake::LookUnclear => say("a look-ahead at the end of this sees beyond it, where it must be decided".to_string())
+                .help("only a terminal's end may be open so, without `&`, `~`, repetition, `lazy`, `stop` and `suffix`"),
+            Mistake::LookEmpty => say("a look-ahead in this sees beyond it where it may be empty".to_string())
+                .help("let the terminal match at least one character, and let the rules say where it is left out"),
             Mistake::ParameterUnwanted { rule, defined } => say(format!("rule `{rule}` takes no parameter"))
                 .also(defined, "defined here")
                 .help(format!("define it as `{rule}::_`, or drop the `::…`")),
@@ -423,6 +431,10 @@ impl Describe for Mistake {
                 }
             }
             Mistake::OptionValue { key, expected } => say(format!("option `{key}` takes {expected}")),
+            Mistake::BlocksTooWide { limit } => say(format!("blocks are to be wider than {limit}, the limit `block_width_max`"))
+                .help("make `width_max` of the option `indenter` smaller"),
+            Mistake::BlocksWithoutNewline { name } => say(format!("blocks need the line break `{name}`, which is not defined"))
+                .help("define it with the blanks of the next line, `_NEWLINE: /(\\r?\\n[\\t ]*)+/`, or name it with the option `indenter`"),
             Mistake::OptionNested { key } => {
                 warn(format!("option `{key}` has no effect in a nested grammar")).help("set it in the outermost one")
             }
@@ -509,6 +521,7 @@ impl Mistake {
             Mistake::RegexJson { .. } => "L067",
             Mistake::LazyAlone { .. } => "L068",
             Mistake::LazyUnclear { .. } => "L069",
+            Mistake::LookUnclear | Mistake::LookEmpty => "L054",
             Mistake::ParameterUnwanted { .. } => "L070",
             Mistake::ParameterMissing { .. } => "L071",
             Mistake::ParameterUnused { .. } => "L072",
@@ -519,6 +532,8 @@ impl Mistake {
             Mistake::OptionValue { .. } => "L081",
             Mistake::OptionNested { .. } => "L082",
             Mistake::OptionsNotObject => "L083",
+            Mistake::BlocksWithoutNewline { .. } => "L084",
+            Mistake::BlocksTooWide { .. } => "L085",
             Mistake::SourceTooLarge { .. } => "L090",
             Mistake::SymbolsTooMany { .. } => "L091",
             Mistake::RegexNodesTooMany { .. } => "L092",

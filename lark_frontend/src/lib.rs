@@ -25,6 +25,8 @@ mod common;
 mod dump;
 mod error;
 mod expand;
+mod follows;
+mod indenter;
 mod lexer;
 mod load;
 mod lower;

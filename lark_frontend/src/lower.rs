@@ -6,8 +6,8 @@
 
 use larkspur_grammar::{
     Alternative, Condition, ConditionId, Embed, EmbedId, EmbedKind, Expr, ExprId, ExprKind, Grammar, GrammarOptions,
-    IndexVec, LazyTail, Limits, ParamExpr, RegexId, Rule, RuleId, SourceMap, Span, Terminal, TerminalId, TokenItem,
-    TokenSet, TokenSetId, index::Id,
+    Indenter, IndexVec, LazyTail, Limits, ParamExpr, RegexId, Rule, RuleId, SourceMap, Span, Terminal, TerminalId,
+    TokenItem, TokenSet, TokenSetId, index::Id,
 };
 use std::collections::VecDeque;
 
@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, NodeId, NodeKind};
 use crate::error::{Mistake, Near, Sink, near};
+use crate::follows::Follows;
 use crate::terminals::{NamedTerminal, Names, TerminalBody};
 use crate::{options, tokens};
 
@@ -74,7 +75,8 @@ fn lower_one<'a>(
     sink: &mut Sink,
 ) -> (Grammar, Vec<Nested<'a>>) {
     let grammar = &setting.ast.grammars[id];
-    let (mut options, bindings) = options::read(setting.ast, grammar, setting.defaults.clone(), setting.nested, sink);
+    let options::Read { mut options, bindings, indenter } =
+        options::read(setting.ast, grammar, setting.defaults.clone(), setting.nested, sink);
     if let Some(lexer) = setting.lexer {
         options.lexer = lexer;
     }
@@ -90,6 +92,9 @@ fn lower_one<'a>(
         bindings,
         anonymous: FxHashMap::default(),
         lazy_tails: FxHashMap::default(),
+        follows: FxHashMap::default(),
+        beside: FxHashMap::default(),
+        indenter: None,
         token_sets: FxHashMap::default(),
         rule: RuleContext { parametric: false, uses_parameter: false },
         scope: TerminalScope::Definition,
@@ -97,12 +102,15 @@ fn lower_one<'a>(
         regexes_reported: false,
     };
     lowerer.declare(grammar);
+    lowerer.find_blocks(&indenter);
     lowerer.named_terminals();
+    lowerer.named_follows();
     lowerer.ignored(grammar);
     lowerer.rule_bodies();
     lowerer.unused_bodies(grammar);
     lowerer.start(start, whole, grammar.has_unread);
     let nested = std::mem::take(&mut lowerer.nested);
+    lowerer.blocks(&indenter);
     (lowerer.finish(), nested)
 }
 
@@ -144,11 +152,17 @@ pub(crate) struct Lowerer<'a, 's> {
     /// Named terminals, in order of definition; a named terminal's id is its index.
     pub terminals: Vec<NamedTerminal<'a>>,
     /// Tokens that declared terminals stand for.
-    bindings: options::Bindings,
+    pub bindings: options::Bindings,
     /// Terminals without attributes by regex, and whether they were written as a string.
     anonymous: FxHashMap<(RegexId, bool), TerminalId>,
     /// How regexes and sequences go on that end with a lazy quantifier.
     pub lazy_tails: FxHashMap<NodeId, LazyTail>,
+    /// Texts of regexes, choices and sequences that not everything may follow.
+    pub follows: FxHashMap<NodeId, Follows>,
+    /// Terminals that stand beside one, for its texts that not everything may follow.
+    pub beside: FxHashMap<TerminalId, Vec<TerminalId>>,
+    /// The declared terminals that begin and end blocks.
+    pub indenter: Option<[usize; 2]>,
     /// Token sets by their text.
     token_sets: FxHashMap<String, TokenSetId>,
     rule: RuleContext,
@@ -207,11 +221,20 @@ impl<'a> Lowerer<'a, '_> {
                 is_literal: named.is_literal,
                 lazy: false,
                 tail: None,
+                follow: None,
             };
             let id = self.grammar.terminals.push(terminal);
-            if !named.is_broken() {
+            if !named.is_broken() && named.follows.is_empty() {
                 self.anonymous.entry((named.regex, named.is_literal)).or_insert(id);
             }
+        }
+    }
+
+    /// Terminals beside the named ones, behind all of them.
+    fn named_follows(&mut self) {
+        for index in 0..self.terminals.len() {
+            let follows = self.terminals[index].follows.clone();
+            self.add_follows(TerminalId::from_index(index), follows);
         }
     }
 
@@ -227,8 +250,11 @@ impl<'a> Lowerer<'a, '_> {
                 Some(id) => id,
                 None => self.lift(*body),
             };
-            if !self.grammar.ignore.contains(&id) {
-                self.grammar.ignore.push(id);
+            self.terminal_kind(id, self.setting.ast.nodes[*body].span);
+            for id in self.with_beside(id) {
+                if !self.grammar.ignore.contains(&id) {
+                    self.grammar.ignore.push(id);
+                }
             }
         }
     }
@@ -249,6 +275,12 @@ impl<'a> Lowerer<'a, '_> {
         let regex = self.terminal(node);
         self.warn_of_lazy_node(node, self.setting.ast.nodes[node].span);
         let is_literal = self.is_literal(node);
+        let follows = self.follows_of(node).to_vec();
+        if !follows.is_empty() {
+            let id = self.new_terminal(node, regex, is_literal);
+            self.add_follows(id, follows);
+            return id;
+        }
         if let Some(&id) = self.anonymous.get(&(regex, is_literal)) {
             return id;
         }
@@ -261,7 +293,16 @@ impl<'a> Lowerer<'a, '_> {
     fn new_terminal(&mut self, node: NodeId, regex: RegexId, is_literal: bool) -> TerminalId {
         let span = self.setting.ast.nodes[node].span;
         let name = self.text(span).to_string();
-        self.grammar.terminals.push(Terminal { name, span, regex, priority: 0, is_literal, lazy: false, tail: None })
+        self.grammar.terminals.push(Terminal {
+            name,
+            span,
+            regex,
+            priority: 0,
+            is_literal,
+            lazy: false,
+            tail: None,
+            follow: None,
+        })
     }
 
     fn rule_bodies(&mut self) {
@@ -338,6 +379,9 @@ impl<'a> Lowerer<'a, '_> {
             ExprKind::Terminal(id) => Some(id),
             _ => None,
         }));
+        used.extend(
+            self.grammar.indenter.iter().flat_map(|indenter| [indenter.newline, indenter.indent, indenter.dedent]),
+        );
         let keeps = |id: TerminalId, named: Option<&NamedTerminal>| {
             used.contains(&id) || named.is_none_or(|named| named.is_definition() && !named.used_in_terminal)
         };
@@ -357,6 +401,12 @@ impl<'a> Lowerer<'a, '_> {
         }
         for id in &mut self.grammar.ignore {
             *id = new_ids[*id];
+        }
+        if let Some(Indenter { newline, indent, dedent, open, close, .. }) = &mut self.grammar.indenter {
+            let unused = |id: &TerminalId| keeps(*id, self.terminals.get(id.index()));
+            [&mut *open, close].into_iter().for_each(|ids| ids.retain(unused));
+            let ids = [newline, indent, dedent].into_iter().chain(open).chain(close);
+            ids.for_each(|id| *id = new_ids[*id]);
         }
         self.grammar
     }
@@ -432,7 +482,8 @@ impl Lowerer<'_, '_> {
             NodeKind::String if self.text(span).starts_with("\"\"") => ExprKind::Sequence(Vec::new()),
             NodeKind::Template(..) | NodeKind::Declared => unreachable!("expanded before"),
             NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) | NodeKind::Common(_) => {
-                ExprKind::Terminal(self.lift(node))
+                let id = self.lift(node);
+                self.terminal_kind(id, span)
             }
             NodeKind::Json(json) => {
                 let block = &ast.json[*json];
@@ -476,7 +527,7 @@ impl Lowerer<'_, '_> {
         self.scope = TerminalScope::Operator;
         let id = self.lift(node);
         self.scope = TerminalScope::Definition;
-        ExprKind::Terminal(id)
+        self.terminal_kind(id, self.setting.ast.nodes[node].span)
     }
 
     fn reference(&mut self, name: &str, param: Option<ParamExpr>, span: Span) -> ExprKind {
@@ -505,7 +556,7 @@ impl Lowerer<'_, '_> {
                     return self.declared(index, span);
                 }
                 self.warn_of_lazy(index, span);
-                ExprKind::Terminal(TerminalId::from_index(index))
+                self.terminal_kind(TerminalId::from_index(index), span)
             }
             None => {
                 self.undefined(name, span);
@@ -517,6 +568,9 @@ impl Lowerer<'_, '_> {
     /// A terminal of `%declare`: the token that it stands for.
     fn declared(&mut self, index: usize, span: Span) -> ExprKind {
         let (name, defined) = (self.terminals[index].name, self.terminals[index].span);
+        if self.indenter.is_some_and(|marks| marks.contains(&index)) {
+            return ExprKind::Terminal(TerminalId::from_index(index));
+        }
         let Some((text, place)) = self.bindings.get(name).cloned() else {
             self.sink.report(span, Mistake::DeclaredUnbound { name: name.to_string(), defined });
             return ExprKind::Sequence(Vec::new());
@@ -621,7 +675,7 @@ impl Lowerer<'_, '_> {
     }
 
     fn embed(&mut self, kind: EmbedKind, span: Span) -> ExprKind {
-        ExprKind::Embed(self.grammar.embeds.push(Embed { kind, span, target: None }))
+        ExprKind::Embed(self.grammar.embeds.push(Embed { kind, span, target: None, rule: None }))
     }
 
     fn nested(&mut self, grammar: AstGrammarId, span: Span) -> ExprKind {
@@ -634,7 +688,7 @@ impl Lowerer<'_, '_> {
         let setting = Setting { defaults, nested: true, ..self.setting.clone() };
         let name = format!("{}/%lark", self.grammar.name);
         let kind = EmbedKind::Named(String::new());
-        let embed = self.grammar.embeds.push(Embed { kind, span, target: None });
+        let embed = self.grammar.embeds.push(Embed { kind, span, target: None, rule: None });
         self.nested.push(Nested { grammar, setting, name, span, embed });
         ExprKind::Embed(embed)
     }
@@ -647,6 +701,7 @@ impl Lowerer<'_, '_> {
     /// A terminal of its own for a rule with attributes.
     pub fn own_terminal(&mut self, node: NodeId) -> TerminalId {
         let regex = self.terminal(node);
+        self.no_follows(node);
         let is_literal = self.is_literal(node);
         let id = self.new_terminal(node, regex, is_literal);
         if let Some(named) = self.named(node) {

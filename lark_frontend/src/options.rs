@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{Ast, AstGrammar, Item};
 use crate::error::{Mistake, Sink};
+use crate::indenter::BlockOptions;
 
 const LLGUIDANCE_KEYS: &[&str] = &["no_forcing", "allow_invalid_utf8", "allow_initial_skip", "ignore_once"];
 
@@ -20,6 +21,7 @@ const LARKSPUR_KEYS: &[&str] = &[
     "unproductive",
     "keywords",
     "declare",
+    "indenter",
 ];
 
 /// Options that only the outermost grammar sets.
@@ -28,15 +30,17 @@ const ROOT_KEYS: &[&str] = &["allow_invalid_utf8", "no_forcing", "unproductive"]
 /// The tokens that `declare` binds names to: as they are written, and where.
 pub(crate) type Bindings = FxHashMap<String, (String, Span)>;
 
+/// What the options of a grammar say.
+pub(crate) struct Read {
+    pub options: GrammarOptions,
+    pub bindings: Bindings,
+    pub indenter: BlockOptions,
+}
+
 /// Reads the options of a grammar over `defaults`; a later statement wins.
-pub(crate) fn read(
-    ast: &Ast,
-    grammar: &AstGrammar,
-    defaults: GrammarOptions,
-    nested: bool,
-    sink: &mut Sink,
-) -> (GrammarOptions, Bindings) {
-    let mut reader = Reader { options: defaults, bindings: Bindings::default(), nested, sink };
+pub(crate) fn read(ast: &Ast, grammar: &AstGrammar, defaults: GrammarOptions, nested: bool, sink: &mut Sink) -> Read {
+    let (bindings, indenter) = (Bindings::default(), BlockOptions::default());
+    let mut reader = Reader { options: defaults, bindings, indenter, nested, sink };
     for item in &grammar.items {
         let Item::Options { llguidance, json } = item else { continue };
         let block = &ast.json[*json];
@@ -50,12 +54,13 @@ pub(crate) fn read(
             reader.option(keys, &member.key, member.key_span, document, member.value);
         }
     }
-    (reader.options, reader.bindings)
+    Read { options: reader.options, bindings: reader.bindings, indenter: reader.indenter }
 }
 
 struct Reader<'s> {
     options: GrammarOptions,
     bindings: Bindings,
+    indenter: BlockOptions,
     nested: bool,
     sink: &'s mut Sink,
 }
@@ -75,10 +80,17 @@ impl Reader<'_> {
             "ignore_edges" => "`\"both\"`, `\"leading\"`, `\"trailing\"` or `\"none\"`",
             "unproductive" => "`\"error\"` or `\"allow\"`",
             "declare" => "an object of names and tokens, `{ \"NAME\": \"<token>\" }`",
+            "indenter" => BlockOptions::EXPECTED,
             _ => "`true` or `false`",
         };
         if key == "declare" {
             return self.bind(document, value, expected);
+        }
+        if key == "indenter" {
+            if let Err(place) = self.indenter.read(document, value) {
+                self.sink.report(document.span(place), Mistake::OptionValue { key: key.to_string(), expected });
+            }
+            return;
         }
         let set = match document.string(value) {
             Some(text) => self.set_text(key, text),

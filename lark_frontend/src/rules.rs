@@ -86,6 +86,7 @@ impl Lowerer<'_, '_> {
             return self.terminal_expr(id, span);
         };
         let regex = self.terminal(tail.value);
+        self.no_follows(tail.value);
         let info = self.grammar.regexes.info(regex);
         let empty = info.nullable && info.len_max == Some(0);
         if info.nullable && !empty {

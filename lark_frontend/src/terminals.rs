@@ -1,12 +1,14 @@
 //! Terminals to regexes: the order in which they refer to each other, and each construct's regex.
 
 use larkspur_grammar::{
-    CharClass, Dialect, LazyTail, RegexId, RegexNode, RegexOptions, Span, TextMap, parse_lexeme, parse_regex,
+    CharClass, Dialect, LazyTail, LexemeRegex, RegexId, RegexNode, RegexOptions, Span, TextMap, parse_lexeme,
+    parse_regex,
 };
 use rustc_hash::FxHashMap;
 
 use crate::ast::{AstGrammar, Definition, NodeId, NodeKind};
 use crate::error::Mistake;
+use crate::follows::Follows;
 use crate::lower::{Lowerer, Symbol, Task, TerminalScope};
 use crate::strings::{self, Written};
 use crate::tokens;
@@ -37,6 +39,8 @@ pub(crate) struct NamedTerminal<'a> {
     lazy: bool,
     /// It ends with a lazy quantifier.
     tail: Option<LazyTail>,
+    /// Texts that not everything may follow.
+    pub follows: Follows,
 }
 
 impl<'a> NamedTerminal<'a> {
@@ -52,6 +56,7 @@ impl<'a> NamedTerminal<'a> {
             is_declared: false,
             lazy: false,
             tail: None,
+            follows: Vec::new(),
         }
     }
     pub fn priority(&self) -> i32 {
@@ -149,6 +154,10 @@ impl<'a> Lowerer<'a, '_> {
     /// Lowers a named terminal whose references are lowered.
     pub(crate) fn named_terminal(&mut self, index: usize) {
         let regex = match self.terminals[index].body {
+            // Where blocks begin and end there is no text.
+            TerminalBody::Broken if self.indenter.is_some_and(|marks| marks.contains(&index)) => {
+                self.grammar.regexes.epsilon()
+            }
             TerminalBody::Broken => self.grammar.regexes.nothing(),
             TerminalBody::Defined(definition) => {
                 if let NodeKind::Common(common) = self.setting.ast.nodes[definition.body].kind {
@@ -161,6 +170,7 @@ impl<'a> Lowerer<'a, '_> {
                 }
                 let regex = self.terminal(definition.body);
                 self.terminals[index].tail = self.tail(definition.body);
+                self.terminals[index].follows = self.follows_of(definition.body).to_vec();
                 regex
             }
         };
@@ -168,7 +178,7 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// The named terminal that a node is, in any number of parentheses.
-    fn only_terminal(&self, mut node: NodeId) -> Option<usize> {
+    pub(crate) fn only_terminal(&self, mut node: NodeId) -> Option<usize> {
         loop {
             match &self.setting.ast.nodes[node].kind {
                 NodeKind::Group(inner) => node = *inner,
@@ -259,6 +269,11 @@ impl<'a> Lowerer<'a, '_> {
             }
         }
         match &ast.nodes[node].kind {
+            NodeKind::Choice(_) | NodeKind::Repeat(_, 0, Some(1)) => self.choice_follows(node, &ast.children(node)),
+            NodeKind::Sequence(_) | NodeKind::Group(_) => {}
+            _ => ast.children(node).into_iter().for_each(|child| self.no_follows(child)),
+        }
+        match &ast.nodes[node].kind {
             NodeKind::Choice(alternatives) => {
                 for alternative in alternatives {
                     if let (Some(alias), TerminalScope::Definition) = (&alternative.alias, &self.scope) {
@@ -313,6 +328,7 @@ impl<'a> Lowerer<'a, '_> {
         if !self.may_join(regexes, span) {
             return self.grammar.regexes.nothing();
         }
+        let follows = parts.iter().any(|&part| !self.follows_of(part).is_empty());
         let last = parts.len().saturating_sub(1);
         // The lazy parts that something follows: those of `common`, and those with a tail.
         let mut lazy_parts: Vec<(usize, Option<LazyTail>)> = Vec::new();
@@ -332,6 +348,11 @@ impl<'a> Lowerer<'a, '_> {
                 }
                 (None, tail) => lazy_parts.extend(tail.map(|tail| (at, Some(tail)))),
             }
+        }
+        if follows && lazy_parts.is_empty() {
+            return self.sequence_follows(node, parts, regexes);
+        } else if follows {
+            parts.iter().for_each(|&part| self.no_follows(part));
         }
         if lazy_parts.len() > LAZY_PARTS_MAX {
             self.sink.report(span, Mistake::LazyUnclear { reason: "there are too many in one terminal" });
@@ -496,10 +517,11 @@ impl Lowerer<'_, '_> {
         let result = parse_lexeme(pattern, &map, &options, limits, &mut self.grammar.regexes, &mut warnings);
         self.sink.extend(warnings);
         match result {
-            Ok((regex, tail)) => {
+            Ok(LexemeRegex { regex, tail, follows }) => {
                 if let Some(tail) = tail {
                     self.lazy_tails.insert(node, tail);
                 }
+                self.set_follows(node, follows);
                 regex
             }
             Err(diagnostics) => {

@@ -1,6 +1,6 @@
 //! Every code that any part of Larkspur reports.
 
-use larkspur_grammar::{CodeInfo, json, link, lints, regex_syntax};
+use larkspur_grammar::{CodeInfo, indentation, json, link, lints, regex_syntax};
 
 /// The facade's own codes. The examples are of the kind that the title names, and else Lark.
 pub const CODES: &[CodeInfo] = &[
@@ -101,6 +101,7 @@ pub fn codes() -> Vec<&'static CodeInfo> {
         regex_syntax::CODES,
         json::CODES,
         link::CODES,
+        indentation::CODES,
         lints::CODES,
         larkspur_parser::CODES,
     ];

@@ -309,7 +309,7 @@ impl<'a> Builder<'a> {
         let body = inner.expr(ExprKind::Terminal(terminal), span);
         inner.start = inner.rules.push(Rule::new("text", span, body));
         let kind = EmbedKind::Inline(Box::new(inner));
-        let embed = self.grammar.embeds.push(Embed { kind, span, target: None });
+        let embed = self.grammar.embeds.push(Embed { kind, span, target: None, rule: None });
         self.grammar.expr(ExprKind::Embed(embed), span)
     }
 
@@ -342,7 +342,7 @@ impl<'a> Builder<'a> {
             }
         }
         if let Some(kind) = content {
-            let embed = self.grammar.embeds.push(Embed { kind, span, target: None });
+            let embed = self.grammar.embeds.push(Embed { kind, span, target: None, rule: None });
             parts.push(self.grammar.expr(ExprKind::Embed(embed), span));
         }
         let any = self.grammar.regexes.any_text();

@@ -48,7 +48,7 @@ fn blocks_of_the_reference() {
 
 #[test]
 fn blocks_about_lexing() {
-    assert_eq!(blocks("lexing.md"), (2, 0));
+    assert_eq!(blocks("lexing.md"), (3, 0));
 }
 
 #[test]

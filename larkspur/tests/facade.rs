@@ -205,7 +205,8 @@ fn built(body: Option<Span>) -> Grammar {
     let mut grammar = Grammar::new("built");
     let kind = match body {
         Some(body) => {
-            let embed = Embed { kind: EmbedKind::Text { language: "json", body }, span: body, target: None };
+            let embed =
+                Embed { kind: EmbedKind::Text { language: "json", body }, span: body, target: None, rule: None };
             ExprKind::Embed(grammar.embeds.push(embed))
         }
         None => ExprKind::Sequence(Vec::new()),

@@ -67,6 +67,8 @@ pub(crate) struct Cfg {
     pub has_hidden: bool,
     /// Whether some nonterminal is an automaton.
     pub has_automata: bool,
+    /// Whether some lexeme ends only before certain texts.
+    pub has_follows: bool,
     /// Whether the text of some lexeme decides a state.
     pub has_recorded: bool,
     /// Whether each lexeme matches nothing. Indexed by lexeme; empty before [`Cfg::prune`].
@@ -96,6 +98,8 @@ pub(crate) struct Lexeme {
     pub ignored_by: Option<GrammarId>,
     /// It is of a grammar in `longest` mode: it ends only where no lexeme that competes, too, and began with it goes on.
     pub competes: bool,
+    /// It ends only where the text behind it, up to its end or to a token letter, is one of these.
+    pub follow: Option<RegexId>,
     /// Its text decides the state of an automaton; then the pattern is a regex, and it is neither lazy nor has a tail.
     pub recorded: bool,
 }

@@ -133,6 +133,8 @@ fn argument(cfg: &Cfg, symbol: Symbol, arg: ParamExpr) -> String {
         ParamExpr::Or(mask) => format!("::bit_or({mask:#x})"),
         ParamExpr::Increment(bits) => format!("::incr({})", range(bits)),
         ParamExpr::Decrement(bits) => format!("::decr({})", range(bits)),
+        ParamExpr::Put(bits, number) => format!("::put({}, {number})", range(bits)),
+        ParamExpr::Copy { from, to } => format!("::copy({}, {})", range(from), range(to)),
     }
 }
 
@@ -179,5 +181,6 @@ fn as_terminal(lexeme: &Lexeme, regex: RegexId) -> Terminal {
         is_literal: lexeme.is_literal,
         lazy: lexeme.lazy,
         tail,
+        follow: lexeme.follow,
     }
 }

@@ -9,7 +9,7 @@
 //! The definitions are those of `docs/semantics.md`.
 
 mod budget;
-mod ignored;
+mod stuck;
 mod tail;
 mod tape;
 
@@ -22,8 +22,8 @@ use rustc_hash::FxHashMap;
 use crate::cfg::{Cfg, LexemeId, TokenLetterId};
 use crate::earley::sets::{NO_SET, SetId, Sets};
 use crate::error::Fault;
-use crate::lexer::arena::Arena;
-use crate::lexer::states::{ASK, DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
+use crate::lexer::arena::{Arena, Expr};
+use crate::lexer::states::{ASK, DEAD, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
 pub(crate) use tape::Tape;
 
 /// A thread: where its lexemes are, and where they began.
@@ -92,7 +92,7 @@ pub(crate) struct Machine {
     lists: Vec<Arc<[Thread]>>,
     list_ids: FxHashMap<Arc<[Thread]>, u32>,
     lazy_ends: FxHashMap<Thread, Cursor>,
-    ignored_can_end: FxHashMap<Thread, bool>,
+    leads_on: FxHashMap<Thread, bool>,
     recent_ends: [RecentEnd; RECENT_ENDS],
     reread_depth: u32,
     start: Option<Cursor>,
@@ -129,7 +129,7 @@ impl Machine {
             lists: Vec::new(),
             list_ids: FxHashMap::default(),
             lazy_ends: FxHashMap::default(),
-            ignored_can_end: FxHashMap::default(),
+            leads_on: FxHashMap::default(),
             recent_ends: [(NO_SET, NO_LEXEMES, NO_SET, DEAD); RECENT_ENDS],
             reread_depth: 0,
             start: None,
@@ -153,6 +153,33 @@ impl Machine {
     fn fresh(&mut self, set: SetId) -> Result<Thread, Fault> {
         let lex = self.sets.start_state(set, &mut self.lexer)?;
         self.thread(lex, set)
+    }
+
+    /// The same where only certain texts may follow.
+    fn fresh_guarded(&mut self, set: SetId, guard: Expr) -> Result<Thread, Fault> {
+        let lex = self.guarded_start(set, guard)?;
+        self.thread(lex, set)
+    }
+
+    /// The lexer state that starts in a set where only certain texts may follow.
+    pub fn guarded_start(&mut self, set: SetId, guard: Expr) -> Result<LexStateId, Fault> {
+        let lex = self.sets.start_state(set, &mut self.lexer)?;
+        self.lexer.guarded(lex, guard)
+    }
+
+    /// Threads where only certain texts may follow; those of which none is left are left out.
+    fn guard(&mut self, threads: Vec<Thread>, guard: Expr) -> Result<Vec<Thread>, Fault> {
+        if guard == Expr::ALL {
+            return Ok(threads);
+        }
+        let mut guarded = Vec::with_capacity(threads.len());
+        for thread in threads {
+            let lex = self.lexer.guarded(thread.lex, guard)?;
+            if lex != DEAD {
+                guarded.push(self.moved(thread, lex));
+            }
+        }
+        Ok(guarded)
     }
 
     /// A thread whose lexemes began at the tape's end.
@@ -335,6 +362,9 @@ impl Machine {
         if !self.may_follow(thread, ends, byte)? {
             return Ok(None);
         }
+        if self.lexer.state(thread.lex).looks_ahead {
+            return self.step_looking_ahead(thread, ends, byte);
+        }
         // Lazy lexemes end at their first match, so these are not lazy and have no text to read again.
         let (set, start) = self.end_longest(thread, ends)?;
         match self.lexer.quick(start, byte) {
@@ -345,6 +375,20 @@ impl Machine {
             },
             next => Ok(Some(Cursor(self.thread(LexStateId(next), set)?))),
         }
+    }
+
+    /// The step where lexemes end and look-aheads see beyond them.
+    #[inline(never)]
+    fn step_looking_ahead(&mut self, thread: Thread, ends: LexemeSetId, byte: u8) -> Result<Option<Cursor>, Fault> {
+        let mut next = Vec::new();
+        for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
+            let set = self.scan(thread, ends)?;
+            let begun = self.begin_guarded(set, guard, byte)?;
+            if begun.lex != DEAD {
+                next.push(self.enter(begun, byte)?);
+            }
+        }
+        self.join(&next)
     }
 
     /// The lexer state of a thread after a byte, without recorded lexemes that leave out what is then their text.
@@ -363,7 +407,12 @@ impl Machine {
 
     /// A thread whose lexemes begin in a set with a byte; in the state [`DEAD`] if none does.
     pub fn begin(&mut self, set: SetId, byte: u8) -> Result<Thread, Fault> {
-        let fresh = self.fresh(set)?;
+        self.begin_guarded(set, Expr::ALL, byte)
+    }
+
+    /// The same where only certain texts may follow.
+    pub fn begin_guarded(&mut self, set: SetId, guard: Expr, byte: u8) -> Result<Thread, Fault> {
+        let fresh = self.fresh_guarded(set, guard)?;
         let lex = self.goes_on(fresh, byte)?;
         Ok(self.moved(fresh, lex))
     }
@@ -415,9 +464,12 @@ impl Machine {
 
     fn enter_lazy_end(&mut self, thread: Thread) -> Result<Cursor, Fault> {
         let ends = self.lexer.state(thread.lex).ends;
-        let (mut threads, set) = self.end(thread, ends)?;
+        // Lazy lexemes look no further than to their end: only what may follow here counts.
+        let guard = self.lexer.guard(thread.lex);
+        let (threads, set) = self.end(thread, ends)?;
+        let mut threads = self.guard(threads, guard)?;
         if set != NO_SET {
-            threads.push(self.fresh(set)?);
+            threads.push(self.fresh_guarded(set, guard)?);
         }
         let cursor = self.cursor(threads)?.expect("a lexeme that ends leads somewhere");
         if !self.cfg.has_scopes && !self.records(cursor) {
@@ -497,16 +549,25 @@ impl Machine {
         let mut next = Vec::with_capacity(threads.len() + 1);
         let mut agenda = threads;
         let mut reached = NO_SET;
+        // The same where only certain texts may follow.
+        let mut guarded: Vec<Guarded<SetId>> = Vec::new();
         while let Some(thread) = agenda.pop() {
             let goes_on = self.goes_on(thread, byte)?;
             if goes_on != DEAD {
                 next.push(self.moved(thread, goes_on));
             }
             let ends = self.lexer.ends_before(thread.lex, byte, goes_on)?;
-            if ends != NO_LEXEMES && self.may_follow(thread, ends, byte)? {
+            if ends == NO_LEXEMES || !self.may_follow(thread, ends, byte)? {
+                continue;
+            }
+            for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
                 let (reread, set) = self.end(thread, ends)?;
-                agenda.extend(reread);
-                reached = self.sets.union(reached, set)?;
+                agenda.extend(self.guard(reread, guard)?);
+                match guarded.iter_mut().find(|(other, _)| *other == guard) {
+                    _ if guard == Expr::ALL => reached = self.sets.union(reached, set)?,
+                    Some((_, all)) => *all = self.sets.union(*all, set)?,
+                    None => guarded.push((guard, set)),
+                }
             }
         }
         if reached != NO_SET {
@@ -515,9 +576,14 @@ impl Machine {
                 next.push(begun);
             }
         }
+        for (guard, set) in guarded {
+            if set != NO_SET {
+                next.extend(Some(self.begin_guarded(set, guard, byte)?).filter(|begun| begun.lex != DEAD));
+            }
+        }
         let mut viable = Vec::with_capacity(next.len());
         for thread in next {
-            if !self.lexer.state(thread.lex).only_ignored || self.ignored_can_end(thread)? {
+            if !self.lexer.state(thread.lex).may_be_stuck || self.leads_on(thread)? {
                 viable.push(thread);
             }
         }
@@ -526,11 +592,20 @@ impl Machine {
 
     /// The sets that the text may be in here, at a token letter or at its end: all lexemes that match have ended.
     pub fn boundary(&mut self, cursor: Cursor) -> Result<Vec<SetId>, Fault> {
-        Ok(self.place(cursor)?.1)
+        let mut sets = Vec::new();
+        for (guard, set) in self.place(cursor)?.1 {
+            if guard == Expr::ALL || self.lexer.arena().nullable(guard) {
+                sets.push(set);
+            }
+        }
+        sets.sort_unstable();
+        sets.dedup();
+        Ok(sets)
     }
 
-    /// All threads of a place, those that have read the text of a `stop` again included, and its boundary sets.
-    fn place(&mut self, cursor: Cursor) -> Result<(Vec<Thread>, Vec<SetId>), Fault> {
+    /// All threads of a place, those that have read the text of a `stop` again included, and the sets reached, with what
+    /// may follow.
+    fn place(&mut self, cursor: Cursor) -> Result<(Vec<Thread>, Vec<Guarded<SetId>>), Fault> {
         let mut sets = Vec::new();
         let mut threads = self.threads(cursor).to_vec();
         let mut next = 0;
@@ -538,13 +613,15 @@ impl Machine {
             next += 1;
             let state = self.lexer.state(thread.lex);
             if state.kind == StateKind::Fresh {
-                sets.push(thread.set);
+                sets.push((self.lexer.guard(thread.lex), thread.set));
             } else if state.ends != NO_LEXEMES {
                 let ends = state.ends;
-                let (reread, set) = self.end(thread, ends)?;
-                threads.extend(reread);
-                if set != NO_SET {
-                    sets.push(set);
+                for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
+                    let (reread, set) = self.end(thread, ends)?;
+                    threads.extend(self.guard(reread, guard)?);
+                    if set != NO_SET {
+                        sets.push((guard, set));
+                    }
                 }
             }
         }
@@ -557,8 +634,8 @@ impl Machine {
     fn lexer_states(&mut self, cursor: Cursor) -> Result<Vec<LexStateId>, Fault> {
         let (threads, sets) = self.place(cursor)?;
         let mut states: Vec<LexStateId> = threads.iter().map(|thread| thread.lex).collect();
-        for set in sets {
-            states.push(self.sets.start_state(set, &mut self.lexer)?);
+        for (guard, set) in sets {
+            states.push(self.guarded_start(set, guard)?);
         }
         states.sort_unstable();
         states.dedup();

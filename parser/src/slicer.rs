@@ -198,8 +198,8 @@ impl Automaton {
                 }
                 last = (next, target);
                 let entered = lexer.state(target);
-                // In `exact` mode ignored text must be able to end.
-                let may_be_stuck = mode == LexerMode::Exact && entered.only_ignored;
+                // In `exact` mode ignored text must be able to end, and look-aheads to hold.
+                let may_be_stuck = mode == LexerMode::Exact && entered.may_be_stuck;
                 if target == DEAD || entered.kind == StateKind::LazyEnd || entered.is_late || may_be_stuck {
                     return Ok(false);
                 }

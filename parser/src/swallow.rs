@@ -147,8 +147,9 @@ impl Search<'_> {
         let is_text = |lexeme: &&LexemeId| cfg.lexemes[**lexeme].ignored_by.is_none();
         let text = ended.iter().find(is_text);
         let Some(&lexeme) = text.or(ended.first()) else { return Ok(()) };
-        // Where ignored text is also the beginning of something that is not, the text goes on as that.
-        if text.is_none() && self.machine.lexer.live_lexemes(lex).any(|live| cfg.lexemes[live].ignored_by.is_none()) {
+        // Where ignored text is also the beginning of something that is not, the text goes on as that; where it is that of
+        // other ignored text, as that.
+        if text.is_none() && self.machine.lexer.live_lexemes(lex).any(|live| live != ended[0]) {
             return Ok(());
         }
         let swallowed = match self.swallowed_one(after, lexeme, &goes_on)? {

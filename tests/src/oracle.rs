@@ -11,9 +11,10 @@ pub mod regex;
 pub mod symbols;
 pub mod values;
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use larkspur_grammar::{LexerMode, LinkedGrammar};
@@ -74,7 +75,23 @@ pub struct Oracle {
     symbols: Symbols,
     vocab: Vocab,
     regexes: Rc<RefCell<Regexes>>,
+    /// [`Oracle::leads_on`] as far as it is known.
+    leads_on: RefCell<HashMap<Future, bool>>,
+    undecided: Cell<bool>,
+    /// Futures looked at.
+    futures: Cell<usize>,
 }
+
+/// All that decides what may follow a configuration: what is owed, and each live lexeme with what is left of it and the set
+/// that expects it, by its contents and theirs that it refers to.
+type Future = (Option<Re>, Vec<(Expected, Re, u64)>);
+
+/// A lexeme that ends, and where it began.
+type Ended = (Expected, usize);
+
+/// Futures looked at to find one in which nothing is owed.
+const FUTURES_MAX: usize = 200;
+const ALL_FUTURES_MAX: usize = 2_000;
 
 /// A viable prefix: all ways in which it was read.
 #[derive(Clone)]
@@ -96,6 +113,8 @@ struct Configuration {
     ended: bool,
     /// Tokens that have ended.
     tokens: u32,
+    /// What the text from here on must be, by what look-aheads behind lexemes that have ended saw; `None` is anything.
+    guard: Option<Re>,
     /// [`Oracle::after_ends`] by which live lexemes end.
     memo: RefCell<HashMap<Vec<usize>, Vec<Rc<Configuration>>>>,
 }
@@ -124,12 +143,18 @@ impl Oracle {
     pub fn new(linked: &LinkedGrammar, vocab: &Vocab) -> Result<Oracle, String> {
         let regexes: Rc<RefCell<Regexes>> = Rc::default();
         let symbols = Symbols::new(linked, vocab, regexes.clone())?;
-        Ok(Oracle { symbols, vocab: vocab.clone(), regexes })
+        let (leads_on, undecided, futures) = (RefCell::default(), Cell::default(), Cell::default());
+        Ok(Oracle { symbols, vocab: vocab.clone(), regexes, leads_on, undecided, futures })
     }
 
     /// The vocabulary.
     pub fn vocab(&self) -> &Vocab {
         &self.vocab
+    }
+
+    /// Whether some answer was given up: what look-aheads want may be anywhere in what follows.
+    pub fn is_undecided(&self) -> bool {
+        self.undecided.get()
     }
 
     /// How many states of automata were met so far: every way to split a text may lead to another.
@@ -140,7 +165,7 @@ impl Oracle {
     /// The empty prefix.
     pub fn start(&self) -> State {
         let set = self.symbols.first_set();
-        State { configurations: vec![Rc::new(self.at_set(vec![], vec![], set, 0))] }
+        State { configurations: vec![Rc::new(self.at_set(vec![], vec![], set, 0, None))] }
     }
 
     /// The prefix with one more letter; `None` if that is not viable.
@@ -228,17 +253,22 @@ impl Oracle {
             let reached = self.after_ends(configuration, None);
             return reached.iter().flat_map(|reached| self.feed_token_letter(reached, id)).collect();
         }
+        // For look-aheads the text ends here.
+        if !self.may_end(configuration) {
+            return vec![];
+        }
         // The set stands at the token's end, so that it counts for the next one.
         let scanned = self.symbols.scan_token(&configuration.chart, id, configuration.tokens + 1);
         let next = scanned.map(|set| {
             let letters = with(&configuration.letters, Letter::Token(id));
-            Rc::new(self.at_set(configuration.chart.clone(), letters, set, configuration.tokens))
+            Rc::new(self.at_set(configuration.chart.clone(), letters, set, configuration.tokens, None))
         });
         next.into_iter().collect()
     }
 
     /// `longest`, rules 1 to 3.
     fn feed_longest(&self, configuration: &Configuration, byte: u8) -> Vec<Rc<Configuration>> {
+        let Some(guard) = self.guard_after(configuration.guard, byte) else { return vec![] };
         let stepped = if configuration.ended { vec![] } else { self.step(&configuration.live, byte) };
         if stepped.is_empty() {
             // Rule 2. The set reached expects only whole lexemes, none of which matches: this goes one deep.
@@ -248,31 +278,110 @@ impl Oracle {
         let lazy: Vec<Live> =
             stepped.iter().filter(|live| self.is_lazy(live) && self.is_match(live)).cloned().collect();
         let ended = !lazy.is_empty();
-        let next = under_way(configuration, byte, None, if ended { lazy } else { stepped }, ended);
+        let next = under_way(configuration, byte, None, if ended { lazy } else { stepped }, ended, guard);
         vec![Rc::new(next)]
     }
 
     /// `exact`: every lexeme that matches ends, and goes on as well, but for those that compete with others.
     fn feed_exact(&self, configuration: &Configuration, byte: u8) -> Vec<Rc<Configuration>> {
+        let reached = self.feed_exact_anywhere(configuration, byte);
+        let is_viable = |next: &Rc<Configuration>| match self.symbols.has_follows() {
+            true => self.leads_on(next),
+            false => next.live.iter().any(|live| self.can_finish(next, live)),
+        };
+        reached.into_iter().filter(is_viable).collect()
+    }
+
+    /// The same, wherever it leads.
+    fn feed_exact_anywhere(&self, configuration: &Configuration, byte: u8) -> Vec<Rc<Configuration>> {
+        let Some(guard) = self.guard_after(configuration.guard, byte) else { return vec![] };
         let mut results = Vec::new();
         let mut live = self.step(&configuration.live, byte);
         let mut set_here = configuration.set_here().cloned();
         for reached in self.after_ends(configuration, Some(byte)) {
-            if reached.position() == configuration.position() && set_here.is_none() {
+            let is_alike = reached.position() == configuration.position() && reached.guard == configuration.guard;
+            if is_alike && set_here.is_none() {
                 // The set here belongs to the same chart: one configuration has all splits.
                 live.extend(self.step(&reached.live, byte));
                 set_here = reached.set_here().cloned();
             } else {
-                results.extend(self.feed_exact(&reached, byte));
+                results.extend(self.feed_exact_anywhere(&reached, byte));
             }
         }
         live.sort();
         live.dedup();
-        let next = under_way(configuration, byte, set_here, self.without_losers(live), false);
-        if next.live.iter().any(|live| self.can_finish(&next, live)) {
+        let next = under_way(configuration, byte, set_here, self.without_losers(live), false, guard);
+        if !next.live.is_empty() {
             results.push(Rc::new(next));
         }
         results
+    }
+
+    /// What the text must be after a byte; `None` if it cannot be that any more.
+    fn guard_after(&self, guard: Option<Re>, byte: u8) -> Option<Option<Re>> {
+        let Some(guard) = guard else { return Some(None) };
+        let mut regexes = self.regexes.borrow_mut();
+        let after = regexes.derivative(guard, byte);
+        let others = regexes.not(after);
+        match () {
+            () if !regexes.nonempty(after) => None,
+            () if !regexes.nonempty(others) => Some(None),
+            () => Some(Some(after)),
+        }
+    }
+
+    /// Whether the text may end at the set here, as far as look-aheads say.
+    fn may_end(&self, configuration: &Configuration) -> bool {
+        configuration.guard.is_none_or(|guard| self.regexes.borrow().nullable(guard))
+    }
+
+    /// In a grammar with look-aheads beyond terminals: whether a configuration leads to one in which nothing is owed, or to
+    /// the end of the text or a token letter. Nothing is owed by a lexeme that is not ignored and that anything may follow,
+    /// if anything may follow now.
+    fn leads_on(&self, configuration: &Rc<Configuration>) -> bool {
+        if self.undecided.get() {
+            return true;
+        }
+        let start = future(configuration);
+        if let Some(&known) = self.leads_on.borrow().get(&start) {
+            return known;
+        }
+        let found = self.finds_a_way_on(configuration);
+        self.leads_on.borrow_mut().insert(start, found);
+        found
+    }
+
+    fn finds_a_way_on(&self, configuration: &Rc<Configuration>) -> bool {
+        let mut seen: BTreeSet<Future> = BTreeSet::new();
+        let mut queue = VecDeque::from([configuration.clone()]);
+        while let Some(at) = queue.pop_front() {
+            let is_free = |live: &Live| {
+                self.competes(live)
+                    || at.guard.is_none()
+                        && matches!(live.what, Expected::Lexeme(_))
+                        && self.lexeme(live.what).follow.is_none()
+            };
+            if at.live.iter().any(is_free) || self.accepts(&at) {
+                return true;
+            }
+            let tokens = 0..self.vocab.tokens.len() as u32;
+            if tokens.into_iter().any(|id| !self.feed_token_letter(&at, id).is_empty()) {
+                return true;
+            }
+            for byte in self.distinct_bytes(&at) {
+                for next in self.feed_exact_anywhere(&at, byte) {
+                    if seen.insert(future(&next)) {
+                        queue.push_back(next);
+                    }
+                    self.futures.set(self.futures.get() + 1);
+                    if seen.len() > FUTURES_MAX || self.futures.get() > ALL_FUTURES_MAX {
+                        self.undecided.set(true);
+                        return true;
+                    }
+                }
+            }
+        }
+        false
     }
 
     /// Lazy lexemes of grammars in `longest` mode that match now drop those that compete with them.
@@ -359,12 +468,51 @@ impl Oracle {
             let ended: Vec<(Expected, usize)> =
                 group.iter().map(|&at| (configuration.live[at].what, configuration.live[at].began)).collect();
             let before = configuration.chart[..configuration.position()].to_vec();
-            let set = self.symbols.scan(&before, &ended, &configuration.letters, configuration.tokens);
-            let at_set = Rc::new(self.at_set(before, configuration.letters.clone(), set, configuration.tokens));
-            reached.extend(self.read_again(at_set, &again));
+            for (guard, ended) in self.by_follow(configuration, ended) {
+                let before = before.clone();
+                let set = self.symbols.scan(&before, &ended, &configuration.letters, configuration.tokens);
+                let letters = configuration.letters.clone();
+                let at_set = Rc::new(self.at_set(before, letters, set, configuration.tokens, guard));
+                reached.extend(self.read_again(at_set, &again));
+            }
         }
         configuration.memo.borrow_mut().insert(ends, reached.clone());
         reached
+    }
+
+    /// One byte of each class that no lexeme and no look-ahead tells apart here.
+    fn distinct_bytes(&self, at: &Configuration) -> Vec<u8> {
+        let mut regexes = self.regexes.borrow_mut();
+        let mut told: Vec<Re> = at.live.iter().map(|live| live.rest).chain(at.guard).collect();
+        for lexeme in self.symbols.lexemes() {
+            told.extend([lexeme.regex].into_iter().chain(lexeme.follow));
+        }
+        told.sort();
+        told.dedup();
+        let mut seen: BTreeSet<Vec<Re>> = BTreeSet::new();
+        let mut is_new = |&byte: &u8| seen.insert(told.iter().map(|&re| regexes.derivative(re, byte)).collect());
+        (0..=255).filter(|byte| is_new(byte)).collect()
+    }
+
+    /// Lexemes that end together, by what may then follow.
+    fn by_follow(&self, configuration: &Configuration, ended: Vec<Ended>) -> Vec<(Option<Re>, Vec<Ended>)> {
+        let mut groups: Vec<(Option<Re>, Vec<Ended>)> = Vec::new();
+        for lexeme in ended {
+            let both: Vec<Re> = configuration.guard.into_iter().chain(self.lexeme(lexeme.0).follow).collect();
+            let guard = match both.as_slice() {
+                [] => None,
+                &[only] => Some(only),
+                _ => Some(self.regexes.borrow_mut().and(both)),
+            };
+            if guard.is_some_and(|guard| !self.regexes.borrow_mut().nonempty(guard)) {
+                continue;
+            }
+            match groups.iter_mut().find(|(other, _)| *other == guard) {
+                Some((_, group)) => group.push(lexeme),
+                None => groups.push((guard, vec![lexeme])),
+            }
+        }
+        groups
     }
 
     /// Which live lexemes end here.
@@ -450,20 +598,27 @@ impl Oracle {
 
     fn accepts(&self, configuration: &Configuration) -> bool {
         match configuration.set_here() {
-            Some(set) => self.symbols.is_finished(set),
+            Some(set) => self.symbols.is_finished(set) && self.may_end(configuration),
             None => self.after_ends(configuration, None).iter().any(|reached| self.accepts(reached)),
         }
     }
 
     /// The configuration with `set` at its end, whose lexemes are whole.
-    fn at_set(&self, mut chart: Chart, letters: Vec<Letter>, set: Set, tokens: u32) -> Configuration {
+    fn at_set(
+        &self,
+        mut chart: Chart,
+        letters: Vec<Letter>,
+        set: Set,
+        tokens: u32,
+        guard: Option<Re>,
+    ) -> Configuration {
         let began = letters.len();
         let live = (self.symbols.expected(&set, began).into_iter())
             .map(|what| Live { what, began, rest: self.lexeme(what).regex })
             .collect();
         chart.truncate(began);
         chart.push(Some(Rc::new(set)));
-        Configuration { chart, letters, live, ended: false, tokens, memo: RefCell::default() }
+        Configuration { chart, letters, live, ended: false, tokens, guard, memo: RefCell::default() }
     }
 
     /// The scopes of `max_tokens` whose budget is spent end, wherever they are.
@@ -514,7 +669,7 @@ impl Oracle {
         }
         let before = chart[..position].to_vec();
         let set = self.symbols.close(&before, position, advanced, going_on.tokens);
-        results.push(Rc::new(self.at_set(before, going_on.letters, set, going_on.tokens)));
+        results.push(Rc::new(self.at_set(before, going_on.letters, set, going_on.tokens, going_on.guard)));
         results
     }
 
@@ -573,13 +728,39 @@ impl Oracle {
     }
 }
 
+fn future(at: &Configuration) -> Future {
+    let mut contents: Vec<u64> = Vec::with_capacity(at.chart.len());
+    for (position, set) in at.chart.iter().enumerate() {
+        let mut items: Vec<(Item, Option<u64>)> = Vec::new();
+        for item in set.iter().flat_map(|set| &set.items) {
+            let origin = (item.origin != position).then(|| contents[item.origin]);
+            items.push((Item { origin: 0, ..item.clone() }, origin));
+        }
+        items.sort();
+        let mut hasher = DefaultHasher::new();
+        items.hash(&mut hasher);
+        contents.push(hasher.finish());
+    }
+    let mut live: Vec<_> = at.live.iter().map(|live| (live.what, live.rest, contents[live.began])).collect();
+    live.sort();
+    live.dedup();
+    (at.guard, live)
+}
+
 /// The configuration after a byte, with no set at its end.
-fn under_way(before: &Configuration, byte: u8, set: Option<Set>, live: Vec<Live>, ended: bool) -> Configuration {
+fn under_way(
+    before: &Configuration,
+    byte: u8,
+    set: Option<Set>,
+    live: Vec<Live>,
+    ended: bool,
+    guard: Option<Re>,
+) -> Configuration {
     let mut chart = before.chart.clone();
     chart[before.position()] = set.map(Rc::new).or(before.chart[before.position()].clone());
     chart.push(None);
     let letters = with(&before.letters, Letter::Byte(byte));
-    Configuration { chart, letters, live, ended, tokens: before.tokens, memo: RefCell::default() }
+    Configuration { chart, letters, live, ended, tokens: before.tokens, guard, memo: RefCell::default() }
 }
 
 fn with(letters: &[Letter], letter: Letter) -> Vec<Letter> {

@@ -85,6 +85,8 @@ pub struct TerminalSpec {
     pub tail: Option<(RegexSpec, bool)>,
     /// Of those that end together.
     pub priority: i32,
+    /// What stands behind it begins with one of these, or (`true`) with none of them.
+    pub follow: Option<(RegexSpec, bool)>,
 }
 
 /// A regex.
@@ -117,6 +119,8 @@ pub struct Features {
     pub budgets: bool,
     /// `stop` and `suffix`.
     pub tails: bool,
+    /// Look-aheads beyond terminals.
+    pub follows: bool,
     /// Ignored text.
     pub ignore: bool,
     /// Grammars in grammars.
@@ -135,6 +139,7 @@ impl Features {
         tokens: true,
         budgets: true,
         tails: true,
+        follows: false,
         ignore: true,
         embeds: true,
         attributes: true,
@@ -146,7 +151,7 @@ impl Features {
 /// Random grammars.
 pub fn specs(features: Features) -> impl Strategy<Value = Spec> {
     let count = if features.embeds { 1..3usize } else { 1..2 };
-    let grammars = prop::collection::vec(grammar_specs(features.automata), count);
+    let grammars = prop::collection::vec(grammar_specs(features.automata, features.follows), count);
     let exact = prop_oneof![2 => Just(0), 2 => Just(EXACT), 1 => any::<u8>()];
     (exact, any::<bool>(), prop::bool::weighted(0.2), 0..4u8, grammars).prop_map(
         move |(exact, keywords, endless, edges, grammars)| Spec {
@@ -159,11 +164,11 @@ pub fn specs(features: Features) -> impl Strategy<Value = Spec> {
     )
 }
 
-fn grammar_specs(automata: bool) -> impl Strategy<Value = GrammarSpec> {
+fn grammar_specs(automata: bool, follows: bool) -> impl Strategy<Value = GrammarSpec> {
     let budget = prop::option::weighted(0.2, 0..4u32);
     let toys = prop::collection::vec(toy_specs(), if automata { 1..3 } else { 0..1 });
     let rules = prop::collection::vec((nodes(automata), budget), 1..4);
-    let terminals = prop::collection::vec(terminal_specs(), 1..4);
+    let terminals = prop::collection::vec(terminal_specs(follows), 1..4);
     let ignore = prop::collection::vec(0..4usize, 0..3);
     (rules, terminals, ignore, prop::bool::weighted(0.2), toys).prop_map(
         |(rules, terminals, ignore, ignore_once, toys)| GrammarSpec { rules, terminals, ignore, ignore_once, toys },
@@ -189,16 +194,27 @@ fn nodes(automata: bool) -> impl Strategy<Value = Node> {
     })
 }
 
-fn terminal_specs() -> impl Strategy<Value = TerminalSpec> {
+fn terminal_specs(follows: bool) -> impl Strategy<Value = TerminalSpec> {
     let lazy = prop::bool::weighted(0.2);
     let priority = prop_oneof![4 => Just(0), 1 => -1..3i32];
     let tail = prop::option::weighted(0.15, (tail_specs(), any::<bool>()));
-    (regex_specs(), lazy, tail, priority).prop_map(|(regex, lazy, tail, priority)| TerminalSpec {
+    let follow =
+        if follows { prop::option::weighted(0.4, (follow_specs(), any::<bool>())).boxed() } else { Just(None).boxed() };
+    (regex_specs(), lazy, tail, priority, follow).prop_map(|(regex, lazy, tail, priority, follow)| TerminalSpec {
         regex,
         lazy,
         tail,
         priority,
+        follow,
     })
+}
+
+fn follow_specs() -> impl Strategy<Value = RegexSpec> {
+    prop_oneof![
+        3 => "[abc]{1,3}".prop_map(RegexSpec::Literal),
+        2 => (0..6u8).prop_map(RegexSpec::Class),
+        2 => regex_specs(),
+    ]
 }
 
 fn tail_specs() -> impl Strategy<Value = RegexSpec> {
@@ -249,6 +265,8 @@ impl GrammarSpec {
         for terminal in &mut self.terminals {
             terminal.tail = terminal.tail.take().filter(|_| features.tails);
             terminal.lazy &= features.attributes;
+            let is_plain = terminal.tail.is_none() && !terminal.lazy;
+            terminal.follow = terminal.follow.take().filter(|_| features.follows && is_plain);
             terminal.priority *= i32::from(features.attributes);
         }
         if !features.ignore {
@@ -296,6 +314,13 @@ impl Spec {
                 hidden: *hidden,
                 capture: None,
             });
+            let follow = terminal.follow.as_ref().map(|(regex, negative)| {
+                let regex = regex.build(&mut grammar.regexes);
+                let any = grammar.regexes.any_byte();
+                let any = grammar.regexes.repeat(any, 0, None);
+                let found = grammar.regexes.concat(&[regex, any]);
+                if *negative { grammar.regexes.not(found) } else { found }
+            });
             grammar.terminals.push(Terminal {
                 name: format!("T{number}"),
                 span: span(),
@@ -304,6 +329,7 @@ impl Spec {
                 is_literal: matches!(terminal.regex, RegexSpec::Literal(_)),
                 lazy: terminal.lazy || tail.is_some(),
                 tail,
+                follow,
             });
         }
         for ignored in &spec.ignore {
@@ -376,7 +402,12 @@ impl Spec {
             }
             Node::Embed(target) => {
                 let name = format!("g{}", target % self.grammars.len());
-                ExprKind::Embed(grammar.embeds.push(Embed { kind: EmbedKind::Named(name), span: span(), target: None }))
+                ExprKind::Embed(grammar.embeds.push(Embed {
+                    kind: EmbedKind::Named(name),
+                    span: span(),
+                    target: None,
+                    rule: None,
+                }))
             }
         };
         grammar.expr(kind, span())
@@ -443,13 +474,17 @@ impl fmt::Debug for Spec {
                 write!(f, "\nr{number}{attribute}: {body}")?;
             }
             for (number, terminal) in grammar.terminals.iter().enumerate() {
-                let TerminalSpec { regex, lazy, tail, priority } = terminal;
+                let TerminalSpec { regex, lazy, tail, priority, follow } = terminal;
                 let lazy = if *lazy { "[lazy]" } else { "" };
                 let tail = match tail {
                     Some((regex, hidden)) => format!("[{}={}]", if *hidden { "stop" } else { "suffix" }, regex.show()),
                     None => String::new(),
                 };
-                write!(f, "\nT{number}.{priority}{lazy}{tail}: {}", regex.show())?;
+                let follow = match follow {
+                    Some((regex, negative)) => format!(" (?{}{})", if *negative { "!" } else { "=" }, regex.show()),
+                    None => String::new(),
+                };
+                write!(f, "\nT{number}.{priority}{lazy}{tail}: {}{follow}", regex.show())?;
             }
             for (number, toy) in grammar.toys.iter().enumerate() {
                 write!(f, "\nM{number}: {toy:?}")?;

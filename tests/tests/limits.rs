@@ -8,12 +8,13 @@ use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, Mat
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 /// The fields met by the tests of this file, which are named after them.
-const MET: [&str; 24] = [
+const MET: [&str; 25] = [
     "source_bytes_max",
     "diagnostics_max",
     "grammar_depth_max",
     "grammar_imports_max",
     "template_instances_max",
+    "block_width_max",
     "grammar_symbols_max",
     "regex_nodes_max",
     "repeat_max",
@@ -200,6 +201,19 @@ fn template_instances_max() {
     assert!(front_end("start: t{\"a\"} t{\"b\"} t{\"a\"}\nt{x}: x x\n", &limits).is_empty());
     let three = "start: t{\"a\"} t{\"b\"} t{\"c\"}\nt{x}: x x\n";
     assert_names(&front_end(three, &limits), "L095", "template_instances_max");
+}
+
+#[test]
+fn block_width_max() {
+    let text = |width: u32| {
+        format!(
+            "%larkspur {{ \"indenter\": {{ \"width_max\": {width} }} }}\nstart: \"a\" _NEWLINE [_INDENT start+ _DEDENT]\n\
+             _NEWLINE: /\\n */\n%declare _INDENT _DEDENT\n"
+        )
+    };
+    let limits = Limits { block_width_max: 5, ..Limits::default() };
+    assert!(front_end(&text(5), &limits).is_empty());
+    assert_names(&front_end(&text(6), &limits), "L085", "block_width_max");
 }
 
 #[test]

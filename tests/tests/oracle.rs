@@ -77,7 +77,7 @@ impl Splits<'_> {
             }
             ExprKind::Embed(embed) => {
                 let target = self.grammar(g).embeds[embed].target.expect("linked");
-                let start = self.grammar(target).start;
+                let start = self.grammar(g).embeds[embed].rule.unwrap_or(self.grammar(target).start);
                 self.rule(target, start, from, to, visited)
             }
         };

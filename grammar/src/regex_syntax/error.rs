@@ -55,6 +55,7 @@ pub(super) enum LookFault {
     After,
     TooMany { limit: usize },
     TooManySteps { limit: usize },
+    TooLarge,
 }
 
 /// Why a lazy quantifier has no exact meaning.
@@ -67,6 +68,7 @@ pub(super) enum LazyFault {
     Overlap,
     Anchor,
     TooMany,
+    Look,
     Undecided,
 }
 
@@ -81,6 +83,7 @@ impl LazyFault {
             LazyFault::Overlap => "what follows it may hold another such match that ends before it",
             LazyFault::Anchor => "an anchor for the end stands behind it",
             LazyFault::TooMany => "the regex is too long, or has too many lazy quantifiers and alternatives",
+            LazyFault::Look => "a look-ahead sees beyond the terminal, and decides where it ends",
             LazyFault::Undecided => "what stands around it is too large to decide that",
         }
     }
@@ -221,7 +224,7 @@ impl RegexError {
                      let something as long stand between, or say it with `&` and `~`",
                 ),
                 LookFault::After => error("R023", "what this looks at may stand after what can be seen here".into()).help(
-                    "in a terminal or a look-behind it sees no further than to its end, in a repetition to the regex's end only \
+                    "in a look-behind, or in a pattern, it sees no further than to its end, in a repetition to the regex's end only \
                      where it forbids short texts: let something follow that decides it, or say it with `&` and `~`",
                 ),
                 LookFault::TooMany { limit } => {
@@ -232,6 +235,8 @@ impl RegexError {
                     error("R023", format!("the alternatives around look-arounds take more than {limit} steps"))
                         .help("put alternatives that end alike into one group")
                 }
+                LookFault::TooLarge => error("R023", "what this looks for behind the terminal is too large".into())
+                    .help("look for something shorter, or say it with `&` and `~`"),
             },
             RegexError::WordBoundary { escape } => error("R024", format!("the word boundary `{escape}` is not supported"))
                 .help("name the characters that may stand there: `[^\\w]`"),
@@ -479,10 +484,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "R023",
         "look-around out of sight",
-        "Look-ahead, look-behind, `\\b` and `\\B` are decided within the regex: a terminal cannot see what stands before or \
-         after it, nor a repetition's body other times of itself, unless it only forbids short texts that come next, as in \
-         `(?:(?!END).)*END`. So what stands beside them there must decide them. A pattern of a JSON Schema sees the whole string. Rust's regexes have none of them but the word boundaries.",
-        "start: /if(?!x)/",
+        "Look-behind and `\\b` cannot see what stands before a terminal, nor a repetition's body other times of itself, unless \
+         it only forbids short texts that come next, as in `(?:(?!END).)*END`. So what stands beside them there must decide \
+         them. What follows a terminal counts where a look-ahead sees it. A pattern of a JSON Schema sees the whole string. \
+         Rust's regexes have none of them but the word boundaries.",
+        "start: /(a(?=b))+/",
         "start: /(?!0)[0-9]+/",
     ),
     CodeInfo::new(

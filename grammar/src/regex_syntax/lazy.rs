@@ -2,12 +2,15 @@
 //!
 //! A lexeme is what is matched where it begins, so it ends where the first `Z` lets it. `min` is exact if
 //!
-//! - the texts of `Y` have one length, in characters, so that each place can be reached in one way;
-//! - no text of `Z` goes on to another one, and none holds, further on, one that ends before it;
+//! - the texts of `Y` have one length, in characters, so that each place can be reached in one way; or `Y` is a choice of a
+//!   few such, each round takes the first that fits, and the texts of `Z` have one length;
+//! - no text of `Z` goes on to another one, and none holds, further on, one that ends before it. What may be left out at the
+//!   end of `Z` does not count: the quantifier ends without it;
 //! - `X` ends in one place only: no text of `X` goes on to another one, but for a greedy repetition of a class at its end,
 //!   which tries the longest first, and whatever it leaves out, `Y*?` can make up for.
 //!
-//! What cannot be shown to be so is an error with the reason. Alternatives are each a branch of their own, with what
+//! Of a choice, what was taken is not given up again where no `Z` follows at all. What cannot be shown to be so is an error
+//! with the reason. Alternatives are each a branch of their own, with what
 //! stands around them. Assertions only take texts away, so that the conditions are looked at without them.
 
 use std::ops::Range;
@@ -16,6 +19,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Ast, AstId, Tree};
 use super::error::LazyFault;
+use super::loops::Loop;
+use super::undecided::Questions;
 use crate::algebra::{Algebra, Lowered};
 use crate::index::IndexVec;
 use crate::limits::Limits;
@@ -60,7 +65,7 @@ impl LazyTail {
     ///
     /// Errors: what the module says.
     pub fn then(self, rest: RegexId, set: &mut RegexSet, limits: &Limits) -> Result<RegexId, LazyError> {
-        close(self, rest, true, set, limits).map_err(LazyError)
+        close(self, rest, None, true, set, limits).map_err(LazyError)
     }
 }
 
@@ -151,6 +156,11 @@ impl<'a> Lazy<'a> {
         0..0
     }
 
+    /// Whether no assertion stands in the first lazy quantifier or behind it.
+    pub fn ends_plainly(&self, branch: &Branch) -> bool {
+        branch.lazy.is_some_and(|at| branch.parts[at..].iter().all(|&part| !self.tree.infos[part].anchored))
+    }
+
     /// The language of a branch without assertions, and how it goes on if its lazy quantifier is its end. `strict`: its
     /// beginning must end in one place only.
     pub fn language(
@@ -182,15 +192,47 @@ impl<'a> Lazy<'a> {
             ways.push(self.language(&branch, false, depth + 1, set)?.0);
         }
         let language = set.or(&ways);
-        let closed = close(tail, language, !strict, set, self.limits).map_err(|fault| (fault, span))?;
-        Ok((closed, rest.is_empty().then_some(tail)))
+        let is_plain = self.ends_plainly(branch);
+        let (last, left_out) = if is_plain { without_optional_end(set, language) } else { (language, set.epsilon()) };
+        let all = match Loop::ordered(self.tree, child) {
+            Some(body) if is_plain && !rest.is_empty() && width(set, tail.body).is_none() => {
+                Some(self.in_order(&body, id, last, set).ok_or_else(|| (LazyFault::Body, span.clone()))?)
+            }
+            _ => None,
+        };
+        let closed = close(tail, last, all, !strict, set, self.limits).map_err(|fault| (fault, span))?;
+        Ok((set.concat(&[closed, left_out]), rest.is_empty().then_some(tail)))
     }
 }
 
-/// `before`, then the first match of `repeated` and `rest`. `greedy_end`: `before` may end with a repetition of a class.
+impl Lazy<'_> {
+    /// The rounds of a body, in each of which the first alternative that fits was taken, and then `rest`.
+    fn in_order(&self, body: &Loop, id: AstId, rest: RegexId, set: &mut RegexSet) -> Option<RegexId> {
+        let &Ast::Repeat(_, min @ 0..=1, None) = &self.tree.nodes[id] else { return None };
+        width(set, rest)?;
+        let any = set.any_byte();
+        let any = set.repeat(any, 0, None);
+        // Where a longer text could be forbidden, more than the rest would decide.
+        let mut questions = Questions::new();
+        body.solve(set, min == 1, rest, any, |set, undecided| !questions.is_empty(set, undecided))
+    }
+}
+
+/// A language as what may not be left out of it and what may be, at its end.
+fn without_optional_end(set: &mut RegexSet, regex: RegexId) -> (RegexId, RegexId) {
+    let RegexNode::Concat(parts) = set.node(regex).clone() else { return (regex, set.epsilon()) };
+    let needed = parts.iter().rposition(|&part| !set.info(part).nullable).map_or(0, |last| last + 1);
+    if needed == 0 {
+        return (regex, set.epsilon());
+    }
+    (set.concat(&parts[..needed]), set.concat(&parts[needed..]))
+}
+
+/// `before`, then the first match of `repeated` and `rest`, which is `all` if that is given. `greedy_end`: `before` may end with a repetition of a class.
 fn close(
     tail: LazyTail,
     rest: RegexId,
+    all: Option<RegexId>,
     greedy_end: bool,
     set: &mut RegexSet,
     limits: &Limits,
@@ -198,7 +240,7 @@ fn close(
     if [tail.before, tail.repeated, rest].iter().any(|&part| below(set, part).is_none()) {
         return Err(LazyFault::Undecided);
     }
-    if width(set, tail.body).is_none_or(|width| width == 0) {
+    if all.is_none() && width(set, tail.body).is_none_or(|width| width == 0) {
         return Err(LazyFault::Body);
     }
     let start = if greedy_end { without_greedy_end(set, tail.before) } else { tail.before };
@@ -217,7 +259,7 @@ fn close(
             return Err(LazyFault::Overlap);
         }
     }
-    let all = set.concat(&[tail.repeated, rest]);
+    let all = all.unwrap_or_else(|| set.concat(&[tail.repeated, rest]));
     let shortest = set.shortest(all);
     Ok(set.concat(&[tail.before, shortest]))
 }

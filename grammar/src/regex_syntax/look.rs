@@ -5,8 +5,9 @@
 //! assertions are walked one by one, each with what follows them, and so are the first counts of a repetition. The body
 //! of a longer repetition is walked by itself, as is a regex that is part of a longer text (a terminal): then an
 //! assertion must be decided by what stands beside it there, by the least length of that and its own greatest, or since no
-//! text there is a part of what it looks for ([`undecided`](super::undecided)). Bodies that look ahead into what is
-//! repeated are [`loops`](super::loops).
+//! text there is a part of what it looks for ([`undecided`](super::undecided)). Of a lexeme, what look-aheads leave open at
+//! its end is told apart instead ([`follow`](super::follow)). Bodies that look ahead into what is repeated are
+//! [`loops`](super::loops).
 //!
 //! Assertions at one place commute: those about what is before come first.
 //! Recursive over groups and assertions, as deep as `grammar_depth_max` and [`ASSERTIONS_MAX`].
@@ -18,6 +19,7 @@ use rustc_hash::FxHashMap;
 use super::RegexOptions;
 use super::ast::{Anchor, Ast, AstId, Tree};
 use super::error::{LookFault, RegexError};
+use super::follow::{Automaton, Way};
 use super::loops::Loop;
 use super::lower::{any_text, line_breaks};
 use super::undecided::{Questions, Side, parts};
@@ -47,10 +49,20 @@ struct View {
     left_open: bool,
     /// What may stand there.
     left: RegexId,
-    /// Text may stand after where it ends.
-    right_open: bool,
+    right: Right,
     /// What follows the last item.
     end: RegexId,
+}
+
+/// What is known of the text after where a walk ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Right {
+    /// It is [`View::end`].
+    Known,
+    /// Any text may stand there, which may decide nothing here.
+    Open,
+    /// Any text may stand there; what decides something here becomes a [`Way`]'s.
+    Follows,
 }
 
 /// Why there is no language, and where.
@@ -64,12 +76,15 @@ struct Walk<'a> {
     /// Languages of the nodes without assertions.
     plain: &'a IndexVec<AstId, RegexId>,
     any: RegexId,
+    /// Any bytes.
+    all: RegexId,
     steps: usize,
     lengths: FxHashMap<RegexId, (u64, Option<u64>)>,
     questions: Questions,
 }
 
-/// The texts that the regex matches (with [`RegexOptions::search`], that have a match in them).
+/// The texts that the regex matches (with [`RegexOptions::search`], that have a match in them). Only with `follows` may
+/// what follows them count.
 pub(super) fn lower(
     tree: &Tree,
     root: AstId,
@@ -77,21 +92,33 @@ pub(super) fn lower(
     limits: &Limits,
     set: &mut RegexSet,
     plain: &IndexVec<AstId, RegexId>,
-) -> Result<RegexId, Fault> {
+    follows: bool,
+) -> Result<Vec<Way>, Fault> {
     let is_assertion = |node: &Ast| matches!(node, Ast::Look { .. } | Ast::Boundary { .. });
     if let Some(last) = tree.nodes.iter().filter(|node| is_assertion(node)).nth(ASSERTIONS_MAX) {
         let fault = LookFault::TooMany { limit: ASSERTIONS_MAX };
         return Err((RegexError::Look { fault }, span(last)));
     }
     let any = any_text(options, set);
+    let all = set.any_byte();
+    let all = set.repeat(all, 0, None);
     let epsilon = set.epsilon();
     let (lengths, questions) = (FxHashMap::default(), Questions::new());
-    let mut walk = Walk { tree, options, limits, set, plain, any, steps: 0, lengths, questions };
+    let mut walk = Walk { tree, options, limits, set, plain, any, all, steps: 0, lengths, questions };
     let items = vec![Item::Node(root)];
     if options.search {
-        walk.walk(items, any, View { left_open: false, left: epsilon, right_open: false, end: any })
+        walk.walk(items, any, View { left_open: false, left: epsilon, right: Right::Known, end: any })
     } else {
-        walk.walk(items, epsilon, View { left_open: true, left: any, right_open: true, end: epsilon })
+        walk.walk(
+            items,
+            epsilon,
+            View {
+                left_open: true,
+                left: any,
+                right: if follows { Right::Follows } else { Right::Open },
+                end: epsilon,
+            },
+        )
     }
 }
 
@@ -104,7 +131,7 @@ fn span(node: &Ast) -> Range<usize> {
 
 impl Walk<'_> {
     /// The texts that begin with a text of `history` and then match the items, the last of which is on top.
-    fn walk(&mut self, mut items: Vec<Item>, mut history: RegexId, view: View) -> Result<RegexId, Fault> {
+    fn walk(&mut self, mut items: Vec<Item>, mut history: RegexId, view: View) -> Result<Vec<Way>, Fault> {
         loop {
             self.steps += 1;
             if self.steps > STEPS_MAX || self.set.len() > self.limits.regex_nodes_max {
@@ -116,7 +143,7 @@ impl Walk<'_> {
                 return Err((error, 0..0));
             }
             let id = match items.pop() {
-                None => return Ok(self.set.concat(&[history, view.end])),
+                None => return Ok(vec![(self.set.concat(&[history, view.end]), None)]),
                 Some(Item::Copies(_, _, 0)) => continue,
                 Some(Item::Copies(child, min, max)) => {
                     let mut longer = items.clone();
@@ -125,8 +152,9 @@ impl Walk<'_> {
                         items = longer;
                         continue;
                     }
-                    let ways = [self.walk(longer, history, view)?, self.walk(items, history, view)?];
-                    return Ok(self.set.or(&ways));
+                    let longer = self.walk(longer, history, view)?;
+                    let shorter = self.walk(items, history, view)?;
+                    return Ok(self.union([longer, shorter].concat()));
                 }
                 Some(Item::Node(id)) => id,
             };
@@ -145,9 +173,10 @@ impl Walk<'_> {
                     Some(max) => items.push(Item::Copies(child, min, max)),
                     None => {
                         let epsilon = self.set.epsilon();
-                        let inside = View { left_open: true, left: self.any, right_open: true, end: epsilon };
+                        let inside = View { left_open: true, left: self.any, right: Right::Open, end: epsilon };
                         match self.walk(vec![Item::Node(child)], epsilon, inside) {
                             Ok(body) => {
+                                let body = body[0].0;
                                 let repeated = self.set.repeat(body, min, max);
                                 history = self.set.concat(&[history, repeated]);
                             }
@@ -156,7 +185,7 @@ impl Walk<'_> {
                                     .then(|| self.repeated_with_rest(child, min == 1, &items, history, view))
                                     .flatten();
                                 let rest = rest.ok_or(fault)?;
-                                return Ok(self.set.concat(&[history, rest]));
+                                return Ok(vec![(self.set.concat(&[history, rest]), None)]);
                             }
                         }
                     }
@@ -165,7 +194,7 @@ impl Walk<'_> {
                     let assertion = self.first_assertion(id, &mut items);
                     match self.assert(assertion, &items, history, view)? {
                         Asserted::Before(narrowed) => history = narrowed,
-                        Asserted::Both(all) => return Ok(all),
+                        Asserted::Both(ways) => return Ok(ways),
                     }
                 }
             }
@@ -186,8 +215,9 @@ impl Walk<'_> {
         }
         let body = Loop::read(self.tree, body, self.set, self.plain)?;
         let rest = self.rest(items, history, view).ok()?;
+        let &[(rest, None)] = rest.as_slice() else { return None };
         let questions = &mut self.questions;
-        let is_open = |set: &mut RegexSet, undecided| view.right_open && !questions.is_empty(set, undecided);
+        let is_open = |set: &mut RegexSet, undecided| view.right != Right::Known && !questions.is_empty(set, undecided);
         body.solve(self.set, at_least_once, rest, self.any, is_open)
     }
 
@@ -198,7 +228,7 @@ impl Walk<'_> {
         items: &[Item],
         history: RegexId,
         view: View,
-    ) -> Result<RegexId, Fault> {
+    ) -> Result<Vec<Way>, Fault> {
         let (anchored, plain): (Vec<AstId>, Vec<AstId>) =
             parts.iter().partition(|&&part| self.tree.infos[part].anchored);
         let mut ways = Vec::with_capacity(anchored.len() + 1);
@@ -206,14 +236,26 @@ impl Walk<'_> {
             let plain: Vec<RegexId> = plain.into_iter().map(|part| self.plain[part]).collect();
             let plain = self.set.or(&plain);
             let history = self.set.concat(&[history, plain]);
-            ways.push(self.walk(items.to_vec(), history, view)?);
+            ways.extend(self.walk(items.to_vec(), history, view)?);
         }
         for part in anchored {
             let mut items = items.to_vec();
             items.push(Item::Node(part));
-            ways.push(self.walk(items, history, view)?);
+            ways.extend(self.walk(items, history, view)?);
         }
-        Ok(self.set.or(&ways))
+        Ok(self.union(ways))
+    }
+
+    /// Ways of the same follow-up are one. There is always one.
+    fn union(&mut self, ways: Vec<Way>) -> Vec<Way> {
+        let mut united: Vec<(Option<RegexId>, Vec<RegexId>)> = Vec::new();
+        for (texts, follow) in ways {
+            match united.iter_mut().find(|(other, _)| *other == follow) {
+                Some((_, all)) => all.push(texts),
+                None => united.push((follow, vec![texts])),
+            }
+        }
+        united.into_iter().map(|(follow, texts)| (self.set.or(&texts), follow)).collect()
     }
 
     /// Of the assertions at this place the one to look at first: about what is before, then word boundaries. The others
@@ -262,33 +304,46 @@ impl Walk<'_> {
                 self.before(history, language, reach, view, node).map(Asserted::Before)
             }
             Ast::Anchor(anchor, _) => {
-                let (end, reach) = self.after_end(*anchor);
+                let (end, reach) = self.after_end(*anchor, self.any);
+                let bytes = self.after_end(*anchor, self.all).0;
                 let rest = self.rest(items, history, view)?;
-                self.after(history, end, Some(reach), rest, view, node).map(Asserted::Both)
+                let allowed = Allowed { text: end, bytes, reach: Some(reach), child: None };
+                self.after(history, allowed, rest, view, node).map(Asserted::Both)
             }
             &Ast::Look { behind: false, negative, child, .. } => {
-                let (found, reach) = self.ahead(child, history, view)?;
-                let language = if negative { self.complement(found) } else { found };
+                let (found, reach) = self.ahead(child, history, view, self.any)?;
+                let text = if negative { self.complement(found) } else { found };
+                let bytes = match view.right {
+                    Right::Follows => {
+                        let found = self.ahead(child, history, view, self.all)?.0;
+                        if negative { self.set.not(found) } else { found }
+                    }
+                    _ => text,
+                };
                 let rest = self.rest(items, history, view)?;
-                let reach = self.is_decided_after(rest, child, found, view).then_some(0).or(reach);
-                self.after(history, language, reach, rest, view, node).map(Asserted::Both)
+                let allowed = Allowed { text, bytes, reach, child: Some((child, found)) };
+                self.after(history, allowed, rest, view, node).map(Asserted::Both)
             }
             Ast::Boundary { negated, word, .. } => {
                 let word = self.set.class(word.clone());
                 let rest = self.rest(items, history, view)?;
+                let after_bytes = self.set.concat(&[word, self.all]);
+                let no_after_bytes = self.set.not(after_bytes);
                 let (before, after) = (self.set.concat(&[self.any, word]), self.set.concat(&[word, self.any]));
                 let (no_before, no_after) = (self.complement(before), self.complement(after));
+                let (after, no_after) = ((after, after_bytes), (no_after, no_after_bytes));
                 let pairs = if *negated {
                     [(before, after), (no_before, no_after)]
                 } else {
                     [(before, no_after), (no_before, after)]
                 };
                 let mut ways = Vec::with_capacity(2);
-                for (before, after) in pairs {
+                for (before, (text, bytes)) in pairs {
                     let history = self.before(history, before, Some(1), view, node)?;
-                    ways.push(self.after(history, after, Some(1), rest, view, node)?);
+                    let allowed = Allowed { text, bytes, reach: Some(1), child: None };
+                    ways.extend(self.after(history, allowed, rest.clone(), view, node)?);
                 }
-                Ok(Asserted::Both(self.set.or(&ways)))
+                Ok(Asserted::Both(self.union(ways)))
             }
             _ => unreachable!("only assertions come here"),
         }
@@ -314,17 +369,42 @@ impl Walk<'_> {
     fn after(
         &mut self,
         history: RegexId,
-        allowed: RegexId,
-        reach: Option<u64>,
-        rest: RegexId,
+        allowed: Allowed,
+        rest: Vec<Way>,
         view: View,
         node: &Ast,
-    ) -> Result<RegexId, Fault> {
-        if view.right_open && reach.is_none_or(|reach| self.length(rest).0 < reach) {
-            return Err((RegexError::Look { fault: LookFault::After }, span(node)));
+    ) -> Result<Vec<Way>, Fault> {
+        let fault = |fault: LookFault| (RegexError::Look { fault }, span(node));
+        let mut automaton = None;
+        let mut ways = Vec::with_capacity(rest.len());
+        for (rest, follow) in rest {
+            let is_decided = view.right == Right::Known
+                || allowed.reach.is_some_and(|reach| self.length(rest).0 >= reach)
+                || allowed.child.is_some_and(|(child, found)| self.is_decided_after(rest, child, found));
+            if is_decided {
+                let rest = if rest == self.any { allowed.text } else { self.set.and(&[rest, allowed.text]) };
+                ways.push((self.set.concat(&[history, rest]), follow));
+                continue;
+            }
+            if view.right == Right::Open {
+                return Err(fault(LookFault::After));
+            }
+            let automaton = match &mut automaton {
+                Some(automaton) => automaton,
+                unknown => unknown.insert(Automaton::new(self.set, allowed.bytes).map_err(fault)?),
+            };
+            for (rest, left) in automaton.split(rest, allowed.bytes, self.set).map_err(fault)? {
+                if self.questions.is_empty(self.set, rest) {
+                    continue;
+                }
+                let follow = match (follow, left) {
+                    (Some(follow), Some(left)) => Some(self.set.and(&[follow, left])),
+                    (follow, left) => follow.or(left),
+                };
+                ways.push((self.set.concat(&[history, rest]), follow));
+            }
         }
-        let rest = if rest == self.any { allowed } else { self.set.and(&[rest, allowed]) };
-        Ok(self.set.concat(&[history, rest]))
+        Ok(self.union(ways))
     }
 
     /// Whether no text of `history` could be the end of what is looked for, or what may stand before it never begins
@@ -342,8 +422,8 @@ impl Walk<'_> {
     }
 
     /// Whether no text of `rest` could be the beginning of what is looked for.
-    fn is_decided_after(&mut self, rest: RegexId, child: AstId, found: RegexId, view: View) -> bool {
-        if !view.right_open || self.tree.infos[child].anchored {
+    fn is_decided_after(&mut self, rest: RegexId, child: AstId, found: RegexId) -> bool {
+        if self.tree.infos[child].anchored {
             return false;
         }
         let beginnings = parts(self.set, self.plain[child], Side::Beginnings, self.any);
@@ -353,28 +433,34 @@ impl Walk<'_> {
     }
 
     /// What follows this place. Of what is before it, it is only known whether that is nothing at all.
-    fn rest(&mut self, items: &[Item], history: RegexId, view: View) -> Result<RegexId, Fault> {
+    fn rest(&mut self, items: &[Item], history: RegexId, view: View) -> Result<Vec<Way>, Fault> {
         let epsilon = self.set.epsilon();
         let left = self.set.concat(&[view.left, history]);
         let view = View { left_open: view.left_open || history != epsilon, left, ..view };
         self.walk(items.to_vec(), epsilon, view)
     }
 
-    /// The texts that a look-ahead allows to follow.
-    fn ahead(&mut self, child: AstId, history: RegexId, view: View) -> Result<(RegexId, Option<u64>), Fault> {
+    /// The texts that a look-ahead finds, `end` being what follows what it looks for.
+    fn ahead(
+        &mut self,
+        child: AstId,
+        history: RegexId,
+        view: View,
+        end: RegexId,
+    ) -> Result<(RegexId, Option<u64>), Fault> {
         let epsilon = self.set.epsilon();
         let left = self.set.concat(&[view.left, history]);
         let left_open = view.left_open || history != epsilon;
-        let inside = View { left_open, left, right_open: false, end: self.any };
-        let language = self.walk(vec![Item::Node(child)], epsilon, inside)?;
+        let inside = View { left_open, left, right: Right::Known, end };
+        let language = self.walk(vec![Item::Node(child)], epsilon, inside)?[0].0;
         Ok((language, self.reach(child)))
     }
 
     /// The texts that a look-behind allows to stand before.
     fn behind(&mut self, child: AstId) -> Result<(RegexId, Option<u64>), Fault> {
         let epsilon = self.set.epsilon();
-        let inside = View { left_open: false, left: epsilon, right_open: true, end: epsilon };
-        let language = self.walk(vec![Item::Node(child)], self.any, inside)?;
+        let inside = View { left_open: false, left: epsilon, right: Right::Open, end: epsilon };
+        let language = self.walk(vec![Item::Node(child)], self.any, inside)?[0].0;
         Ok((language, self.reach(child)))
     }
 
@@ -393,7 +479,8 @@ impl Walk<'_> {
         self.set.or(&[epsilon, line])
     }
 
-    fn after_end(&mut self, anchor: Anchor) -> (RegexId, u64) {
+    /// The texts that an anchor for an end allows, `any` being all texts, and how many characters it looks at.
+    fn after_end(&mut self, anchor: Anchor, any: RegexId) -> (RegexId, u64) {
         let epsilon = self.set.epsilon();
         match anchor {
             Anchor::TextEndOrFinalNewline => {
@@ -402,7 +489,7 @@ impl Walk<'_> {
             }
             Anchor::LineEnd => {
                 let line = self.set.class(CharClass::from_ranges(line_breaks(self.options).iter().copied()));
-                let line = self.set.concat(&[line, self.any]);
+                let line = self.set.concat(&[line, any]);
                 (self.set.or(&[epsilon, line]), 1)
             }
             _ => (epsilon, 1),
@@ -472,10 +559,22 @@ impl Walk<'_> {
     }
 }
 
+/// What a look-ahead allows.
+struct Allowed {
+    /// Within valid UTF-8, unless characters are bytes.
+    text: RegexId,
+    /// The same with any bytes behind what was looked for.
+    bytes: RegexId,
+    /// How many characters it looks at; `None` is any number.
+    reach: Option<u64>,
+    /// What it looks for, and the texts in which that is found.
+    child: Option<(AstId, RegexId)>,
+}
+
 /// What came of an assertion.
 enum Asserted {
     /// It said something of what is before; what follows is still to match.
     Before(RegexId),
     /// All that matches, with what follows.
-    Both(RegexId),
+    Both(Vec<Way>),
 }

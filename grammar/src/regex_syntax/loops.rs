@@ -62,6 +62,26 @@ impl Loop {
         Some(read)
     }
 
+    /// A body of a few alternatives, each of texts of one length, of which in every round the first that fits is taken.
+    pub fn ordered(tree: &Tree, body: AstId) -> Option<Self> {
+        let Ast::Or(parts) = &tree.nodes[body] else { return None };
+        let mut read = Self { words: Vec::new(), alternatives: Vec::new() };
+        for &part in parts {
+            let texts = words(tree, part)?;
+            if texts.iter().any(|text| text.is_empty() || text.len() != texts[0].len()) {
+                return None;
+            }
+            let before = read.words.len();
+            for text in &texts {
+                let mut steps = vec![Step::Forbid((0..before).collect())];
+                steps.extend(text.iter().cloned().map(Step::Char));
+                read.alternatives.push(steps);
+            }
+            read.words.extend(texts);
+        }
+        Some(read)
+    }
+
     fn steps(
         &mut self,
         tree: &Tree,

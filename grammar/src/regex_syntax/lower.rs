@@ -9,8 +9,10 @@ use std::ops::Range;
 
 use super::ast::{Anchor, Ast, AstId, Tree};
 use super::error::{LazyFault, RegexError, Report};
-use super::lazy::{Lazy, LazyTail, TREE_NODES_MAX};
-use super::{Dialect, RegexOptions, look};
+use super::follow::{Automaton, Way};
+use super::lazy::{Lazy, TREE_NODES_MAX};
+use super::undecided::Questions;
+use super::{Dialect, LexemeRegex, RegexOptions, look};
 use crate::index::{Id, IndexVec};
 use crate::limits::Limits;
 use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
@@ -58,10 +60,11 @@ pub(super) fn lower_lexeme(
     limits: &Limits,
     set: &mut RegexSet,
     report: &mut Report,
-) -> Option<(RegexId, Option<LazyTail>)> {
+) -> Option<LexemeRegex> {
     let root = tree.root?;
     if !tree.infos[root].lazy || report.has_errors() {
-        return lower(tree, options, limits, set, report).map(|regex| (regex, None));
+        let ways = lower_ways(tree, options, limits, set, report, true)?;
+        return Some(lexeme(ways, set));
     }
     let mut plain: IndexVec<AstId, RegexId> = IndexVec::new();
     let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
@@ -95,23 +98,72 @@ pub(super) fn lower_lexeme(
     if !tree.infos[root].anchored {
         let regexes: Vec<RegexId> = languages.iter().map(|&(regex, _)| regex).collect();
         let tail = if let &[(_, tail)] = languages.as_slice() { tail } else { None };
-        return Some((set.or(&regexes), tail));
+        return Some(LexemeRegex { regex: set.or(&regexes), tail, follows: Vec::new() });
     }
     if branches.len().saturating_mul(tree.nodes.len()) > TREE_NODES_MAX {
         report.error(RegexError::LazyQuantifier { fault: LazyFault::TooMany }, 0..0);
         return None;
     }
     // With assertions each branch is lowered as if it were greedy; of what it matches, only the shortest counts.
-    let mut ways = Vec::with_capacity(branches.len());
-    for branch in branches {
+    let mut ways: Vec<Way> = Vec::with_capacity(branches.len());
+    for (branch, (closed, _)) in branches.into_iter().zip(languages) {
         let mut alone = tree.clone();
+        let is_plain = lazy.ends_plainly(&branch);
         let is_lazy = branch.parts.iter().any(|&part| tree.infos[part].lazy);
         alone.root = Some(alone.concat(branch.parts));
         alone.drop_unused();
-        let regex = lower(&alone, options, limits, set, report)?;
-        ways.push(if is_lazy { set.shortest(regex) } else { regex });
+        let all = lower_ways(&alone, options, limits, set, report, true)?;
+        if !is_lazy {
+            ways.extend(all);
+            continue;
+        }
+        // Assertions before it decide nothing of where it ends.
+        if is_plain {
+            ways.extend(all.into_iter().map(|(texts, follow)| (set.and(&[texts, closed]), follow)));
+            continue;
+        }
+        match shortest_ways(all, set) {
+            Ok(shortest) => ways.extend(shortest),
+            Err(error) => {
+                report.error(error, 0..0);
+                return None;
+            }
+        }
     }
-    Some((set.or(&ways), None))
+    Some(lexeme(ways, set))
+}
+
+fn lexeme(mut ways: Vec<Way>, set: &mut RegexSet) -> LexemeRegex {
+    if ways.len() > 1 {
+        let mut questions = Questions::new();
+        ways.retain(|way| !questions.is_empty(set, way.0));
+    }
+    let plain: Vec<RegexId> = ways.iter().filter(|way| way.1.is_none()).map(|way| way.0).collect();
+    let follows = ways.into_iter().filter_map(|(texts, follow)| follow.map(|follow| (texts, follow))).collect();
+    LexemeRegex { regex: set.or(&plain), tail: None, follows }
+}
+
+/// Of all these texts those of which none begins another. Where what follows one decides whether it is a match, nothing
+/// that may follow it then may be a part of a longer one: else that would be the match.
+fn shortest_ways(ways: Vec<Way>, set: &mut RegexSet) -> Result<Vec<Way>, RegexError> {
+    if let &[(texts, None)] = ways.as_slice() {
+        return Ok(vec![(set.shortest(texts), None)]);
+    }
+    let all: Vec<RegexId> = ways.iter().map(|way| way.0).collect();
+    let all = set.or(&all);
+    let mut questions = Questions::new();
+    for &(texts, follow) in &ways {
+        let Some(follow) = follow else { continue };
+        let automaton = Automaton::new(set, follow).map_err(|fault| RegexError::Look { fault })?;
+        let undecided = automaton.undecided(set);
+        let longer = set.concat(&[texts, undecided]);
+        let longer = set.and(&[longer, all]);
+        if !questions.is_empty(set, longer) {
+            return Err(RegexError::LazyQuantifier { fault: LazyFault::Look });
+        }
+    }
+    let shortest = set.shortest(all);
+    Ok(ways.into_iter().map(|(texts, follow)| (set.and(&[texts, shortest]), follow)).collect())
 }
 
 /// The regex of the tree, whose quantifiers are greedy or lazy alike; `None` if there is no tree or it has too many nodes.
@@ -122,6 +174,19 @@ pub(super) fn lower(
     set: &mut RegexSet,
     report: &mut Report,
 ) -> Option<RegexId> {
+    let ways = lower_ways(tree, options, limits, set, report, false)?;
+    Some(ways[0].0)
+}
+
+/// The same; with `follows`, what follows the texts may count. There is always one way.
+fn lower_ways(
+    tree: &Tree,
+    options: &RegexOptions,
+    limits: &Limits,
+    set: &mut RegexSet,
+    report: &mut Report,
+    follows: bool,
+) -> Option<Vec<Way>> {
     let root = tree.root?;
     let inner = if tree.infos[root].anchored { inner_anchors(tree, root, options) } else { Vec::new() };
     let walks = tree.infos[root].looks || !inner.is_empty();
@@ -132,7 +197,7 @@ pub(super) fn lower(
         return None;
     }
     if walks {
-        return walk(tree, root, options, limits, set, report);
+        return walk(tree, root, options, limits, set, report, follows);
     }
     let contexts = contexts(tree, options);
     let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
@@ -159,7 +224,7 @@ pub(super) fn lower(
         }
         (Lowered::InContext(regexes), true) => search(&contexts, regexes, options, set),
     };
-    Some(regex)
+    Some(vec![(regex, None)])
 }
 
 /// The regex of a tree with assertions that are not at its edges.
@@ -170,7 +235,8 @@ fn walk(
     limits: &Limits,
     set: &mut RegexSet,
     report: &mut Report,
-) -> Option<RegexId> {
+    follows: bool,
+) -> Option<Vec<Way>> {
     let mut plain: IndexVec<AstId, RegexId> = IndexVec::new();
     let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
     for (id, node) in tree.nodes.iter_enumerated() {
@@ -185,8 +251,8 @@ fn walk(
             return None;
         }
     }
-    match look::lower(tree, root, options, limits, set, &plain) {
-        Ok(regex) => Some(regex),
+    match look::lower(tree, root, options, limits, set, &plain, follows) {
+        Ok(ways) => Some(ways),
         Err((error, span)) => {
             report.error(error, span);
             None

@@ -9,6 +9,7 @@ use super::chart::{Chart, Frontier, Live, NodeId};
 use crate::cfg::{DOT_ACCEPT, LexemeId};
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
+use crate::lexer::arena::Expr;
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, NO_LEXEMES, StateKind};
 use crate::machine::{Machine, REREAD_DEPTH_MAX, Thread};
 use crate::matcher::{Event, EventKind};
@@ -26,6 +27,8 @@ struct Group {
 struct Reached {
     set: SetId,
     nodes: Vec<NodeId>,
+    /// What may follow, by look-aheads.
+    guard: Expr,
     /// Empty if the nodes are where the lexemes began that the set expects.
     lexemes: Vec<LexemeId>,
 }
@@ -164,22 +167,25 @@ impl<'a> Replay<'a> {
 
     fn step_longest(&mut self, groups: Vec<Group>, byte: u8, pos: usize) -> Result<Vec<Group>, Fault> {
         let mut next = Vec::with_capacity(groups.len());
-        for mut group in groups {
-            let mut lex = self.goes_on(&group, byte)?;
+        for group in groups {
+            let lex = self.goes_on(&group, byte)?;
             if lex == DEAD {
                 let ends = self.chart.machine.lexer.state(group.lex).ends;
                 if ends == NO_LEXEMES {
                     continue;
                 }
-                let set = self.scan(&group, ends)?;
-                let machine = &mut *self.chart.machine;
-                lex = machine.begin(set, byte)?.lex;
-                if lex == DEAD {
-                    continue;
+                for &(guard, ends) in self.chart.machine.lexer.by_follow(group.lex, ends)?.iter() {
+                    let set = self.scan(&group, ends)?;
+                    let machine = &mut *self.chart.machine;
+                    let lex = machine.begin_guarded(set, guard, byte)?.lex;
+                    if lex == DEAD {
+                        continue;
+                    }
+                    let lexemes = machine.lexer.lexemes(ends).to_vec();
+                    let node = self.node(&[Reached { set, nodes: group.nodes.clone(), lexemes, guard }], pos, pos)?;
+                    self.enter(Group { lex, set, nodes: vec![node] }, byte, pos + 1, &mut next)?;
                 }
-                let lexemes = machine.lexer.lexemes(ends).to_vec();
-                let node = self.node(&[Reached { set, nodes: group.nodes, lexemes }], pos, pos)?;
-                group = Group { lex, set, nodes: vec![node] };
+                continue;
             }
             self.enter(Group { lex, ..group }, byte, pos + 1, &mut next)?;
         }
@@ -196,20 +202,46 @@ impl<'a> Replay<'a> {
         let ends = state.ends;
         self.chart.machine.tape.push(byte);
         let (read_again, reached) = self.end(&group, ends, pos)?;
-        next.extend(read_again);
+        // Lazy lexemes look no further than to their end: only what may follow here counts.
+        let guard = self.chart.machine.lexer.guard(group.lex);
+        next.extend(self.guard(read_again, guard)?);
         if let Some(reached) = reached {
             let set = reached.set;
             let node = self.node(&[reached], pos, pos)?;
-            next.push(self.fresh(set, vec![node])?);
+            next.push(self.fresh(set, guard, vec![node])?);
         }
         self.chart.machine.tape.truncate(pos - 1);
         Ok(())
     }
 
-    fn fresh(&mut self, set: SetId, nodes: Vec<NodeId>) -> Result<Group, Fault> {
-        let machine = &mut *self.chart.machine;
-        let lex = machine.sets.start_state(set, &mut machine.lexer)?;
+    fn fresh(&mut self, set: SetId, guard: Expr, nodes: Vec<NodeId>) -> Result<Group, Fault> {
+        let lex = self.chart.machine.guarded_start(set, guard)?;
         Ok(Group { lex, set, nodes })
+    }
+
+    /// Groups where only certain texts may follow.
+    fn guard(&mut self, mut groups: Vec<Group>, guard: Expr) -> Result<Vec<Group>, Fault> {
+        for group in &mut groups {
+            group.lex = self.chart.machine.lexer.guarded(group.lex, guard)?;
+        }
+        groups.retain(|group| group.lex != DEAD);
+        Ok(groups)
+    }
+
+    /// Ends lexemes as [`end`](Self::end) does, with what may then follow.
+    fn end_looking_ahead(
+        &mut self,
+        group: &Group,
+        ends: LexemeSetId,
+        pos: usize,
+    ) -> Result<(Vec<Group>, Vec<Reached>), Fault> {
+        let (mut read_again, mut all) = (Vec::new(), Vec::new());
+        for &(guard, ends) in self.chart.machine.lexer.by_follow(group.lex, ends)?.iter() {
+            let (groups, reached) = self.end(group, ends, pos)?;
+            read_again.extend(self.guard(groups, guard)?);
+            all.extend(reached.map(|reached| Reached { guard, ..reached }));
+        }
+        Ok((read_again, all))
     }
 
     /// The node at `pos` that lexemes whose text ends at `end` lead to.
@@ -242,7 +274,7 @@ impl<'a> Replay<'a> {
         if !cfg.has_hidden {
             let lexemes = machine.lexer.lexemes(ends).to_vec();
             let set = self.scan(group, ends)?;
-            return Ok((Vec::new(), Some(Reached { set, nodes: group.nodes.clone(), lexemes })));
+            return Ok((Vec::new(), Some(Reached { set, nodes: group.nodes.clone(), guard: Expr::ALL, lexemes })));
         }
         let stop_text = |id: LexemeId| {
             cfg.lexemes[id].tail.as_ref().filter(|tail| tail.hidden).and_then(|tail| tail.literal.as_deref())
@@ -268,7 +300,8 @@ impl<'a> Replay<'a> {
                 ended.push(stop);
             }
         }
-        let reached = (set != NO_SET).then(|| Reached { set, nodes: group.nodes.clone(), lexemes: ended });
+        let reached =
+            (set != NO_SET).then(|| Reached { set, nodes: group.nodes.clone(), guard: Expr::ALL, lexemes: ended });
         Ok((read_again, reached))
     }
 
@@ -283,9 +316,9 @@ impl<'a> Replay<'a> {
     ) -> Result<Vec<Group>, Fault> {
         debug_assert!(self.depth < REREAD_DEPTH_MAX, "the machine reads no deeper");
         let began = pos - text.len();
-        let reached = Reached { set: after, nodes: group.nodes.clone(), lexemes: vec![stop] };
+        let reached = Reached { set: after, nodes: group.nodes.clone(), guard: Expr::ALL, lexemes: vec![stop] };
         let node = self.node(&[reached], began, pos)?;
-        let mut groups = vec![self.fresh(after, vec![node])?];
+        let mut groups = vec![self.fresh(after, Expr::ALL, vec![node])?];
         self.depth += 1;
         self.chart.machine.tape.truncate(began);
         for (at, &byte) in text.iter().enumerate() {
@@ -300,26 +333,31 @@ impl<'a> Replay<'a> {
     fn step_exact(&mut self, groups: Vec<Group>, byte: u8, pos: usize) -> Result<Vec<Group>, Fault> {
         let mut next = Vec::with_capacity(groups.len() + 1);
         let mut agenda = groups;
-        let mut reached = Vec::new();
-        let mut set = NO_SET;
+        // By what may follow.
+        let mut ended: Vec<(Expr, SetId, Vec<Reached>)> = Vec::new();
         while let Some(group) = agenda.pop() {
             let goes_on = self.goes_on(&group, byte)?;
             let machine = &mut *self.chart.machine;
             let ends = machine.lexer.ends_before(group.lex, byte, goes_on)?;
             if ends != NO_LEXEMES {
-                let (read_again, after) = self.end(&group, ends, pos)?;
+                let (read_again, reached) = self.end_looking_ahead(&group, ends, pos)?;
                 agenda.extend(read_again);
-                if let Some(after) = after {
-                    set = self.chart.machine.sets.union(set, after.set)?;
-                    reached.push(after);
+                for reached in reached {
+                    match ended.iter_mut().find(|(guard, ..)| *guard == reached.guard) {
+                        Some((_, set, all)) => {
+                            *set = self.chart.machine.sets.union(*set, reached.set)?;
+                            all.push(reached);
+                        }
+                        None => ended.push((reached.guard, reached.set, vec![reached])),
+                    }
                 }
             }
             if goes_on != DEAD {
                 next.push(Group { lex: goes_on, ..group });
             }
         }
-        if set != NO_SET {
-            let lex = self.chart.machine.begin(set, byte)?.lex;
+        for (guard, set, reached) in ended {
+            let lex = self.chart.machine.begin_guarded(set, guard, byte)?.lex;
             if lex != DEAD {
                 let node = self.node(&reached, pos, pos)?;
                 next.push(Group { lex, set, nodes: vec![node] });
@@ -330,7 +368,7 @@ impl<'a> Replay<'a> {
             let machine = &mut *self.chart.machine;
             // Ignored text is not recorded.
             let thread = Thread { lex: group.lex, set: group.set, began: 0 };
-            if !machine.lexer.state(group.lex).only_ignored || machine.ignored_can_end(thread)? {
+            if !machine.lexer.state(group.lex).may_be_stuck || machine.leads_on(thread)? {
                 viable.push(group);
             }
         }
@@ -377,14 +415,18 @@ impl<'a> Replay<'a> {
         while let Some(group) = agenda.pop() {
             let state = self.chart.machine.lexer.state(group.lex);
             if state.kind == StateKind::Fresh {
-                boundary.push(Reached { set: group.set, nodes: group.nodes, lexemes: Vec::new() });
+                let guard = self.chart.machine.lexer.guard(group.lex);
+                boundary.push(Reached { set: group.set, nodes: group.nodes, guard, lexemes: Vec::new() });
             } else if state.ends != NO_LEXEMES {
                 let ends = state.ends;
-                let (read_again, reached) = self.end(&group, ends, pos)?;
+                let (read_again, reached) = self.end_looking_ahead(&group, ends, pos)?;
                 agenda.extend(read_again);
                 boundary.extend(reached);
             }
         }
+        // The text ends here for all look-aheads.
+        let arena = self.chart.machine.lexer.arena();
+        boundary.retain(|reached| reached.guard == Expr::ALL || arena.nullable(reached.guard));
         Ok(boundary)
     }
 
@@ -420,7 +462,7 @@ impl<'a> Replay<'a> {
             }
         }
         for (set, nodes) in begun {
-            let group = self.fresh(set, nodes)?;
+            let group = self.fresh(set, Expr::ALL, nodes)?;
             self.groups.push(group);
         }
         let groups = std::mem::take(&mut self.groups);
@@ -516,9 +558,9 @@ impl<'a> Replay<'a> {
             if lexer.state(group.lex).kind == StateKind::Fresh {
                 frontiers.push(Frontier { nodes: group.nodes, live: Live::All });
             } else if ends != NO_LEXEMES && lexer.row(group.lex)?.live.is_empty() {
-                let (read_again, reached) = self.end(&group, ends, self.pos)?;
+                let (read_again, reached) = self.end_looking_ahead(&group, ends, self.pos)?;
                 groups.extend(read_again);
-                if let Some(reached) = reached {
+                for reached in reached {
                     let node = self.node(&[reached], self.pos, self.pos)?;
                     frontiers.push(Frontier { nodes: vec![node], live: Live::All });
                 }

@@ -75,6 +75,7 @@ struct LexemeKey {
     temperature: Option<u32>,
     ignored_by: Option<GrammarId>,
     competes: bool,
+    follow: Option<RegexId>,
     recorded: bool,
 }
 
@@ -138,6 +139,7 @@ pub(crate) fn lower(
             || lexemes.iter().any(|lexeme| lexeme.tail.as_ref().is_some_and(|tail| tail.capture.is_some())),
         has_hidden: lexemes.iter().any(|lexeme| lexeme.tail.as_ref().is_some_and(|tail| tail.hidden)),
         has_automata: nonterminals.iter().any(|nonterminal| nonterminal.automaton.is_some()),
+        has_follows: lexemes.iter().any(|lexeme| lexeme.follow.is_some()),
         has_recorded: lexemes.iter().any(|lexeme| lexeme.recorded),
         empty_lexemes: Vec::new(),
         regexes,
@@ -288,7 +290,8 @@ impl<'a> Lowering<'a> {
         let grammar = &self.linked.grammars[context.grammar];
         let terminal = &grammar.terminals[id];
         let regex = self.regexes.import(&grammar.regexes, terminal.regex);
-        if terminal.lazy || terminal.tail.is_some() || self.regexes.info(regex).len_max == Some(0) {
+        let is_plain = !terminal.lazy && terminal.tail.is_none() && terminal.follow.is_none();
+        if !is_plain || self.regexes.info(regex).len_max == Some(0) {
             return None;
         }
         let key = LexemeKey {
@@ -300,6 +303,7 @@ impl<'a> Lowering<'a> {
             temperature: context.temperature,
             ignored_by: None,
             competes: self.competes(context.grammar),
+            follow: None,
             recorded: true,
         };
         Some(self.lexeme(key, terminal.name.clone(), terminal.span))
@@ -350,7 +354,12 @@ impl<'a> Lowering<'a> {
             let terminal = &grammar.terminals[id];
             let is_text =
                 matches!(grammar.regexes.node(terminal.regex), RegexNode::Literal(bytes) if !bytes.is_empty());
-            if leaf.condition.is_none() && is_text && !terminal.lazy && terminal.tail.is_none() {
+            if leaf.condition.is_none()
+                && is_text
+                && !terminal.lazy
+                && terminal.tail.is_none()
+                && terminal.follow.is_none()
+            {
                 groups.entry((terminal.priority, terminal.is_literal, run)).or_default().push(index);
             }
         }
@@ -379,6 +388,7 @@ impl<'a> Lowering<'a> {
                 temperature: context.temperature,
                 ignored_by: None,
                 competes: self.competes(context.grammar),
+                follow: None,
                 recorded: false,
             };
             let lexeme = self.lexeme(key, format!("{}{more}", names.join(" | ")), terminals[0].span);
@@ -427,7 +437,7 @@ impl<'a> Lowering<'a> {
             ExprKind::Embed(embed) => {
                 let target = grammar.embeds[*embed].target.expect("grammars are linked");
                 let inner = Context { grammar: target, ..context };
-                let start = linked.grammars[target].start;
+                let start = grammar.embeds[*embed].rule.unwrap_or(linked.grammars[target].start);
                 atom(Symbol::Nonterminal(self.nonterminal(Origin::Rule(inner, start))), ParamExpr::Const(0))
             }
             &ExprKind::Automaton(id, start) => {
@@ -547,6 +557,7 @@ impl<'a> Lowering<'a> {
                 temperature: context.temperature,
                 ignored_by: None,
                 competes: self.competes(context.grammar),
+                follow: terminal.follow.map(|follow| self.regexes.import(&grammar.regexes, follow)),
                 recorded: false,
             };
             Some((self.lexeme(key, terminal.name.clone(), terminal.span), optional))
@@ -614,6 +625,7 @@ impl<'a> Lowering<'a> {
             temperature: key.temperature.map(f32::from_bits),
             ignored_by: key.ignored_by,
             competes: key.competes,
+            follow: key.follow,
             recorded: key.recorded,
         });
         self.lexeme_ids.insert(key, id);
@@ -661,6 +673,7 @@ impl<'a> Lowering<'a> {
                     temperature: None,
                     ignored_by: Some(id),
                     competes: self.competes(id),
+                    follow: terminal.follow.map(|follow| self.regexes.import(&grammar.regexes, follow)),
                     recorded: false,
                 };
                 lexemes.push(self.lexeme(key, terminal.name.clone(), terminal.span));

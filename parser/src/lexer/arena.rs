@@ -108,6 +108,17 @@ impl Arena {
         Ok(if is_left { left } else { Expr::NOTHING })
     }
 
+    /// The texts of both expressions; [`Expr::NOTHING`] if there are none.
+    ///
+    /// Errors: `expressions_max`, `lexer_row_emptiness_fuel`.
+    pub fn both(&self, a: Expr, b: Expr, limits: &Limits) -> Result<Expr, Fault> {
+        let both = self.lock().algebra.intersection(a, b).map_err(|_| self.full())?;
+        let fuel = limits.lexer_row_emptiness_fuel;
+        let is_some = self.lock().algebra.is_non_empty(both, fuel);
+        let is_some = is_some.map_err(|over| self.fault(over, "lexer_row_emptiness_fuel", fuel))?;
+        Ok(if is_some { both } else { Expr::NOTHING })
+    }
+
     /// Whether the expression matches some text.
     ///
     /// Errors: `regex_emptiness_fuel` if `fuel` steps do not decide; `expressions_max`.

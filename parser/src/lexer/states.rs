@@ -46,6 +46,8 @@ const EXCEPTED: Rest = 1 << 31;
 struct StateKey {
     entries: Box<[(LexemeId, Rest)]>,
     kind: StateKind,
+    /// What the text that follows must be, by what look-aheads of lexemes that have ended saw; [`Expr::ALL`] is any.
+    guard: Expr,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -67,14 +69,37 @@ pub(crate) struct LexState {
     pub(super) matched: LexemeSetId,
     /// Lexemes that end if the next letter ends lexemes: those that match, by the mode's rule of priority.
     pub ends: LexemeSetId,
-    /// Whether all that is live is ignored text that has to be able to end.
-    pub only_ignored: bool,
+    /// Whether what is live may lead nowhere: all of it is ignored text, which is taken whole, or ends only before certain
+    /// texts, or only certain texts may follow.
+    pub may_be_stuck: bool,
+    /// Whether what follows the lexemes that end here may depend on look-aheads.
+    pub looks_ahead: bool,
     /// Whether a lexeme is live that [competes](crate::cfg::Lexeme::competes).
     pub competes: bool,
     /// Whether the text of a live lexeme is recorded: what it was so far counts.
     pub records: bool,
     /// Whether a lexeme matches that may leave out its text: see [`Lexer::is_late`].
     pub is_late: bool,
+}
+
+/// Something with what the text that follows must be; [`Expr::ALL`] is any.
+pub(crate) type Guarded<T> = (Expr, T);
+
+/// Lexemes that end together, with what may then follow; most often anything.
+pub(crate) enum Ends {
+    One([Guarded<LexemeSetId>; 1]),
+    Many(Arc<[Guarded<LexemeSetId>]>),
+}
+
+impl std::ops::Deref for Ends {
+    type Target = [Guarded<LexemeSetId>];
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Ends::One(ends) => ends,
+            Ends::Many(ends) => ends,
+        }
+    }
 }
 
 /// A row of the automaton.
@@ -130,6 +155,14 @@ pub(crate) struct Lexer {
     excepted_ids: FxHashMap<(Expr, TrieId), Rest>,
     /// Whether the expression matches a text that is not in the trie.
     has_others: FxHashMap<(Expr, TrieId), bool>,
+    /// What may follow each lexeme, empty if nothing depends on it. Indexed by lexeme.
+    follows: Vec<Expr>,
+    /// [`Lexer::by_follow`].
+    by_follow: FxHashMap<(LexStateId, LexemeSetId), Arc<[Guarded<LexemeSetId>]>>,
+    /// [`Lexer::guarded`].
+    guarded: FxHashMap<(LexStateId, Expr), LexStateId>,
+    /// Whether everything matches.
+    is_all: FxHashMap<Expr, bool>,
     /// [`Lexer::is_late`] as far as it is known. Indexed by lexeme; empty if none is.
     pub(super) late: Vec<Option<bool>>,
 }
@@ -154,6 +187,15 @@ impl Lexer {
                 _ => 0,
             })
             .collect();
+        let mut follows = Vec::new();
+        if cfg.has_follows {
+            for lexeme in cfg.lexemes.iter() {
+                follows.push(match lexeme.follow {
+                    Some(follow) => arena.lower(&cfg.regexes, &[follow])?[0],
+                    None => Expr::ALL,
+                });
+            }
+        }
         let mut lexer = Self {
             cfg,
             arena,
@@ -173,10 +215,14 @@ impl Lexer {
             excepted: Vec::new(),
             excepted_ids: FxHashMap::default(),
             has_others: FxHashMap::default(),
+            follows,
+            by_follow: FxHashMap::default(),
+            guarded: FxHashMap::default(),
+            is_all: FxHashMap::default(),
             late: Vec::new(),
         };
         lexer.lexeme_set(&[]);
-        let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside };
+        let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside, guard: Expr::ALL };
         lexer.intern(dead)?;
         Ok(lexer)
     }
@@ -253,14 +299,14 @@ impl Lexer {
     /// The state in which each of `lexemes` (sorted) is whole.
     pub fn start(&mut self, lexemes: &[LexemeId]) -> Result<LexStateId, Fault> {
         let entries = lexemes.iter().map(|&lexeme| (lexeme, self.initial[lexeme])).collect();
-        self.intern(StateKey { entries, kind: StateKind::Fresh })
+        self.intern(StateKey { entries, kind: StateKind::Fresh, guard: Expr::ALL })
     }
 
     /// The state in which this is left of lexemes.
     pub fn start_with(&mut self, mut entries: Vec<(LexemeId, Rest)>) -> Result<LexStateId, Fault> {
         entries.sort_unstable();
         entries.dedup();
-        self.intern(StateKey { entries: entries.into(), kind: StateKind::Fresh })
+        self.intern(StateKey { entries: entries.into(), kind: StateKind::Fresh, guard: Expr::ALL })
     }
 
     /// What is left of a whole lexeme.
@@ -272,7 +318,7 @@ impl Lexer {
     pub fn retain(&mut self, id: LexStateId, keep: impl Fn(LexemeId) -> bool) -> Result<LexStateId, Fault> {
         let key = self.states[id].key.clone();
         let entries: Box<[_]> = key.entries.iter().copied().filter(|&(lexeme, _)| keep(lexeme)).collect();
-        if entries.is_empty() { Ok(DEAD) } else { self.intern(StateKey { entries, kind: key.kind }) }
+        if entries.is_empty() { Ok(DEAD) } else { self.intern(StateKey { entries, ..*key }) }
     }
 
     /// A step of the trie walk: the state after the byte, [`REFUSED`] or [`ASK`].
@@ -337,7 +383,8 @@ impl Lexer {
         }
         entries.sort_unstable();
         entries.dedup();
-        self.enter(entries)
+        let guard = self.guard_after(key.guard, byte)?;
+        self.enter(entries, guard)
     }
 
     /// The row of a state. Cost: microseconds the first time.
@@ -364,7 +411,7 @@ impl Lexer {
             let state = &self.states[next];
             // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
             let stays = state.kind == StateKind::Inside
-                && (is_longest || !state.only_ignored && (!can_end || all_compete && state.competes))
+                && (is_longest || !state.may_be_stuck && (!can_end || all_compete && state.competes))
                 // Where nothing is recorded any more, it is forgotten where that began.
                 && state.records == records
                 && !state.is_late;
@@ -547,7 +594,7 @@ impl Lexer {
         let mut entries: Vec<(LexemeId, Rest)> = key.entries.iter().map(plain).collect();
         entries.sort_unstable();
         entries.dedup();
-        self.intern(StateKey { entries: entries.into(), kind: key.kind }).map(Some)
+        self.intern(StateKey { entries: entries.into(), ..*key }).map(Some)
     }
 
     /// Whether of a state without exceptions something stays live whatever finitely many texts recorded lexemes leave out:
@@ -570,6 +617,77 @@ impl Lexer {
     /// Whether the text of one of the lexemes is recorded.
     pub fn records(&self, id: LexemeSetId) -> bool {
         self.cfg.has_recorded && self.lexeme_sets[id].iter().any(|&lexeme| self.cfg.lexemes[lexeme].recorded)
+    }
+
+    /// Lexemes that end in a state, by what may then follow.
+    pub fn by_follow(&mut self, id: LexStateId, ends: LexemeSetId) -> Result<Ends, Fault> {
+        if !self.states[id].looks_ahead {
+            return Ok(Ends::One([(Expr::ALL, ends)]));
+        }
+        if let Some(known) = self.by_follow.get(&(id, ends)) {
+            return Ok(Ends::Many(known.clone()));
+        }
+        let guard = self.states[id].key.guard;
+        let mut groups: Vec<(Expr, Vec<LexemeId>)> = Vec::new();
+        for &lexeme in &self.lexeme_sets[ends].to_vec() {
+            let both = self.both(guard, self.follows[lexeme.index()])?;
+            match groups.iter_mut().find(|(follow, _)| *follow == both) {
+                _ if both == Expr::NOTHING => {}
+                Some((_, lexemes)) => lexemes.push(lexeme),
+                None => groups.push((both, vec![lexeme])),
+            }
+        }
+        let groups: Arc<[_]> = groups.into_iter().map(|(follow, ends)| (follow, self.lexeme_set(&ends))).collect();
+        self.by_follow.insert((id, ends), groups.clone());
+        Ok(Ends::Many(groups))
+    }
+
+    /// The state in which besides only these texts may follow; [`DEAD`] if none is left.
+    pub fn guarded(&mut self, id: LexStateId, guard: Expr) -> Result<LexStateId, Fault> {
+        if guard == Expr::ALL {
+            return Ok(id);
+        }
+        if let Some(&known) = self.guarded.get(&(id, guard)) {
+            return Ok(known);
+        }
+        let key = self.states[id].key.clone();
+        let both = self.both(key.guard, guard)?;
+        let next = match both {
+            Expr::NOTHING => DEAD,
+            _ => self.intern(StateKey { entries: key.entries.clone(), kind: key.kind, guard: both })?,
+        };
+        self.guarded.insert((id, guard), next);
+        Ok(next)
+    }
+
+    /// What may follow in a state.
+    pub fn guard(&self, id: LexStateId) -> Expr {
+        self.states[id].key.guard
+    }
+
+    fn both(&self, a: Expr, b: Expr) -> Result<Expr, Fault> {
+        match (a, b) {
+            (Expr::ALL, other) | (other, Expr::ALL) => Ok(other),
+            _ if a == b => Ok(a),
+            _ => self.arena.both(a, b, &self.limits),
+        }
+    }
+
+    /// What may follow after a byte.
+    fn guard_after(&mut self, guard: Expr, byte: u8) -> Result<Expr, Fault> {
+        if guard == Expr::ALL {
+            return Ok(guard);
+        }
+        let next = self.expr_row(guard)?.next(byte);
+        let is_all = match self.is_all.get(&next) {
+            Some(&known) => known,
+            None => {
+                let is_all = self.arena.without(Expr::ALL, next, &self.limits)? == Expr::NOTHING;
+                self.is_all.insert(next, is_all);
+                is_all
+            }
+        };
+        Ok(if is_all { Expr::ALL } else { next })
     }
 
     /// The state after bytes; `DEAD` if they cannot follow.
@@ -598,10 +716,18 @@ impl Lexer {
         let ends = if key.kind == StateKind::LazyEnd { matched.clone() } else { self.ends(&matched) };
         let is_mixed = self.cfg.mode == LexerMode::Exact;
         let competes = is_mixed && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].competes);
-        let only_ignored = !competes
-            && !key.entries.is_empty()
-            && key.entries.iter().all(|(lexeme, _)| self.cfg.lexemes[*lexeme].ignored_by.is_some());
         let records = self.cfg.has_recorded && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].recorded);
+        let has_follow = |lexeme: LexemeId| self.follows.get(lexeme.index()).is_some_and(|&follow| follow != Expr::ALL);
+        let is_guarded = key.guard != Expr::ALL;
+        let looks_ahead = is_guarded || self.cfg.has_follows && matched.iter().any(|&lexeme| has_follow(lexeme));
+        // What recorded texts lead to is not asked.
+        let may_be_stuck = !competes
+            && !records
+            && !key.entries.is_empty()
+            && (is_guarded
+                || key.entries.iter().all(|&(lexeme, _)| {
+                    self.cfg.lexemes[lexeme].ignored_by.is_some() || self.cfg.has_follows && has_follow(lexeme)
+                }));
         let is_late = records && matched.iter().any(|&lexeme| self.late.get(lexeme.index()) == Some(&Some(true)));
         let state = LexState {
             kind: key.kind,
@@ -609,7 +735,8 @@ impl Lexer {
             is_late,
             matched: self.lexeme_set(&matched),
             ends: self.lexeme_set(&ends),
-            only_ignored,
+            may_be_stuck,
+            looks_ahead,
             competes,
             key: Arc::new(key),
         };
@@ -666,7 +793,8 @@ impl Lexer {
             }
         }
         let mut class_of = [0u16; 256];
-        for (_, expr_row, _) in &regexes {
+        let guard = if key.guard == Expr::ALL { None } else { Some(self.expr_row(key.guard)?) };
+        for expr_row in regexes.iter().map(|regex| &regex.1).chain(&guard) {
             let mut ids: FxHashMap<(u16, u8), u16> = FxHashMap::default();
             for (class, &expr_class) in class_of.iter_mut().zip(&expr_row.class_of) {
                 let count = ids.len() as u16;
@@ -692,7 +820,8 @@ impl Lexer {
             }
             entries.sort_unstable();
             entries.dedup();
-            let next = self.enter(entries)?;
+            let guard = self.guard_after(key.guard, byte)?;
+            let next = self.enter(entries, guard)?;
             row.next[usize::from(byte)] = next;
             if is_plain {
                 by_class.insert(class, next);
@@ -716,8 +845,8 @@ impl Lexer {
     }
 
     /// The state of these entries after a byte: lazy lexemes that match end all others that compete with them.
-    fn enter(&mut self, mut entries: Vec<(LexemeId, Rest)>) -> Result<LexStateId, Fault> {
-        if entries.is_empty() {
+    fn enter(&mut self, mut entries: Vec<(LexemeId, Rest)>, guard: Expr) -> Result<LexStateId, Fault> {
+        if entries.is_empty() || guard == Expr::NOTHING {
             return Ok(DEAD);
         }
         let cfg = self.cfg.clone();
@@ -731,6 +860,6 @@ impl Lexer {
                 kind = StateKind::LazyEnd;
             }
         }
-        self.intern(StateKey { entries: entries.into(), kind })
+        self.intern(StateKey { entries: entries.into(), kind, guard })
     }
 }

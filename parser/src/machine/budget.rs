@@ -57,7 +57,7 @@ impl Machine {
         if is_fresh {
             kept.append(advanced);
             let set = self.sets.close_kernel(kept)?;
-            threads.push(self.fresh(set)?);
+            threads.push(self.fresh_guarded(set, self.lexer.guard(thread.lex))?);
             return Ok(());
         }
         if !is_cut {
@@ -66,7 +66,7 @@ impl Machine {
         }
         let advanced = self.sets.close_kernel(advanced)?;
         if advanced != NO_SET {
-            threads.push(self.fresh(advanced)?);
+            threads.push(self.fresh_guarded(advanced, self.lexer.guard(thread.lex))?);
         }
         if !kept.items.is_empty() {
             // What goes on keeps the time at which its scopes began.
@@ -85,7 +85,8 @@ impl Machine {
             let lex = if self.lexer.state(thread.lex).records {
                 let text = self.tape.from(thread.began);
                 let lex = self.lexer.run(closure.start, text)?;
-                self.sets.without_left_out(set, lex, text, &mut self.lexer)?
+                let lex = self.sets.without_left_out(set, lex, text, &mut self.lexer)?;
+                self.lexer.guarded(lex, self.lexer.guard(thread.lex))?
             } else {
                 self.lexer.retain(thread.lex, |lexeme| {
                     !closure.scans_of(lexeme).is_empty() || ignored && cfg.lexemes[lexeme].ignored_by.is_some()
@@ -93,7 +94,7 @@ impl Machine {
             };
             let rest = Thread { set, ..self.moved(thread, lex) };
             let is_exact = self.cfg.mode == LexerMode::Exact;
-            let is_stuck = is_exact && self.lexer.state(lex).only_ignored && !self.ignored_can_end(rest)?;
+            let is_stuck = is_exact && self.lexer.state(lex).may_be_stuck && !self.leads_on(rest)?;
             if lex != DEAD && !is_stuck {
                 threads.push(rest);
             }

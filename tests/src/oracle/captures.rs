@@ -118,7 +118,8 @@ impl Search<'_> {
             }
             ExprKind::Embed(embed) => {
                 let target = table.embeds[*embed].target.expect("embeds are linked");
-                self.rule(target, self.linked.grammars[target].start, from, then)
+                let start = table.embeds[*embed].rule.unwrap_or(self.linked.grammars[target].start);
+                self.rule(target, start, from, then)
             }
         }
     }

@@ -81,6 +81,8 @@ pub struct Lexeme {
     pub competes: bool,
     /// Its only match is the empty text, its first one.
     pub only_empty: bool,
+    /// What the text behind it must be.
+    pub follow: Option<Re>,
 }
 
 /// The end of a lexeme with `stop` or `suffix`.
@@ -264,9 +266,18 @@ impl Symbols {
             is_literal: terminal.is_literal,
             tail,
             competes: grammar.options.lexer == LexerMode::Longest,
+            follow: terminal.follow.map(|follow| regexes.import(&grammar.regexes, follow)),
         }
     }
 
+    /// All lexemes.
+    pub fn lexemes(&self) -> Vec<Rc<Lexeme>> {
+        self.lexemes.borrow().clone()
+    }
+    /// Whether some lexeme ends only before certain texts.
+    pub fn has_follows(&self) -> bool {
+        self.lexemes.borrow().iter().any(|lexeme| lexeme.follow.is_some())
+    }
     /// A lexeme.
     pub fn lexeme(&self, id: LexemeId) -> Rc<Lexeme> {
         self.lexemes.borrow()[id].clone()
@@ -495,6 +506,15 @@ pub fn eval(argument: ParamExpr, param: u64) -> u64 {
             let field = field(bits.start, bits.end);
             if param & field == 0 { param } else { param - (1 << bits.start) }
         }
+        ParamExpr::Put(bits, number) => (0..64).fold(0, |value, bit| {
+            let is_put = bit >= bits.start && bit < bits.end;
+            let put = if is_put { number >> (bit - bits.start) } else { param >> bit };
+            value | (put & 1) << bit
+        }),
+        ParamExpr::Copy { from, to } => {
+            let number = (param & field(from.start, from.end)) >> from.start;
+            eval(ParamExpr::Put(to, number), param)
+        }
     }
 }
 
@@ -570,7 +590,8 @@ impl Bases {
             ExprKind::Tokens(set) => Symbol::Tokens(self.grammars[id.index()].token_sets + set.index()),
             ExprKind::Embed(embed) => {
                 let target = grammar.embeds[*embed].target.expect("embeds are linked");
-                self.rule_symbol(target, self.grammars[target.index()].start, None)
+                let start = grammar.embeds[*embed].rule.unwrap_or(self.grammars[target.index()].start);
+                self.rule_symbol(target, start, None)
             }
             _ => unreachable!("not a leaf"),
         }

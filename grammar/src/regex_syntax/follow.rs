@@ -1,0 +1,233 @@
+//! Look-aheads that see beyond their terminal: what is left of them where it ends.
+//!
+//! A look-ahead before a rest `r` of the terminal is decided by `r` and what follows it, `f`: `r f` must be in a language
+//! `A`. So the texts of the rest are told apart by what they leave of `A`, its derivative by `r`: there are as many classes
+//! of them as a deterministic automaton of `A` has states. Those that leave everything are decided. The others are
+//! lexemes only where what follows is in what they leave, which is [`Terminal::follow`](crate::Terminal::follow).
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::error::LookFault;
+use crate::algebra::{Algebra, Expr, Lowered};
+use crate::dfa::{Dfa, DfaRef};
+use crate::regex::{ByteSet, RegexId, RegexSet};
+
+/// States of the automaton of what is looked for at most: a word's character has 400.
+const STATES_MAX: usize = 2_000;
+/// States that are told apart by the texts of one rest at most.
+const WAYS_MAX: usize = 64;
+/// Places of a rest beside states at most.
+const PAIRS_MAX: usize = 20_000;
+/// Expressions and steps (of 20 ns) to make it at most.
+const EXPRESSIONS_MAX: usize = 200_000;
+const WORK_MAX: u64 = 5_000_000;
+
+/// Texts, and what must follow them: [`None`] is anything.
+pub(super) type Way = (RegexId, Option<RegexId>);
+
+/// A finite automaton over classes of bytes.
+#[derive(Debug)]
+struct Table {
+    name: String,
+    start: usize,
+    /// The next state by state and class, where an accepting one can be reached from it.
+    next: Vec<Vec<Option<usize>>>,
+    accepting: Vec<bool>,
+}
+
+impl Dfa for Table {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn letters(&self) -> usize {
+        self.next[0].len()
+    }
+    fn start(&self) -> u128 {
+        self.start as u128
+    }
+    fn next(&self, state: u128, letter: u8) -> Option<u128> {
+        self.next[state as usize][usize::from(letter)].map(|next| next as u128)
+    }
+    fn is_accepting(&self, state: u128) -> bool {
+        self.accepting[state as usize]
+    }
+}
+
+/// The automaton of a language of bytes.
+pub(super) struct Automaton {
+    classes: Vec<ByteSet>,
+    /// By state and class; `None` where nothing matches any more.
+    next: Vec<Vec<Option<usize>>>,
+    accepting: Vec<bool>,
+    /// Whether every text matches from there on.
+    all: Vec<bool>,
+}
+
+impl Automaton {
+    /// Errors: it is too large.
+    pub fn new(set: &RegexSet, language: RegexId) -> Result<Self, LookFault> {
+        let mut algebra = Algebra::new(EXPRESSIONS_MAX);
+        let too_large = |_| LookFault::TooLarge;
+        let start = algebra.lower(set, language, &mut Lowered::default()).map_err(too_large)?;
+        let mut states = vec![start];
+        let mut ids: FxHashMap<Expr, usize> = FxHashMap::from_iter([(start, 0)]);
+        let mut rows: Vec<Vec<Option<usize>>> = Vec::new();
+        let mut at = 0;
+        while let Some(&state) = states.get(at) {
+            at += 1;
+            let mut row = vec![None; 256];
+            for class in algebra.first_classes(state, WORK_MAX).map_err(too_large)? {
+                let byte = class.iter().next().expect("classes are not empty");
+                let mut next = algebra.derivative(state, byte, WORK_MAX).map_err(too_large)?;
+                if !algebra.is_non_empty(next, WORK_MAX).map_err(too_large)? {
+                    continue;
+                }
+                if Self::is_all(&mut algebra, next)? {
+                    next = Expr::ALL;
+                }
+                let id = *ids.entry(next).or_insert_with(|| {
+                    states.push(next);
+                    states.len() - 1
+                });
+                class.iter().for_each(|byte| row[usize::from(byte)] = Some(id));
+            }
+            if states.len() > STATES_MAX {
+                return Err(LookFault::TooLarge);
+            }
+            rows.push(row);
+        }
+        // Classes of bytes that lead to the same from every state.
+        let mut columns: FxHashMap<Vec<Option<usize>>, usize> = FxHashMap::default();
+        let mut classes: Vec<ByteSet> = Vec::new();
+        for byte in 0..=255u8 {
+            let column: Vec<Option<usize>> = rows.iter().map(|row| row[usize::from(byte)]).collect();
+            let class = *columns.entry(column).or_insert_with(|| {
+                classes.push(ByteSet::EMPTY);
+                classes.len() - 1
+            });
+            classes[class].insert(byte);
+        }
+        let first = |class: &ByteSet| usize::from(class.iter().next().expect("classes are not empty"));
+        let next = rows.iter().map(|row| classes.iter().map(|class| row[first(class)]).collect()).collect();
+        let accepting = states.iter().map(|&state| algebra.is_nullable(state)).collect();
+        let all = states.iter().map(|&state| state == Expr::ALL).collect();
+        Ok(Self { classes, next, accepting, all })
+    }
+
+    fn is_all(algebra: &mut Algebra, expr: Expr) -> Result<bool, LookFault> {
+        if expr == Expr::ALL || !algebra.is_nullable(expr) {
+            return Ok(expr == Expr::ALL);
+        }
+        let others = algebra.without(Expr::ALL, expr).map_err(|_| LookFault::TooLarge)?;
+        let is_some = algebra.is_non_empty(others, WORK_MAX).map_err(|_| LookFault::TooLarge)?;
+        Ok(!is_some)
+    }
+
+    /// The texts that lead from a state to one of these.
+    fn texts(&self, start: usize, accepting: Vec<bool>, set: &mut RegexSet) -> RegexId {
+        // Only where an accepting state can be reached.
+        let mut reaches = accepting.clone();
+        loop {
+            let more: Vec<usize> = (0..reaches.len())
+                .filter(|&state| !reaches[state] && self.next[state].iter().flatten().any(|&next| reaches[next]))
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            more.into_iter().for_each(|state| reaches[state] = true);
+        }
+        if !reaches[start] {
+            return set.nothing();
+        }
+        let next: Vec<Vec<Option<usize>>> =
+            self.next.iter().map(|row| row.iter().map(|next| next.filter(|&next| reaches[next])).collect()).collect();
+        let mut name = format!("look-ahead {start}");
+        for (row, accepts) in next.iter().zip(&accepting) {
+            let _ = write!(name, " {}", if *accepts { "!" } else { "-" });
+            row.iter().for_each(|next| {
+                let _ = match next {
+                    Some(next) => write!(name, " {next}"),
+                    None => write!(name, " ."),
+                };
+            });
+        }
+        let letters: Vec<RegexId> = self.classes.iter().map(|&class| set.bytes(class)).collect();
+        let dfa = DfaRef::new(Arc::new(Table { name, start, next, accepting }));
+        set.dfa(&dfa, &letters)
+    }
+
+    /// The texts that are not empty and after which not everything may follow.
+    pub fn undecided(&self, set: &mut RegexSet) -> RegexId {
+        let decided = self.texts(0, self.all.clone(), set);
+        let undecided = set.not(decided);
+        let byte = set.any_byte();
+        let some = set.repeat(byte, 1, None);
+        set.and(&[undecided, some])
+    }
+
+    /// The texts of `rest` by what they leave of the language, which is `allowed`.
+    ///
+    /// Errors: there are too many.
+    pub fn split(&self, rest: RegexId, allowed: RegexId, set: &mut RegexSet) -> Result<Vec<Way>, LookFault> {
+        let mut ways = Vec::new();
+        let ends = self.ends(rest, set)?;
+        if self.all.contains(&true) {
+            let decided = self.texts(0, self.all.clone(), set);
+            ways.push((set.and(&[rest, decided]), None));
+        }
+        for state in (0..self.next.len()).filter(|&state| !self.all[state] && ends[state]) {
+            let texts = self.texts(0, (0..self.next.len()).map(|other| other == state).collect(), set);
+            let texts = if set.info(rest).len_max == Some(0) {
+                // Nothing but the empty text, which leads nowhere.
+                if state == 0 { rest } else { continue }
+            } else {
+                set.and(&[rest, texts])
+            };
+            let left = if state == 0 { allowed } else { self.texts(state, self.accepting.clone(), set) };
+            ways.push((texts, Some(left)));
+        }
+        Ok(ways)
+    }
+
+    /// The states in which texts of `rest` end.
+    fn ends(&self, rest: RegexId, set: &RegexSet) -> Result<Vec<bool>, LookFault> {
+        let too_large = |_| LookFault::TooLarge;
+        let mut algebra = Algebra::new(EXPRESSIONS_MAX);
+        let start = algebra.lower(set, rest, &mut Lowered::default()).map_err(too_large)?;
+        let class_of =
+            |byte: u8| self.classes.iter().position(|class| class.contains(byte)).expect("all bytes are in one");
+        let class_of: Vec<usize> = (0..=255).map(class_of).collect();
+        let mut seen: FxHashSet<(Expr, usize)> = FxHashSet::from_iter([(start, 0)]);
+        let mut agenda = vec![(start, 0)];
+        let mut ends = vec![false; self.next.len()];
+        while let Some((expr, state)) = agenda.pop() {
+            ends[state] |= algebra.is_nullable(expr);
+            if self.all[state] {
+                continue;
+            }
+            for bytes in algebra.first_classes(expr, WORK_MAX).map_err(too_large)? {
+                let byte = bytes.iter().next().expect("classes are not empty");
+                let next = algebra.derivative(expr, byte, WORK_MAX).map_err(too_large)?;
+                if next == Expr::NOTHING {
+                    continue;
+                }
+                let mut classes: Vec<usize> = bytes.iter().map(|byte| class_of[usize::from(byte)]).collect();
+                classes.sort_unstable();
+                classes.dedup();
+                for to in classes.into_iter().filter_map(|class| self.next[state][class]) {
+                    if seen.insert((next, to)) {
+                        agenda.push((next, to));
+                    }
+                }
+                if seen.len() > PAIRS_MAX {
+                    return Err(LookFault::TooLarge);
+                }
+            }
+        }
+        let many = ends.iter().zip(&self.all).filter(|(ends, all)| **ends && !**all).count() > WAYS_MAX;
+        if many { Err(LookFault::TooLarge) } else { Ok(ends) }
+    }
+}

@@ -1,4 +1,5 @@
-//! `exact` mode against Lark itself (PyPI `lark`, `lexer="dynamic_complete"`), on random grammars.
+//! The engine against Lark itself (PyPI `lark`): `exact` mode on random grammars (`lexer="dynamic_complete"`), and the
+//! grammars that Lark brings on real files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -75,5 +76,65 @@ fn exact_mode_accepts_what_lark_accepts() {
         "{} verdicts differ:\n{}",
         failures.len(),
         failures[..failures.len().min(8)].join("\n\n")
+    );
+}
+
+#[derive(Deserialize)]
+struct Files {
+    #[serde(rename = "python.lark")]
+    python: String,
+    #[serde(rename = "lark.lark")]
+    lark: String,
+    texts: Vec<(String, String, bool)>,
+}
+
+/// `python.lark` and `lark.lark` as the package has them, on Python's standard library and Lark's grammars: all files with
+/// `LARKSPUR_TEST_FACTOR`.
+#[test]
+fn grammars_of_lark_accept_what_lark_accepts() {
+    let Some(python) = python() else {
+        println!("skipped: no Python with the package `lark`");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lark_files.py");
+    let seed = std::env::var("LARKSPUR_TEST_SEED").unwrap_or_else(|_| "1".into());
+    let count = if larkspur_tests::property_config(1).cases > 1 { "0" } else { "25" };
+    let output = Command::new(python).arg(script).args([seed.as_str(), count]).output().expect("Python runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let files: Files = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
+
+    let compiled = |text: &str, start: &str, lexer: LexerMode| {
+        let limits = Limits::default();
+        let mut sources = SourceMap::new();
+        let source = sources.add("grammar.lark", text.to_string());
+        let options = LarkOptions { start: Some(start), lexer: Some(lexer), ..LarkOptions::new(&limits) };
+        let parsed = parse(&mut sources, source, &options);
+        let mut ir = parsed.grammar.unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics));
+        // Lark's contextual lexer has strings beat regexes.
+        ir.options.keywords = true;
+        let linked = link(vec![ir], |_, _| unreachable!("no schemas")).expect("nothing to link");
+        compile(&linked, &Vocab::default(), &EngineOptions::default()).expect("Lark's grammars compile")
+    };
+    let python = compiled(&files.python, "file_input", LexerMode::Longest);
+    // A comment may begin as a blank before a regex does: Lark's lexer then takes the shorter match, `longest` none.
+    let lark = compiled(&files.lark, "start", LexerMode::Exact);
+    let mut failures = Vec::new();
+    let mut accepted = 0;
+    for (grammar, text, expected) in &files.texts {
+        let grammar = if grammar == "python.lark" { &python } else { &lark };
+        let mut matcher = Matcher::new(grammar, MatcherOptions::default()).expect("it starts");
+        let found = matcher.consume_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().expect("within limits");
+        accepted += usize::from(found);
+        if found != *expected {
+            failures.push(format!("{text}\n-- Lark says {expected}"));
+        }
+    }
+    println!("{} texts, {accepted} accepted", files.texts.len());
+    assert!(
+        failures.is_empty(),
+        "{} verdicts of {} differ:\n{}",
+        failures.len(),
+        files.texts.len(),
+        failures[..failures.len().min(5)].join("\n\n")
     );
 }

@@ -49,8 +49,6 @@ pub(crate) struct Slicer {
     pub rest: TokenTrie,
     /// Words of a mask.
     pub words_len: usize,
-    /// Nodes of the vocabulary's trie below each first byte.
-    pub weights: Box<[u64; 256]>,
 }
 
 /// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rest. Their nodes are
@@ -116,12 +114,7 @@ impl Slicer {
             slices.push(Slice { automaton, unbounded, mask, trie });
         }
         let rest = trie.subset(|id| slice_of[id as usize] == u8::MAX);
-        let mut weights = Box::new([0; 256]);
-        for child in trie.children(0) {
-            let nodes = trie.subtree_ends()[child as usize] - child;
-            weights[usize::from(trie.bytes()[child as usize])] = u64::from(nodes);
-        }
-        Ok(Self { slices, rest, words_len: vocabulary.len().div_ceil(32), weights })
+        Ok(Self { slices, rest, words_len: vocabulary.len().div_ceil(32) })
     }
 
     /// The tries that the vocabulary is sorted into.

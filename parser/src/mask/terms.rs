@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::error::Fault;
 use crate::lexer::states::{ASK, DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
 use crate::slicer::{Contained, PieceNode, Slicer};
-use beside::Besides;
+use beside::{Besides, View, WIDE};
 
 define_id! {
     /// A part of the trie.
@@ -42,6 +42,16 @@ pub(super) enum Tokens {
 impl Tokens {
     pub fn is_empty(&self) -> bool {
         matches!(self, Tokens::Few(tokens) if tokens.is_empty())
+    }
+    fn words(&self, words_len: usize) -> Box<[u32]> {
+        match self {
+            Tokens::Many(words) => words.clone(),
+            Tokens::Few(tokens) => {
+                let mut words: Box<[u32]> = vec![0; words_len].into();
+                tokens.iter().for_each(|&token| larkspur_toktrie::mask::allow(&mut words, token));
+                words
+            }
+        }
     }
     fn bytes(&self) -> usize {
         match self {
@@ -140,36 +150,70 @@ impl Terms {
         if self.pieces.is_empty() {
             self.pieces.push(Box::new([]));
         }
-        let term = match piece {
-            ALL => match self.beside(slicer, lex, lexer, work)? {
-                Some(term) => term,
-                None => self.whole(slicer, lex, lexer, work)?,
-            },
-            _ => {
-                let mut draft = Draft::default();
-                let nodes = std::mem::take(&mut self.pieces[piece]);
-                let walked = self.walk_nodes(&mut draft, slicer, &nodes, lex, lexer);
-                self.pieces[piece] = nodes;
-                walked?;
-                work.visit(draft.visited)?;
-                self.finish(slicer, draft, &[])
-            }
+        let mut slices = Vec::new();
+        let nodes = match piece {
+            ALL => self.roots(slicer, lex, lexer, &mut slices)?,
+            _ => std::mem::take(&mut self.pieces[piece]),
         };
-        let is_wide = piece == ALL && matches!(term.inside, Tokens::Many(_));
+        let view = View { piece, slices: &slices, nodes: &nodes };
+        let made = self.make(slicer, view, lex, lexer, work);
+        if piece != ALL {
+            self.pieces[piece] = nodes;
+        }
+        let (term, is_wide) = made?;
         self.bytes += term.bytes();
         let id = self.terms.push(term);
         if is_wide {
-            self.besides.note(lex, id);
+            self.besides.note(piece, lex, id);
         }
         self.term_ids.insert((piece, lex), id);
         Ok(id)
     }
 
-    /// The term of a draft, which takes these slices besides.
-    fn finish(&mut self, slicer: &Slicer, draft: Draft, slices: &[usize]) -> Term {
-        let inside = gather(slicer, &draft.tokens, slices);
+    /// A term, and whether it takes a long walk to make it.
+    fn make(
+        &mut self,
+        slicer: &Slicer,
+        view: View<'_>,
+        lex: LexStateId,
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<(Term, bool), Fault> {
+        if let Some(term) = self.beside(slicer, view, lex, lexer, work)? {
+            return Ok((term, true));
+        }
+        let mut draft = Draft::default();
+        self.walk_nodes(&mut draft, slicer, view.nodes, lex, lexer)?;
+        work.visit(draft.visited)?;
+        let inside = gather(slicer, &draft.tokens, view.slices);
+        let is_wide = draft.visited >= WIDE;
+        Ok((self.finish(inside, draft), is_wide))
+    }
+
+    fn finish(&mut self, inside: Tokens, draft: Draft) -> Term {
         let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece(nodes))).collect();
         Term { inside, ends, asks: draft.asks.into(), ignored: draft.ignored.into() }
+    }
+
+    /// The nodes below the roots of the tries, but for those of slices that a state takes, which are given apart.
+    fn roots(
+        &mut self,
+        slicer: &Slicer,
+        lex: LexStateId,
+        lexer: &mut Lexer,
+        slices: &mut Vec<usize>,
+    ) -> Result<Box<[PieceNode]>, Fault> {
+        let mut nodes = Vec::new();
+        let mut root = 0;
+        for (index, trie) in slicer.tries().enumerate() {
+            if index < slicer.slices.len() && self.contained.ask(slicer, index, lexer, lex)? {
+                slices.push(index);
+            } else {
+                nodes.extend(trie.children(ROOT).map(|child| root + child));
+            }
+            root += trie.len() as PieceNode;
+        }
+        Ok(nodes.into())
     }
 
     fn piece(&mut self, mut nodes: Vec<PieceNode>) -> PieceId {
@@ -183,25 +227,6 @@ impl Terms {
         let id = self.pieces.push(nodes.clone());
         self.piece_ids.insert(nodes, id);
         id
-    }
-
-    /// The term of a state for all of the trie.
-    fn whole(&mut self, slicer: &Slicer, lex: LexStateId, lexer: &mut Lexer, work: &mut Work) -> Result<Term, Fault> {
-        let mut draft = Draft::default();
-        let mut slices = Vec::new();
-        let mut root = 0;
-        for (index, trie) in slicer.tries().enumerate() {
-            if index < slicer.slices.len() && self.contained.ask(slicer, index, lexer, lex)? {
-                slices.push(index);
-            } else {
-                for child in trie.children(ROOT) {
-                    self.walk_node(&mut draft, trie, (root, child), lex, lexer)?;
-                }
-                work.visit(std::mem::take(&mut draft.visited))?;
-            }
-            root += trie.len() as PieceNode;
-        }
-        Ok(self.finish(slicer, draft, &slices))
     }
 
     fn walk_nodes(

@@ -1,131 +1,211 @@
 //! The term of a state beside that of another one that it resembles.
 //!
-//! Free text after half of a trigger is free text again after most bytes; a name without those that were written is any
-//! name after most bytes. So where the two states have come together, the tokens below do the same in both, and only
-//! where they have not is the trie walked.
+//! Free text after half of a trigger is free text again after most bytes; a name where other keywords could stand is a
+//! name again once it is no keyword. So where the two states have come together, the tokens below do the same in both,
+//! and only where they have not is the trie walked.
 
-use larkspur_toktrie::{ROOT, TokenTrie};
+use larkspur_toktrie::{TokenTrie, mask};
+use rustc_hash::FxHashMap;
 
 use super::{Draft, PieceId, Term, TermId, Terms, Tokens, Work, step};
 use crate::error::Fault;
 use crate::lexer::states::{ASK, DEAD, LexStateId, Lexer, REFUSED, StateKind};
 use crate::slicer::{PieceNode, Slicer};
 
-/// States that new ones are compared with: the last ones that took many tokens.
+/// States that a new one is compared with: the last ones of its piece.
 const BESIDES_MAX: usize = 8;
 
-/// States whose terms others may be made beside.
+/// Nodes of a long walk: a shorter one takes no longer than looking for a state to stand beside.
+pub(super) const WIDE: u64 = 2048;
+
+/// A walk beside another state is given up after this part of the walk alone, one in so many.
+const WALK_SHARE: u64 = 3;
+
+/// States whose terms others may be made beside, by piece.
 #[derive(Default, Debug)]
 pub(super) struct Besides {
-    last: Vec<(LexStateId, TermId)>,
-    next: usize,
+    last: FxHashMap<PieceId, Vec<(LexStateId, TermId)>>,
 }
 
-/// Nodes of the trie at which two states differ: ranges, ascending.
-type Ranges = Vec<(PieceNode, PieceNode)>;
-
 impl Besides {
-    pub fn note(&mut self, lex: LexStateId, term: TermId) {
-        match self.last.get_mut(self.next % BESIDES_MAX) {
-            Some(last) => *last = (lex, term),
-            None => self.last.push((lex, term)),
+    /// Remembers a term.
+    pub fn note(&mut self, piece: PieceId, lex: LexStateId, term: TermId) {
+        let last = self.last.entry(piece).or_default();
+        if last.len() == BESIDES_MAX {
+            last.remove(0);
         }
-        self.next += 1;
+        last.push((lex, term));
     }
+}
 
-    /// Of the last states the one that most resembles a new one, if it does so enough.
-    fn most_alike(
-        &self,
-        slicer: &Slicer,
-        lex: LexStateId,
-        lexer: &mut Lexer,
-    ) -> Result<Option<(LexStateId, TermId)>, Fault> {
-        let row = lexer.row(lex)?.next;
-        let weights = slicer.weights.as_slice();
-        let alone: u64 = row.iter().zip(weights).filter(|(next, _)| **next != DEAD).map(|(_, &weight)| weight).sum();
-        let mut found = None;
-        let mut least = alone / 2;
-        for &(other, term) in &self.last {
-            let others = lexer.row(other)?.next;
-            let pairs = row.iter().zip(&others).zip(weights);
-            let apart: u64 = pairs.filter(|((a, b), _)| a != b).map(|(_, &weight)| weight).sum();
-            if apart < least {
-                (found, least) = (Some((other, term)), apart);
+/// A piece as a state sees it: the slices that it takes whole, and the nodes of the piece in other tries.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub piece: PieceId,
+    pub slices: &'a [usize],
+    pub nodes: &'a [PieceNode],
+}
+
+impl View<'_> {
+    /// By each byte, how many nodes there are from those on that it enters.
+    fn weights(&self, slicer: &Slicer) -> [u64; 256] {
+        let mut weights = [0; 256];
+        let Some(&first) = self.nodes.first() else { return weights };
+        let (mut trie, mut root) = slicer.trie_of(first);
+        for &node in self.nodes {
+            if (node - root) as usize >= trie.len() {
+                (trie, root) = slicer.trie_of(node);
             }
+            let node = (node - root) as usize;
+            weights[usize::from(trie.bytes()[node])] += u64::from(trie.subtree_ends()[node]) - node as u64;
         }
-        Ok(found)
+        weights
     }
+}
+
+/// A state beside another one, whose term is known.
+struct Pair {
+    lex: LexStateId,
+    other: LexStateId,
+    term: TermId,
+    /// Nodes that may be looked at, and those that were.
+    nodes_max: u64,
+    nodes: u64,
+    /// Nodes at which the two differ: ranges, ascending.
+    apart: Vec<(PieceNode, PieceNode)>,
 }
 
 impl Terms {
-    /// The term of a state for all of the trie, if it resembles one that is known: what it leaves out of that, and the
-    /// draft of what it has besides.
+    /// The term of a state, if it resembles one that is known.
     pub(super) fn beside(
         &mut self,
         slicer: &Slicer,
+        view: View<'_>,
         lex: LexStateId,
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<Option<Term>, Fault> {
-        let Some((other, term)) = self.besides.most_alike(slicer, lex, lexer)? else { return Ok(None) };
+        let Some(mut pair) = self.most_alike(slicer, view, lex, lexer)? else { return Ok(None) };
         let mut draft = Draft::default();
-        let mut apart = Ranges::new();
-        let mut root = 0;
-        for trie in slicer.tries() {
-            self.walk_pair(&mut draft, &mut apart, (trie, root), (lex, other), lexer)?;
-            work.visit(std::mem::take(&mut draft.visited))?;
-            root += trie.len() as PieceNode;
+        let is_worth_it = self.walk_pair(&mut draft, &mut pair, slicer, view, lexer)?;
+        work.visit(draft.visited)?;
+        if !is_worth_it {
+            return Ok(None);
         }
-        let Tokens::Many(words) = &self.terms[term].inside else { unreachable!("it was noted for that") };
-        let mut words = words.clone();
-        for &(first, end) in &apart {
+        let mut words = self.terms[pair.term].inside.words(slicer.words_len);
+        for &(first, end) in &pair.apart {
             let (trie, root) = slicer.trie_of(first);
             for node in first - root..end - root {
-                trie.token(node).into_iter().for_each(|token| larkspur_toktrie::mask::forbid(&mut words, token));
+                trie.token(node).into_iter().for_each(|token| mask::forbid(&mut words, token));
             }
         }
-        draft.tokens.iter().for_each(|&token| larkspur_toktrie::mask::allow(&mut words, token));
-        let known = &self.terms[term];
-        draft.asks.extend(without(&known.asks, &apart));
-        draft.ignored.extend(&known.ignored);
-        for &(ended, piece) in &known.ends {
-            let shared = without(&self.pieces[piece], &apart);
-            draft.end(ended).extend(shared);
+        draft.tokens.iter().for_each(|&token| mask::allow(&mut words, token));
+        let mut root = 0;
+        for (index, trie) in slicer.tries().enumerate() {
+            let end = root + trie.len() as PieceNode;
+            if view.slices.contains(&index) {
+                mask::or_assign(&mut words, &slicer.slices[index].mask);
+                pair.apart.push((root, end));
+            }
+            root = end;
         }
+        pair.apart.sort_unstable();
+        let known = &self.terms[pair.term];
+        draft.asks.extend(pair.shared(&known.asks));
         draft.asks.sort_unstable();
+        draft.ignored.extend(&known.ignored);
         draft.ignored.sort_unstable();
         draft.ignored.dedup();
-        draft.ends.retain(|(_, nodes)| !nodes.is_empty());
-        let ends: Vec<(_, PieceId)> = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece(nodes))).collect();
-        let inside = Tokens::Many(words);
-        Ok(Some(Term { inside, ends: ends.into(), asks: draft.asks.into(), ignored: draft.ignored.into() }))
+        for &(ended, piece) in &known.ends {
+            let shared = pair.shared(&self.pieces[piece]);
+            if !shared.is_empty() {
+                draft.end(ended).extend(shared);
+            }
+        }
+        Ok(Some(self.finish(Tokens::Many(words), draft)))
     }
 
-    /// Walks a trie in two states at once, as far as they differ.
+    /// Of the last states of a piece the one that most resembles a new one, if a walk is long.
+    fn most_alike(
+        &self,
+        slicer: &Slicer,
+        view: View<'_>,
+        lex: LexStateId,
+        lexer: &mut Lexer,
+    ) -> Result<Option<Pair>, Fault> {
+        let Some(last) = self.besides.last.get(&view.piece) else { return Ok(None) };
+        let row = lexer.row(lex)?.next;
+        let weights = view.weights(slicer);
+        let alone: u64 = row.iter().zip(&weights).filter(|(next, _)| **next != DEAD).map(|(_, weight)| weight).sum();
+        if alone < WIDE {
+            return Ok(None);
+        }
+        let mut found = None;
+        let mut least = u64::MAX;
+        for &(other, term) in last.iter().rev() {
+            let others = lexer.row(other)?.next;
+            let pairs = row.iter().zip(&others).zip(&weights);
+            let apart: u64 = pairs.filter(|((a, b), _)| a != b).map(|(_, weight)| weight).sum();
+            if apart < least {
+                let pair = Pair { lex, other, term, nodes_max: alone / WALK_SHARE, nodes: 0, apart: Vec::new() };
+                (found, least) = (Some(pair), apart);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Walks a piece in two states at once, as far as they differ. Says whether that was worth it.
     fn walk_pair(
         &mut self,
         draft: &mut Draft,
-        apart: &mut Ranges,
-        (trie, root): (&TokenTrie, PieceNode),
-        start: (LexStateId, LexStateId),
+        pair: &mut Pair,
+        slicer: &Slicer,
+        view: View<'_>,
+        lexer: &mut Lexer,
+    ) -> Result<bool, Fault> {
+        let mut states = Vec::new();
+        let mut reached = 0;
+        for &first in view.nodes {
+            // Below another node of the piece a token may be left out on one way and allowed on the other.
+            if first < reached {
+                return Ok(false);
+            }
+            let (trie, root) = slicer.trie_of(first);
+            reached = root + trie.subtree_ends()[(first - root) as usize];
+            states.resize(states.len().max(trie.depth_max() + 1), (DEAD, DEAD));
+            states[0] = (pair.lex, pair.other);
+            self.walk_pair_at(draft, pair, (trie, root, first - root), &mut states, lexer)?;
+            if pair.nodes + draft.visited > pair.nodes_max {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn walk_pair_at(
+        &mut self,
+        draft: &mut Draft,
+        pair: &mut Pair,
+        (trie, root, first): (&TokenTrie, PieceNode, u32),
+        states: &mut [(LexStateId, LexStateId)],
         lexer: &mut Lexer,
     ) -> Result<(), Fault> {
-        let mut pairs = vec![start; trie.depth_max() + 1];
-        let mut node = ROOT + 1;
-        let end = trie.len() as u32;
+        let base = usize::from(trie.depths()[first as usize]) - 1;
+        let end = trie.subtree_ends()[first as usize];
+        let mut node = first;
         while node < end {
             draft.visited += 1;
-            let level = trie.depths()[node as usize] as usize;
+            let level = usize::from(trie.depths()[node as usize]) - base;
             let byte = trie.bytes()[node as usize];
             let below = trie.subtree_ends()[node as usize];
-            let (from, other) = pairs[level - 1];
+            let (from, other) = states[level - 1];
             let (quick, others) = (lexer.quick(from, byte), lexer.quick(other, byte));
             if quick == others && quick != ASK {
                 node = below;
                 continue;
             }
             let Some(other_next) = inside_after(lexer, other, byte, others)? else {
-                apart.push((root + node, root + below));
+                pair.part(root + node, root + below);
                 self.walk_node(draft, trie, (root, node), from, lexer)?;
                 node = below;
                 continue;
@@ -136,16 +216,37 @@ impl Terms {
                 next => Some(LexStateId(next)),
             };
             let Some(next) = next else {
-                apart.push((root + node, root + below));
+                pair.part(root + node, root + below);
                 node = below;
                 continue;
             };
-            apart.push((root + node, root + node + 1));
+            pair.part(root + node, root + node + 1);
             draft.tokens.extend(trie.token(node));
-            pairs[level] = (next, other_next);
+            states[level] = (next, other_next);
             node = if next == other_next { below } else { node + 1 };
         }
         Ok(())
+    }
+}
+
+impl Pair {
+    /// Notes nodes at which the two differ.
+    fn part(&mut self, first: PieceNode, end: PieceNode) {
+        self.apart.push((first, end));
+        self.nodes += u64::from(end - first);
+    }
+
+    /// Nodes at which the two do not differ.
+    fn shared(&self, nodes: &[PieceNode]) -> Vec<PieceNode> {
+        let mut ranges = self.apart.iter().peekable();
+        let mut shared = Vec::with_capacity(nodes.len());
+        for &node in nodes {
+            while ranges.next_if(|(_, end)| *end <= node).is_some() {}
+            if ranges.peek().is_none_or(|(first, _)| node < *first) {
+                shared.push(node);
+            }
+        }
+        shared
     }
 }
 
@@ -160,15 +261,3 @@ fn inside_after(lexer: &mut Lexer, from: LexStateId, byte: u8, quick: u32) -> Re
     Ok((next != DEAD && !state.is_late && state.kind != StateKind::LazyEnd).then_some(next))
 }
 
-/// Nodes that are in none of the ranges.
-fn without(nodes: &[PieceNode], ranges: &Ranges) -> Vec<PieceNode> {
-    let mut ranges = ranges.iter().peekable();
-    let mut left = Vec::with_capacity(nodes.len());
-    for &node in nodes {
-        while ranges.next_if(|(_, end)| *end <= node).is_some() {}
-        if ranges.peek().is_none_or(|(first, _)| node < *first) {
-            left.push(node);
-        }
-    }
-    left
-}

@@ -1,0 +1,184 @@
+//! The slowest masks and compilations, and where the time of all masks goes.
+
+use std::time::Instant;
+
+use larkspur::{CompileOptions, Limits, Source};
+use serde::Serialize;
+
+use super::data::Schema;
+use super::engines::{Setup, Work};
+use super::tokenizer::Tokenizer;
+use super::walk::Outcome;
+use crate::measure::us;
+
+/// How many are named.
+const SLOWEST: usize = 30;
+
+/// Tokens shown before a slow mask.
+const TOKENS_BEFORE: usize = 12;
+
+/// A mask that took long.
+#[derive(Clone, Debug, Serialize)]
+pub struct SlowMask {
+    pub us: f64,
+    pub schema: String,
+    pub instance: usize,
+    pub position: usize,
+    /// The end of the text before it.
+    pub after: String,
+    pub work: Work,
+}
+
+/// A schema that took long to compile.
+#[derive(Clone, Debug, Serialize)]
+pub struct SlowCompile {
+    pub us: f64,
+    pub schema: String,
+    pub bytes: usize,
+    /// Of Larkspur's time, what goes into reading the schema, up to the engine's door; measured once more.
+    pub front_us: Option<f64>,
+    pub refusal: Option<String>,
+}
+
+/// Masks that took similar work.
+#[derive(Clone, Debug, Serialize)]
+pub struct Kind {
+    pub what: String,
+    pub masks: usize,
+    /// Of all masks, and of the time of all, in percent.
+    pub masks_percent: f64,
+    pub time_percent: f64,
+    pub mean_us: f64,
+    pub max_us: f64,
+    /// Means.
+    pub nodes: f64,
+    pub lexer_states: f64,
+    pub sets: f64,
+}
+
+/// The slowest masks of all outcomes, the slowest first.
+pub fn masks(schemas: &[Schema], outcomes: &[Outcome], tokenizer: &Tokenizer) -> Vec<SlowMask> {
+    let mut slowest: Vec<(u64, usize, usize, usize)> = Vec::new();
+    for (schema, outcome) in outcomes.iter().enumerate() {
+        for (instance, walk) in outcome.walks.iter().enumerate() {
+            slowest
+                .extend(walk.pass.mask_ns.iter().enumerate().map(|(position, &ns)| (ns, schema, instance, position)));
+        }
+        // Now and then, so that not all are kept.
+        if slowest.len() > 100_000 {
+            keep_slowest(&mut slowest);
+        }
+    }
+    keep_slowest(&mut slowest);
+    let describe = |(ns, schema, instance, position): (u64, usize, usize, usize)| {
+        let before = &schemas[schema].instances[instance].tokens[..position];
+        let bytes = tokenizer.vocabulary.decode(&before[position.saturating_sub(TOKENS_BEFORE)..]);
+        SlowMask {
+            us: us(ns),
+            schema: schemas[schema].name.clone(),
+            instance,
+            position,
+            after: String::from_utf8_lossy(&bytes).into_owned(),
+            work: outcomes[schema].walks[instance].work.get(position).copied().unwrap_or_default(),
+        }
+    };
+    slowest.into_iter().map(describe).collect()
+}
+
+fn keep_slowest<T: Ord>(items: &mut Vec<T>) {
+    items.sort_unstable_by(|a, b| b.cmp(a));
+    items.truncate(SLOWEST);
+}
+
+/// The slowest compilations and refusals, the slowest first; for Larkspur with the share of the front end.
+pub fn compilations(schemas: &[Schema], outcomes: &[Outcome], front: Option<&Setup>) -> Vec<SlowCompile> {
+    let mut slowest: Vec<(u64, usize)> =
+        outcomes.iter().enumerate().map(|(index, outcome)| (outcome.compile_ns, index)).collect();
+    keep_slowest(&mut slowest);
+    let describe = |(ns, index): (u64, usize)| SlowCompile {
+        us: us(ns),
+        schema: schemas[index].name.clone(),
+        bytes: schemas[index].text.len(),
+        front_us: front.map(|setup| front_us(&schemas[index], setup)),
+        refusal: outcomes[index].refusal.as_ref().map(|refusal| refusal.message.clone()),
+    };
+    slowest.into_iter().map(describe).collect()
+}
+
+/// The least of three times to read and link a schema.
+fn front_us(schema: &Schema, setup: &Setup) -> f64 {
+    let options = CompileOptions { spelling: setup.spelling.clone(), ..CompileOptions::default() };
+    let limits = Limits::default();
+    let source = Source::json_schema(schema.text.as_str());
+    let times = (0..3).map(|_| {
+        let begin = Instant::now();
+        let linked = larkspur::link(&source, &options, &limits);
+        let elapsed = begin.elapsed();
+        drop(linked);
+        elapsed.as_secs_f64() * 1e6
+    });
+    times.fold(f64::INFINITY, f64::min)
+}
+
+/// Bounds of the kinds by trie nodes.
+const NODES: [(u64, &str); 6] = [
+    (0, "no node"),
+    (100, "up to 100 nodes"),
+    (1_000, "up to 1,000 nodes"),
+    (10_000, "up to 10,000 nodes"),
+    (100_000, "up to 100,000 nodes"),
+    (u64::MAX, "more nodes"),
+];
+
+/// What a mask's kind is called.
+fn kind_of(work: Work) -> (usize, usize) {
+    let nodes = NODES.iter().position(|&(most, _)| work.nodes <= most).unwrap_or(0);
+    let built = match (work.hits, work.lexer_states) {
+        (1.., _) => return (0, 0),
+        (_, 0) => 1,
+        (_, 1..=10) => 2,
+        _ => 3,
+    };
+    (nodes, built)
+}
+
+const BUILT: [&str; 4] = ["in the memo", "", "1 to 10 lexer states", "more lexer states"];
+
+/// Groups all masks whose work was counted.
+pub fn kinds(outcomes: &[Outcome]) -> Vec<Kind> {
+    let mut groups: Vec<((usize, usize), Vec<(u64, Work)>)> = Vec::new();
+    for walk in outcomes.iter().flat_map(|outcome| &outcome.walks) {
+        for (&ns, &work) in walk.pass.mask_ns.iter().zip(&walk.work) {
+            let kind = kind_of(work);
+            match groups.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, masks)) => masks.push((ns, work)),
+                None => groups.push((kind, vec![(ns, work)])),
+            }
+        }
+    }
+    groups.sort_by_key(|&((nodes, built), _)| (built != 0, nodes, built));
+    let total = |of: fn(&(u64, Work)) -> u64| groups.iter().flat_map(|(_, masks)| masks).map(of).sum::<u64>().max(1);
+    let (all_masks, all_ns) = (total(|_| 1) as f64, total(|&(ns, _)| ns) as f64);
+    let describe = |((nodes, built), masks): &((usize, usize), Vec<(u64, Work)>)| {
+        let count = masks.len() as f64;
+        let sum = |of: fn(&(u64, Work)) -> u64| masks.iter().map(of).sum::<u64>() as f64;
+        let ns = sum(|&(ns, _)| ns);
+        let what = match built {
+            0 => BUILT[0].to_owned(),
+            1 => NODES[*nodes].1.to_owned(),
+            _ => format!("{}, {}", NODES[*nodes].1, BUILT[*built]),
+        };
+        Kind {
+            what,
+            masks: masks.len(),
+            masks_percent: 100.0 * count / all_masks,
+            time_percent: 100.0 * ns / all_ns,
+            mean_us: ns / count / 1e3,
+            max_us: us(masks.iter().map(|&(ns, _)| ns).max().unwrap_or(0)),
+            nodes: sum(|(_, work)| work.nodes) / count,
+            lexer_states: sum(|(_, work)| work.lexer_states) / count,
+            sets: sum(|(_, work)| work.sets) / count,
+        }
+    };
+    groups.iter().map(describe).collect()
+}

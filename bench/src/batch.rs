@@ -23,10 +23,10 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
     /// Matchers in all, dealt to the threads.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 32)]
     matchers: usize,
     /// Masks, and tokens after them, of each matcher.
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = 100)]
     steps: usize,
     /// New engines; the fastest counts.
     #[arg(long, value_name = "K", default_value_t = 3)]

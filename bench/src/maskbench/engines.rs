@@ -59,6 +59,17 @@ pub struct Work {
 }
 
 impl Work {
+    /// Both together.
+    pub fn plus(self, other: Work) -> Work {
+        Work {
+            nodes: self.nodes + other.nodes,
+            lexer_states: self.lexer_states + other.lexer_states,
+            sets: self.sets + other.sets,
+            scan_misses: self.scan_misses + other.scan_misses,
+            hits: self.hits + other.hits,
+        }
+    }
+
     /// What was done since `before`.
     pub fn since(self, before: Work) -> Work {
         Work {

@@ -40,7 +40,7 @@ impl Figures {
                 continue;
             }
             compile.push(outcome.compile_ns);
-            ttfm.extend(outcome.first_mask_ns());
+            ttfm.extend(outcome.first_mask_ns.map(|ns| outcome.compile_ns + ns));
             for walk in &outcome.walks {
                 let pass = &walk.pass;
                 mask.extend_from_slice(&pass.mask_ns);

@@ -12,7 +12,7 @@ use super::engines::Setup;
 use super::figures::Figures;
 use super::memory::Memory;
 use super::passes::Series;
-use super::slow::{self, Kind, SlowCompile, SlowMask};
+use super::slow::{self, Kind, SlowCompile, SlowSchema, SlowStep};
 use super::tokenizer::Tokenizer;
 use super::verdicts::{Judge, Verdicts};
 use super::walk::Outcome;
@@ -66,7 +66,11 @@ pub struct EngineReport {
     pub inside_warm: Option<Inside>,
     pub memory: Option<Memory>,
     pub kinds: Vec<Kind>,
-    pub slowest_masks: Vec<SlowMask>,
+    pub kinds_warm: Vec<Kind>,
+    pub slowest_masks: Vec<SlowStep>,
+    pub slowest_consumes: Vec<SlowStep>,
+    pub slowest_masks_warm: Vec<SlowStep>,
+    pub slowest_schemas: Vec<SlowSchema>,
     pub slowest_compilations: Vec<SlowCompile>,
     pub wrong: Vec<String>,
 }
@@ -186,7 +190,11 @@ impl EngineReport {
             inside_warm,
             memory: None,
             kinds: slow::kinds(&series.cold),
-            slowest_masks: slow::masks(schemas, &series.cold, tokenizer),
+            kinds_warm: slow::kinds(&series.warm),
+            slowest_masks: slow::steps(schemas, &series.cold, tokenizer, |pass| &pass.mask_ns),
+            slowest_consumes: slow::steps(schemas, &series.cold, tokenizer, |pass| &pass.consume_ns),
+            slowest_masks_warm: slow::steps(schemas, &series.warm, tokenizer, |pass| &pass.mask_ns),
+            slowest_schemas: slow::schemas(schemas, &series.cold),
             slowest_compilations: slow::compilations(schemas, &series.cold, front),
         }
     }
@@ -415,27 +423,37 @@ impl Report {
 }
 
 fn kinds(out: &mut String, name: &str, engine: &EngineReport) {
-    _ = writeln!(out, "## Where the time of masks goes, {name}, cold schema\n");
-    let columns = ["kind", "masks", "% of masks", "% of time", "mean us", "max", "nodes", "lexer states", "sets"];
-    let mut table = Table::new(&columns, 1);
-    for kind in &engine.kinds {
-        let mut cells = vec![kind.what.clone(), kind.masks.to_string()];
-        cells.extend([kind.masks_percent, kind.time_percent, kind.mean_us, kind.max_us].map(short));
-        cells.extend([kind.nodes, kind.lexer_states, kind.sets].map(short));
-        table.row(&cells);
+    for (setting, kinds) in [("cold schema", &engine.kinds), ("warm", &engine.kinds_warm)] {
+        _ = writeln!(out, "## Where the time of masks goes, {name}, {setting}\n");
+        let columns = ["kind", "masks", "% of masks", "% of time", "mean us", "max", "nodes", "lexer states", "sets"];
+        let mut table = Table::new(&columns, 1);
+        for kind in kinds {
+            let mut cells = vec![kind.what.clone(), kind.masks.to_string()];
+            cells.extend([kind.masks_percent, kind.time_percent, kind.mean_us, kind.max_us].map(short));
+            cells.extend([kind.nodes, kind.lexer_states, kind.sets].map(short));
+            table.row(&cells);
+        }
+        table.finish(out);
     }
-    table.finish(out);
 }
 
+/// Of the steps that are not the headline's masks, so many are shown; the JSON has all.
+const SHOWN: usize = 10;
+
 fn slowest(out: &mut String, name: &str, engine: &EngineReport) {
-    _ = writeln!(out, "## Slowest masks, {name}, cold schema\n");
-    let columns = ["us", "schema", "instance", "token", "after", "nodes", "lexer states", "sets", "scan misses"];
+    steps(out, &format!("Slowest masks, {name}, cold schema"), &engine.slowest_masks);
+    let shown = |steps: &'_ [SlowStep]| steps[..steps.len().min(SHOWN)].to_vec();
+    steps(out, &format!("Slowest tokens to consume, {name}, cold schema"), &shown(&engine.slowest_consumes));
+    steps(out, &format!("Slowest masks, {name}, warm"), &shown(&engine.slowest_masks_warm));
+    _ = writeln!(out, "## Schemas that took most time, {name}, cold schema\n");
+    let columns = ["ms", "% of all", "schema", "masks", "in the memo", "nodes", "lexer states", "sets", "scan misses"];
     let mut table = Table::new(&columns, 0);
-    for slow in &engine.slowest_masks {
+    for slow in &engine.slowest_schemas[..engine.slowest_schemas.len().min(SHOWN)] {
         let work = slow.work;
-        let mut cells = vec![short(slow.us), slow.schema.clone(), slow.instance.to_string(), slow.position.to_string()];
-        cells.push(quote(&slow.after));
-        cells.extend([work.nodes, work.lexer_states, work.sets, work.scan_misses].map(|number| number.to_string()));
+        let mut cells = vec![short(slow.us / 1e3), short(slow.percent), slow.schema.clone(), slow.masks.to_string()];
+        cells.extend(
+            [work.hits, work.nodes, work.lexer_states, work.sets, work.scan_misses].map(|count| count.to_string()),
+        );
         table.row(&cells);
     }
     table.finish(out);
@@ -445,6 +463,26 @@ fn slowest(out: &mut String, name: &str, engine: &EngineReport) {
         let front = slow.front_us.map_or("-".to_owned(), short);
         let refusal = cell(slow.refusal.as_deref().unwrap_or(""));
         table.row(&[short(slow.us), slow.schema.clone(), slow.bytes.to_string(), front, refusal]);
+    }
+    table.finish(out);
+}
+
+fn steps(out: &mut String, title: &str, steps: &[SlowStep]) {
+    if steps.is_empty() {
+        return;
+    }
+    _ = writeln!(out, "## {title}\n");
+    let columns =
+        ["us", "schema", "instance", "token", "after", "then", "nodes", "lexer states", "sets", "scan misses", "memo"];
+    let mut table = Table::new(&columns, 0);
+    for slow in steps {
+        let work = slow.work;
+        let mut cells = vec![short(slow.us), slow.schema.clone(), slow.instance.to_string(), slow.position.to_string()];
+        cells.extend([quote(&slow.after), quote(&slow.token)]);
+        cells.extend(
+            [work.nodes, work.lexer_states, work.sets, work.scan_misses, work.hits].map(|count| count.to_string()),
+        );
+        table.row(&cells);
     }
     table.finish(out);
 }

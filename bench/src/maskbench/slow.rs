@@ -9,7 +9,7 @@ use super::data::Schema;
 use super::engines::{Setup, Work};
 use super::tokenizer::Tokenizer;
 use super::walk::Outcome;
-use crate::measure::us;
+use crate::measure::{Pass, us};
 
 /// How many are named.
 const SLOWEST: usize = 30;
@@ -17,15 +17,31 @@ const SLOWEST: usize = 30;
 /// Tokens shown before a slow mask.
 const TOKENS_BEFORE: usize = 12;
 
-/// A mask that took long.
+/// A mask, or a token consumed, that took long.
 #[derive(Clone, Debug, Serialize)]
-pub struct SlowMask {
+pub struct SlowStep {
     pub us: f64,
     pub schema: String,
     pub instance: usize,
     pub position: usize,
     /// The end of the text before it.
     pub after: String,
+    /// The token of the text that follows.
+    pub token: String,
+    /// What the mask took, also where its token is what was slow.
+    pub work: Work,
+}
+
+/// A schema whose instances took long.
+#[derive(Clone, Debug, Serialize)]
+pub struct SlowSchema {
+    pub schema: String,
+    /// All masks and tokens.
+    pub us: f64,
+    /// Of the time of all schemas.
+    pub percent: f64,
+    pub masks: usize,
+    /// What its masks took together.
     pub work: Work,
 }
 
@@ -56,13 +72,18 @@ pub struct Kind {
     pub sets: f64,
 }
 
-/// The slowest masks of all outcomes, the slowest first.
-pub fn masks(schemas: &[Schema], outcomes: &[Outcome], tokenizer: &Tokenizer) -> Vec<SlowMask> {
+/// The slowest steps of all outcomes, the slowest first: masks or tokens, as `of` chooses.
+pub fn steps(
+    schemas: &[Schema],
+    outcomes: &[Outcome],
+    tokenizer: &Tokenizer,
+    of: fn(&Pass) -> &[u64],
+) -> Vec<SlowStep> {
     let mut slowest: Vec<(u64, usize, usize, usize)> = Vec::new();
     for (schema, outcome) in outcomes.iter().enumerate() {
         for (instance, walk) in outcome.walks.iter().enumerate() {
-            slowest
-                .extend(walk.pass.mask_ns.iter().enumerate().map(|(position, &ns)| (ns, schema, instance, position)));
+            let places = of(&walk.pass).iter().enumerate();
+            slowest.extend(places.map(|(position, &ns)| (ns, schema, instance, position)));
         }
         // Now and then, so that not all are kept.
         if slowest.len() > 100_000 {
@@ -71,14 +92,15 @@ pub fn masks(schemas: &[Schema], outcomes: &[Outcome], tokenizer: &Tokenizer) ->
     }
     keep_slowest(&mut slowest);
     let describe = |(ns, schema, instance, position): (u64, usize, usize, usize)| {
-        let before = &schemas[schema].instances[instance].tokens[..position];
-        let bytes = tokenizer.vocabulary.decode(&before[position.saturating_sub(TOKENS_BEFORE)..]);
-        SlowMask {
+        let tokens = &schemas[schema].instances[instance].tokens;
+        let text = |tokens: &[u32]| String::from_utf8_lossy(&tokenizer.vocabulary.decode(tokens)).into_owned();
+        SlowStep {
             us: us(ns),
             schema: schemas[schema].name.clone(),
             instance,
             position,
-            after: String::from_utf8_lossy(&bytes).into_owned(),
+            after: text(&tokens[position.saturating_sub(TOKENS_BEFORE)..position]),
+            token: text(&tokens[position..=position]),
             work: outcomes[schema].walks[instance].work.get(position).copied().unwrap_or_default(),
         }
     };
@@ -88,6 +110,28 @@ pub fn masks(schemas: &[Schema], outcomes: &[Outcome], tokenizer: &Tokenizer) ->
 fn keep_slowest<T: Ord>(items: &mut Vec<T>) {
     items.sort_unstable_by(|a, b| b.cmp(a));
     items.truncate(SLOWEST);
+}
+
+/// The schemas whose instances took longest, the longest first.
+pub fn schemas(schemas: &[Schema], outcomes: &[Outcome]) -> Vec<SlowSchema> {
+    let sum = |outcome: &Outcome| {
+        let passes = outcome.walks.iter().map(|walk| &walk.pass);
+        passes.flat_map(|pass| pass.mask_ns.iter().chain(&pass.consume_ns)).sum::<u64>()
+    };
+    let mut slowest: Vec<(u64, usize)> = outcomes.iter().map(sum).zip(0..).collect();
+    let total = slowest.iter().map(|&(ns, _)| ns).sum::<u64>().max(1);
+    keep_slowest(&mut slowest);
+    let describe = |(ns, index): (u64, usize)| {
+        let walks = &outcomes[index].walks;
+        SlowSchema {
+            schema: schemas[index].name.clone(),
+            us: us(ns),
+            percent: 100.0 * ns as f64 / total as f64,
+            masks: walks.iter().map(|walk| walk.pass.mask_ns.len()).sum(),
+            work: walks.iter().flat_map(|walk| &walk.work).fold(Work::default(), |sum, &work| sum.plus(work)),
+        }
+    };
+    slowest.into_iter().map(describe).collect()
 }
 
 /// The slowest compilations and refusals, the slowest first; for Larkspur with the share of the front end.

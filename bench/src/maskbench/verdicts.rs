@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::data::{Instance, Schema};
 use super::engines::Larkspur;
-use super::walk::{End, Outcome};
+use super::walk::{End, Outcome, Walk};
 use crate::engines::Engine;
 
 /// Instances named.
@@ -98,7 +98,7 @@ impl Verdicts {
             let before = (verdicts.right, verdicts.spelling_rejects);
             for (index, (instance, walk)) in schema.instances.iter().zip(&outcome.walks).enumerate() {
                 let our_end = ours.walks.get(index).map(|walk| &walk.end);
-                verdicts.add(schema, instance, &walk.end, our_end, judge);
+                verdicts.add(schema, instance, walk, our_end, judge);
             }
             let right = verdicts.right - before.0;
             let spelled = verdicts.spelling_rejects - before.1;
@@ -108,9 +108,9 @@ impl Verdicts {
         verdicts
     }
 
-    fn add(&mut self, schema: &Schema, instance: &Instance, end: &End, our_end: Option<&End>, judge: &mut Judge) {
+    fn add(&mut self, schema: &Schema, instance: &Instance, walk: &Walk, our_end: Option<&End>, judge: &mut Judge) {
         self.judged += 1;
-        let count = match (end, instance.valid) {
+        let (count, what) = match (&walk.end, instance.valid) {
             (End::Failed(message), _) => {
                 self.failed += 1;
                 return self.name(format!("{}: failed: {message}", schema.name));
@@ -121,19 +121,18 @@ impl Verdicts {
             }
             _ if judge.contradicts(schema, instance) => {
                 self.right += 1;
-                &mut self.labels_contradicted
+                (&mut self.labels_contradicted, "label contradicted")
             }
-            (End::Accepted, false) => &mut self.wrong_accepts,
+            (End::Accepted, false) => (&mut self.wrong_accepts, "wrong accept"),
             _ if our_end.is_some_and(|end| *end != End::Accepted) && judge.reads(schema, &instance.text) => {
-                &mut self.spelling_rejects
+                (&mut self.spelling_rejects, "spelling")
             }
-            _ => &mut self.wrong_rejects,
+            _ => (&mut self.wrong_rejects, "wrong reject"),
         };
         *count += 1;
-        if !matches!(end, End::Accepted) || !instance.valid {
-            let text: String = instance.text.chars().take(200).collect();
-            self.name(format!("{}: {end:?}, labelled {}: {text}", schema.name, instance.valid));
-        }
+        let (at, len) = (walk.pass.consume_ns.len(), instance.tokens.len());
+        let text: String = instance.text.chars().take(200).collect();
+        self.name(format!("{what}: {}: {:?} at token {at} of {len}: {text}", schema.name, walk.end));
     }
 
     fn name(&mut self, example: String) {

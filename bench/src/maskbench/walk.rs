@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::data::{Instance, Schema};
 use super::engines::{SchemaEngine, Work};
+use crate::engines::Engine;
 use crate::measure::{Clock, Pass, brief, is_allowed, thread_cpu_ns};
 
 /// An instance is given up after so long.
@@ -19,6 +20,8 @@ const INTERRUPTION: Duration = Duration::from_micros(20);
 pub struct Outcome {
     /// To compile, or to refuse.
     pub compile_ns: u64,
+    /// The first mask of all.
+    pub first_mask_ns: Option<u64>,
     pub refusal: Option<Refusal>,
     /// One for each instance; none if the schema was refused.
     pub walks: Vec<Walk>,
@@ -61,18 +64,17 @@ impl Outcome {
     /// Of two times of the same step the lesser counts: what the engine itself needs.
     pub fn merge(&mut self, other: Outcome) {
         self.compile_ns = self.compile_ns.min(other.compile_ns);
+        self.first_mask_ns = [self.first_mask_ns, other.first_mask_ns].into_iter().flatten().min();
         for (ours, theirs) in self.walks.iter_mut().zip(other.walks) {
             ours.cpu_ns = ours.cpu_ns.min(theirs.cpu_ns);
             ours.is_interrupted &= theirs.is_interrupted;
             ours.pass.merge(theirs.pass);
         }
     }
-
-    /// To compile and to make the first mask.
-    pub fn first_mask_ns(&self) -> Option<u64> {
-        Some(self.compile_ns + self.walks.first()?.pass.mask_ns.first()?)
-    }
 }
+
+/// Makes the matcher of an instance.
+type MakeMatcher<E> = fn(&E, &<E as Engine>::Grammar) -> Result<<E as Engine>::Matcher>;
 
 /// What a walk needs besides the grammar.
 pub struct Walker<E: SchemaEngine> {
@@ -92,14 +94,11 @@ impl<E: SchemaEngine> Walker<E> {
     pub fn cold(&mut self, schema: &Schema) -> (Outcome, Option<E::Grammar>) {
         let (result, compile_ns) = self.clock.time(|| self.engine.compile(&schema.text));
         match result {
-            Ok(grammar) => {
-                let walks = self.walks(&grammar, schema, E::matcher);
-                (Outcome { compile_ns, refusal: None, walks }, Some(grammar))
-            }
+            Ok(grammar) => (self.walked(&grammar, schema, compile_ns, E::matcher), Some(grammar)),
             Err(error) => {
                 let is_unsatisfiable = E::is_unsatisfiable(&error);
                 let refusal = Some(Refusal { message: brief(&error), is_unsatisfiable });
-                (Outcome { compile_ns, refusal, walks: Vec::new() }, None)
+                (Outcome { compile_ns, refusal, ..Outcome::default() }, None)
             }
         }
     }
@@ -112,15 +111,25 @@ impl<E: SchemaEngine> Walker<E> {
             // The first walk only teaches the lexer that the second shares.
             self.walks(grammar, schema, E::warm_matcher);
         }
-        Outcome { compile_ns, refusal: None, walks: self.walks(grammar, schema, E::warm_matcher) }
+        self.walked(grammar, schema, compile_ns, E::warm_matcher)
     }
 
-    fn walks(
-        &mut self,
-        grammar: &E::Grammar,
-        schema: &Schema,
-        matcher: fn(&E, &E::Grammar) -> Result<E::Matcher>,
-    ) -> Vec<Walk> {
+    fn walked(&mut self, grammar: &E::Grammar, schema: &Schema, compile_ns: u64, matcher: MakeMatcher<E>) -> Outcome {
+        let walks = self.walks(grammar, schema, matcher);
+        let first_mask_ns = match walks.first() {
+            Some(walk) => walk.pass.mask_ns.first().copied(),
+            // Some schemas have no instances.
+            None => matcher(&self.engine, grammar).ok().map(|mut matcher| {
+                let (result, ns) = self.clock.time(|| E::mask(&mut matcher, &mut self.mask));
+                // What it says is not asked for.
+                drop(result);
+                ns
+            }),
+        };
+        Outcome { compile_ns, first_mask_ns, refusal: None, walks }
+    }
+
+    fn walks(&mut self, grammar: &E::Grammar, schema: &Schema, matcher: MakeMatcher<E>) -> Vec<Walk> {
         schema.instances.iter().map(|instance| self.walk(grammar, matcher(&self.engine, grammar), instance)).collect()
     }
 

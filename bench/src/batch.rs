@@ -7,12 +7,13 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use serde::Serialize;
 
 use crate::cases::{CASES, Case};
 use crate::engines::{Engine, Larkspur, LlGuidance};
-use crate::machine::{self, Machine, Versions};
+use crate::machine::{self, Machine, Versions, voluntary_switches};
+use crate::measure::{thread_cpu_ns, us};
 use crate::report::{Table, short};
 use crate::vocabulary::{for_larkspur, for_llguidance, token_bytes, tokenize};
 
@@ -67,7 +68,7 @@ impl Sharing {
     }
 }
 
-/// One engine, what is shared, and so many threads. Masks, and tokens after them, per second of the wall clock.
+/// One engine, what is shared, and so many threads.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     engine: &'static str,
@@ -75,9 +76,31 @@ struct Row {
     what: &'static str,
     threads: usize,
     /// Right after compiling.
-    cold_per_second: f64,
+    cold: Rate,
     /// The same again with new matchers.
-    warm_per_second: f64,
+    warm: Rate,
+}
+
+/// How fast all threads together were.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Rate {
+    /// By the wall clock, which says little while others use the cores.
+    masks_per_second: f64,
+    /// CPU time of all threads for each mask and the token after it.
+    cpu_us: f64,
+    /// How often a thread went to sleep, for a lock, per 1,000 masks.
+    waits_per_1000: f64,
+}
+
+impl Rate {
+    /// The better of each figure.
+    fn best(self, other: Rate) -> Rate {
+        Rate {
+            masks_per_second: self.masks_per_second.max(other.masks_per_second),
+            cpu_us: self.cpu_us.min(other.cpu_us),
+            waits_per_1000: self.waits_per_1000.min(other.waits_per_1000),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -170,7 +193,7 @@ impl Plan<'_> {
         E::Mask: Send,
     {
         eprintln!("{}, {}, {} threads", self.what, E::NAME, self.threads);
-        let (mut cold, mut warm) = (0.0f64, 0.0f64);
+        let mut best: Option<(Rate, Rate)> = None;
         for _ in 0..self.args.repeat.max(1) {
             let engine_count = if self.sharing == Sharing::Nothing { self.threads } else { 1 };
             let engines = (0..engine_count).map(|_| engine()).collect::<Result<Vec<E>>>()?;
@@ -179,15 +202,16 @@ impl Plan<'_> {
                 grammars
                     .push(self.works.iter().map(|work| engine.compile(work.case.grammar)).collect::<Result<Vec<_>>>()?);
             }
-            cold = cold.max(self.rate(&engines, &grammars)?);
-            warm = warm.max(self.rate(&engines, &grammars)?);
+            let rates = (self.rate(&engines, &grammars)?, self.rate(&engines, &grammars)?);
+            best = Some(best.map_or(rates, |best| (best.0.best(rates.0), best.1.best(rates.1))));
         }
+        let (cold, warm) = best.unwrap_or_default();
         let Self { sharing, what, threads, .. } = *self;
-        Ok(Row { engine: E::NAME, sharing, what, threads, cold_per_second: cold, warm_per_second: warm })
+        Ok(Row { engine: E::NAME, sharing, what, threads, cold, warm })
     }
 
-    /// Masks per second of all threads together, with new matchers.
-    fn rate<E: Engine>(&self, engines: &[E], grammars: &[Vec<E::Grammar>]) -> Result<f64>
+    /// One run of all threads, with new matchers.
+    fn rate<E: Engine>(&self, engines: &[E], grammars: &[Vec<E::Grammar>]) -> Result<Rate>
     where
         E::Matcher: Send,
         E::Mask: Send,
@@ -201,7 +225,7 @@ impl Plan<'_> {
             let matcher = engines[engine].matcher(&grammars[engine][work])?;
             hands[thread].push(self.reader(matcher, index, work)?);
         }
-        let masks = self.args.matchers * self.args.steps;
+        let masks = (self.args.matchers * self.args.steps) as f64;
         let barrier = Barrier::new(self.threads + 1);
         let (begin, results) = thread::scope(|scope| {
             let spawned: Vec<_> = hands
@@ -212,7 +236,9 @@ impl Plan<'_> {
                     let steps = self.args.steps;
                     scope.spawn(move || {
                         barrier.wait();
-                        step_all::<E>(hand, mask, steps).map(|()| Instant::now())
+                        let before = (thread_cpu_ns(), voluntary_switches());
+                        step_all::<E>(hand, mask, steps)?;
+                        Ok((Instant::now(), thread_cpu_ns() - before.0, voluntary_switches() - before.1))
                     })
                 })
                 .collect();
@@ -220,14 +246,20 @@ impl Plan<'_> {
             let begin = Instant::now();
             (begin, spawned.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>())
         });
-        let mut end = begin;
+        let (mut end, mut cpu_ns, mut waits) = (begin, 0, 0);
         for result in results {
-            match result {
-                Ok(result) => end = end.max(result?),
-                Err(_) => bail!("a thread of {} panicked", E::NAME),
-            }
+            let result: Result<(Instant, u64, u64)> =
+                result.unwrap_or_else(|_| Err(anyhow!("a thread of {} panicked", E::NAME)));
+            let (thread_end, thread_cpu_ns, thread_waits) = result?;
+            end = end.max(thread_end);
+            cpu_ns += thread_cpu_ns;
+            waits += thread_waits;
         }
-        Ok(masks as f64 / (end - begin).as_secs_f64())
+        Ok(Rate {
+            masks_per_second: masks / (end - begin).as_secs_f64(),
+            cpu_us: us(cpu_ns) / masks,
+            waits_per_1000: waits as f64 * 1_000.0 / masks,
+        })
     }
 
     /// Puts a matcher at its place in the text.
@@ -269,22 +301,31 @@ impl Report {
             self.steps,
             self.repeats
         );
-        let columns =
-            ["matchers of", "engine", "threads", "cold masks/s", "to 1 thread", "warm masks/s", "to 1 thread"];
+        let columns = [
+            "matchers of",
+            "engine",
+            "threads",
+            "cold masks/s",
+            "to 1 thread",
+            "CPU us",
+            "sleeps per 1,000",
+            "warm masks/s",
+            "to 1 thread",
+            "CPU us",
+            "sleeps per 1,000",
+        ];
         let mut table = Table::new(&columns, 2);
         for row in &self.rows {
-            let one =
-                self.rows.iter().find(|one| one.threads == 1 && one.engine == row.engine && one.sharing == row.sharing);
-            let ratio = |rate: fn(&Row) -> f64| one.map_or("-".to_owned(), |one| short(rate(row) / rate(one)));
-            table.row(&[
-                row.what.to_owned(),
-                row.engine.to_owned(),
-                row.threads.to_string(),
-                short(row.cold_per_second),
-                ratio(|row| row.cold_per_second),
-                short(row.warm_per_second),
-                ratio(|row| row.warm_per_second),
-            ]);
+            let is_one = |one: &&Row| one.threads == 1 && one.engine == row.engine && one.sharing == row.sharing;
+            let one = self.rows.iter().find(is_one);
+            let mut cells = vec![row.what.to_owned(), row.engine.to_owned(), row.threads.to_string()];
+            for of in [(|row| row.cold) as fn(&Row) -> Rate, |row| row.warm] {
+                let rate = of(row);
+                cells.push(short(rate.masks_per_second));
+                cells.push(one.map_or("-".to_owned(), |one| short(rate.masks_per_second / of(one).masks_per_second)));
+                cells.extend([rate.cpu_us, rate.waits_per_1000].map(short));
+            }
+            table.row(&cells);
         }
         table.finish(&mut out);
         out

@@ -1,6 +1,7 @@
 //! Which schemas are run in which order, as the engines get them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -44,10 +45,13 @@ pub struct Plan {
 impl Plan {
     /// Reads a folder, shuffles its schemas, and takes the first `warm_up` of them and then `limit` more, or all.
     pub fn read(folder: &Path, tokenizer: &Tokenizer, warm_up: usize, limit: Option<usize>) -> Result<Self> {
-        let suite = Suite::read(folder).with_context(|| folder.display().to_string())?;
-        let mut cases = suite.cases;
-        shuffle(&mut cases);
-        cases.truncate(limit.map_or(cases.len(), |limit| warm_up.saturating_add(limit)));
+        let mut names = names(folder).with_context(|| folder.display().to_string())?;
+        shuffle(&mut names);
+        names.truncate(limit.map_or(names.len(), |limit| warm_up.saturating_add(limit)));
+        let places: HashMap<OsString, usize> = names.into_iter().zip(0..).collect();
+        let place = |name: Option<&OsStr>| name.and_then(|name| places.get(name).copied());
+        let mut cases = Suite::read_some(folder, |path| place(path.file_name()).is_some())?.cases;
+        cases.sort_by_cached_key(|case| place(Some(OsStr::new(&format!("{}.json", case.file)))));
         ensure!(cases.len() > warm_up, "{} schemas are not enough for a warm-up of {warm_up}", cases.len());
         let mut seen = HashSet::new();
         let mut schemas: Vec<Schema> = Vec::with_capacity(cases.len());
@@ -63,6 +67,14 @@ impl Plan {
         let instances = || self.measured.iter().flat_map(|schema| &schema.instances);
         (instances().map(|instance| instance.text.len()).sum(), instances().map(|instance| instance.tokens.len()).sum())
     }
+}
+
+/// The JSON files of a folder, in order.
+fn names(folder: &Path) -> Result<Vec<OsString>> {
+    let mut names = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect::<Result<Vec<_>>>()?;
+    names.retain(|name| Path::new(name).extension().is_some_and(|extension| extension == "json"));
+    names.sort();
+    Ok(names)
 }
 
 /// R. Fisher, F. Yates, in D. Knuth's form: TAOCP 2, 3.4.2, algorithm P.

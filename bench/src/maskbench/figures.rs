@@ -28,6 +28,14 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// What [`times`](Self::times) are called.
+    pub const TIMES: [&str; 5] = ["mask", "consume", "both", "compile", "to first mask"];
+
+    /// All but refusals, in the order in which they are shown.
+    pub fn times(&self) -> [Spread; 5] {
+        [self.mask, self.consume, self.both, self.compile, self.ttfm]
+    }
+
     /// The figures of some schemas, given what reading the clock twice takes.
     pub fn of<'a>(outcomes: impl Iterator<Item = &'a Outcome>, clock_ns: u64) -> Self {
         let mut figures = Self::default();

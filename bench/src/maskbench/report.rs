@@ -17,7 +17,7 @@ use super::tokenizer::Tokenizer;
 use super::verdicts::{Judge, Verdicts};
 use super::walk::Outcome;
 use crate::machine::{Machine, Versions};
-use crate::measure::{Spread, us};
+use crate::measure::us;
 use crate::report::{Table, cell, quote, short};
 
 /// Everything.
@@ -298,22 +298,14 @@ impl Report {
         out.push_str("## All settings\n\n");
         let columns: Vec<&str> = ["setting", "engine", "what"].into_iter().chain(PERCENTILES).collect();
         let mut table = Table::new(&columns, 3);
-        let of: [(&str, fn(&Figures) -> Spread); 5] = [
-            ("mask", |figures| figures.mask),
-            ("consume", |figures| figures.consume),
-            ("both", |figures| figures.both),
-            ("compile", |figures| figures.compile),
-            ("to first mask", |figures| figures.ttfm),
-        ];
-        let settings: Vec<&str> = self.larkspur.settings().map(|(name, _)| name).collect();
-        for wanted in settings {
-            for (what, spread) in of {
+        for (wanted, _) in self.larkspur.settings() {
+            for (index, what) in Figures::TIMES.into_iter().enumerate() {
                 for (name, engine) in self.engines() {
                     let Some((_, setting)) = engine.settings().find(|(setting, _)| *setting == wanted) else {
                         continue;
                     };
                     let mut cells = vec![wanted.to_owned(), name.to_owned(), what.to_owned()];
-                    cells.extend(spread(&setting.figures).values().map(short));
+                    cells.extend(setting.figures.times()[index].values().map(short));
                     table.row(&cells);
                 }
             }

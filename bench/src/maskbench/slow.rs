@@ -1,5 +1,6 @@
 //! The slowest masks and compilations, and where the time of all masks goes.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use larkspur::{CompileOptions, Limits, Source};
@@ -60,7 +61,7 @@ pub struct SlowCompile {
 #[derive(Clone, Debug, Serialize)]
 pub struct Kind {
     pub what: String,
-    pub masks: usize,
+    pub masks: u64,
     /// Of all masks, and of the time of all, in percent.
     pub masks_percent: f64,
     pub time_percent: f64,
@@ -188,41 +189,50 @@ fn kind_of(work: Work) -> (usize, usize) {
 
 const BUILT: [&str; 4] = ["in the memo", "", "1 to 10 lexer states", "more lexer states"];
 
+/// Masks of one kind, added up.
+#[derive(Default)]
+struct Group {
+    masks: u64,
+    ns: u64,
+    max_ns: u64,
+    work: Work,
+}
+
 /// Groups all masks whose work was counted.
 pub fn kinds(outcomes: &[Outcome]) -> Vec<Kind> {
-    let mut groups: Vec<((usize, usize), Vec<(u64, Work)>)> = Vec::new();
+    let mut groups: BTreeMap<(bool, usize, usize), Group> = BTreeMap::new();
+    let mut all = Group::default();
     for walk in outcomes.iter().flat_map(|outcome| &outcome.walks) {
         for (&ns, &work) in walk.pass.mask_ns.iter().zip(&walk.work) {
-            let kind = kind_of(work);
-            match groups.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, masks)) => masks.push((ns, work)),
-                None => groups.push((kind, vec![(ns, work)])),
-            }
+            let (nodes, built) = kind_of(work);
+            // Those in the memo come first.
+            let group = groups.entry((built != 0, nodes, built)).or_default();
+            group.masks += 1;
+            group.ns += ns;
+            group.max_ns = group.max_ns.max(ns);
+            group.work = group.work.plus(work);
+            all.masks += 1;
+            all.ns += ns;
         }
     }
-    groups.sort_by_key(|&((nodes, built), _)| (built != 0, nodes, built));
-    let total = |of: fn(&(u64, Work)) -> u64| groups.iter().flat_map(|(_, masks)| masks).map(of).sum::<u64>().max(1);
-    let (all_masks, all_ns) = (total(|_| 1) as f64, total(|&(ns, _)| ns) as f64);
-    let describe = |((nodes, built), masks): &((usize, usize), Vec<(u64, Work)>)| {
-        let count = masks.len() as f64;
-        let sum = |of: fn(&(u64, Work)) -> u64| masks.iter().map(of).sum::<u64>() as f64;
-        let ns = sum(|&(ns, _)| ns);
+    let describe = |((_, nodes, built), group): ((bool, usize, usize), Group)| {
+        let count = group.masks as f64;
         let what = match built {
             0 => BUILT[0].to_owned(),
-            1 => NODES[*nodes].1.to_owned(),
-            _ => format!("{}, {}", NODES[*nodes].1, BUILT[*built]),
+            1 => NODES[nodes].1.to_owned(),
+            _ => format!("{}, {}", NODES[nodes].1, BUILT[built]),
         };
         Kind {
             what,
-            masks: masks.len(),
-            masks_percent: 100.0 * count / all_masks,
-            time_percent: 100.0 * ns / all_ns,
-            mean_us: ns / count / 1e3,
-            max_us: us(masks.iter().map(|&(ns, _)| ns).max().unwrap_or(0)),
-            nodes: sum(|(_, work)| work.nodes) / count,
-            lexer_states: sum(|(_, work)| work.lexer_states) / count,
-            sets: sum(|(_, work)| work.sets) / count,
+            masks: group.masks,
+            masks_percent: 100.0 * count / all.masks as f64,
+            time_percent: 100.0 * group.ns as f64 / all.ns.max(1) as f64,
+            mean_us: us(group.ns) / count,
+            max_us: us(group.max_ns),
+            nodes: group.work.nodes as f64 / count,
+            lexer_states: group.work.lexer_states as f64 / count,
+            sets: group.work.sets as f64 / count,
         }
     };
-    groups.iter().map(describe).collect()
+    groups.into_iter().map(describe).collect()
 }

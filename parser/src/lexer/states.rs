@@ -130,6 +130,8 @@ pub(crate) struct Lexer {
     excepted_ids: FxHashMap<(Expr, TrieId), Rest>,
     /// Whether the expression matches a text that is not in the trie.
     has_others: FxHashMap<(Expr, TrieId), bool>,
+    /// States with counts clamped: see [`Lexer::clamped`].
+    clamped: FxHashMap<LexStateId, LexStateId>,
     /// [`Lexer::is_late`] as far as it is known. Indexed by lexeme; empty if none is.
     pub(super) late: Vec<Option<bool>>,
 }
@@ -173,6 +175,7 @@ impl Lexer {
             excepted: Vec::new(),
             excepted_ids: FxHashMap::default(),
             has_others: FxHashMap::default(),
+            clamped: FxHashMap::default(),
             late: Vec::new(),
         };
         lexer.lexeme_set(&[]);
@@ -552,6 +555,32 @@ impl Lexer {
         entries.sort_unstable();
         entries.dedup();
         self.intern(StateKey { entries: entries.into(), kind: key.kind }).map(Some)
+    }
+
+    /// A state that is like this one for all who look at most `horizon` bytes ahead, always the same number: counts that
+    /// cannot end there do not count.
+    pub fn clamped(&mut self, id: LexStateId, horizon: u32) -> Result<LexStateId, Fault> {
+        if let Some(&known) = self.clamped.get(&id) {
+            return Ok(known);
+        }
+        let key = self.states[id].key.clone();
+        let mut entries = key.entries.clone();
+        for (lexeme, rest) in &mut entries {
+            if matches!(self.cfg.lexemes[*lexeme].pattern, Pattern::Regex(_)) && *rest & EXCEPTED == 0 {
+                *rest = self.arena.clamped(Expr::from_raw(*rest), horizon).to_raw();
+            }
+        }
+        let clamped = match entries == key.entries {
+            true => id,
+            false => {
+                let mut entries = entries.into_vec();
+                entries.sort_unstable();
+                entries.dedup();
+                self.intern(StateKey { entries: entries.into(), kind: key.kind })?
+            }
+        };
+        self.clamped.insert(id, clamped);
+        Ok(clamped)
     }
 
     /// Whether of a state without exceptions something stays live whatever finitely many texts recorded lexemes leave out:

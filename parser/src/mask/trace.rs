@@ -47,12 +47,14 @@ impl Trace {
         let threads = machine.threads(cursor);
         let mut agenda: Vec<(PieceId, LexStateId, SetId)> =
             threads.iter().map(|thread| (ALL, thread.lex, thread.set)).collect();
+        let horizon = slicer.horizon;
         let mut seen: FxHashSet<(PieceId, LexStateId, SetId)> = FxHashSet::default();
         while let Some((piece, lex, set)) = agenda.pop() {
             if seen.len() >= PLACES_MAX {
                 return Ok(None);
             }
             work.add(PLACE_WORK)?;
+            let lex = machine.lexer.clamped(lex, horizon)?;
             let id = terms.term(slicer, (piece, lex), &mut machine.lexer, work)?;
             let term = terms.get(id);
             for &lex in &term.ignored {

@@ -260,4 +260,3 @@ fn inside_after(lexer: &mut Lexer, from: LexStateId, byte: u8, quick: u32) -> Re
     let state = lexer.state(next);
     Ok((next != DEAD && !state.is_late && state.kind != StateKind::LazyEnd).then_some(next))
 }
-

@@ -47,7 +47,13 @@ pub(crate) struct Slicer {
     pub slices: Vec<Slice>,
     /// Tokens that belong to no slice.
     pub rest: TokenTrie,
+    /// Words of a mask.
+    pub words_len: usize,
 }
+
+/// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rest. Their nodes are
+/// numbered one trie after the other.
+pub(crate) type PieceNode = u32;
 
 /// A slice, its automaton, and the tokens that belong to it.
 #[derive(Debug)]
@@ -108,7 +114,41 @@ impl Slicer {
             slices.push(Slice { automaton, unbounded, mask, trie });
         }
         let rest = trie.subset(|id| slice_of[id as usize] == u8::MAX);
-        Ok(Self { slices, rest })
+        Ok(Self { slices, rest, words_len: vocabulary.len().div_ceil(32) })
+    }
+
+    /// The tries that the vocabulary is sorted into.
+    pub fn tries(&self) -> impl Iterator<Item = &TokenTrie> {
+        self.slices.iter().map(|slice| &slice.trie).chain([&self.rest])
+    }
+
+    /// The trie that a node is in, and the number of that trie's root.
+    pub fn trie_of(&self, node: PieceNode) -> (&TokenTrie, PieceNode) {
+        let mut root = 0;
+        for trie in self.slices.iter().map(|slice| &slice.trie) {
+            let end = root + trie.len() as PieceNode;
+            if node < end {
+                return (trie, root);
+            }
+            root = end;
+        }
+        (&self.rest, root)
+    }
+}
+
+/// Which slices lexer states take, as far as it was asked.
+#[derive(Default, Debug)]
+pub(crate) struct Contained(FxHashMap<(LexStateId, usize), bool>);
+
+impl Contained {
+    /// [`Slice::is_contained`] of a slice, by its number.
+    pub fn ask(&mut self, slicer: &Slicer, index: usize, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
+        if let Some(&known) = self.0.get(&(lex, index)) {
+            return Ok(known);
+        }
+        let answer = slicer.slices[index].is_contained(lexer, lexer.mode(), lex)?;
+        self.0.insert((lex, index), answer);
+        Ok(answer)
     }
 }
 

@@ -194,6 +194,10 @@ impl Lexer {
         }
     }
 
+    pub fn mode(&self) -> LexerMode {
+        self.cfg.mode
+    }
+
     pub fn state_count(&self) -> usize {
         self.states.len()
     }

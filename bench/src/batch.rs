@@ -52,6 +52,9 @@ enum Sharing {
     Nothing,
 }
 
+/// Batches in the warm measurement, which is short.
+const WARM_ROUNDS: usize = 5;
+
 /// Grammars of the benchmark.
 const ONE: &[&str] = &["json"];
 const SEVERAL: &[&str] = &["json", "arithmetic", "sql", "c"];
@@ -202,7 +205,7 @@ impl Plan<'_> {
                 grammars
                     .push(self.works.iter().map(|work| engine.compile(work.case.grammar)).collect::<Result<Vec<_>>>()?);
             }
-            let rates = (self.rate(&engines, &grammars)?, self.rate(&engines, &grammars)?);
+            let rates = (self.rate(&engines, &grammars, 1)?, self.rate(&engines, &grammars, WARM_ROUNDS)?);
             best = Some(best.map_or(rates, |best| (best.0.best(rates.0), best.1.best(rates.1))));
         }
         let (cold, warm) = best.unwrap_or_default();
@@ -210,24 +213,18 @@ impl Plan<'_> {
         Ok(Row { engine: E::NAME, sharing, what, threads, cold, warm })
     }
 
-    /// One run of all threads, with new matchers.
-    fn rate<E: Engine>(&self, engines: &[E], grammars: &[Vec<E::Grammar>]) -> Result<Rate>
+    /// One run of all threads, with new matchers, in so many rounds.
+    fn rate<E: Engine>(&self, engines: &[E], grammars: &[Vec<E::Grammar>], rounds: usize) -> Result<Rate>
     where
         E::Matcher: Send,
         E::Mask: Send,
     {
-        let mut hands: Vec<Vec<Reader<E>>> = (0..self.threads).map(|_| Vec::new()).collect();
-        for index in 0..self.args.matchers {
-            let thread = index % self.threads;
-            let engine = thread % engines.len();
-            // Each thread gets all grammars.
-            let work = index / self.threads % self.works.len();
-            let matcher = engines[engine].matcher(&grammars[engine][work])?;
-            hands[thread].push(self.reader(matcher, index, work)?);
-        }
-        let masks = (self.args.matchers * self.args.steps) as f64;
-        let barrier = Barrier::new(self.threads + 1);
-        let (begin, results) = thread::scope(|scope| {
+        let hands = (0..self.threads)
+            .map(|thread| (0..rounds).map(|_| self.batch(engines, grammars, thread)).collect())
+            .collect::<Result<Vec<Vec<Vec<Reader<E>>>>>>()?;
+        let masks = (self.args.matchers * self.args.steps * rounds) as f64;
+        let barrier = Barrier::new(self.threads);
+        let results = thread::scope(|scope| {
             let spawned: Vec<_> = hands
                 .into_iter()
                 .enumerate()
@@ -236,30 +233,38 @@ impl Plan<'_> {
                     let steps = self.args.steps;
                     scope.spawn(move || {
                         barrier.wait();
-                        let before = (thread_cpu_ns(), voluntary_switches());
-                        step_all::<E>(hand, mask, steps)?;
-                        Ok((Instant::now(), thread_cpu_ns() - before.0, voluntary_switches() - before.1))
+                        Spent::of(|| step_all::<E>(hand, mask, steps))
                     })
                 })
                 .collect();
-            barrier.wait();
-            let begin = Instant::now();
-            (begin, spawned.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>())
+            spawned.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
         });
-        let (mut end, mut cpu_ns, mut waits) = (begin, 0, 0);
-        for result in results {
-            let result: Result<(Instant, u64, u64)> =
-                result.unwrap_or_else(|_| Err(anyhow!("a thread of {} panicked", E::NAME)));
-            let (thread_end, thread_cpu_ns, thread_waits) = result?;
-            end = end.max(thread_end);
-            cpu_ns += thread_cpu_ns;
-            waits += thread_waits;
-        }
+        let panicked = |_| Err(anyhow!("a thread of {} panicked", E::NAME));
+        let spent =
+            results.into_iter().map(|result| result.unwrap_or_else(panicked)).collect::<Result<Vec<Spent>>>()?;
+        let begin = spent.iter().map(|spent| spent.begin).min().context("there is a thread")?;
+        let end = spent.iter().map(|spent| spent.end).max().context("there is a thread")?;
         Ok(Rate {
             masks_per_second: masks / (end - begin).as_secs_f64(),
-            cpu_us: us(cpu_ns) / masks,
-            waits_per_1000: waits as f64 * 1_000.0 / masks,
+            cpu_us: us(spent.iter().map(|spent| spent.cpu_ns).sum()) / masks,
+            waits_per_1000: spent.iter().map(|spent| spent.waits).sum::<u64>() as f64 * 1_000.0 / masks,
         })
+    }
+
+    /// The readers of one thread.
+    fn batch<E: Engine>(
+        &self,
+        engines: &[E],
+        grammars: &[Vec<E::Grammar>],
+        thread: usize,
+    ) -> Result<Vec<Reader<'_, E>>> {
+        let engine = thread % engines.len();
+        let reader = |index: usize| {
+            // Each thread gets all grammars.
+            let work = index / self.threads % self.works.len();
+            self.reader(engines[engine].matcher(&grammars[engine][work])?, index, work)
+        };
+        (thread..self.args.matchers).step_by(self.threads).map(reader).collect()
     }
 
     /// Puts a matcher at its place in the text.
@@ -273,15 +278,34 @@ impl Plan<'_> {
     }
 }
 
-/// Masks and tokens of all readers in turn, as a server steps through its batch.
-fn step_all<E: Engine>(mut readers: Vec<Reader<E>>, mut mask: E::Mask, steps: usize) -> Result<()> {
-    for step in 0..steps {
-        for reader in &mut readers {
-            E::mask(&mut reader.matcher, &mut mask)?;
-            E::consume(&mut reader.matcher, reader.tokens[step])?;
+/// Masks and tokens of all readers in turn, as a server steps through its batch; then the next batch.
+fn step_all<E: Engine>(rounds: Vec<Vec<Reader<E>>>, mut mask: E::Mask, steps: usize) -> Result<()> {
+    for mut readers in rounds {
+        for step in 0..steps {
+            for reader in &mut readers {
+                E::mask(&mut reader.matcher, &mut mask)?;
+                E::consume(&mut reader.matcher, reader.tokens[step])?;
+            }
         }
     }
     Ok(())
+}
+
+/// What a thread has spent.
+struct Spent {
+    begin: Instant,
+    end: Instant,
+    cpu_ns: u64,
+    waits: u64,
+}
+
+impl Spent {
+    fn of(f: impl FnOnce() -> Result<()>) -> Result<Self> {
+        let (waits, cpu_ns, begin) = (voluntary_switches(), thread_cpu_ns(), Instant::now());
+        f()?;
+        let (end, cpu_ns, waits) = (Instant::now(), thread_cpu_ns() - cpu_ns, voluntary_switches() - waits);
+        Ok(Self { begin, end, cpu_ns, waits })
+    }
 }
 
 impl Report {

@@ -59,6 +59,9 @@ pub struct Args {
     /// How JSON is spelled: as generators write it, which is the peer's language, or in any way.
     #[arg(long, value_enum, default_value_t = Profile::Generator)]
     profile: Profile,
+    /// Objects may repeat keys in Larkspur, too, as in the peer; by default its masks do not allow that.
+    #[arg(long)]
+    repeat_keys: bool,
     /// The peer's matchers share the lexer in the cold settings, too. MaskBench gives each instance a copy.
     #[arg(long)]
     peer_shares: bool,
@@ -88,10 +91,11 @@ pub fn run(args: &Args) -> Result<()> {
     let begin = Instant::now();
     let mut machine = Machine::here();
     let tokenizer = Tokenizer::named(&args.tokenizer, &args.dir)?;
-    let spelling = match args.profile {
+    let mut spelling = match args.profile {
         Profile::Generator => Spelling::generator(),
         Profile::Validator => Spelling::validator(),
     };
+    spelling.unique_keys &= !args.repeat_keys;
     let setup = Setup { spelling, peer_shares: args.peer_shares };
     if let Some(engine) = &args.memory_child {
         return memory::obey(engine, &tokenizer, &setup);
@@ -110,7 +114,10 @@ pub fn run(args: &Args) -> Result<()> {
     let mut llguidance = both.1.map(|theirs| EngineReport::new(&plan, theirs, both, &mut judge, &tokenizer, None));
     if args.memory {
         let profile = args.profile.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-        let arguments = ["--tokenizer", &args.tokenizer, "--profile", &profile].map(str::to_owned);
+        let mut arguments = ["--tokenizer", &args.tokenizer, "--profile", &profile].map(str::to_owned).to_vec();
+        if args.repeat_keys {
+            arguments.push("--repeat-keys".to_owned());
+        }
         let schemas = || plan.warm_up.iter().chain(&plan.measured);
         larkspur.memory = Some(memory::measure(engines::Larkspur::NAME, &args.dir, &arguments, schemas())?);
         if let Some(peer) = &mut llguidance {
@@ -127,6 +134,7 @@ pub fn run(args: &Args) -> Result<()> {
             tokenizer: tokenizer.name.clone(),
             vocabulary_len: tokenizer.vocabulary.len(),
             profile: args.profile,
+            repeat_keys: args.repeat_keys,
             peer_shares: args.peer_shares,
             repeats: effort.repeats,
             warm_up: plan.warm_up.len(),

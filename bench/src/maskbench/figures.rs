@@ -22,6 +22,8 @@ pub struct Figures {
     pub refuse: Spread,
     /// CPU time of all walks, less what the clock takes, for each mask. It holds what the benchmark itself does, too.
     pub cpu_mean: f64,
+    /// Masks found in the memo, of those that were counted.
+    pub memo_hit_percent: Option<f64>,
     /// Walks, and those of which every repetition was interrupted.
     pub walks: usize,
     pub walks_interrupted: usize,
@@ -41,7 +43,7 @@ impl Figures {
         let mut figures = Self::default();
         let (mut mask, mut consume, mut both) = (Vec::new(), Vec::new(), Vec::new());
         let (mut compile, mut ttfm, mut refuse) = (Vec::new(), Vec::new(), Vec::new());
-        let mut cpu_ns = 0;
+        let (mut cpu_ns, mut hits, mut counted) = (0, 0, 0);
         for outcome in outcomes {
             if outcome.refusal.is_some() {
                 refuse.push(outcome.compile_ns);
@@ -58,12 +60,15 @@ impl Figures {
                 both.extend(pass.mask_ns.iter().zip(consumed).map(|(mask, consume)| mask + consume));
                 let steps = (pass.mask_ns.len() + pass.consume_ns.len()) as u64;
                 cpu_ns += walk.cpu_ns.saturating_sub(steps * clock_ns);
+                hits += walk.work.iter().map(|work| work.hits).sum::<u64>();
+                counted += walk.work.len();
                 figures.walks += 1;
                 figures.walks_interrupted += usize::from(walk.is_interrupted);
             }
         }
         figures.schemas = compile.len();
         figures.masks = mask.len();
+        figures.memo_hit_percent = (counted > 0).then(|| 100.0 * hits as f64 / counted as f64);
         figures.cpu_mean = us(cpu_ns) / mask.len().max(1) as f64;
         [figures.mask, figures.consume, figures.both] = [mask, consume, both].map(|times| Spread::of(&times));
         [figures.compile, figures.ttfm, figures.refuse] = [compile, ttfm, refuse].map(|times| Spread::of(&times));

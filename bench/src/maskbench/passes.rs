@@ -25,8 +25,6 @@ pub struct Series {
     pub warm: Vec<Outcome>,
     /// What each grammar held after the cold pass; none of those that were refused.
     pub inside: Vec<GrammarStats>,
-    /// The same after the warm pass.
-    pub inside_warm: Vec<GrammarStats>,
     pub batches: Batches,
     /// What reading the clock takes.
     pub clock_ns: u64,
@@ -129,9 +127,6 @@ impl<'s, E: SchemaEngine> Side<'s, E> {
         };
         let outcome = self.walker.warm(schema, &grammar);
         keep(&mut self.series.warm, index, outcome);
-        if is_first {
-            self.series.inside_warm.extend(E::inside(&grammar));
-        }
         if is_last {
             let walks = &self.series.warm[index].walks;
             let accepted = |index: usize| schema.instances[index].valid && walks[index].end == End::Accepted;

@@ -39,6 +39,7 @@ pub struct Settings {
     pub tokenizer: String,
     pub vocabulary_len: usize,
     pub profile: Profile,
+    pub repeat_keys: bool,
     pub peer_shares: bool,
     pub repeats: usize,
     pub warm_up: usize,
@@ -63,7 +64,6 @@ pub struct EngineReport {
     pub warm: Option<Setting>,
     pub batches: Option<BatchFigures>,
     pub inside: Option<Inside>,
-    pub inside_warm: Option<Inside>,
     pub memory: Option<Memory>,
     pub kinds: Vec<Kind>,
     pub kinds_warm: Vec<Kind>,
@@ -83,12 +83,10 @@ pub struct Setting {
     pub counts: Verdicts,
 }
 
-/// What all grammars held together, and the largest.
+/// What all grammars held together after the cold pass, and the largest. A grammar that has begun a new epoch tells only of
+/// that.
 #[derive(Serialize)]
 pub struct Inside {
-    pub memo_hits: u64,
-    pub memo_misses: u64,
-    pub memo_hit_percent: f64,
     pub trie_nodes: u64,
     pub scan_hits: u64,
     pub scan_misses: u64,
@@ -104,13 +102,9 @@ pub struct Inside {
 impl Inside {
     fn of(stats: &[GrammarStats]) -> Option<Self> {
         let sum = |of: fn(&GrammarStats) -> u64| stats.iter().map(of).sum::<u64>();
-        let (hits, misses) = (sum(|stats| stats.masks.hits), sum(|stats| stats.masks.misses));
         let mut bytes: Vec<u64> = stats.iter().map(|stats| stats.earley_bytes as u64).collect();
         bytes.sort_unstable();
         Some(Self {
-            memo_hits: hits,
-            memo_misses: misses,
-            memo_hit_percent: 100.0 * hits as f64 / (hits + misses).max(1) as f64,
             trie_nodes: sum(|stats| stats.masks.nodes_visited),
             scan_hits: sum(|stats| stats.scan_hits),
             scan_misses: sum(|stats| stats.scan_misses),
@@ -122,17 +116,6 @@ impl Inside {
             earley_bytes_p50: bytes[bytes.len() / 2],
             earley_bytes_max: *bytes.last()?,
         })
-    }
-
-    /// What the second pass has added.
-    fn since(mut self, before: &Inside) -> Self {
-        self.memo_hits -= before.memo_hits;
-        self.memo_misses -= before.memo_misses;
-        self.memo_hit_percent = 100.0 * self.memo_hits as f64 / (self.memo_hits + self.memo_misses).max(1) as f64;
-        self.trie_nodes -= before.trie_nodes;
-        self.scan_hits -= before.scan_hits;
-        self.scan_misses -= before.scan_misses;
-        self
     }
 }
 
@@ -164,8 +147,6 @@ impl EngineReport {
         let cold_schema_common = setting(&series.cold, &is_common);
         let is_warm = !series.warm.is_empty();
         let warm = is_warm.then(|| setting(&series.warm, &|_| true));
-        let inside = Inside::of(&series.inside);
-        let inside_warm = inside.as_ref().and_then(|cold| Some(Inside::of(&series.inside_warm)?.since(cold)));
         Self {
             start_ms: us(series.start_ns) / 1e3,
             cold_process: Setting {
@@ -186,8 +167,7 @@ impl EngineReport {
             cold_schema_common,
             warm,
             batches: is_warm.then(|| series.batches.figures()),
-            inside,
-            inside_warm,
+            inside: Inside::of(&series.inside),
             memory: None,
             kinds: slow::kinds(&series.cold),
             kinds_warm: slow::kinds(&series.warm),
@@ -254,13 +234,16 @@ impl Report {
             versions.llguidance,
             versions.rustc
         );
-        let profile = match settings.profile {
-            Profile::Generator => "generator",
-            Profile::Validator => "validator",
+        let mut profile = match settings.profile {
+            Profile::Generator => "the generator's profile".to_owned(),
+            Profile::Validator => "the validator's profile".to_owned(),
         };
+        if settings.repeat_keys {
+            profile.push_str(", keys may repeat");
+        }
         _ = writeln!(
             out,
-            "{} tokens; {} schemas after {} of warm-up, {} bytes of instances in {} tokens; {profile}'s profile; the least of \
+            "{} tokens; {} schemas after {} of warm-up, {} bytes of instances in {} tokens; {profile}; the least of \
              {} new engines. Microseconds of one thread unless said otherwise. `bench/README.md` says what the words mean. \
              The run took {:.0} s.\n",
             settings.vocabulary_len,
@@ -390,14 +373,11 @@ impl Report {
             }
         }
         table.finish(out);
-        let parts = [("cold", &self.larkspur.inside), ("warm", &self.larkspur.inside_warm)];
-        for (setting, inside) in parts.into_iter().filter_map(|(name, inside)| Some((name, inside.as_ref()?))) {
+        if let Some(inside) = &self.larkspur.inside {
             _ = writeln!(
                 out,
-                "- larkspur, {setting}: memo {:.1} % hits of {}; {} trie nodes; scans {} of which new {}; {} lexer states \
-                 (most {}); {} Earley sets, {} items, {} bytes (p50 {}, most {})",
-                inside.memo_hit_percent,
-                inside.memo_hits + inside.memo_misses,
+                "- larkspur's grammars after the cold pass: {} trie nodes; scans {} of which new {}; {} lexer states (most \
+                 {}); {} Earley sets, {} items, {} bytes (p50 {}, most {})",
                 inside.trie_nodes,
                 inside.scan_hits + inside.scan_misses,
                 inside.scan_misses,
@@ -410,6 +390,14 @@ impl Report {
                 inside.earley_bytes_max
             );
         }
+        let memo = |setting: &Setting| short(setting.figures.memo_hit_percent.unwrap_or(0.0));
+        let warm = self.larkspur.warm.as_ref().map_or("-".to_owned(), memo);
+        _ = writeln!(
+            out,
+            "- larkspur's memo of masks: {} % hits in a cold process, {} % of cold schemas, {warm} % warm",
+            memo(&self.larkspur.cold_process),
+            memo(&self.larkspur.cold_schema)
+        );
         _ = writeln!(out, "- this process, with both engines, all texts and all times: {:.0} MB\n", self.peak_rss_mb);
     }
 }
@@ -450,11 +438,11 @@ fn slowest(out: &mut String, name: &str, engine: &EngineReport) {
     }
     table.finish(out);
     _ = writeln!(out, "## Slowest compilations, {name}\n");
-    let mut table = Table::new(&["us", "schema", "bytes", "front end us", "refused"], 0);
+    let mut table = Table::new(&["us", "first mask", "schema", "bytes", "front end us", "refused"], 0);
     for slow in &engine.slowest_compilations {
-        let front = slow.front_us.map_or("-".to_owned(), short);
+        let [front, first] = [slow.front_us, slow.first_mask_us].map(|us| us.map_or("-".to_owned(), short));
         let refusal = cell(slow.refusal.as_deref().unwrap_or(""));
-        table.row(&[short(slow.us), slow.schema.clone(), slow.bytes.to_string(), front, refusal]);
+        table.row(&[short(slow.us), first, slow.schema.clone(), slow.bytes.to_string(), front, refusal]);
     }
     table.finish(out);
 }

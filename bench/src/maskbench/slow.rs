@@ -46,10 +46,11 @@ pub struct SlowSchema {
     pub work: Work,
 }
 
-/// A schema that took long to compile.
+/// A schema that took long to compile, or to the first mask.
 #[derive(Clone, Debug, Serialize)]
 pub struct SlowCompile {
     pub us: f64,
+    pub first_mask_us: Option<f64>,
     pub schema: String,
     pub bytes: usize,
     /// Of Larkspur's time, what goes into reading the schema, up to the engine's door; measured once more.
@@ -135,13 +136,15 @@ pub fn schemas(schemas: &[Schema], outcomes: &[Outcome]) -> Vec<SlowSchema> {
     slowest.into_iter().map(describe).collect()
 }
 
-/// The slowest compilations and refusals, the slowest first; for Larkspur with the share of the front end.
+/// The slowest compilations, first mask included, and refusals, the slowest first; for Larkspur with the share of the
+/// front end.
 pub fn compilations(schemas: &[Schema], outcomes: &[Outcome], front: Option<&Setup>) -> Vec<SlowCompile> {
-    let mut slowest: Vec<(u64, usize)> =
-        outcomes.iter().enumerate().map(|(index, outcome)| (outcome.compile_ns, index)).collect();
+    let sum = |outcome: &Outcome| outcome.compile_ns + outcome.first_mask_ns.unwrap_or(0);
+    let mut slowest: Vec<(u64, usize)> = outcomes.iter().map(sum).zip(0..).collect();
     keep_slowest(&mut slowest);
-    let describe = |(ns, index): (u64, usize)| SlowCompile {
-        us: us(ns),
+    let describe = |(_, index): (u64, usize)| SlowCompile {
+        us: us(outcomes[index].compile_ns),
+        first_mask_us: outcomes[index].first_mask_ns.map(us),
         schema: schemas[index].name.clone(),
         bytes: schemas[index].text.len(),
         front_us: front.map(|setup| front_us(&schemas[index], setup)),

@@ -1,4 +1,5 @@
-//! From a place in the text to the token mask: slices, the trie walk, token letters, EOS; and the memo of whole masks.
+//! From a place in the text to the token mask: the memo of whole masks, terms, walks, token letters, EOS. `docs/mask.md`
+//! tells how they go together.
 
 mod store;
 mod terms;

@@ -148,7 +148,18 @@ impl Contained {
         if let Some(&known) = self.0.get(&(lex, index)) {
             return Ok(known);
         }
-        let answer = slicer.slices[index].is_contained(lexer, lexer.mode(), lex)?;
+        let answer = match lexer.alone(lex)? {
+            // Where one lexeme goes on, so does the state. Lexemes side by side seldom take a slice together that none takes
+            // alone; to find that out would take a state for each place in each of them.
+            Some(alone) => {
+                let mut answer = false;
+                for lex in alone {
+                    answer = answer || self.ask(slicer, index, lexer, lex)?;
+                }
+                answer
+            }
+            None => slicer.slices[index].is_contained(lexer, lexer.mode(), lex)?,
+        };
         self.0.insert((lex, index), answer);
         Ok(answer)
     }

@@ -270,6 +270,20 @@ impl Lexer {
         self.intern(StateKey { entries: entries.into(), kind: StateKind::Fresh })
     }
 
+    /// For a state of several lexemes, the states of those that are regexes, each alone. `None` if it is of one only, or
+    /// if one could end the others.
+    pub fn alone(&mut self, id: LexStateId) -> Result<Option<Vec<LexStateId>>, Fault> {
+        let key = self.states[id].key.clone();
+        let cfg = self.cfg.clone();
+        let mut lexemes: Vec<LexemeId> = key.entries.iter().map(|&(lexeme, _)| lexeme).collect();
+        lexemes.dedup();
+        if lexemes.len() < 2 || lexemes.iter().any(|&lexeme| cfg.lexemes[lexeme].lazy) {
+            return Ok(None);
+        }
+        lexemes.retain(|&lexeme| matches!(cfg.lexemes[lexeme].pattern, Pattern::Regex(_)));
+        lexemes.into_iter().map(|alone| self.retain(id, |lexeme| lexeme == alone)).collect::<Result<_, _>>().map(Some)
+    }
+
     /// What is left of a whole lexeme.
     pub fn whole(&self, lexeme: LexemeId) -> Rest {
         self.initial[lexeme]

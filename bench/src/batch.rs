@@ -24,13 +24,13 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
     /// Matchers in all, dealt to the threads.
-    #[arg(long, default_value_t = 32)]
+    #[arg(long, default_value_t = 16)]
     matchers: usize,
     /// Masks, and tokens after them, of each matcher.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 60)]
     steps: usize,
     /// New engines; the fastest counts.
-    #[arg(long, value_name = "K", default_value_t = 3)]
+    #[arg(long, value_name = "K", default_value_t = 2)]
     repeat: usize,
     /// Measure this engine beside Larkspur.
     #[arg(long, value_parser = [LlGuidance::NAME])]
@@ -53,7 +53,7 @@ enum Sharing {
 }
 
 /// Batches in the warm measurement, which is short.
-const WARM_ROUNDS: usize = 5;
+const WARM_ROUNDS: usize = 4;
 
 /// Grammars of the benchmark.
 const ONE: &[&str] = &["json"];

@@ -282,6 +282,9 @@ impl Machine {
 
     /// The place that holds all threads of several.
     pub fn join(&mut self, cursors: &[Cursor]) -> Result<Option<Cursor>, Fault> {
+        if let &[only] = cursors {
+            return Ok(Some(only));
+        }
         let threads = cursors.iter().flat_map(|&cursor| self.threads(cursor).to_vec()).collect();
         self.cursor(threads)
     }

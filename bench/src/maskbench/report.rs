@@ -195,7 +195,7 @@ impl EngineReport {
 /// Targets of mask and consume (mean, p50, p90, p99, p99.9, max), and of compile (p50, p99, max).
 const TARGETS: [f64; 9] = [2.0, 0.2, 4.0, 20.0, 120.0, 1_000.0, 60.0, 1_500.0, 20_000.0];
 
-/// What is shown of a spread, in [`Spread::values`]' order.
+/// What is shown of a spread, in the order of a spread's values.
 const PERCENTILES: [&str; 9] = ["mean", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max"];
 
 impl Report {

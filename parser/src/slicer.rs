@@ -30,8 +30,9 @@ pub const DEFAULT_SLICES: [&str; 5] = [
 /// States of a slice's automaton; a slice that needs more is refused.
 const SLICE_STATES_MAX: usize = 4096;
 
-/// Pairs of states visited to prove containment; past it the trie is walked, which is always right.
-const PAIRS_MAX: usize = 4096;
+/// Pairs of states visited to prove containment; past it the trie is walked, which is always right. Of slices of a few
+/// hundred states a lexer state that takes them needs hardly more pairs than they have states.
+const PAIRS_MAX: usize = 1024;
 
 /// A slice's automaton.
 #[derive(Debug)]
@@ -65,6 +66,8 @@ pub(crate) struct Slice {
     unbounded: Option<Automaton>,
     pub mask: Vec<u32>,
     pub trie: TokenTrie,
+    /// Slices before it all of whose texts are its own: what does not take them does not take it.
+    includes: Vec<usize>,
 }
 
 /// Why a slicer could not be made.
@@ -113,7 +116,10 @@ impl Slicer {
                 mask[id / 32] |= 1 << (id % 32);
             }
             let trie = trie.subset(|id| usize::from(slice_of[id as usize]) == index);
-            slices.push(Slice { automaton, unbounded, mask, trie });
+            let includes =
+                slices.iter().enumerate().filter(|(_, other): &(usize, &Slice)| automaton.includes(&other.automaton));
+            let includes = includes.map(|(other, _)| other).collect();
+            slices.push(Slice { automaton, unbounded, mask, trie, includes });
         }
         let rest = trie.subset(|id| slice_of[id as usize] == u8::MAX);
         Ok(Self { slices, rest, words_len: vocabulary.len().div_ceil(32), horizon: trie.depth_max() as u32 })
@@ -147,6 +153,12 @@ impl Contained {
     pub fn ask(&mut self, slicer: &Slicer, index: usize, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
         if let Some(&known) = self.0.get(&(lex, index)) {
             return Ok(known);
+        }
+        for &other in &slicer.slices[index].includes {
+            if !self.ask(slicer, other, lexer, lex)? {
+                self.0.insert((lex, index), false);
+                return Ok(false);
+            }
         }
         let answer = match lexer.alone(lex)? {
             // Where one lexeme goes on, so does the state. Lexemes side by side seldom take a slice together that none takes
@@ -219,6 +231,27 @@ impl Automaton {
             }
         }
         self.accepting[state]
+    }
+
+    /// Whether each text of another one is one of this.
+    fn includes(&self, other: &Automaton) -> bool {
+        let mut visited: FxHashSet<(u16, u16)> = FxHashSet::from_iter([(1, 1)]);
+        let mut agenda = vec![(1u16, 1u16)];
+        while let Some((own, its)) = agenda.pop() {
+            if other.accepting[usize::from(its)] && !self.accepting[usize::from(own)] {
+                return false;
+            }
+            for (&own, &its) in self.rows[usize::from(own)].iter().zip(&other.rows[usize::from(its)]) {
+                // From each of its states but the dead one a text leads on.
+                if its != 0 && own == 0 {
+                    return false;
+                }
+                if its != 0 && visited.insert((own, its)) {
+                    agenda.push((own, its));
+                }
+            }
+        }
+        true
     }
 
     fn is_contained(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<bool, Fault> {

@@ -91,6 +91,13 @@ pub fn memory_bytes() -> (u64, u64) {
     (field("VmRSS:").unwrap_or(0) * 1024, field("VmHWM:").unwrap_or(0) * 1024)
 }
 
+/// How often this thread has gone to sleep by itself, such as for a lock. 0 where the system does not say.
+pub fn voluntary_switches() -> u64 {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+}
+
 impl Versions {
     pub fn here() -> Self {
         let lock = include_str!("../../Cargo.lock");

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod batch;
 mod cases;
 mod child;
 mod compare;
@@ -12,6 +13,7 @@ mod conformance;
 mod engines;
 mod growth;
 mod machine;
+mod maskbench;
 mod measure;
 mod random;
 mod report;
@@ -24,7 +26,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use clap::Parser;
+use clap::{Args, Parser, Subcommand};
 
 use cases::{CASES, Case};
 use child::{Order, Task, order};
@@ -33,9 +35,25 @@ use growth::{Bench, Effort, peers};
 use machine::{Machine, Versions};
 use report::{ChildRow, ForcingRow, Report};
 
-/// Compares Larkspur with llguidance.
+/// Compares Larkspur with llguidance: without a command, on context-free grammars and growing texts.
 #[derive(Parser, Debug)]
-#[command(version)]
+#[command(version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// MaskBench: JSON Schemas compiled, their instances walked token by token.
+    Maskbench(maskbench::Args),
+    /// Many matchers at once, on one thread and on several.
+    Batch(batch::Args),
+}
+
+#[derive(Args, Debug)]
 struct Options {
     /// Only that it runs and that masks agree, in a few seconds. Writes no files.
     #[arg(long)]
@@ -92,7 +110,12 @@ struct Options {
 }
 
 fn main() -> Result<()> {
-    let mut options = Options::parse();
+    let Cli { command, mut options } = Cli::parse();
+    match command {
+        Some(Command::Maskbench(args)) => return maskbench::run(&args),
+        Some(Command::Batch(args)) => return batch::run(&args),
+        None => {}
+    }
     if let Some(order) = &options.child {
         return child::obey(order);
     }

@@ -67,12 +67,12 @@ fn mb(bytes: i64) -> String {
 }
 
 /// A table; numbers to the right.
-struct Table {
+pub struct Table {
     text: String,
 }
 
 impl Table {
-    fn new(columns: &[&str], text_columns: usize) -> Self {
+    pub fn new(columns: &[&str], text_columns: usize) -> Self {
         let mut text = format!("| {} |\n|", columns.join(" | "));
         for index in 0..columns.len() {
             text.push_str(if index < text_columns { ":--|" } else { "--:|" });
@@ -81,17 +81,17 @@ impl Table {
         Self { text }
     }
 
-    fn row(&mut self, cells: &[String]) {
+    pub fn row(&mut self, cells: &[String]) {
         writeln!(self.text, "| {} |", cells.join(" | ")).unwrap();
     }
 
-    fn finish(self, out: &mut String) {
+    pub fn finish(self, out: &mut String) {
         out.push_str(&self.text);
         out.push('\n');
     }
 }
 
-fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     let mut text = text.replace('\n', " ").replace('|', "\\|");
     if let Some((end, _)) = text.char_indices().nth(100) {
         text.truncate(end);
@@ -101,7 +101,7 @@ fn cell(text: &str) -> String {
 }
 
 /// A piece of text, so that blanks and line breaks show.
-fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     format!("`{}`", format!("{text:?}").replace('`', "'").replace('|', "\\|"))
 }
 

@@ -91,6 +91,13 @@ impl Suite {
     ///
     /// Errors: what cannot be read.
     pub fn read(folder: &Path) -> Result<Self, SuiteError> {
+        Self::read_some(folder, |_| true)
+    }
+
+    /// The same, of MaskBench only the wanted files.
+    ///
+    /// Errors: what cannot be read; that there is nothing wanted.
+    pub fn read_some(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Self, SuiteError> {
         let mut cases = Vec::new();
         let mut remotes = BTreeMap::new();
         if DRAFTS.iter().any(|(name, _)| folder.join("tests").join(name).is_dir()) {
@@ -110,7 +117,7 @@ impl Suite {
                 remotes.insert(format!("{REMOTES}{relative}"), text(&path)?);
             }
         } else {
-            for path in files(folder, false)? {
+            for path in files(folder, false)?.into_iter().filter(|path| wanted(path)) {
                 maskbench(&path, &mut cases)?;
             }
         }

@@ -14,6 +14,7 @@ mod derivative;
 mod dfa;
 mod emptiness;
 mod finite;
+mod horizon;
 mod lowering;
 mod remainder;
 mod simplify;
@@ -122,6 +123,12 @@ const NULLABLE: u8 = 1;
 const POSITIVE: u8 = 2;
 /// A bounded repetition stands in the outermost sequence.
 const COUNTS: u8 = 4;
+
+/// A large count stands in it, not within an intersection or a complement.
+const LARGE: u8 = 8;
+
+/// A count that may be more than what a horizon reaches.
+const LARGE_COUNT_MIN: u32 = 16;
 
 /// No bound of a repetition.
 const MANY: u32 = u32::MAX;
@@ -374,7 +381,8 @@ impl Algebra {
                 let len = bytes.len() as u32;
                 let tail_cell = of(tail);
                 let sum = |other: u32| len.saturating_add(other);
-                (flag(false, positive(tail), false), sum(tail_cell.len_min), sum(tail_cell.len_max))
+                let flags = flag(false, positive(tail), false) | tail_cell.flags & LARGE;
+                (flags, sum(tail_cell.len_min), sum(tail_cell.len_max))
             }
             Node::Remainder(remainder) => {
                 (flag(remainder.is_nullable(), true, false), u32::from(!remainder.is_nullable()), MANY)
@@ -396,16 +404,23 @@ impl Algebra {
                 let counts = max != MANY || min > 1;
                 let len_max = if cell.len_max == 0 { 0 } else { cell.len_max.saturating_mul(max) };
                 let nullable = min == 0 || nullable(child);
-                (flag(nullable, positive(child), counts), cell.len_min.saturating_mul(min), len_max)
+                let is_large = min > LARGE_COUNT_MIN || max != MANY && max > LARGE_COUNT_MIN;
+                let large = if is_large { LARGE } else { cell.flags & LARGE };
+                (flag(nullable, positive(child), counts) | large, cell.len_min.saturating_mul(min), len_max)
             }
             Node::Concat(first, rest) => {
                 let (a, b) = (of(first), of(rest));
                 let both = a.flags & b.flags;
-                let counts = (a.flags | b.flags) & COUNTS;
-                ((both & !COUNTS) | counts, a.len_min.saturating_add(b.len_min), a.len_max.saturating_add(b.len_max))
+                let either = (a.flags | b.flags) & (COUNTS | LARGE);
+                (
+                    (both & !(COUNTS | LARGE)) | either,
+                    a.len_min.saturating_add(b.len_min),
+                    a.len_max.saturating_add(b.len_max),
+                )
             }
             Node::Or(parts) => (
-                flag(parts.iter().any(|&p| nullable(p)), parts.iter().any(|&p| positive(p)), false),
+                flag(parts.iter().any(|&p| nullable(p)), parts.iter().any(|&p| positive(p)), false)
+                    | parts.iter().fold(0, |flags, &p| flags | of(p).flags & LARGE),
                 parts.iter().map(|&p| of(p).len_min).min().unwrap_or(0),
                 parts.iter().map(|&p| of(p).len_max).max().unwrap_or(0),
             ),

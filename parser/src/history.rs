@@ -41,6 +41,9 @@ impl<T: Clone> PersistentVec<T> {
     }
 
     pub fn push(&mut self, entry: T) {
+        if self.tail.capacity() < CHUNK_LEN {
+            self.tail.reserve_exact(CHUNK_LEN - self.tail.len());
+        }
         self.tail.push(entry);
         if self.tail.len() == CHUNK_LEN {
             let entries: Box<[T]> = std::mem::take(&mut self.tail).into();

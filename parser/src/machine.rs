@@ -49,6 +49,10 @@ impl Cursor {
     pub fn word(self) -> Word {
         Word(u64::from(self.0.set.0) << 32 | u64::from(self.0.lex.0))
     }
+    /// The place without where its lexemes began, of a single thread.
+    pub fn without_text(self) -> Cursor {
+        Cursor(Thread { began: 0, ..self.0 })
+    }
     /// Where its lexemes began, if one is recorded; otherwise 0.
     pub fn began(self) -> u32 {
         self.0.began
@@ -305,6 +309,9 @@ impl Machine {
 
     /// The place that holds all threads of several.
     pub fn join(&mut self, cursors: &[Cursor]) -> Result<Option<Cursor>, Fault> {
+        if let &[only] = cursors {
+            return Ok(Some(only));
+        }
         let threads = cursors.iter().flat_map(|&cursor| self.threads(cursor).to_vec()).collect();
         self.cursor(threads)
     }

@@ -1,38 +1,53 @@
-//! From a place in the text to the token mask: slices, the trie walk, token letters, EOS; and the memo of whole masks.
+//! From a place in the text to the token mask: the memo of whole masks, terms, walks, token letters, EOS. `docs/mask.md`
+//! tells how they go together.
 
-use std::hash::{Hash, Hasher};
+mod store;
+mod terms;
+mod trace;
+mod walkers;
+
 use std::ops::Add;
 
-use hashbrown::HashTable;
-use larkspur_toktrie::{Recognizer, TokenMask, TokenTrie, Vocabulary};
-use rustc_hash::{FxHashMap, FxHasher};
+use larkspur_toktrie::{TokenMask, TokenTrie, Vocabulary};
+use rustc_hash::FxHashMap;
 
+use crate::cfg::TokenLetterId;
 use crate::error::Fault;
-use crate::lexer::states::LexStateId;
-use crate::machine::{Contents, Cursor, Machine, Quick, Word};
-use crate::slicer::Slicer;
+use crate::machine::{Contents, Cursor, Machine};
+use crate::slicer::{Contained, Slicer};
+use store::{MaskStore, StoredId};
+use terms::{Terms, Tokens, Work};
+use trace::Trace;
+use walkers::{Depth, EagerWalker, Part, RecordingWalker, Walker};
 
-/// Masks made so far, and which slices lexer states contain.
+/// Masks made so far, and what they are made of.
 #[derive(Debug)]
 pub(crate) struct MaskCache {
-    /// Index into `masks` of the mask of a place.
-    mask_of: FxHashMap<Cursor, u32>,
+    /// Masks of places.
+    mask_of: FxHashMap<Cursor, StoredId>,
     /// The same for places where the text of a lexeme is recorded, by their threads with that text.
-    recorded_mask_of: FxHashMap<Contents, u32>,
-    /// Distinct masks: many places have the same.
-    masks: Vec<Box<[u32]>>,
-    /// Indices into `masks` by content.
-    ids: HashTable<u32>,
-    bytes: usize,
+    recorded_mask_of: FxHashMap<Contents, StoredId>,
+    /// Bytes of texts in `recorded_mask_of`.
+    recorded_bytes: usize,
+    /// Masks by what they are made of: terms, token letters, and whether the text may end.
+    composed: FxHashMap<Composition, StoredId>,
+    store: MaskStore,
+    terms: Terms,
     bytes_max: usize,
-    /// Work of the mask that is being made, as `Limits::mask_work_max` counts it.
-    work: u64,
+    /// Work on the mask that is being made.
+    work: Work,
     /// Whether the mask that is being made depends on texts that one who looks ahead has forgotten.
     is_told: bool,
-    contained: FxHashMap<(LexStateId, usize), bool>,
-    hits: u64,
-    misses: u64,
-    nodes_visited: u64,
+    contained: Contained,
+    stats: MaskStats,
+}
+
+/// What a mask is made of.
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Composition {
+    terms: Box<[terms::TermId]>,
+    letters: Box<[TokenLetterId]>,
+    accepts: bool,
 }
 
 /// What computing masks has cost so far.
@@ -59,26 +74,25 @@ impl Add for MaskStats {
 }
 
 impl MaskCache {
-    /// A memo of at most `bytes_max` bytes of masks; 0 switches it off.
+    /// A memo of at most `bytes_max` bytes; what does not hold a single mask switches it off, and each mask is a walk.
     pub fn new(bytes_max: usize) -> Self {
         Self {
             mask_of: FxHashMap::default(),
             recorded_mask_of: FxHashMap::default(),
-            masks: Vec::new(),
-            ids: HashTable::new(),
-            bytes: 0,
+            recorded_bytes: 0,
+            composed: FxHashMap::default(),
+            store: MaskStore::default(),
+            terms: Terms::default(),
             bytes_max,
-            work: 0,
+            work: Work::default(),
             is_told: false,
-            contained: FxHashMap::default(),
-            hits: 0,
-            misses: 0,
-            nodes_visited: 0,
+            contained: Contained::default(),
+            stats: MaskStats::default(),
         }
     }
 
     pub fn stats(&self) -> MaskStats {
-        MaskStats { hits: self.hits, misses: self.misses, nodes_visited: self.nodes_visited }
+        self.stats
     }
 
     /// Writes the tokens allowed at `cursor`, EOS included.
@@ -91,19 +105,22 @@ impl MaskCache {
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
         let ahead = machine.ahead(cursor)?;
-        if self.known(machine, ahead, mask) || ahead != cursor && self.known(machine, cursor, mask) {
-            self.hits += 1;
+        if let Some(known) = self.known(machine, ahead, cursor) {
+            self.stats.hits += 1;
+            mask.copy_from(self.store.get(known));
             return Ok(());
         }
-        self.misses += 1;
-        (self.work, self.is_told) = (0, false);
-        mask.clear();
+        self.stats.misses += 1;
+        self.make_room();
+        self.work = Work::up_to(machine.limits.mask_work_max);
+        self.is_told = false;
         machine.sets.ahead.is_on = machine.tape.is_on();
-        let made = self.make(machine, vocabulary, slicer, (cursor, ahead), mask);
+        let made = match size_of_val(mask.words()) > self.bytes_max {
+            true => self.walked(machine, vocabulary, slicer, (cursor, ahead), mask),
+            false => self.make(machine, vocabulary, slicer, (cursor, ahead), mask),
+        };
         machine.sets.ahead.is_on = false;
-        made?;
-        self.remember(machine, if self.is_told { cursor } else { ahead }, mask);
-        Ok(())
+        made
     }
 
     /// Writes the tokens that can follow and do not run past the first place at which the text is complete. The grammar
@@ -115,17 +132,18 @@ impl MaskCache {
         cursor: Cursor,
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
-        if self.known(machine, cursor, mask) {
-            self.hits += 1;
+        if let Some(&known) = self.mask_of.get(&cursor) {
+            self.stats.hits += 1;
+            mask.copy_from(self.store.get(known));
             return Ok(());
         }
-        self.misses += 1;
+        self.stats.misses += 1;
+        self.make_room();
         mask.clear();
         let work_max = machine.limits.mask_work_max;
-        let walker = Walker { machine, fault: None, work: 0, work_max };
-        let mut eager = EagerWalker { walker, is_complete: FxHashMap::default(), recent: [None; RECENT_PLACES] };
+        let mut eager = EagerWalker::new(Walker { machine, fault: None, work: 0, work_max });
         let visited = vocabulary.trie().walk(&mut eager, (cursor.word(), false), mask);
-        self.nodes_visited += visited;
+        self.stats.nodes_visited += visited;
         let Walker { fault, work, .. } = eager.walker;
         match fault {
             Some(fault) => return Err(fault),
@@ -133,20 +151,22 @@ impl MaskCache {
             None => {}
         }
         vocabulary.trie().finish_mask(mask);
-        self.remember(machine, cursor, mask);
+        if size_of_val(mask.words()) <= self.bytes_max {
+            let id = self.store.intern(mask.words());
+            self.mask_of.insert(cursor, id);
+        }
         Ok(())
     }
 
-    /// Writes the mask of a place if it is remembered.
-    fn known(&self, machine: &Machine, cursor: Cursor, mask: &mut TokenMask) -> bool {
-        let known = match machine.records(cursor) {
-            true => self.recorded_mask_of.get(&machine.contents(cursor)),
-            false => self.mask_of.get(&cursor),
+    /// The mask of a place, by what stands for it or by itself.
+    fn known(&self, machine: &Machine, ahead: Cursor, cursor: Cursor) -> Option<StoredId> {
+        let by_place = |place: Cursor| self.mask_of.get(&place.without_text()).copied();
+        let by_text = |place: Cursor| match machine.records(place) && !self.recorded_mask_of.is_empty() {
+            true => self.recorded_mask_of.get(&machine.contents(place)).copied(),
+            false => None,
         };
-        if let Some(&known) = known {
-            mask.copy_from(&self.masks[known as usize]);
-        }
-        known.is_some()
+        let of = |place: Cursor| by_place(place).or_else(|| by_text(place));
+        of(ahead).or_else(|| if ahead == cursor { None } else { of(cursor) })
     }
 
     /// Makes the mask of a place, looking ahead from another one that stands for it.
@@ -158,14 +178,68 @@ impl MaskCache {
         (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
-        self.text_tokens(machine, slicer, (cursor, ahead), mask)?;
-        vocabulary.trie().finish_mask(mask);
-        for letter in self.told(machine, (cursor, ahead), Machine::token_letters)? {
-            mask.or_assign(&machine.cfg.token_letters[letter].bits);
+        // With budgets sets depend on when they were made, and a `stop` may read its text again.
+        let has_terms = !machine.cfg.has_scopes && !machine.cfg.has_hidden;
+        let trace = match has_terms {
+            true => Trace::of(ahead, machine, &mut self.terms, slicer, &mut self.work),
+            false => Ok(None),
+        };
+        self.stats.nodes_visited += self.work.visited;
+        let Some(Trace { terms, asks }) = trace? else {
+            self.walked(machine, vocabulary, slicer, (cursor, ahead), mask)?;
+            let id = self.store.intern(mask.words());
+            self.remember(machine, (cursor, ahead), true, id);
+            return Ok(());
+        };
+        let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
+        let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
+        let composition = Composition { terms: terms.into(), letters: letters.into(), accepts };
+        if asks.is_empty()
+            && let Some(&known) = self.composed.get(&composition)
+        {
+            mask.copy_from(self.store.get(known));
+            self.remember(machine, (cursor, ahead), false, known);
+            return Ok(());
         }
-        if self.told(machine, (cursor, ahead), Machine::accepts)? {
-            vocabulary.eos().iter().for_each(|&eos| mask.allow(eos));
+        self.compose(&composition, mask);
+        if !asks.is_empty() {
+            self.walk_ahead(machine, Part::Nodes(slicer, &asks), (cursor, ahead), mask)?;
         }
+        finish(machine, vocabulary, &composition, mask);
+        let id = self.store.intern(mask.words());
+        if asks.is_empty() {
+            self.composed.insert(composition, id);
+        }
+        self.remember(machine, (cursor, ahead), !asks.is_empty(), id);
+        Ok(())
+    }
+
+    /// Makes a mask by a walk from a place.
+    fn walked(
+        &mut self,
+        machine: &mut Machine,
+        vocabulary: &Vocabulary,
+        slicer: &Slicer,
+        (cursor, ahead): (Cursor, Cursor),
+        mask: &mut TokenMask,
+    ) -> Result<(), Fault> {
+        mask.clear();
+        let threads = machine.threads(ahead);
+        for (index, slice) in slicer.slices.iter().enumerate() {
+            let mut is_contained = false;
+            for thread in threads.iter() {
+                is_contained |= self.contained.ask(slicer, index, &mut machine.lexer, thread.lex)?;
+            }
+            if is_contained {
+                mask.or_assign(&slice.mask);
+            } else {
+                self.walk_ahead(machine, Part::Below(&slice.trie, 0), (cursor, ahead), mask)?;
+            }
+        }
+        self.walk_ahead(machine, Part::Below(&slicer.rest, 0), (cursor, ahead), mask)?;
+        let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?.into();
+        let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
+        finish(machine, vocabulary, &Composition { terms: [].into(), letters, accepts }, mask);
         Ok(())
     }
 
@@ -188,69 +262,27 @@ impl MaskCache {
         }
     }
 
-    fn remember(&mut self, machine: &Machine, cursor: Cursor, mask: &TokenMask) {
-        let contents: Option<Contents> = machine.records(cursor).then(|| machine.contents(cursor));
-        let words = mask.words();
-        let text: usize = contents.iter().flatten().map(|(_, _, text)| text.len() + size_of::<Contents>()).sum();
-        let bytes = size_of_val(words) + text;
-        if bytes > self.bytes_max {
+    /// Remembers a mask for all places that are like this one.
+    fn remember(&mut self, machine: &Machine, (cursor, ahead): (Cursor, Cursor), asked: bool, id: StoredId) {
+        let place = if self.is_told { cursor } else { ahead };
+        if !machine.records(place) || !asked && !self.is_told && Machine::single(place).is_some() {
+            self.mask_of.insert(place.without_text(), id);
             return;
         }
-        let places_max = self.bytes_max / size_of::<(Cursor, u64, u64)>();
-        let places = self.mask_of.len() + self.recorded_mask_of.len();
-        if self.bytes > self.bytes_max - bytes || places >= places_max.max(1) {
-            self.mask_of.clear();
-            self.recorded_mask_of.clear();
-            self.masks.clear();
-            self.ids.clear();
-            self.bytes = 0;
-        }
-        let masks = &mut self.masks;
-        let hash = hash_words(words);
-        let id = match self.ids.find(hash, |&id| *masks[id as usize] == *words) {
-            Some(&known) => known,
-            None => {
-                let id = masks.len() as u32;
-                masks.push(words.into());
-                self.ids.insert_unique(hash, id, |&id| hash_words(&masks[id as usize]));
-                self.bytes += size_of_val(words);
-                id
-            }
-        };
-        self.bytes += text;
-        match contents {
-            Some(contents) => _ = self.recorded_mask_of.insert(contents, id),
-            None => _ = self.mask_of.insert(cursor, id),
-        }
+        let contents = machine.contents(place);
+        self.recorded_bytes += contents.iter().map(|(_, _, text)| text.len() + size_of::<Contents>()).sum::<usize>();
+        self.recorded_mask_of.insert(contents, id);
     }
 
-    fn text_tokens(
-        &mut self,
-        machine: &mut Machine,
-        slicer: &Slicer,
-        (cursor, ahead): (Cursor, Cursor),
-        mask: &mut TokenMask,
-    ) -> Result<(), Fault> {
-        let threads = machine.threads(cursor);
-        for (index, slice) in slicer.slices.iter().enumerate() {
-            let mut contained = false;
-            for thread in threads.iter() {
-                contained |= match self.contained.get(&(thread.lex, index)) {
-                    Some(&known) => known,
-                    None => {
-                        let answer = slice.is_contained(&mut machine.lexer, machine.cfg.mode, thread.lex)?;
-                        self.contained.insert((thread.lex, index), answer);
-                        answer
-                    }
-                };
-            }
-            if contained {
-                mask.or_assign(&slice.mask);
-            } else {
-                self.walk_ahead(machine, &slice.trie, 0, (cursor, ahead), mask)?;
-            }
+    /// Drops everything once it is too much.
+    fn make_room(&mut self) {
+        let places = self.mask_of.len() * size_of::<(Cursor, u64, u64)>();
+        let terms = self.terms.bytes() + self.composed.len() * size_of::<Composition>() * 2;
+        let bytes = places + terms + self.recorded_bytes + self.store.bytes();
+        if bytes > self.bytes_max {
+            let stats = self.stats;
+            *self = Self { stats, contained: std::mem::take(&mut self.contained), ..Self::new(self.bytes_max) };
         }
-        self.walk_ahead(machine, &slicer.rest, 0, (cursor, ahead), mask)
     }
 
     /// Allows the tokens below `node` that can follow at `cursor`.
@@ -263,8 +295,9 @@ impl MaskCache {
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
         let ahead = machine.ahead(cursor)?;
+        self.work = Work::up_to(machine.limits.mask_work_max);
         machine.sets.ahead.is_on = machine.tape.is_on();
-        let walked = self.walk_ahead(machine, trie, node, (cursor, ahead), mask);
+        let walked = self.walk_ahead(machine, Part::Below(trie, node), (cursor, ahead), mask);
         machine.sets.ahead.is_on = false;
         walked
     }
@@ -272,218 +305,49 @@ impl MaskCache {
     fn walk_ahead(
         &mut self,
         machine: &mut Machine,
-        trie: &TokenTrie,
-        node: u32,
+        part: Part<'_>,
         (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
-        let work_max = machine.limits.mask_work_max;
-        let mut walker = Walker { machine, fault: None, work: self.work, work_max };
+        let mut walker = Walker { machine, fault: None, work: self.work.done, work_max: self.work.max };
         let visited = if walker.machine.tape.is_on() {
-            let here = walker.machine.tape.end();
-            let path = vec![0; trie.depth_max() + 1];
-            let mut recording = RecordingWalker { here, path, from: cursor, is_told: false, walker };
-            let visited = trie.walk_from(node, &mut recording, (ahead.word(), Depth::new(ahead.began(), 0)), mask);
-            self.is_told |= recording.is_told;
-            walker = recording.walker;
-            walker.machine.tape.truncate(here);
+            let mut recording = RecordingWalker::new(walker, cursor, part.depth_max());
+            let visited = part.walk(&mut recording, (ahead.word(), Depth::new(ahead.began(), 0)), mask);
+            let (finished, is_told) = recording.finish();
+            self.is_told |= is_told;
+            walker = finished;
             visited
         } else {
-            trie.walk_from(node, &mut walker, cursor.word(), mask)
+            part.walk(&mut walker, cursor.word(), mask)
         };
-        let fault = walker.fault;
-        self.nodes_visited += visited;
-        self.work = walker.work + visited;
+        let Walker { fault, work, .. } = walker;
+        self.stats.nodes_visited += visited;
+        self.work.done = work;
         match fault {
             Some(fault) => Err(fault),
-            None if self.work > work_max => Err(Fault::exceeded("mask_work_max", work_max)),
-            None => Ok(()),
+            None => self.work.add(visited),
         }
     }
-}
 
-fn hash_words(words: &[u32]) -> u64 {
-    let mut hasher = FxHasher::default();
-    words.as_chunks::<2>().0.iter().for_each(|&[low, high]| hasher.write_u64(u64::from(high) << 32 | u64::from(low)));
-    words.as_chunks::<2>().1.iter().for_each(|&word| hasher.write_u32(word));
-    hasher.finish()
-}
-
-/// The machine as a recognizer of bytes. A fault makes it refuse everything, so that the walk ends soon.
-struct Walker<'a> {
-    machine: &'a mut Machine,
-    fault: Option<Fault>,
-    work: u64,
-    work_max: u64,
-}
-
-/// Where nothing is recorded: there all lexemes begin at 0.
-impl Recognizer for Walker<'_> {
-    type State = Word;
-
-    #[inline]
-    fn step(&mut self, state: Word, byte: u8) -> Option<Word> {
-        match self.machine.quick(state, byte) {
-            Quick::To(next) => Some(next),
-            Quick::Refused => None,
-            Quick::Ask => self.step_slow(Cursor::from_word(state, 0), byte).map(Cursor::word),
-        }
-    }
-}
-
-impl Walker<'_> {
-    #[inline(never)]
-    fn step_slow(&mut self, state: Cursor, byte: u8) -> Option<Cursor> {
-        self.work += 16;
-        if self.work > self.work_max {
-            self.fault = Some(Fault::exceeded("mask_work_max", self.work_max));
-        }
-        if self.fault.is_some() {
-            return None;
-        }
-        match self.machine.step_slow(state, byte) {
-            Ok(next) => next,
-            Err(fault) => {
-                self.fault = Some(fault);
-                None
+    /// Allows what the terms do.
+    fn compose(&self, composition: &Composition, mask: &mut TokenMask) {
+        mask.clear();
+        for &term in &composition.terms {
+            match &self.terms.get(term).inside {
+                Tokens::Few(tokens) => tokens.iter().for_each(|&token| mask.allow(token)),
+                Tokens::Many(words) => mask.or_assign(words),
             }
         }
     }
 }
 
-/// Places of which [`EagerWalker`] has the answer at hand.
-const RECENT_PLACES: usize = 64;
-
-/// A walker that goes no further than to the first place at which the text is complete. A state says whether it is one.
-struct EagerWalker<'a> {
-    walker: Walker<'a>,
-    /// Whether the text may end there.
-    is_complete: FxHashMap<Cursor, bool>,
-    /// The same of some places, by their hash: free text is in few places, again and again.
-    recent: [Option<(Cursor, bool)>; RECENT_PLACES],
-}
-
-impl EagerWalker<'_> {
-    #[inline]
-    fn is_complete(&mut self, cursor: Cursor) -> bool {
-        let mut hasher = FxHasher::default();
-        cursor.hash(&mut hasher);
-        let slot = hasher.finish() as usize % RECENT_PLACES;
-        match self.recent[slot] {
-            Some((place, known)) if place == cursor => known,
-            _ => {
-                let is_complete = self.ask(cursor);
-                self.recent[slot] = Some((cursor, is_complete));
-                is_complete
-            }
-        }
+/// Adds to the tokens of the trie what they are spelled like, token letters and the end.
+fn finish(machine: &Machine, vocabulary: &Vocabulary, composition: &Composition, mask: &mut TokenMask) {
+    vocabulary.trie().finish_mask(mask);
+    for &letter in &composition.letters {
+        mask.or_assign(&machine.cfg.token_letters[letter].bits);
     }
-
-    #[inline(never)]
-    fn ask(&mut self, cursor: Cursor) -> bool {
-        if let Some(&known) = self.is_complete.get(&cursor) {
-            return known;
-        }
-        let machine = &mut *self.walker.machine;
-        let accepts = if machine.ends_lexeme(cursor) { machine.accepts(cursor) } else { Ok(false) };
-        let accepts = accepts.unwrap_or_else(|fault| {
-            self.walker.fault = Some(fault);
-            false
-        });
-        self.is_complete.insert(cursor, accepts);
-        accepts
-    }
-}
-
-impl Recognizer for EagerWalker<'_> {
-    type State = (Word, bool);
-
-    #[inline]
-    fn step(&mut self, (place, is_complete): (Word, bool), byte: u8) -> Option<(Word, bool)> {
-        if is_complete {
-            return None;
-        }
-        let next = self.walker.step(place, byte)?;
-        Some((next, self.is_complete(Cursor::from_word(next, 0))))
-    }
-}
-
-/// A walker for grammars that record lexemes: keeps the path from where the walk began, of which the tape has what is
-/// needed only where lexemes end. A state is a place and its depth.
-struct RecordingWalker<'a> {
-    walker: Walker<'a>,
-    /// Where the walk began.
-    from: Cursor,
-    /// Where the tape ends there.
-    here: usize,
-    path: Vec<u8>,
-    /// Whether something depended on texts that were forgotten.
-    is_told: bool,
-}
-
-/// How deep below where the walk began, and where the lexemes began: a word, as [`Word`] is.
-#[derive(Clone, Copy)]
-struct Depth(u64);
-
-impl Depth {
-    fn new(began: u32, depth: usize) -> Self {
-        Self(u64::from(began) << 32 | depth as u64)
-    }
-    fn began(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-    fn depth(self) -> usize {
-        self.0 as u32 as usize
-    }
-    fn deeper(self) -> Self {
-        Self(self.0 + 1)
-    }
-}
-
-impl Recognizer for RecordingWalker<'_> {
-    type State = (Word, Depth);
-
-    #[inline]
-    fn step(&mut self, (word, depth): (Word, Depth), byte: u8) -> Option<(Word, Depth)> {
-        let (next, deeper) = match self.walker.machine.quick(word, byte) {
-            Quick::To(next) => (next, depth.deeper()),
-            Quick::Refused => return None,
-            Quick::Ask => {
-                let next = self.step_slow(Cursor::from_word(word, depth.began()), depth.depth(), byte)?;
-                (next.word(), Depth::new(next.began(), depth.depth() + 1))
-            }
-        };
-        self.path[depth.depth()] = byte;
-        Some((next, deeper))
-    }
-}
-
-impl RecordingWalker<'_> {
-    #[inline(never)]
-    fn step_slow(&mut self, cursor: Cursor, depth: usize, byte: u8) -> Option<Cursor> {
-        let tape = &mut self.walker.machine.tape;
-        tape.truncate(self.here);
-        tape.extend(&self.path[..depth]);
-        let next = self.walker.step_slow(cursor, byte);
-        if self.walker.fault != Some(Fault::Untold) {
-            return next;
-        }
-        self.walker.fault = None;
-        self.is_told = true;
-        self.walker.machine.sets.ahead.is_on = false;
-        let next = self.go_again(depth, byte);
-        self.walker.machine.sets.ahead.is_on = true;
-        next
-    }
-
-    /// The place after the path and a byte, from where the walk began and with nothing forgotten.
-    fn go_again(&mut self, depth: usize, byte: u8) -> Option<Cursor> {
-        self.walker.machine.tape.truncate(self.here);
-        let mut cursor = self.from;
-        for index in 0..depth {
-            cursor = self.walker.step_slow(cursor, self.path[index])?;
-            self.walker.machine.tape.push(self.path[index]);
-        }
-        self.walker.step_slow(cursor, byte)
+    if composition.accepts {
+        vocabulary.eos().iter().for_each(|&eos| mask.allow(eos));
     }
 }

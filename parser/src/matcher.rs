@@ -530,7 +530,7 @@ impl Matcher {
         let mut session = self.session();
         let machine = &mut session.machine;
         for thread in machine.threads(self.now.cursor).iter() {
-            if !machine.lexer.row(thread.lex)?.live.is_empty() {
+            if machine.lexer.surely_grows(thread.lex) || !machine.lexer.row(thread.lex)?.live.is_empty() {
                 return Ok(None);
             }
         }
@@ -584,12 +584,14 @@ fn read_bytes(
     if bytes.len() > text_max.saturating_sub(text_len) {
         return Err(Fault::exceeded("text_bytes_max", text_max as u64).into());
     }
-    let pending = reading.now.pending.clone();
+    let pending = &reading.now.pending;
     let common = pending.iter().zip(bytes).take_while(|(a, b)| a == b).count();
     if common < pending.len().min(bytes.len()) {
         return Ok(Some(common));
     }
-    reading.now.pending = pending[common..].into();
+    if common > 0 {
+        reading.now.pending = pending[common..].into();
+    }
     let track = options.backtracking && machine.cfg.has_hidden;
     for (index, &byte) in bytes.iter().enumerate().skip(common) {
         let before = reading.now.cursor;

@@ -30,8 +30,9 @@ pub const DEFAULT_SLICES: [&str; 5] = [
 /// States of a slice's automaton; a slice that needs more is refused.
 const SLICE_STATES_MAX: usize = 4096;
 
-/// Pairs of states visited to prove containment; past it the trie is walked, which is always right.
-const PAIRS_MAX: usize = 4096;
+/// Pairs of states visited to prove containment; past it the trie is walked, which is always right. Of slices of a few
+/// hundred states a lexer state that takes them needs hardly more pairs than they have states.
+const PAIRS_MAX: usize = 1024;
 
 /// A slice's automaton.
 #[derive(Debug)]
@@ -47,7 +48,15 @@ pub(crate) struct Slicer {
     pub slices: Vec<Slice>,
     /// Tokens that belong to no slice.
     pub rest: TokenTrie,
+    /// Words of a mask.
+    pub words_len: usize,
+    /// Bytes of the longest token: further ahead no mask looks.
+    pub horizon: u32,
 }
+
+/// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rest. Their nodes are
+/// numbered one trie after the other.
+pub(crate) type PieceNode = u32;
 
 /// A slice, its automaton, and the tokens that belong to it.
 #[derive(Debug)]
@@ -57,6 +66,8 @@ pub(crate) struct Slice {
     unbounded: Option<Automaton>,
     pub mask: Vec<u32>,
     pub trie: TokenTrie,
+    /// Slices before it all of whose texts are its own: what does not take them does not take it.
+    includes: Vec<usize>,
 }
 
 /// Why a slicer could not be made.
@@ -105,10 +116,64 @@ impl Slicer {
                 mask[id / 32] |= 1 << (id % 32);
             }
             let trie = trie.subset(|id| usize::from(slice_of[id as usize]) == index);
-            slices.push(Slice { automaton, unbounded, mask, trie });
+            let includes =
+                slices.iter().enumerate().filter(|(_, other): &(usize, &Slice)| automaton.includes(&other.automaton));
+            let includes = includes.map(|(other, _)| other).collect();
+            slices.push(Slice { automaton, unbounded, mask, trie, includes });
         }
         let rest = trie.subset(|id| slice_of[id as usize] == u8::MAX);
-        Ok(Self { slices, rest })
+        Ok(Self { slices, rest, words_len: vocabulary.len().div_ceil(32), horizon: trie.depth_max() as u32 })
+    }
+
+    /// The tries that the vocabulary is sorted into.
+    pub fn tries(&self) -> impl Iterator<Item = &TokenTrie> {
+        self.slices.iter().map(|slice| &slice.trie).chain([&self.rest])
+    }
+
+    /// The trie that a node is in, and the number of that trie's root.
+    pub fn trie_of(&self, node: PieceNode) -> (&TokenTrie, PieceNode) {
+        let mut root = 0;
+        for trie in self.slices.iter().map(|slice| &slice.trie) {
+            let end = root + trie.len() as PieceNode;
+            if node < end {
+                return (trie, root);
+            }
+            root = end;
+        }
+        (&self.rest, root)
+    }
+}
+
+/// Which slices lexer states take, as far as it was asked.
+#[derive(Default, Debug)]
+pub(crate) struct Contained(FxHashMap<(LexStateId, usize), bool>);
+
+impl Contained {
+    /// [`Slice::is_contained`] of a slice, by its number.
+    pub fn ask(&mut self, slicer: &Slicer, index: usize, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
+        if let Some(&known) = self.0.get(&(lex, index)) {
+            return Ok(known);
+        }
+        for &other in &slicer.slices[index].includes {
+            if !self.ask(slicer, other, lexer, lex)? {
+                self.0.insert((lex, index), false);
+                return Ok(false);
+            }
+        }
+        let answer = match lexer.alone(lex)? {
+            // Where one lexeme goes on, so does the state. Lexemes side by side seldom take a slice together that none takes
+            // alone; to find that out would take a state for each place in each of them.
+            Some(alone) => {
+                let mut answer = false;
+                for lex in alone {
+                    answer = answer || self.ask(slicer, index, lexer, lex)?;
+                }
+                answer
+            }
+            None => slicer.slices[index].is_contained(lexer, lexer.mode(), lex)?,
+        };
+        self.0.insert((lex, index), answer);
+        Ok(answer)
     }
 }
 
@@ -166,6 +231,27 @@ impl Automaton {
             }
         }
         self.accepting[state]
+    }
+
+    /// Whether each text of another one is one of this.
+    fn includes(&self, other: &Automaton) -> bool {
+        let mut visited: FxHashSet<(u16, u16)> = FxHashSet::from_iter([(1, 1)]);
+        let mut agenda = vec![(1u16, 1u16)];
+        while let Some((own, its)) = agenda.pop() {
+            if other.accepting[usize::from(its)] && !self.accepting[usize::from(own)] {
+                return false;
+            }
+            for (&own, &its) in self.rows[usize::from(own)].iter().zip(&other.rows[usize::from(its)]) {
+                // From each of its states but the dead one a text leads on.
+                if its != 0 && own == 0 {
+                    return false;
+                }
+                if its != 0 && visited.insert((own, its)) {
+                    agenda.push((own, its));
+                }
+            }
+        }
+        true
     }
 
     fn is_contained(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<bool, Fault> {

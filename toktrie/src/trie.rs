@@ -150,6 +150,20 @@ impl TokenTrie {
         bytes.iter().try_fold(ROOT, |node, &byte| self.child(node, byte))
     }
 
+    /// The bytes that lead to a node. Cost: its depth times the children of the nodes on the way.
+    pub fn path(&self, node: u32) -> Vec<u8> {
+        let mut path = Vec::with_capacity(self.depths[node as usize] as usize);
+        let mut at = ROOT;
+        while at != node {
+            at += 1;
+            while self.subtree_ends[at as usize] <= node {
+                at = self.subtree_ends[at as usize];
+            }
+            path.push(self.bytes[at as usize]);
+        }
+        path
+    }
+
     /// The smallest id of the tokens with exactly these bytes.
     pub fn token_of(&self, bytes: &[u8]) -> Option<TokenId> {
         self.node_of(bytes).and_then(|node| self.token(node))

@@ -46,13 +46,28 @@ impl Sets {
         text: &[u8],
         lexer: &mut Lexer,
     ) -> Result<SetId, Fault> {
-        if let Some(&known) = self.ahead.scans.get(&(set, ended)) {
-            return Ok(known);
-        }
         if let Some((key, of, next)) = &self.ahead.last
             && (*key, &**of) == ((set, ended), text)
         {
             return Ok(*next);
+        }
+        Ok(self.scan_some(set, ended, Some(text), lexer)?.expect("with a text it is decided"))
+    }
+
+    /// The same whatever the text of the lexemes. `None` if the text counts.
+    pub fn scan_any(&mut self, set: SetId, ended: LexemeSetId, lexer: &mut Lexer) -> Result<Option<SetId>, Fault> {
+        self.scan_some(set, ended, None, lexer)
+    }
+
+    fn scan_some(
+        &mut self,
+        set: SetId,
+        ended: LexemeSetId,
+        text: Option<&[u8]>,
+        lexer: &mut Lexer,
+    ) -> Result<Option<SetId>, Fault> {
+        if let Some(&known) = self.ahead.scans.get(&(set, ended)) {
+            return Ok(Some(known));
         }
         let closure = self.closure(set, lexer)?;
         let mut kernel = Kernel::default();
@@ -73,6 +88,7 @@ impl Sets {
                         let untold = self.behind_any(scan.param, edge, lexer)?;
                         let takes_all = is_alone || self.takes_all(scan.param, edge, lexer)?;
                         is_for_all &= takes_all && untold.is_some();
+                        let Some(text) = text.or(is_for_all.then_some(&[])) else { return Ok(None) };
                         if !takes_all && !self.takes(scan.param, edge, text, lexer)? {
                             continue;
                         }
@@ -93,11 +109,13 @@ impl Sets {
         let next = self.close_kernel(kernel)?;
         if is_for_all {
             self.ahead.scans.insert((set, ended), next);
-        } else if !self.cfg.has_scopes {
+        } else if let Some(text) = text
+            && !self.cfg.has_scopes
+        {
             // With scopes, sets are not the same at another time.
             self.ahead.last = Some(((set, ended), text.into(), next));
         }
-        Ok(next)
+        Ok(Some(next))
     }
 
     /// Whether the set after recorded lexemes is the same for all texts, as far as that is known.

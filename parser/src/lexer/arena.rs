@@ -41,6 +41,8 @@ struct Inner {
     too_dear: FxHashSet<Expr>,
     /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
     late: FxHashMap<Expr, bool>,
+    /// [`Arena::clamped`], by horizon.
+    clamped: FxHashMap<u32, FxHashMap<Expr, Expr>>,
 }
 
 impl std::fmt::Debug for Arena {
@@ -58,6 +60,7 @@ impl Arena {
                 rows: FxHashMap::default(),
                 too_dear: FxHashSet::default(),
                 late: FxHashMap::default(),
+                clamped: FxHashMap::default(),
             }),
             expressions_max: limits.expressions_max,
         }
@@ -139,6 +142,12 @@ impl Arena {
 
     pub fn set_late(&self, expr: Expr, is_late: bool) {
         self.lock().late.insert(expr, is_late);
+    }
+
+    /// See [`Algebra::clamped`].
+    pub fn clamped(&self, expr: Expr, horizon: u32) -> Expr {
+        let Inner { algebra, clamped, .. } = &mut *self.lock();
+        algebra.clamped(expr, horizon, clamped.entry(horizon).or_default())
     }
 
     /// Whether the expression matches the empty text.

@@ -163,6 +163,8 @@ pub(crate) struct Lexer {
     guarded: FxHashMap<(LexStateId, Expr), LexStateId>,
     /// Whether everything matches.
     is_all: FxHashMap<Expr, bool>,
+    /// States with counts clamped: see [`Lexer::clamped`].
+    clamped: FxHashMap<LexStateId, LexStateId>,
     /// [`Lexer::is_late`] as far as it is known. Indexed by lexeme; empty if none is.
     pub(super) late: Vec<Option<bool>>,
 }
@@ -219,6 +221,7 @@ impl Lexer {
             by_follow: FxHashMap::default(),
             guarded: FxHashMap::default(),
             is_all: FxHashMap::default(),
+            clamped: FxHashMap::default(),
             late: Vec::new(),
         };
         lexer.lexeme_set(&[]);
@@ -238,6 +241,10 @@ impl Lexer {
             }
             _ => Ok(false),
         }
+    }
+
+    pub fn mode(&self) -> LexerMode {
+        self.cfg.mode
     }
 
     pub fn state_count(&self) -> usize {
@@ -265,6 +272,15 @@ impl Lexer {
     /// Lexemes that are live in the state.
     pub fn live_lexemes(&self, id: LexStateId) -> impl Iterator<Item = LexemeId> + '_ {
         self.states[id].key.entries.iter().map(|&(lexeme, _)| lexeme)
+    }
+
+    /// Whether some byte can follow since not all that is live matches: what is left of a lexeme is never nothing. Spares
+    /// a row for most states that are met once.
+    pub fn surely_grows(&self, id: LexStateId) -> bool {
+        let state = &self.states[id];
+        // A recorded lexeme may be there several times, and not every text may follow.
+        let is_single = !state.records && state.key.guard == Expr::ALL && state.kind != StateKind::LazyEnd;
+        is_single && state.key.entries.len() > self.lexeme_sets[state.matched].len()
     }
 
     /// Lexemes of the state that take some byte.
@@ -307,6 +323,20 @@ impl Lexer {
         entries.sort_unstable();
         entries.dedup();
         self.intern(StateKey { entries: entries.into(), kind: StateKind::Fresh, guard: Expr::ALL })
+    }
+
+    /// For a state of several lexemes, the states of those that are regexes, each alone. `None` if it is of one only, or
+    /// if one could end the others.
+    pub fn alone(&mut self, id: LexStateId) -> Result<Option<Vec<LexStateId>>, Fault> {
+        let key = self.states[id].key.clone();
+        let cfg = self.cfg.clone();
+        let mut lexemes: Vec<LexemeId> = key.entries.iter().map(|&(lexeme, _)| lexeme).collect();
+        lexemes.dedup();
+        if lexemes.len() < 2 || lexemes.iter().any(|&lexeme| cfg.lexemes[lexeme].lazy) {
+            return Ok(None);
+        }
+        lexemes.retain(|&lexeme| matches!(cfg.lexemes[lexeme].pattern, Pattern::Regex(_)));
+        lexemes.into_iter().map(|alone| self.retain(id, |lexeme| lexeme == alone)).collect::<Result<_, _>>().map(Some)
     }
 
     /// What is left of a whole lexeme.
@@ -595,6 +625,32 @@ impl Lexer {
         entries.sort_unstable();
         entries.dedup();
         self.intern(StateKey { entries: entries.into(), ..*key }).map(Some)
+    }
+
+    /// A state that is like this one for all who look at most `horizon` bytes ahead, always the same number: counts that
+    /// cannot end there do not count.
+    pub fn clamped(&mut self, id: LexStateId, horizon: u32) -> Result<LexStateId, Fault> {
+        if let Some(&known) = self.clamped.get(&id) {
+            return Ok(known);
+        }
+        let key = self.states[id].key.clone();
+        let mut entries = key.entries.clone();
+        for (lexeme, rest) in &mut entries {
+            if matches!(self.cfg.lexemes[*lexeme].pattern, Pattern::Regex(_)) && *rest & EXCEPTED == 0 {
+                *rest = self.arena.clamped(Expr::from_raw(*rest), horizon).to_raw();
+            }
+        }
+        let clamped = match entries == key.entries {
+            true => id,
+            false => {
+                let mut entries = entries.into_vec();
+                entries.sort_unstable();
+                entries.dedup();
+                self.intern(StateKey { entries: entries.into(), ..*key })?
+            }
+        };
+        self.clamped.insert(id, clamped);
+        Ok(clamped)
     }
 
     /// Whether of a state without exceptions something stays live whatever finitely many texts recorded lexemes leave out:

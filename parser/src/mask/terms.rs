@@ -1,0 +1,371 @@
+//! Term masks: what tokens do inside the lexemes of one lexer state, whatever the Earley set.
+//!
+//! A *piece* is a part of the trie: the whole of it, or the nodes that are left of tokens behind a lexeme's end. The
+//! *term* of a piece and a lexer state says which tokens stay inside lexemes all the way, and for each set of lexemes
+//! that can end on the way the piece that is left behind that end. So a token that crosses the ends of three lexemes is
+//! met three times, each time with all others that do the same, and what follows an end is asked of the sets once for
+//! all of them. Terms know no sets: the next value of an array, the next name of an object have the same ones.
+
+mod beside;
+
+use larkspur_grammar::{IndexVec, LexerMode, define_id};
+use larkspur_toktrie::{NO_TOKEN, ROOT, TokenId, TokenTrie};
+use rustc_hash::FxHashMap;
+
+use crate::error::Fault;
+use crate::lexer::states::{ASK, DEAD, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
+use crate::slicer::{Contained, PieceNode, Slicer};
+use beside::{Besides, View, WIDE};
+
+define_id! {
+    /// A part of the trie.
+    pub(super) struct PieceId = "t";
+}
+define_id! {
+    /// What the tokens of a piece do in a lexer state.
+    pub(super) struct TermId = "e";
+}
+
+/// All of the trie.
+pub(super) const ALL: PieceId = PieceId(0);
+
+/// Adding a listed token to a mask takes as long as adding so many words.
+const WORDS_PER_TOKEN: usize = 8;
+
+/// Tokens: a list where they are few, else a mask.
+#[derive(Debug)]
+pub(super) enum Tokens {
+    Few(Box<[TokenId]>),
+    Many(Box<[u32]>),
+}
+
+impl Tokens {
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Tokens::Few(tokens) if tokens.is_empty())
+    }
+    fn words(&self, words_len: usize) -> Box<[u32]> {
+        match self {
+            Tokens::Many(words) => words.clone(),
+            Tokens::Few(tokens) => {
+                let mut words: Box<[u32]> = vec![0; words_len].into();
+                tokens.iter().for_each(|&token| larkspur_toktrie::mask::allow(&mut words, token));
+                words
+            }
+        }
+    }
+    fn bytes(&self) -> usize {
+        match self {
+            Tokens::Few(tokens) => size_of_val(&**tokens),
+            Tokens::Many(words) => size_of_val(&**words),
+        }
+    }
+}
+
+/// What the tokens of a piece do in a lexer state.
+#[derive(Debug)]
+pub(super) struct Term {
+    /// Tokens that end inside lexemes, or where one has just ended.
+    pub inside: Tokens,
+    /// Lexemes that can end on the way with what may then follow, and what is left of the tokens behind their end.
+    pub ends: Box<[(Guarded<LexemeSetId>, PieceId)]>,
+    /// Nodes at which it takes the set, or the text, to say what a byte does.
+    pub asks: Box<[PieceNode]>,
+    /// States on the way that may lead nowhere: the term holds where they lead on.
+    pub stuck: Box<[LexStateId]>,
+}
+
+impl Term {
+    fn bytes(&self) -> usize {
+        size_of::<Term>()
+            + self.inside.bytes()
+            + size_of_val(&*self.ends)
+            + size_of_val(&*self.asks)
+            + size_of_val(&*self.stuck)
+    }
+}
+
+/// Terms made so far. They hold for one grammar and epoch, since lexer states do.
+#[derive(Debug, Default)]
+pub(super) struct Terms {
+    /// Nodes of each piece, ascending; nothing for [`ALL`].
+    pieces: IndexVec<PieceId, Box<[PieceNode]>>,
+    piece_ids: FxHashMap<Box<[PieceNode]>, PieceId>,
+    terms: IndexVec<TermId, Term>,
+    term_ids: FxHashMap<(PieceId, LexStateId), TermId>,
+    contained: Contained,
+    besides: Besides,
+    bytes: usize,
+    /// The states at the nodes above the one that is looked at. Kept for its room.
+    states: Vec<LexStateId>,
+}
+
+/// A term that is being made.
+#[derive(Default)]
+struct Draft {
+    tokens: Vec<TokenId>,
+    ends: Vec<(Guarded<LexemeSetId>, Vec<PieceNode>)>,
+    asks: Vec<PieceNode>,
+    stuck: Vec<LexStateId>,
+    visited: u64,
+}
+
+impl Draft {
+    fn end(&mut self, ended: Guarded<LexemeSetId>) -> &mut Vec<PieceNode> {
+        let known = self.ends.iter().position(|(lexemes, _)| *lexemes == ended);
+        let at = known.unwrap_or_else(|| {
+            self.ends.push((ended, Vec::new()));
+            self.ends.len() - 1
+        });
+        &mut self.ends[at].1
+    }
+}
+
+impl Terms {
+    /// Bytes of all terms and pieces, roughly.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub fn get(&self, id: TermId) -> &Term {
+        &self.terms[id]
+    }
+
+    pub fn nodes(&self, id: PieceId) -> &[PieceNode] {
+        &self.pieces[id]
+    }
+
+    /// What the tokens of a piece do in a lexer state; the nodes visited for that are added to `work`.
+    ///
+    /// Cost: a look-up, or a walk over the piece. Errors: as [`Lexer::row`]; `mask_work_max`.
+    pub fn term(
+        &mut self,
+        slicer: &Slicer,
+        (piece, lex): (PieceId, LexStateId),
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<TermId, Fault> {
+        if let Some(&known) = self.term_ids.get(&(piece, lex)) {
+            return Ok(known);
+        }
+        if self.pieces.is_empty() {
+            self.pieces.push(Box::new([]));
+        }
+        let mut slices = Vec::new();
+        let nodes = match piece {
+            ALL => self.roots(slicer, lex, lexer, &mut slices)?,
+            _ => std::mem::take(&mut self.pieces[piece]),
+        };
+        let view = View { piece, slices: &slices, nodes: &nodes };
+        let made = self.make(slicer, view, lex, lexer, work);
+        if piece != ALL {
+            self.pieces[piece] = nodes;
+        }
+        let (term, is_wide) = made?;
+        self.bytes += term.bytes();
+        let id = self.terms.push(term);
+        if is_wide {
+            self.besides.note(piece, lex, id);
+        }
+        self.term_ids.insert((piece, lex), id);
+        Ok(id)
+    }
+
+    /// A term, and whether it takes a long walk to make it.
+    fn make(
+        &mut self,
+        slicer: &Slicer,
+        view: View<'_>,
+        lex: LexStateId,
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<(Term, bool), Fault> {
+        if let Some(term) = self.beside(slicer, view, lex, lexer, work)? {
+            return Ok((term, true));
+        }
+        let mut draft = Draft::default();
+        self.walk_nodes(&mut draft, slicer, view.nodes, lex, lexer)?;
+        work.visit(draft.visited)?;
+        let inside = gather(slicer, &draft.tokens, view.slices);
+        let is_wide = draft.visited >= WIDE;
+        Ok((self.finish(inside, draft), is_wide))
+    }
+
+    fn finish(&mut self, inside: Tokens, draft: Draft) -> Term {
+        let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece(nodes))).collect();
+        Term { inside, ends, asks: draft.asks.into(), stuck: draft.stuck.into() }
+    }
+
+    /// The nodes below the roots of the tries, but for those of slices that a state takes, which are given apart.
+    fn roots(
+        &mut self,
+        slicer: &Slicer,
+        lex: LexStateId,
+        lexer: &mut Lexer,
+        slices: &mut Vec<usize>,
+    ) -> Result<Box<[PieceNode]>, Fault> {
+        let mut nodes = Vec::new();
+        let mut root = 0;
+        for (index, trie) in slicer.tries().enumerate() {
+            if index < slicer.slices.len() && self.contained.ask(slicer, index, lexer, lex)? {
+                slices.push(index);
+            } else {
+                nodes.extend(trie.children(ROOT).map(|child| root + child));
+            }
+            root += trie.len() as PieceNode;
+        }
+        Ok(nodes.into())
+    }
+
+    fn piece(&mut self, mut nodes: Vec<PieceNode>) -> PieceId {
+        nodes.sort_unstable();
+        nodes.dedup();
+        let nodes: Box<[PieceNode]> = nodes.into();
+        if let Some(&known) = self.piece_ids.get(&nodes) {
+            return known;
+        }
+        self.bytes += 2 * size_of_val(&*nodes) + 64;
+        let id = self.pieces.push(nodes.clone());
+        self.piece_ids.insert(nodes, id);
+        id
+    }
+
+    fn walk_nodes(
+        &mut self,
+        draft: &mut Draft,
+        slicer: &Slicer,
+        nodes: &[PieceNode],
+        lex: LexStateId,
+        lexer: &mut Lexer,
+    ) -> Result<(), Fault> {
+        let Some(&first) = nodes.first() else { return Ok(()) };
+        let (mut trie, mut root) = slicer.trie_of(first);
+        for &node in nodes {
+            if (node - root) as usize >= trie.len() {
+                (trie, root) = slicer.trie_of(node);
+            }
+            self.walk_node(draft, trie, (root, node - root), lex, lexer)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at a node, which is entered from a lexer state, and at what is below it.
+    fn walk_node(
+        &mut self,
+        draft: &mut Draft,
+        trie: &TokenTrie,
+        (root, first): (PieceNode, u32),
+        lex: LexStateId,
+        lexer: &mut Lexer,
+    ) -> Result<(), Fault> {
+        let end = trie.subtree_ends()[first as usize] as usize;
+        let (bytes, depths) = (&trie.bytes()[..end], &trie.depths()[..end]);
+        let (subtree_ends, tokens) = (&trie.subtree_ends()[..end], &trie.tokens()[..end]);
+        let base = depths[first as usize] as usize - 1;
+        self.states.resize(self.states.len().max(trie.depth_max() + 1), DEAD);
+        self.states[0] = lex;
+        let mut node = first as usize;
+        while node < end {
+            draft.visited += 1;
+            let level = depths[node] as usize - base;
+            let from = self.states[level - 1];
+            let next = match lexer.quick(from, bytes[node]) {
+                REFUSED => None,
+                ASK => step(draft, lexer, from, (trie, root, node as u32))?,
+                next => Some(LexStateId(next)),
+            };
+            if let Some(next) = next
+                && tokens[node] != NO_TOKEN
+            {
+                draft.tokens.push(tokens[node]);
+                self.states[level] = next;
+                node += 1;
+            } else if let Some(next) = next {
+                self.states[level] = next;
+                node += 1;
+            } else {
+                node = subtree_ends[node] as usize;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a node's byte does if it is more than a step inside lexemes: the state in which what is below is looked at, if
+/// it is.
+#[inline(never)]
+fn step(
+    draft: &mut Draft,
+    lexer: &mut Lexer,
+    from: LexStateId,
+    (trie, root, node): (&TokenTrie, PieceNode, u32),
+) -> Result<Option<LexStateId>, Fault> {
+    let byte = trie.bytes()[node as usize];
+    let next = lexer.row(from)?.next[usize::from(byte)];
+    let entered = lexer.state(next);
+    if entered.is_late {
+        draft.asks.push(root + node);
+        return Ok(None);
+    }
+    let (kind, ends_now, may_be_stuck) = (entered.kind, entered.ends, entered.may_be_stuck);
+    let ended = match lexer.mode() {
+        LexerMode::Exact => lexer.ends_before(from, byte, next)?,
+        LexerMode::Longest if next == DEAD => lexer.state(from).ends,
+        LexerMode::Longest => NO_LEXEMES,
+    };
+    if ended != NO_LEXEMES {
+        lexer.by_follow(from, ended)?.iter().for_each(|&ended| draft.end(ended).push(root + node));
+    }
+    if next == DEAD {
+        return Ok(None);
+    }
+    if kind == StateKind::LazyEnd {
+        draft.tokens.extend(trie.token(node));
+        let guard = lexer.guard(next);
+        draft.end((guard, ends_now)).extend(trie.children(node).map(|child| root + child));
+        return Ok(None);
+    }
+    if may_be_stuck && lexer.mode() == LexerMode::Exact && !draft.stuck.contains(&next) {
+        draft.stuck.push(next);
+    }
+    Ok(Some(next))
+}
+
+fn gather(slicer: &Slicer, tokens: &[TokenId], slices: &[usize]) -> Tokens {
+    if slices.is_empty() && tokens.len() * WORDS_PER_TOKEN <= slicer.words_len {
+        return Tokens::Few(tokens.into());
+    }
+    let mut words: Box<[u32]> = match slices {
+        [] => vec![0; slicer.words_len].into(),
+        [first, ..] => slicer.slices[*first].mask.clone().into(),
+    };
+    for &slice in slices.iter().skip(1) {
+        larkspur_toktrie::mask::or_assign(&mut words, &slicer.slices[slice].mask);
+    }
+    tokens.iter().for_each(|&token| larkspur_toktrie::mask::allow(&mut words, token));
+    Tokens::Many(words)
+}
+
+/// Work on one mask, as `Limits::mask_work_max` counts it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    pub done: u64,
+    pub max: u64,
+    /// Of it, nodes of the trie.
+    pub visited: u64,
+}
+
+impl Work {
+    pub fn up_to(max: u64) -> Self {
+        Self { done: 0, max, visited: 0 }
+    }
+
+    pub fn visit(&mut self, nodes: u64) -> Result<(), Fault> {
+        self.visited += nodes;
+        self.add(nodes)
+    }
+
+    pub fn add(&mut self, work: u64) -> Result<(), Fault> {
+        self.done += work;
+        if self.done > self.max { Err(Fault::exceeded("mask_work_max", self.max)) } else { Ok(()) }
+    }
+}

@@ -13,6 +13,9 @@ use super::{Machine, Thread};
 use crate::error::Fault;
 use crate::lexer::states::{DEAD, NO_LEXEMES};
 
+/// New items of sets that take as long as a place: where rules nest, each place may have larger sets than the one before.
+const ITEMS_PER_PLACE: usize = 64;
+
 impl Machine {
     /// Whether a thread that may be stuck leads to one that may not, or to the text's end.
     ///
@@ -23,12 +26,14 @@ impl Machine {
         }
         let mut visited: FxHashSet<Thread> = FxHashSet::default();
         let mut agenda = VecDeque::from([thread]);
+        let items_before = self.sets.item_count();
         let mut found = false;
         while let Some(at) = agenda.pop_front() {
             if !visited.insert(at) {
                 continue;
             }
-            if visited.len() > self.limits.ignored_places_max {
+            let items = self.sets.item_count() - items_before;
+            if visited.len() + items / ITEMS_PER_PLACE > self.limits.ignored_places_max {
                 return Err(Fault::exceeded("ignored_places_max", self.limits.ignored_places_max as u64));
             }
             if self.leads_on_at(at, &mut agenda)? {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import torch
 from transformers import LogitsProcessor
@@ -77,7 +77,7 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
             elif first_row[id(matcher)] != row:
                 table[row] = table[first_row[id(matcher)]]
         # Not in place: beam search goes on using the scores.
-        scores = scores.clone()
+        scores = cast("torch.FloatTensor", scores.clone())
         masks.apply(scores, table)
         return scores
 

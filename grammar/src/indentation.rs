@@ -311,7 +311,7 @@ impl Rewriter<'_> {
     /// Which nodes have line breaks, and which may be empty: whoever uses a rule is looked at again when that changes.
     fn facts(&mut self) {
         let rules = self.old.rules.len();
-        // The nodes of each rule: those from the first that was made for its expressions on. Simply all that it reaches.
+        // The nodes that each rule reaches without others, children before their parents.
         let mut reached: Vec<Vec<NodeId>> = Vec::with_capacity(rules);
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); rules];
         for (rule, &body) in self.bodies.iter().enumerate() {
@@ -534,7 +534,7 @@ impl Rewriter<'_> {
                 both
             }
             NodeKind::Repeat(child, min, max) => self.repeat_ways(child, min, max, span, ways),
-            NodeKind::Block(body) => self.block_ways(body, span, ways[body]),
+            NodeKind::Block(body) => self.block_ways(span, ways[body]),
         }
     }
 
@@ -663,7 +663,7 @@ impl Rewriter<'_> {
         self.expr(ExprKind::Rule(rule, Some(ParamExpr::Same)), span)
     }
 
-    fn block_ways(&mut self, body: NodeId, span: Span, own: Ways) -> Ways {
+    fn block_ways(&mut self, span: Span, own: Ways) -> Ways {
         let mut all = Ways::default();
         if let Some(out) = own.within[1] {
             let body = self.rule("block:out".to_string(), out, span);
@@ -678,7 +678,6 @@ impl Rewriter<'_> {
             let body = self.rule("block:end".to_string(), end, span);
             all.new[2] = Some(self.expr(ExprKind::Rule(body, Some(ParamExpr::Copy { from: NEW, to: WIDTH })), span));
         }
-        _ = body;
         all
     }
 

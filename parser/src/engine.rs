@@ -45,7 +45,7 @@ struct SharedInner {
 impl Shared {
     /// Sorts the vocabulary into slices. Cost: tens of milliseconds for 200,000 tokens.
     pub fn new(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
-        let arena = Arena::new(&options.limits);
+        let arena = Arena::new(&options.limits, horizon(&vocabulary));
         let slicer = Slicer::new(&vocabulary, &options.slices, &arena, &options.limits)?;
         let inner =
             SharedInner { vocabulary, limits: options.limits.clone(), slicer, arena: Mutex::new(Arc::new(arena)) };
@@ -70,10 +70,15 @@ impl Shared {
     pub(crate) fn arena(&self) -> Arc<Arena> {
         let mut arena = self.inner.arena.lock().unwrap_or_else(PoisonError::into_inner);
         if arena.is_worn() {
-            *arena = Arc::new(Arena::new(&self.inner.limits));
+            *arena = Arc::new(Arena::new(&self.inner.limits, horizon(&self.inner.vocabulary)));
         }
         arena.clone()
     }
+}
+
+/// How many bytes ahead masks look: those of the longest token.
+fn horizon(vocabulary: &Vocabulary) -> u32 {
+    vocabulary.trie().depth_max() as u32
 }
 
 /// A grammar, ready to match. Immutable but for what it remembers; `Send + Sync`, cheap to clone.

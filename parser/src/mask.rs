@@ -5,6 +5,7 @@ mod store;
 mod terms;
 mod trace;
 mod walkers;
+mod work;
 
 use std::ops::Add;
 
@@ -14,11 +15,12 @@ use rustc_hash::FxHashMap;
 use crate::cfg::TokenLetterId;
 use crate::error::Fault;
 use crate::machine::{Contents, Cursor, Machine};
-use crate::slicer::{Contained, Slicer};
+use crate::slicer::Slicer;
 use store::{MaskStore, StoredId};
-use terms::{Terms, Tokens, Work};
+use terms::{Terms, Tokens};
 use trace::Trace;
 use walkers::{Depth, EagerWalker, Part, RecordingWalker, Walker};
+use work::Work;
 
 /// Masks made so far, and what they are made of.
 #[derive(Debug)]
@@ -38,7 +40,6 @@ pub(crate) struct MaskCache {
     work: Work,
     /// Whether the mask that is being made depends on texts that one who looks ahead has forgotten.
     is_told: bool,
-    contained: Contained,
     stats: MaskStats,
 }
 
@@ -86,7 +87,6 @@ impl MaskCache {
             bytes_max,
             work: Work::default(),
             is_told: false,
-            contained: Contained::default(),
             stats: MaskStats::default(),
         }
     }
@@ -120,6 +120,7 @@ impl MaskCache {
             false => self.make(machine, vocabulary, slicer, (cursor, ahead), mask),
         };
         machine.sets.ahead.is_on = false;
+        self.stats.nodes_visited += self.work.visited();
         made
     }
 
@@ -140,16 +141,11 @@ impl MaskCache {
         self.stats.misses += 1;
         self.make_room();
         mask.clear();
-        let work_max = machine.limits.mask_work_max;
-        let mut eager = EagerWalker::new(Walker { machine, fault: None, work: 0, work_max });
+        let work = Work::up_to(machine.limits.mask_work_max);
+        let mut eager = EagerWalker::new(Walker { machine, fault: None, work });
         let visited = vocabulary.trie().walk(&mut eager, (cursor.word(), false), mask);
         self.stats.nodes_visited += visited;
-        let Walker { fault, work, .. } = eager.walker;
-        match fault {
-            Some(fault) => return Err(fault),
-            None if work + visited > work_max => return Err(Fault::exceeded("mask_work_max", work_max)),
-            None => {}
-        }
+        eager.walker.finish(visited).1?;
         vocabulary.trie().finish_mask(mask);
         if size_of_val(mask.words()) <= self.bytes_max {
             let id = self.store.intern(mask.words());
@@ -184,7 +180,6 @@ impl MaskCache {
             true => Trace::of(ahead, machine, &mut self.terms, slicer, &mut self.work),
             false => Ok(None),
         };
-        self.stats.nodes_visited += self.work.visited;
         let Some(Trace { terms, asks }) = trace? else {
             self.walked(machine, vocabulary, slicer, (cursor, ahead), mask)?;
             let id = self.store.intern(mask.words());
@@ -228,7 +223,7 @@ impl MaskCache {
         for (index, slice) in slicer.slices.iter().enumerate() {
             let mut is_contained = false;
             for thread in threads.iter() {
-                is_contained |= self.contained.ask(slicer, index, &mut machine.lexer, thread.lex)?;
+                is_contained |= self.terms.contained.ask(slicer, index, &mut machine.lexer, thread.lex)?;
             }
             if is_contained {
                 mask.or_assign(&slice.mask);
@@ -280,8 +275,12 @@ impl MaskCache {
         let terms = self.terms.bytes() + self.composed.len() * size_of::<Composition>() * 2;
         let bytes = places + terms + self.recorded_bytes + self.store.bytes();
         if bytes > self.bytes_max {
-            let stats = self.stats;
-            *self = Self { stats, contained: std::mem::take(&mut self.contained), ..Self::new(self.bytes_max) };
+            self.mask_of.clear();
+            self.recorded_mask_of.clear();
+            self.recorded_bytes = 0;
+            self.composed.clear();
+            self.store = MaskStore::default();
+            self.terms.clear();
         }
     }
 
@@ -299,6 +298,7 @@ impl MaskCache {
         machine.sets.ahead.is_on = machine.tape.is_on();
         let walked = self.walk_ahead(machine, Part::Below(trie, node), (cursor, ahead), mask);
         machine.sets.ahead.is_on = false;
+        self.stats.nodes_visited += self.work.visited();
         walked
     }
 
@@ -309,7 +309,7 @@ impl MaskCache {
         (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
-        let mut walker = Walker { machine, fault: None, work: self.work.done, work_max: self.work.max };
+        let mut walker = Walker { machine, fault: None, work: self.work };
         let visited = if walker.machine.tape.is_on() {
             let mut recording = RecordingWalker::new(walker, cursor, part.depth_max());
             let visited = part.walk(&mut recording, (ahead.word(), Depth::new(ahead.began(), 0)), mask);
@@ -320,13 +320,9 @@ impl MaskCache {
         } else {
             part.walk(&mut walker, cursor.word(), mask)
         };
-        let Walker { fault, work, .. } = walker;
-        self.stats.nodes_visited += visited;
-        self.work.done = work;
-        match fault {
-            Some(fault) => Err(fault),
-            None => self.work.add(visited),
-        }
+        let (work, walked) = walker.finish(visited);
+        self.work = work;
+        walked
     }
 
     /// Allows what the terms do.

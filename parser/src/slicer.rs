@@ -50,8 +50,6 @@ pub(crate) struct Slicer {
     pub rest: TokenTrie,
     /// Words of a mask.
     pub words_len: usize,
-    /// Bytes of the longest token: further ahead no mask looks.
-    pub horizon: u32,
 }
 
 /// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rest. Their nodes are
@@ -122,7 +120,7 @@ impl Slicer {
             slices.push(Slice { automaton, unbounded, mask, trie, includes });
         }
         let rest = trie.subset(|id| slice_of[id as usize] == u8::MAX);
-        Ok(Self { slices, rest, words_len: vocabulary.len().div_ceil(32), horizon: trie.depth_max() as u32 })
+        Ok(Self { slices, rest, words_len: vocabulary.len().div_ceil(32) })
     }
 
     /// The tries that the vocabulary is sorted into.

@@ -30,6 +30,7 @@ impl ExprRow {
 pub(crate) struct Arena {
     inner: Mutex<Inner>,
     expressions_max: usize,
+    horizon: u32,
 }
 
 struct Inner {
@@ -41,8 +42,8 @@ struct Inner {
     too_dear: FxHashSet<Expr>,
     /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
     late: FxHashMap<Expr, bool>,
-    /// [`Arena::clamped`], by horizon.
-    clamped: FxHashMap<u32, FxHashMap<Expr, Expr>>,
+    /// [`Arena::clamped`] of parts that have large counts.
+    clamped: FxHashMap<Expr, Expr>,
 }
 
 impl std::fmt::Debug for Arena {
@@ -52,7 +53,8 @@ impl std::fmt::Debug for Arena {
 }
 
 impl Arena {
-    pub fn new(limits: &Limits) -> Self {
+    /// An arena for those who look at most `horizon` bytes ahead of a place.
+    pub fn new(limits: &Limits, horizon: u32) -> Self {
         Self {
             inner: Mutex::new(Inner {
                 algebra: Algebra::new(limits.expressions_max),
@@ -63,6 +65,7 @@ impl Arena {
                 clamped: FxHashMap::default(),
             }),
             expressions_max: limits.expressions_max,
+            horizon,
         }
     }
 
@@ -145,9 +148,9 @@ impl Arena {
     }
 
     /// See [`Algebra::clamped`].
-    pub fn clamped(&self, expr: Expr, horizon: u32) -> Expr {
+    pub fn clamped(&self, expr: Expr) -> Expr {
         let Inner { algebra, clamped, .. } = &mut *self.lock();
-        algebra.clamped(expr, horizon, clamped.entry(horizon).or_default())
+        algebra.clamped(expr, self.horizon, clamped)
     }
 
     /// Whether the expression matches the empty text.

@@ -627,9 +627,9 @@ impl Lexer {
         self.intern(StateKey { entries: entries.into(), ..*key }).map(Some)
     }
 
-    /// A state that is like this one for all who look at most `horizon` bytes ahead, always the same number: counts that
-    /// cannot end there do not count.
-    pub fn clamped(&mut self, id: LexStateId, horizon: u32) -> Result<LexStateId, Fault> {
+    /// A state that is like this one for all who look no further than to the arena's horizon: counts that cannot end there
+    /// do not count.
+    pub fn clamped(&mut self, id: LexStateId) -> Result<LexStateId, Fault> {
         if let Some(&known) = self.clamped.get(&id) {
             return Ok(known);
         }
@@ -637,7 +637,7 @@ impl Lexer {
         let mut entries = key.entries.clone();
         for (lexeme, rest) in &mut entries {
             if matches!(self.cfg.lexemes[*lexeme].pattern, Pattern::Regex(_)) && *rest & EXCEPTED == 0 {
-                *rest = self.arena.clamped(Expr::from_raw(*rest), horizon).to_raw();
+                *rest = self.arena.clamped(Expr::from_raw(*rest)).to_raw();
             }
         }
         let clamped = match entries == key.entries {

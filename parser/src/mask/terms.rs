@@ -9,9 +9,10 @@
 mod beside;
 
 use larkspur_grammar::{IndexVec, LexerMode, define_id};
-use larkspur_toktrie::{NO_TOKEN, ROOT, TokenId, TokenTrie};
+use larkspur_toktrie::{NO_TOKEN, ROOT, TokenId, TokenTrie, mask};
 use rustc_hash::FxHashMap;
 
+use super::work::Work;
 use crate::error::Fault;
 use crate::lexer::states::{ASK, DEAD, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
 use crate::slicer::{Contained, PieceNode, Slicer};
@@ -48,7 +49,7 @@ impl Tokens {
             Tokens::Many(words) => words.clone(),
             Tokens::Few(tokens) => {
                 let mut words: Box<[u32]> = vec![0; words_len].into();
-                tokens.iter().for_each(|&token| larkspur_toktrie::mask::allow(&mut words, token));
+                tokens.iter().for_each(|&token| mask::allow(&mut words, token));
                 words
             }
         }
@@ -92,7 +93,8 @@ pub(super) struct Terms {
     piece_ids: FxHashMap<Box<[PieceNode]>, PieceId>,
     terms: IndexVec<TermId, Term>,
     term_ids: FxHashMap<(PieceId, LexStateId), TermId>,
-    contained: Contained,
+    /// Which slices lexer states take.
+    pub contained: Contained,
     besides: Besides,
     bytes: usize,
     /// The states at the nodes above the one that is looked at. Kept for its room.
@@ -121,6 +123,11 @@ impl Draft {
 }
 
 impl Terms {
+    /// Drops all terms and pieces. What slices take is small, and stays.
+    pub fn clear(&mut self) {
+        *self = Self { contained: std::mem::take(&mut self.contained), ..Self::default() };
+    }
+
     /// Bytes of all terms and pieces, roughly.
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -273,18 +280,15 @@ impl Terms {
                 ASK => step(draft, lexer, from, (trie, root, node as u32))?,
                 next => Some(LexStateId(next)),
             };
-            if let Some(next) = next
-                && tokens[node] != NO_TOKEN
-            {
-                draft.tokens.push(tokens[node]);
-                self.states[level] = next;
-                node += 1;
-            } else if let Some(next) = next {
-                self.states[level] = next;
-                node += 1;
-            } else {
+            let Some(next) = next else {
                 node = subtree_ends[node] as usize;
+                continue;
+            };
+            if tokens[node] != NO_TOKEN {
+                draft.tokens.push(tokens[node]);
             }
+            self.states[level] = next;
+            node += 1;
         }
         Ok(())
     }
@@ -339,33 +343,8 @@ fn gather(slicer: &Slicer, tokens: &[TokenId], slices: &[usize]) -> Tokens {
         [first, ..] => slicer.slices[*first].mask.clone().into(),
     };
     for &slice in slices.iter().skip(1) {
-        larkspur_toktrie::mask::or_assign(&mut words, &slicer.slices[slice].mask);
+        mask::or_assign(&mut words, &slicer.slices[slice].mask);
     }
-    tokens.iter().for_each(|&token| larkspur_toktrie::mask::allow(&mut words, token));
+    tokens.iter().for_each(|&token| mask::allow(&mut words, token));
     Tokens::Many(words)
-}
-
-/// Work on one mask, as `Limits::mask_work_max` counts it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Work {
-    pub done: u64,
-    pub max: u64,
-    /// Of it, nodes of the trie.
-    pub visited: u64,
-}
-
-impl Work {
-    pub fn up_to(max: u64) -> Self {
-        Self { done: 0, max, visited: 0 }
-    }
-
-    pub fn visit(&mut self, nodes: u64) -> Result<(), Fault> {
-        self.visited += nodes;
-        self.add(nodes)
-    }
-
-    pub fn add(&mut self, work: u64) -> Result<(), Fault> {
-        self.done += work;
-        if self.done > self.max { Err(Fault::exceeded("mask_work_max", self.max)) } else { Ok(()) }
-    }
 }

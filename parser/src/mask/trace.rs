@@ -3,7 +3,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::terms::{ALL, PieceId, TermId, Terms, Work};
+use super::terms::{ALL, PieceId, TermId, Terms};
+use super::work::Work;
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
 use crate::lexer::states::{DEAD, Guarded, LexStateId, LexemeSetId};
@@ -47,14 +48,13 @@ impl Trace {
         let threads = machine.threads(cursor);
         let mut agenda: Vec<(PieceId, LexStateId, SetId)> =
             threads.iter().map(|thread| (ALL, thread.lex, thread.set)).collect();
-        let horizon = slicer.horizon;
         let mut seen: FxHashSet<(PieceId, LexStateId, SetId)> = FxHashSet::default();
         while let Some((piece, lex, set)) = agenda.pop() {
             if seen.len() >= PLACES_MAX {
                 return Ok(None);
             }
             work.add(PLACE_WORK)?;
-            let lex = machine.lexer.clamped(lex, horizon)?;
+            let lex = machine.lexer.clamped(lex)?;
             let id = terms.term(slicer, (piece, lex), &mut machine.lexer, work)?;
             let term = terms.get(id);
             for &lex in &term.stuck {

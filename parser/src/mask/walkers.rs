@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use larkspur_toktrie::{Recognizer, TokenMask, TokenTrie};
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::work::Work;
 use crate::error::Fault;
 use crate::machine::{Cursor, Machine, Quick, Word};
 use crate::slicer::{PieceNode, Slicer};
@@ -72,8 +73,7 @@ fn walk_nodes<R: Recognizer>(
 pub(super) struct Walker<'a> {
     pub machine: &'a mut Machine,
     pub fault: Option<Fault>,
-    pub work: u64,
-    pub work_max: u64,
+    pub work: Work,
 }
 
 /// Where nothing is recorded: there all lexemes begin at 0.
@@ -91,11 +91,16 @@ impl Recognizer for Walker<'_> {
 }
 
 impl Walker<'_> {
+    /// The work done, after a walk that visited so many nodes, and whether it came to its end.
+    pub fn finish(mut self, visited: u64) -> (Work, Result<(), Fault>) {
+        let counted = self.work.visit(visited);
+        (self.work, self.fault.map_or(counted, Err))
+    }
+
     #[inline(never)]
     fn step_slow(&mut self, state: Cursor, byte: u8) -> Option<Cursor> {
-        self.work += 16;
-        if self.work > self.work_max {
-            self.fault = Some(Fault::exceeded("mask_work_max", self.work_max));
+        if let Err(fault) = self.work.add(16) {
+            self.fault = Some(fault);
         }
         if self.fault.is_some() {
             return None;

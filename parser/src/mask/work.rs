@@ -1,0 +1,32 @@
+//! Work on one mask, and its bound.
+
+use crate::error::Fault;
+
+/// Work on one mask, as `Limits::mask_work_max` counts it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    done: u64,
+    max: u64,
+    visited: u64,
+}
+
+impl Work {
+    pub fn up_to(max: u64) -> Self {
+        Self { done: 0, max, visited: 0 }
+    }
+
+    /// Of the work, nodes of the trie.
+    pub fn visited(self) -> u64 {
+        self.visited
+    }
+
+    pub fn visit(&mut self, nodes: u64) -> Result<(), Fault> {
+        self.visited += nodes;
+        self.add(nodes)
+    }
+
+    pub fn add(&mut self, work: u64) -> Result<(), Fault> {
+        self.done += work;
+        if self.done > self.max { Err(Fault::exceeded("mask_work_max", self.max)) } else { Ok(()) }
+    }
+}

@@ -425,7 +425,8 @@ impl Algebra {
                 parts.iter().map(|&p| of(p).len_max).max().unwrap_or(0),
             ),
             Node::And(parts) => (
-                flag(parts.iter().all(|&p| nullable(p)), false, false),
+                flag(parts.iter().all(|&p| nullable(p)), false, false)
+                    | parts.iter().fold(0, |flags, &p| flags | of(p).flags & LARGE),
                 parts.iter().map(|&p| of(p).len_min).max().unwrap_or(0),
                 parts.iter().map(|&p| of(p).len_max).min().unwrap_or(MANY),
             ),

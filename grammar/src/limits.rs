@@ -84,8 +84,12 @@ limits! {
     pub mask_work_max: u64 = 200_000_000,
     /// Steps to decide whether a parametric rule can be finished. 100,000.
     pub param_fuel: usize = 100_000,
-    /// Bytes of cached masks of one grammar. 64 MB: 2,600 masks of 200,000 tokens.
+    /// Bytes of cached masks of one grammar and of what they are made of. 64 MB: 2,600 masks of 200,000 tokens. A single
+    /// mask may go past it.
     pub mask_cache_bytes_max: usize = 64 << 20,
+    /// Bytes of what masks of all grammars of an engine are made of: what tokens do inside lexemes. 32 MB: that of some
+    /// 1,000 wide lexemes (free text, strings) of 200,000 tokens.
+    pub term_cache_bytes_max: usize = 32 << 20,
     /// Bytes that `forced_bytes` returns at most. 2,048: a grammar may force text without end, and each byte of it may
     /// cost a new Earley set.
     pub forced_bytes_max: usize = 2_048,

@@ -4,9 +4,12 @@
 //! Right-hand sides are chains of [`Dot`]s interned by what follows, so that rules that end alike share their tails
 //! and equal futures have equal ids.
 
+mod but_for;
 pub(crate) mod lower;
 pub(crate) mod params;
 mod prune;
+
+use std::sync::Arc;
 
 use larkspur_grammar::{
     Automaton, AutomatonId, ConditionId, GrammarId, IndexVec, LexerMode, LinkedGrammar, ParamExpr, RegexId, RegexSet,
@@ -102,6 +105,16 @@ pub(crate) struct Lexeme {
     pub follow: Option<RegexId>,
     /// Its text decides the state of an automaton; then the pattern is a regex, and it is neither lazy nor has a tail.
     pub recorded: bool,
+    /// Of a recorded lexeme: the pattern is this one but for these texts.
+    pub but_for: Option<ButFor>,
+}
+
+/// A pattern, and texts that it matches in vain.
+#[derive(Debug)]
+pub(crate) struct ButFor {
+    pub pattern: RegexId,
+    /// Sorted.
+    pub texts: Arc<[Box<[u8]>]>,
 }
 
 /// How a lexeme is recognised.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar};
 
 use crate::cfg::lower::lower;
-use crate::engine::{CompiledGrammar, Shared};
+use crate::engine::{CompiledGrammar, Era, Shared};
 use crate::error::Fault;
 use crate::lexer::states::Lexer;
 use crate::machine::Machine;
@@ -18,7 +18,7 @@ pub(crate) fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<Compiled
     let limit_met = |fault: Fault| vec![limit_diagnostic(fault, start_span)];
     let (cfg, mut diagnostics) = lower(linked, shared.vocabulary(), limits)?;
 
-    let arena = shared.arena();
+    let Era { arena, terms } = shared.era();
     let mut cfg = Arc::new(cfg);
     let lexer = Lexer::new(cfg.clone(), arena.clone(), limits).map_err(limit_met)?;
     let mut is_empty = Vec::with_capacity(cfg.lexemes.len());
@@ -56,7 +56,7 @@ pub(crate) fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<Compiled
             return Err(diagnostics);
         }
     }
-    Ok(CompiledGrammar::new(shared.clone(), cfg, machine, diagnostics))
+    Ok(CompiledGrammar::new(shared.clone(), cfg, (machine, &terms), diagnostics))
 }
 
 fn limit_diagnostic(fault: Fault, span: larkspur_grammar::Span) -> Diagnostic {

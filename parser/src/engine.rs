@@ -9,6 +9,7 @@ use crate::captures::Plan;
 use crate::cfg::Cfg;
 use crate::lexer::arena::Arena;
 use crate::machine::Machine;
+use crate::mask::shared::SharedTerms;
 use crate::mask::{MaskCache, MaskStats};
 use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer};
 
@@ -38,8 +39,21 @@ struct SharedInner {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
     slicer: Slicer,
-    /// The arena of the current epoch.
-    arena: Mutex<Arc<Arena>>,
+    era: Mutex<Era>,
+}
+
+/// What grammars share until the arena is worn.
+#[derive(Clone, Debug)]
+pub(crate) struct Era {
+    pub arena: Arc<Arena>,
+    /// Terms by the arena's expressions.
+    pub terms: Arc<SharedTerms>,
+}
+
+impl Era {
+    fn new(arena: Arena, limits: &Limits) -> Self {
+        Self { arena: Arc::new(arena), terms: Arc::new(SharedTerms::new(limits.term_cache_bytes_max)) }
+    }
 }
 
 impl Shared {
@@ -47,8 +61,8 @@ impl Shared {
     pub fn new(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
         let arena = Arena::new(&options.limits, horizon(&vocabulary));
         let slicer = Slicer::new(&vocabulary, &options.slices, &arena, &options.limits)?;
-        let inner =
-            SharedInner { vocabulary, limits: options.limits.clone(), slicer, arena: Mutex::new(Arc::new(arena)) };
+        let limits = options.limits.clone();
+        let inner = SharedInner { vocabulary, slicer, era: Mutex::new(Era::new(arena, &limits)), limits };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -66,13 +80,14 @@ impl Shared {
         &self.inner.slicer
     }
 
-    /// The arena for a new grammar or epoch: a fresh one if half of the budget of the last is spent.
-    pub(crate) fn arena(&self) -> Arc<Arena> {
-        let mut arena = self.inner.arena.lock().unwrap_or_else(PoisonError::into_inner);
-        if arena.is_worn() {
-            *arena = Arc::new(Arena::new(&self.inner.limits, horizon(&self.inner.vocabulary)));
+    /// The era for a new grammar or epoch: a fresh one if half of the arena's budget is spent.
+    pub(crate) fn era(&self) -> Era {
+        let mut era = self.inner.era.lock().unwrap_or_else(PoisonError::into_inner);
+        if era.arena.is_worn() {
+            let limits = &self.inner.limits;
+            *era = Era::new(Arena::new(limits, horizon(&self.inner.vocabulary)), limits);
         }
-        arena.clone()
+        era.clone()
     }
 }
 
@@ -114,8 +129,8 @@ pub(crate) struct Session {
 }
 
 impl Epoch {
-    pub fn new(machine: Machine, limits: &Limits) -> Self {
-        let masks = || MaskCache::new(limits.mask_cache_bytes_max);
+    pub fn new(machine: Machine, terms: &Arc<SharedTerms>, limits: &Limits) -> Self {
+        let masks = || MaskCache::new(limits.mask_cache_bytes_max, terms.clone());
         Self { session: Mutex::new(Session { machine, masks: masks(), eager_masks: masks() }) }
     }
 
@@ -153,8 +168,13 @@ pub struct GrammarStats {
 }
 
 impl CompiledGrammar {
-    pub(crate) fn new(shared: Shared, cfg: Arc<Cfg>, machine: Machine, warnings: Vec<Diagnostic>) -> Self {
-        let epoch = Mutex::new(Arc::new(Epoch::new(machine, shared.limits())));
+    pub(crate) fn new(
+        shared: Shared,
+        cfg: Arc<Cfg>,
+        (machine, terms): (Machine, &Arc<SharedTerms>),
+        warnings: Vec<Diagnostic>,
+    ) -> Self {
+        let epoch = Mutex::new(Arc::new(Epoch::new(machine, terms, shared.limits())));
         Self { inner: Arc::new(GrammarInner { shared, cfg, warnings, capture_plan: OnceLock::new(), epoch }) }
     }
 
@@ -214,8 +234,9 @@ impl CompiledGrammar {
         if epoch.is_worn() {
             let limits = self.inner.shared.limits();
             // What was lowered once can be lowered again, unless the arena is spent: then the old epoch has to do.
-            if let Ok(machine) = Machine::new(self.inner.cfg.clone(), self.inner.shared.arena(), limits) {
-                *epoch = Arc::new(Epoch::new(machine, limits));
+            let Era { arena, terms } = self.inner.shared.era();
+            if let Ok(machine) = Machine::new(self.inner.cfg.clone(), arena, limits) {
+                *epoch = Arc::new(Epoch::new(machine, &terms, limits));
             }
         }
         epoch.clone()

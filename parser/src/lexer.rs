@@ -3,4 +3,5 @@
 pub(crate) mod arena;
 pub(crate) mod exceptions;
 mod late;
+pub(crate) mod split;
 pub(crate) mod states;

@@ -199,7 +199,7 @@ impl Machine {
     }
 
     /// What the recorded lexemes of a thread have read.
-    fn text(&self, thread: Thread) -> &[u8] {
+    pub fn text(&self, thread: Thread) -> &[u8] {
         if self.lexer.state(thread.lex).records { self.tape.from(thread.began) } else { &[] }
     }
 

@@ -1,6 +1,7 @@
 //! From a place in the text to the token mask: the memo of whole masks, terms, walks, token letters, EOS. `docs/mask.md`
 //! tells how they go together.
 
+pub(crate) mod shared;
 mod store;
 mod terms;
 mod trace;
@@ -8,6 +9,7 @@ mod walkers;
 mod work;
 
 use std::ops::Add;
+use std::sync::Arc;
 
 use larkspur_toktrie::{TokenMask, TokenTrie, Vocabulary};
 use rustc_hash::FxHashMap;
@@ -15,7 +17,8 @@ use rustc_hash::FxHashMap;
 use crate::cfg::TokenLetterId;
 use crate::error::Fault;
 use crate::machine::{Contents, Cursor, Machine};
-use crate::slicer::Slicer;
+use crate::slicer::{PieceNode, Slicer};
+use shared::SharedTerms;
 use store::{MaskStore, StoredId};
 use terms::{Terms, Tokens};
 use trace::Trace;
@@ -76,14 +79,14 @@ impl Add for MaskStats {
 
 impl MaskCache {
     /// A memo of at most `bytes_max` bytes; what does not hold a single mask switches it off, and each mask is a walk.
-    pub fn new(bytes_max: usize) -> Self {
+    pub fn new(bytes_max: usize, shared: Arc<SharedTerms>) -> Self {
         Self {
             mask_of: FxHashMap::default(),
             recorded_mask_of: FxHashMap::default(),
             recorded_bytes: 0,
             composed: FxHashMap::default(),
             store: MaskStore::default(),
-            terms: Terms::default(),
+            terms: Terms::new(shared),
             bytes_max,
             work: Work::default(),
             is_told: false,
@@ -180,7 +183,7 @@ impl MaskCache {
             true => Trace::of(ahead, machine, &mut self.terms, slicer, &mut self.work),
             false => Ok(None),
         };
-        let Some(Trace { terms, asks }) = trace? else {
+        let Some(Trace { terms, asks, left_out, depends_on_text }) = trace? else {
             self.walked(machine, vocabulary, slicer, (cursor, ahead), mask)?;
             let id = self.store.intern(mask.words());
             self.remember(machine, (cursor, ahead), true, id);
@@ -193,19 +196,21 @@ impl MaskCache {
             && let Some(&known) = self.composed.get(&composition)
         {
             mask.copy_from(self.store.get(known));
-            self.remember(machine, (cursor, ahead), false, known);
+            self.remember(machine, (cursor, ahead), depends_on_text, known);
             return Ok(());
         }
         self.compose(&composition, mask);
+        left_out.iter().for_each(|&node| forbid(slicer, node, mask));
         if !asks.is_empty() {
             self.walk_ahead(machine, Part::Nodes(slicer, &asks), (cursor, ahead), mask)?;
         }
         finish(machine, vocabulary, &composition, mask);
         let id = self.store.intern(mask.words());
+        let depends_on_text = depends_on_text || !asks.is_empty();
         if asks.is_empty() {
             self.composed.insert(composition, id);
         }
-        self.remember(machine, (cursor, ahead), !asks.is_empty(), id);
+        self.remember(machine, (cursor, ahead), depends_on_text, id);
         Ok(())
     }
 
@@ -258,9 +263,9 @@ impl MaskCache {
     }
 
     /// Remembers a mask for all places that are like this one.
-    fn remember(&mut self, machine: &Machine, (cursor, ahead): (Cursor, Cursor), asked: bool, id: StoredId) {
+    fn remember(&mut self, machine: &Machine, (cursor, ahead): (Cursor, Cursor), by_text: bool, id: StoredId) {
         let place = if self.is_told { cursor } else { ahead };
-        if !machine.records(place) || !asked && !self.is_told && Machine::single(place).is_some() {
+        if !machine.records(place) || !by_text && !self.is_told && Machine::single(place).is_some() {
             self.mask_of.insert(place.without_text(), id);
             return;
         }
@@ -329,12 +334,19 @@ impl MaskCache {
     fn compose(&self, composition: &Composition, mask: &mut TokenMask) {
         mask.clear();
         for &term in &composition.terms {
-            match &self.terms.get(term).inside {
+            match &*self.terms.get(term).inside {
                 Tokens::Few(tokens) => tokens.iter().for_each(|&token| mask.allow(token)),
                 Tokens::Many(words) => mask.or_assign(words),
             }
         }
     }
+}
+
+/// Forbids the tokens at a node and below it.
+fn forbid(slicer: &Slicer, node: PieceNode, mask: &mut TokenMask) {
+    let (trie, root) = slicer.trie_of(node);
+    let below = node - root..trie.subtree_ends()[(node - root) as usize];
+    below.filter_map(|node| trie.token(node)).for_each(|token| mask.forbid(token));
 }
 
 /// Adds to the tokens of the trie what they are spelled like, token letters and the end.

@@ -6,11 +6,12 @@
 //! holds for lazy lexemes, counted repetition and free text alike.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use larkspur_grammar::regex_syntax::{Dialect, RegexOptions, parse_regex};
 use larkspur_grammar::text_map::TextMap;
 use larkspur_grammar::{LexerMode, Limits, RegexSet, SourceId};
-use larkspur_toktrie::{TokenId, TokenTrie, Vocabulary};
+use larkspur_toktrie::{ROOT, TokenId, TokenTrie, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Fault;
@@ -48,6 +49,8 @@ pub(crate) struct Slicer {
     pub slices: Vec<Slice>,
     /// Tokens that belong to no slice.
     pub rest: TokenTrie,
+    /// The nodes below the roots of all tries.
+    pub roots: Arc<[PieceNode]>,
     /// Words of a mask.
     pub words_len: usize,
 }
@@ -120,12 +123,24 @@ impl Slicer {
             slices.push(Slice { automaton, unbounded, mask, trie, includes });
         }
         let rest = trie.subset(|id| slice_of[id as usize] == u8::MAX);
-        Ok(Self { slices, rest, words_len: vocabulary.len().div_ceil(32) })
+        let mut slicer = Self { slices, rest, roots: Arc::new([]), words_len: vocabulary.len().div_ceil(32) };
+        let roots = slicer.rooted_tries().flat_map(|(trie, root)| trie.children(ROOT).map(move |child| root + child));
+        slicer.roots = roots.collect();
+        Ok(slicer)
     }
 
     /// The tries that the vocabulary is sorted into.
     pub fn tries(&self) -> impl Iterator<Item = &TokenTrie> {
         self.slices.iter().map(|slice| &slice.trie).chain([&self.rest])
+    }
+
+    /// The same with the numbers of their roots.
+    pub fn rooted_tries(&self) -> impl Iterator<Item = (&TokenTrie, PieceNode)> {
+        self.tries().scan(0, |root, trie| {
+            let rooted = (trie, *root);
+            *root += trie.len() as PieceNode;
+            Some(rooted)
+        })
     }
 
     /// The trie that a node is in, and the number of that trie's root.

@@ -28,7 +28,7 @@ pub fn vocabulary(vocab: &Vocab) -> Arc<Vocabulary> {
 
 /// How the engine's caches are set up.
 pub fn engine_options() -> [(&'static str, EngineOptions); 3] {
-    let with_masks = |bytes| Limits { mask_cache_bytes_max: bytes, ..Limits::default() };
+    let with_masks = |bytes| Limits { mask_cache_bytes_max: bytes, term_cache_bytes_max: bytes, ..Limits::default() };
     [
         ("caches on", EngineOptions::default()),
         ("caches off", EngineOptions { slices: vec![], limits: with_masks(0) }),

@@ -8,7 +8,7 @@ use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, Mat
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 /// The fields met by the tests of this file, which are named after them.
-const MET: [&str; 25] = [
+const MET: [&str; 26] = [
     "source_bytes_max",
     "diagnostics_max",
     "grammar_depth_max",
@@ -31,6 +31,7 @@ const MET: [&str; 25] = [
     "mask_work_max",
     "param_fuel",
     "mask_cache_bytes_max",
+    "term_cache_bytes_max",
     "forced_bytes_max",
     "text_bytes_max",
     "capture_work_max",
@@ -365,7 +366,7 @@ fn ignored_places_max() {
 fn mask_work_max() {
     let limits = Limits { mask_work_max: 100, ..Limits::default() };
     for mode in [LexerMode::Longest, LexerMode::Exact] {
-        let mut matcher = matcher("start: \"a\" /(?s:.)*/\n", mode, limits.clone());
+        let mut matcher = matcher("start: /[ab]/ /(?s:.)*/\n", mode, limits.clone());
         let error = exceeded("mask_work_max", 100);
         assert_eq!(mask(&mut matcher), Err(error.clone()));
         matcher.consume_bytes(b"a").expect("consuming makes no mask");
@@ -410,6 +411,32 @@ fn mask_cache_bytes_max() {
     assert_eq!(hits(one_mask - 1), 0);
     assert_eq!(hits(one_mask), 4);
     assert_eq!(hits(1 << 16), 6);
+}
+
+/// No error: what tokens do inside lexemes is forgotten, and found out again for the next grammar.
+#[test]
+fn term_cache_bytes_max() {
+    let visited = |bytes: usize| {
+        let options =
+            EngineOptions { limits: Limits { term_cache_bytes_max: bytes, ..Limits::default() }, slices: vec![] };
+        let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
+        ["start: A \"x\"\nA: /[a-z]+/\n", "start: \"(\" B \")\" | B\nB: /[a-z]+/\n"].map(|text| {
+            let grammar = CompiledGrammar::compile(&shared, linked(text, LexerMode::Exact)).expect("it is sound");
+            let mut matcher = Matcher::new(&grammar, MatcherOptions::default()).expect("it starts");
+            let masks = [0, 1].map(|_| {
+                let allowed = mask(&mut matcher).expect("it is within the limits");
+                matcher.consume_token(b'a'.into()).expect("the mask allows it");
+                allowed.len()
+            });
+            (masks, grammar.stats().masks.nodes_visited)
+        })
+    };
+    let [first, second] = visited(1 << 20);
+    assert_eq!((first.0, second.0), ([26, 26], [27, 27]));
+    assert!(second.1 < 100 && first.1 > 500, "{first:?} {second:?}");
+    let [first, second] = visited(0);
+    assert_eq!((first.0, second.0), ([26, 26], [27, 27]));
+    assert!(second.1 > 500 && first.1 > 500, "{first:?} {second:?}");
 }
 
 /// No error: what is forced is cut there.

@@ -3,11 +3,20 @@
 //! Who looks at most so many bytes ahead cannot reach the end of `x{0,1000}`, nor what may follow `x{1000,}`. So all
 //! the expressions that differ in such counts only are one, and a text within `maxLength: 100000` stays where it is.
 //! That holds below sequences, unions and repetitions; an intersection or a complement may well tell them apart:
-//! `(ab)*c{200,} & [a-z]{0,350}` is empty after `(ab)^76`.
+//! `(ab)*c{200,} & [a-z]{0,350}` is empty after `(ab)^76`. But where all of one operand's texts are such as the other
+//! counts, and it can always be ended in a few bytes, as words are in `([a-z]+ ){0,29}[a-z]+ & [a-z ]{0,300}`, a count
+//! that is far off does not matter: the intersection is that operand.
 
 use rustc_hash::FxHashMap;
 
 use super::{Algebra, Expr, LARGE, MANY, Node};
+
+/// Work to see that all texts of an operand are such as the other counts: thirty words of the letters of Unicode in JSON
+/// take half of it. What is seen on the way holds for what is then left of the operand.
+const INCLUSION_WORK: u64 = 200_000;
+
+/// Parts of an operand that are looked at for how it can be ended.
+const COMPLETION_PARTS_MAX: usize = 1_000;
 
 impl Algebra {
     /// An expression that has the same beginnings of up to `horizon` bytes, of which the same ones match, with counts
@@ -20,14 +29,15 @@ impl Algebra {
                 agenda.pop();
                 continue;
             }
-            let of = |part: Expr| if self.is_large(part) { known.get(&part).copied() } else { Some(part) };
             let parts: Vec<Expr> = match self.node(at) {
                 Node::Literal(_, tail) => vec![tail],
                 Node::Repeat(child, ..) => vec![child],
                 Node::Concat(first, rest) => vec![first, rest],
                 Node::Or(parts) => parts.to_vec(),
+                Node::And(_) => self.within_bounds(at, horizon).into_iter().collect(),
                 _ => unreachable!("no other expression has large counts"),
             };
+            let of = |part: Expr| if self.is_large(part) { known.get(&part).copied() } else { Some(part) };
             let before = agenda.len();
             agenda.extend(parts.iter().copied().filter(|&part| of(part).is_none()));
             if agenda.len() > before {
@@ -62,8 +72,72 @@ impl Algebra {
                 self.repeat(parts[0], min.min(reached), max)
             }
             Node::Concat(..) => self.concat(parts[0], parts[1]),
+            Node::And(_) => parts.first().copied().unwrap_or(expr),
             _ => self.or(parts),
         }
+    }
+
+    /// An operand of an intersection of two, if the other one only says that it may not be repeated too often, and does
+    /// not matter within the horizon.
+    fn within_bounds(&mut self, and: Expr, horizon: u32) -> Option<Expr> {
+        let Node::And(&[one, other]) = self.node(and) else { return None };
+        [(one, other), (other, one)].into_iter().find_map(|(operand, bound)| {
+            let (before, child, max) = self.upper_bound(bound)?;
+            let unit = self.cell(child).len_min;
+            // What is read ahead, what is then left of the operand, and what was begun on either side.
+            let bytes = horizon.checked_add(self.completion(operand)?)?;
+            if unit == 0 || max <= bytes / unit + 2 {
+                return None;
+            }
+            let endless = self.repeat(child, 0, MANY);
+            let endless = self.concat(before, endless);
+            let not = self.not(endless);
+            let outside = self.and(vec![operand, not]);
+            (self.is_non_empty(outside, INCLUSION_WORK) == Ok(false)).then_some(operand)
+        })
+    }
+
+    /// The parts of `before child{0,max}`.
+    fn upper_bound(&self, expr: Expr) -> Option<(Expr, Expr, u32)> {
+        let (before, repeat) = match self.node(expr) {
+            Node::Concat(before, repeat) => (before, repeat),
+            _ => (Expr::EPSILON, expr),
+        };
+        match self.node(repeat) {
+            Node::Repeat(child, 0, max) if max != MANY => Some((before, child, max)),
+            _ => None,
+        }
+    }
+
+    /// A number of bytes in which each text can be made whole that the expression matches the beginning of. `None` if that
+    /// is not plain to see.
+    fn completion(&self, expr: Expr) -> Option<u32> {
+        // The most bytes for what is looked at, with what stands behind it.
+        let mut most = 0u32;
+        let mut agenda = vec![(expr, 0u32)];
+        let mut seen = 0;
+        while let Some((at, behind)) = agenda.pop() {
+            seen += 1;
+            let cell = self.cell(at);
+            // The shortest text of such parts is as long as their sum says; of intersections it may be longer.
+            most = most.max(cell.len_min.checked_add(behind)?);
+            match self.node(at) {
+                _ if seen > COMPLETION_PARTS_MAX => return None,
+                Node::Nothing | Node::Epsilon | Node::Set(_) => {}
+                Node::Literal(_, tail) => agenda.push((tail, behind)),
+                Node::Repeat(child, min, _) => {
+                    let others = self.cell(child).len_min.checked_mul(min.saturating_sub(1))?;
+                    agenda.push((child, behind.checked_add(others)?));
+                }
+                Node::Concat(first, rest) => {
+                    agenda.push((first, behind.checked_add(self.cell(rest).len_min)?));
+                    agenda.push((rest, behind));
+                }
+                Node::Or(parts) => agenda.extend(parts.iter().map(|&part| (part, behind))),
+                _ => return None,
+            }
+        }
+        Some(most)
     }
 }
 
@@ -89,6 +163,16 @@ mod tests {
                 let either = algebra.or(vec![twice, counted, a]);
                 let within = algebra.and(vec![counted, either]);
                 samples.extend([counted, behind, before, twice, either, within]);
+                // Bounds of what can be ended soon, of what cannot, and of what is not all counted.
+                let few = algebra.repeat(counted, 0, 1);
+                let words = algebra.repeat(behind, 0, 3);
+                for bounded in [few, words, before] {
+                    let any = algebra.byte_set(ByteSet::range(b'a', b'b'));
+                    for unit in [any, a, ab] {
+                        let bound = algebra.repeat(unit, 0, 19);
+                        samples.push(algebra.and(vec![bounded, bound]));
+                    }
+                }
             }
         }
         samples
@@ -122,7 +206,25 @@ mod tests {
                     pairs = next;
                 }
             }
-            assert!(changed > samples.len() / 2, "{changed} of {}", samples.len());
+            assert!(changed > samples.len() / 3, "{changed} of {}", samples.len());
+        }
+    }
+
+    #[test]
+    fn a_bound_that_is_far_off_does_not_matter() {
+        let mut algebra = Algebra::new(1_000_000);
+        let letter = algebra.byte_set(ByteSet::range(b'a', b'z'));
+        let space = algebra.byte_set(ByteSet::range(b' ', b' '));
+        let word = algebra.repeat(letter, 1, MANY);
+        let spaced = algebra.concat(word, space);
+        let words = algebra.repeat(spaced, 0, 5);
+        let words = algebra.concat(words, word);
+        let either = algebra.or(vec![letter, space]);
+        for (unit, max, is_dropped) in [(either, 40, true), (either, 12, false), (letter, 40, false)] {
+            let bound = algebra.repeat(unit, 0, max);
+            let both = algebra.and(vec![words, bound]);
+            let expected = if is_dropped { words } else { both };
+            assert_eq!(algebra.clamped(both, 10, &mut FxHashMap::default()), expected, "{max}");
         }
     }
 }

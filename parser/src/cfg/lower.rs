@@ -9,6 +9,7 @@ use larkspur_grammar::{
 use larkspur_toktrie::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::but_for::but_for;
 use super::*;
 
 /// A rule or a part of one, in the context that decides what it lowers to.
@@ -614,6 +615,10 @@ impl<'a> Lowering<'a> {
             hidden: *hidden,
             capture: capture.clone(),
         });
+        let but_for = match pattern {
+            Pattern::Regex(regex) if key.recorded => but_for(&mut self.regexes, regex),
+            _ => None,
+        };
         let id = self.lexemes.push(Lexeme {
             name,
             span,
@@ -627,6 +632,7 @@ impl<'a> Lowering<'a> {
             competes: key.competes,
             follow: key.follow,
             recorded: key.recorded,
+            but_for,
         });
         self.lexeme_ids.insert(key, id);
         id

@@ -5,9 +5,11 @@
 //! the same wherever nothing depends on what the texts were. Where something does, there is [`Fault::Untold`], and the
 //! way from where the look-ahead began is gone again with states that know.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
-use super::automata::StateId;
+use super::automata::{LiveSymbol, StateId, Without};
 use super::goto::FAMILY;
 use super::sets::{Item, Kernel, Mark, NO_SET, Param, ParamId, SetId, Sets};
 use crate::error::Fault;
@@ -23,17 +25,36 @@ pub(crate) struct Ahead {
     pub is_on: bool,
     /// Sets after recorded lexemes, where they are the same for all texts.
     scans: FxHashMap<Ended, SetId>,
+    /// The same for all texts that are not left out.
+    other_scans: FxHashMap<Ended, SetId>,
     /// The last scan that was only for its text, and where it led: the next one is most often of the same text, before
     /// another byte.
     last: Option<(Ended, Box<[u8]>, SetId)>,
     /// Untold sets.
     sets: FxHashMap<SetId, SetId>,
+    /// [`Sets::left_out`].
+    left_out: FxHashMap<SetId, Option<LeftOut>>,
 }
+
+/// Of which texts of recorded lexemes one wants to know what follows them.
+#[derive(Clone, Copy)]
+enum Texts<'a> {
+    One(&'a [u8]),
+    All,
+    /// Those that are not left out.
+    Others,
+}
+
+/// Lists of texts, each sorted.
+pub(crate) type LeftOut = Arc<[Arc<[Box<[u8]>]>]>;
+
+/// With more exceptions it is asked text by text whether one is among them.
+const EXCEPTIONS_MAX: usize = 1024;
 
 impl Ahead {
     /// Bytes that it takes, roughly.
     pub fn bytes(&self) -> usize {
-        (self.scans.len() + self.sets.len()) * 16
+        (self.scans.len() + self.other_scans.len() + self.sets.len() + self.left_out.len()) * 16
     }
 }
 
@@ -51,19 +72,27 @@ impl Sets {
         {
             return Ok(*next);
         }
-        Ok(self.scan_some(set, ended, Some(text), lexer)?.expect("with a text it is decided"))
+        Ok(self.scan_some(set, ended, Texts::One(text), lexer)?.expect("with a text it is decided"))
     }
 
     /// The same whatever the text of the lexemes. `None` if the text counts.
     pub fn scan_any(&mut self, set: SetId, ended: LexemeSetId, lexer: &mut Lexer) -> Result<Option<SetId>, Fault> {
-        self.scan_some(set, ended, None, lexer)
+        self.scan_some(set, ended, Texts::All, lexer)
+    }
+
+    /// The same for all texts that are not [left out](Self::left_out), if those are known. `None` if the text counts.
+    pub fn scan_other(&mut self, set: SetId, ended: LexemeSetId, lexer: &mut Lexer) -> Result<Option<SetId>, Fault> {
+        if let Some(&known) = self.ahead.other_scans.get(&(set, ended)) {
+            return Ok(Some(known));
+        }
+        self.scan_some(set, ended, Texts::Others, lexer)
     }
 
     fn scan_some(
         &mut self,
         set: SetId,
         ended: LexemeSetId,
-        text: Option<&[u8]>,
+        texts: Texts<'_>,
         lexer: &mut Lexer,
     ) -> Result<Option<SetId>, Fault> {
         if let Some(&known) = self.ahead.scans.get(&(set, ended)) {
@@ -72,6 +101,7 @@ impl Sets {
         let closure = self.closure(set, lexer)?;
         let mut kernel = Kernel::default();
         let mut is_for_all = !self.cfg.has_scopes;
+        let mut is_for_others = is_for_all;
         for lexeme in lexer.lexemes(ended).to_vec() {
             if let Some(grammar) = self.cfg.lexemes[lexeme].ignored_by {
                 self.ignore(&mut kernel, set, grammar);
@@ -87,17 +117,21 @@ impl Sets {
                     Some(edge) => {
                         let untold = self.behind_any(scan.param, edge, lexer)?;
                         let takes_all = is_alone || self.takes_all(scan.param, edge, lexer)?;
+                        let takes_others = takes_all || self.takes_others(scan.param, edge, lexer)?;
                         is_for_all &= takes_all && untold.is_some();
-                        let Some(text) = text.or(is_for_all.then_some(&[])) else { return Ok(None) };
-                        if !takes_all && !self.takes(scan.param, edge, text, lexer)? {
-                            continue;
-                        }
-                        let state = match untold {
-                            Some(state) => state,
-                            None => {
+                        is_for_others &= takes_others && untold.is_some();
+                        let state = match (texts, untold) {
+                            (Texts::All, _) if !is_for_all => return Ok(None),
+                            (Texts::Others, _) if !is_for_others => return Ok(None),
+                            (Texts::One(text), _) if !takes_all && !self.takes(scan.param, edge, text, lexer)? => {
+                                continue;
+                            }
+                            (_, Some(state)) => state,
+                            (Texts::One(text), None) => {
                                 let state = self.behind_recorded(scan.param, edge, text, lexer)?;
                                 self.untold_state(state, lexer)?
                             }
+                            (Texts::All | Texts::Others, None) => unreachable!("the state is the same for them"),
                         };
                         self.param_in(scan.param, state)
                     }
@@ -109,11 +143,13 @@ impl Sets {
         let next = self.close_kernel(kernel)?;
         if is_for_all {
             self.ahead.scans.insert((set, ended), next);
-        } else if let Some(text) = text
-            && !self.cfg.has_scopes
-        {
+        } else if !self.cfg.has_scopes {
             // With scopes, sets are not the same at another time.
-            self.ahead.last = Some(((set, ended), text.into(), next));
+            match texts {
+                Texts::One(text) => self.ahead.last = Some(((set, ended), text.into(), next)),
+                Texts::Others => _ = self.ahead.other_scans.insert((set, ended), next),
+                Texts::All => {}
+            }
         }
         Ok(Some(next))
     }
@@ -121,6 +157,50 @@ impl Sets {
     /// Whether the set after recorded lexemes is the same for all texts, as far as that is known.
     pub(super) fn knows_ahead(&self, set: SetId, ended: LexemeSetId) -> bool {
         self.ahead.scans.contains_key(&(set, ended))
+    }
+
+    /// All texts that late lexemes which begin in a set leave out, and maybe some more; `None` if they are not known as a
+    /// list. Texts that are none of those lead on as any other text does: see [`Sets::scan_any`].
+    pub fn left_out(&mut self, set: SetId, lexer: &mut Lexer) -> Result<Option<LeftOut>, Fault> {
+        if let Some(known) = self.ahead.left_out.get(&set) {
+            return Ok(known.clone());
+        }
+        let left_out = match self.list_left_out(set, lexer) {
+            Err(Fault::Untold) => None,
+            listed => listed?,
+        };
+        self.ahead.left_out.insert(set, left_out.clone());
+        Ok(left_out)
+    }
+
+    fn list_left_out(&mut self, set: SetId, lexer: &mut Lexer) -> Result<Option<LeftOut>, Fault> {
+        let closure = self.closure(set, lexer)?;
+        let mut lists = Vec::new();
+        let mut texts: Vec<Box<[u8]>> = Vec::new();
+        for scan in closure.recorded_scans() {
+            let edges = self.edges(self.before(scan.param), lexer)?;
+            let edge = scan.recorded.expect("it is recorded") as usize;
+            let LiveSymbol::Recorded(lexeme, Without::Late(exceptions)) = &edges[edge].symbol else { continue };
+            let of_lexeme = lexer.left_out(*lexeme);
+            if !of_lexeme.is_empty() && !lists.contains(of_lexeme) {
+                lists.push(of_lexeme.clone());
+            }
+            if exceptions.is_untold() || exceptions.len() > EXCEPTIONS_MAX {
+                return Ok(None);
+            }
+            for exception in exceptions.iter() {
+                match self.spellings(scan.param, exception) {
+                    Some(spellings) => texts.extend(spellings),
+                    None => return Ok(None),
+                }
+            }
+        }
+        texts.sort_unstable();
+        texts.dedup();
+        if !texts.is_empty() {
+            lists.push(texts.into());
+        }
+        Ok(Some(lists.into()))
     }
 
     /// The set with all states untold, those of continuations too. Cost: what is new beside sets that were asked for.

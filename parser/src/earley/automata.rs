@@ -259,8 +259,16 @@ impl Sets {
     }
 
     /// The state that items with this parameter have, if their edge has a number.
-    fn before(&self, param: ParamId) -> StateId {
+    pub(super) fn before(&self, param: ParamId) -> StateId {
         self.param_value(param).state.expect("an edge leaves a state")
+    }
+
+    /// The texts that an exception of an edge stands for, if they are a list.
+    pub(super) fn spellings(&self, param: ParamId, exception: &[u8]) -> Option<Vec<Box<[u8]>>> {
+        let automaton = self.automaton(self.automata.states[self.before(param)].automaton);
+        let mut regexes = RegexSet::new();
+        let regex = automaton.excepted(exception, &mut regexes);
+        Some(alternatives(&regexes, regex)?.into_iter().map(Box::from).collect())
     }
 
     /// Whether a recorded edge does not leave out a text that its lexeme matches.
@@ -272,6 +280,7 @@ impl Sets {
         };
         match without {
             Without::Rest(rest) => Ok(*rest == lexer.whole(*lexeme) || lexer.takes_text(*rest, text)?),
+            Without::Late(_) if lexer.leaves_out(*lexeme, text) => Ok(false),
             Without::Late(exceptions) if exceptions.is_untold() => Err(Fault::Untold),
             Without::Late(exceptions) if exceptions.is_empty() => Ok(true),
             Without::Late(exceptions) => {
@@ -289,7 +298,19 @@ impl Sets {
         };
         Ok(match without {
             Without::Rest(rest) => *rest == lexer.whole(*lexeme),
-            Without::Late(exceptions) => exceptions.is_empty(),
+            Without::Late(exceptions) => exceptions.is_empty() && lexer.left_out(*lexeme).is_empty(),
+        })
+    }
+
+    /// Whether a recorded edge leaves out nothing of what its lexeme matches but what [`Self::left_out`] lists.
+    pub(super) fn takes_others(&mut self, param: ParamId, edge: u32, lexer: &mut Lexer) -> Result<bool, Fault> {
+        let edges = self.edges(self.before(param), lexer)?;
+        let LiveSymbol::Recorded(lexeme, without) = &edges[edge as usize].symbol else {
+            unreachable!("a recorded edge")
+        };
+        Ok(match without {
+            Without::Rest(rest) => *rest == lexer.whole(*lexeme),
+            Without::Late(exceptions) => !exceptions.is_untold(),
         })
     }
 
@@ -308,7 +329,8 @@ impl Sets {
         let mut left_out = Vec::new();
         for lexeme in lexer.late_lexemes(lex) {
             let mut is_taken = false;
-            for scan in closure.scans_of(lexeme) {
+            let scans = if lexer.leaves_out(lexeme, text) { &[] } else { closure.scans_of(lexeme) };
+            for scan in scans {
                 is_taken = match scan.recorded {
                     Some(edge) => self.takes(scan.param, edge, text, lexer)?,
                     None => true,
@@ -517,18 +539,23 @@ impl Sets {
     ) -> Result<(), Fault> {
         let mut regexes = RegexSet::new();
         let regex = self.automaton(automaton).excepted(exception, &mut regexes);
-        let literal = |id: RegexId| match regexes.node(id) {
-            RegexNode::Literal(text) => Some(&text[..]),
-            _ => None,
-        };
-        let alternatives: Option<Vec<&[u8]>> = match regexes.node(regex) {
-            RegexNode::Or(parts) => parts.iter().copied().map(literal).collect(),
-            _ => literal(regex).map(|text| vec![text]),
-        };
+        let alternatives = alternatives(&regexes, regex);
         match alternatives {
             Some(texts) => texts.into_iter().for_each(|text| lowered.texts = lexer.tries.with(lowered.texts, text)),
             None => lowered.others = lexer.arena().lower_beside(&regexes, regex, lowered.others)?,
         }
         Ok(())
+    }
+}
+
+/// The texts of a regex that is a list of them.
+fn alternatives(regexes: &RegexSet, regex: RegexId) -> Option<Vec<&[u8]>> {
+    let literal = |id: RegexId| match regexes.node(id) {
+        RegexNode::Literal(text) => Some(&text[..]),
+        _ => None,
+    };
+    match regexes.node(regex) {
+        RegexNode::Or(parts) => parts.iter().copied().map(literal).collect(),
+        _ => literal(regex).map(|text| vec![text]),
     }
 }

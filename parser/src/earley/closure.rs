@@ -75,6 +75,11 @@ impl Closure {
         &self.scans[from..from + len]
     }
 
+    /// The items that wait for a lexeme whose text decides their next state.
+    pub fn recorded_scans(&self) -> impl Iterator<Item = &Scan> {
+        self.scans.iter().filter(|scan| scan.recorded.is_some())
+    }
+
     /// Bytes that it takes, roughly.
     pub fn bytes(&self) -> usize {
         let waiters: usize = self.waiters.iter().map(|waiters| 24 + waiters.capacity() * size_of::<Waiter>()).sum();

@@ -8,8 +8,9 @@ use larkspur_grammar::index::Id;
 use rustc_hash::FxHashMap;
 
 use super::arena::Expr;
-use super::states::{LexStateId, Lexer};
+use super::states::{LeftOutTexts, LexStateId, Lexer};
 use crate::cfg::{LexemeId, Pattern};
+use crate::error::Fault;
 
 /// Derivatives of a lexeme that are looked at at most, some milliseconds' worth; with more it counts as not late, which costs
 /// lexer states for each exception.
@@ -39,10 +40,43 @@ impl Lexer {
         is_late
     }
 
+    /// Takes from lexemes the texts that they leave out wherever they stand, if these may be looked at late: what is left is
+    /// the same in many grammars.
+    pub(super) fn leave_out(&mut self) -> Result<(), Fault> {
+        let cfg = self.cfg.clone();
+        for (lexeme, info) in cfg.lexemes.iter_enumerated() {
+            let Some(but_for) = &info.but_for else { continue };
+            let whole = self.arena().lower(&cfg.regexes, &[but_for.pattern])?[0].to_raw();
+            let own = std::mem::replace(&mut self.initial[lexeme], whole);
+            if self.is_late(lexeme) {
+                self.left_out.insert(lexeme, but_for.texts.clone());
+            } else {
+                self.initial[lexeme] = own;
+                self.late[lexeme.index()] = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Texts that a late lexeme leaves out wherever it stands.
+    pub fn left_out(&self, lexeme: LexemeId) -> &LeftOutTexts {
+        self.left_out.get(&lexeme).unwrap_or(&self.no_texts)
+    }
+
+    /// Whether a text is one of those.
+    pub fn leaves_out(&self, lexeme: LexemeId, text: &[u8]) -> bool {
+        self.left_out(lexeme).binary_search_by(|other| (**other).cmp(text)).is_ok()
+    }
+
+    /// Whether it is known that the exceptions of a lexeme are looked at late.
+    pub fn is_known_late(&self, lexeme: LexemeId) -> bool {
+        self.late.get(lexeme.index()) == Some(&Some(true))
+    }
+
     /// Lexemes with late exceptions that match in a state.
     pub fn late_lexemes(&self, id: LexStateId) -> Vec<LexemeId> {
         let matched = self.lexemes(self.state(id).matched);
-        matched.iter().copied().filter(|lexeme| self.late.get(lexeme.index()) == Some(&Some(true))).collect()
+        matched.iter().copied().filter(|&lexeme| self.is_known_late(lexeme)).collect()
     }
 
     /// Whether each text is the beginning of none that the expression matches, of endlessly many, or the only one.

@@ -40,14 +40,14 @@ pub(crate) const ASK: u32 = u32::MAX - 1;
 pub(crate) type Rest = u32;
 
 /// Set in a [`Rest`] that is a number in [`Lexer::excepted`].
-const EXCEPTED: Rest = 1 << 31;
+pub(super) const EXCEPTED: Rest = 1 << 31;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct StateKey {
-    entries: Box<[(LexemeId, Rest)]>,
-    kind: StateKind,
+pub(super) struct StateKey {
+    pub entries: Box<[(LexemeId, Rest)]>,
+    pub kind: StateKind,
     /// What the text that follows must be, by what look-aheads of lexemes that have ended saw; [`Expr::ALL`] is any.
-    guard: Expr,
+    pub guard: Expr,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -134,7 +134,7 @@ pub(crate) struct Lexer {
     arena: Arc<Arena>,
     limits: Limits,
     /// What is left of each whole lexeme. Indexed by lexeme.
-    initial: IndexVec<LexemeId, Rest>,
+    pub(super) initial: IndexVec<LexemeId, Rest>,
     states: IndexVec<LexStateId, LexState>,
     state_ids: FxHashMap<Arc<StateKey>, LexStateId>,
     rows: Vec<Row>,
@@ -167,7 +167,13 @@ pub(crate) struct Lexer {
     clamped: FxHashMap<LexStateId, LexStateId>,
     /// [`Lexer::is_late`] as far as it is known. Indexed by lexeme; empty if none is.
     pub(super) late: Vec<Option<bool>>,
+    /// Texts that late lexemes leave out wherever they stand: see [`Lexer::left_out`].
+    pub(super) left_out: FxHashMap<LexemeId, LeftOutTexts>,
+    pub(super) no_texts: LeftOutTexts,
 }
+
+/// Texts that a lexeme leaves out, sorted.
+pub(crate) type LeftOutTexts = Arc<[Box<[u8]>]>;
 
 impl Lexer {
     /// Errors: see [`Arena::lower`].
@@ -223,10 +229,13 @@ impl Lexer {
             is_all: FxHashMap::default(),
             clamped: FxHashMap::default(),
             late: Vec::new(),
+            left_out: FxHashMap::default(),
+            no_texts: Arc::new([]),
         };
         lexer.lexeme_set(&[]);
         let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside, guard: Expr::ALL };
         lexer.intern(dead)?;
+        lexer.leave_out()?;
         Ok(lexer)
     }
 
@@ -316,6 +325,16 @@ impl Lexer {
     pub fn start(&mut self, lexemes: &[LexemeId]) -> Result<LexStateId, Fault> {
         let entries = lexemes.iter().map(|&lexeme| (lexeme, self.initial[lexeme])).collect();
         self.intern(StateKey { entries, kind: StateKind::Fresh, guard: Expr::ALL })
+    }
+
+    pub(super) fn key(&self, id: LexStateId) -> &StateKey {
+        &self.states[id].key
+    }
+
+    /// The state of a single lexeme.
+    pub fn single(&mut self, entry: (LexemeId, Rest), is_fresh: bool) -> Result<LexStateId, Fault> {
+        let kind = if is_fresh { StateKind::Fresh } else { StateKind::Inside };
+        self.intern(StateKey { entries: [entry].into(), kind, guard: Expr::ALL })
     }
 
     /// The state in which this is left of lexemes.

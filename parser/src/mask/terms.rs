@@ -7,28 +7,28 @@
 //! all of them. Terms know no sets: the next value of an array, the next name of an object have the same ones.
 
 mod beside;
+mod literals;
+
+use std::sync::Arc;
 
 use larkspur_grammar::{IndexVec, LexerMode, define_id};
 use larkspur_toktrie::{NO_TOKEN, ROOT, TokenId, TokenTrie, mask};
 use rustc_hash::FxHashMap;
 
+pub(super) use super::shared::{ALL, PieceId};
+use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
 use super::work::Work;
 use crate::error::Fault;
+use crate::lexer::arena::Expr;
+use crate::lexer::split::{Entry, Split};
 use crate::lexer::states::{ASK, DEAD, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
 use crate::slicer::{Contained, PieceNode, Slicer};
 use beside::{Besides, View, WIDE};
 
 define_id! {
-    /// A part of the trie.
-    pub(super) struct PieceId = "t";
-}
-define_id! {
     /// What the tokens of a piece do in a lexer state.
     pub(super) struct TermId = "e";
 }
-
-/// All of the trie.
-pub(super) const ALL: PieceId = PieceId(0);
 
 /// Adding a listed token to a mask takes as long as adding so many words.
 const WORDS_PER_TOKEN: usize = 8;
@@ -54,7 +54,7 @@ impl Tokens {
             }
         }
     }
-    fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         match self {
             Tokens::Few(tokens) => size_of_val(&**tokens),
             Tokens::Many(words) => size_of_val(&**words),
@@ -66,11 +66,11 @@ impl Tokens {
 #[derive(Debug)]
 pub(super) struct Term {
     /// Tokens that end inside lexemes, or where one has just ended.
-    pub inside: Tokens,
+    pub inside: Arc<Tokens>,
     /// Lexemes that can end on the way with what may then follow, and what is left of the tokens behind their end.
     pub ends: Box<[(Guarded<LexemeSetId>, PieceId)]>,
-    /// Nodes at which it takes the set, or the text, to say what a byte does.
-    pub asks: Box<[PieceNode]>,
+    /// Nodes at which a lexeme matches that may leave out its text, which is taken to be none of those.
+    pub late: Arc<[PieceNode]>,
     /// States on the way that may lead nowhere: the term holds where they lead on.
     pub stuck: Box<[LexStateId]>,
 }
@@ -80,19 +80,26 @@ impl Term {
         size_of::<Term>()
             + self.inside.bytes()
             + size_of_val(&*self.ends)
-            + size_of_val(&*self.asks)
+            + size_of_val(&*self.late)
             + size_of_val(&*self.stuck)
     }
 }
 
 /// Terms made so far. They hold for one grammar and epoch, since lexer states do.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Terms {
-    /// Nodes of each piece, ascending; nothing for [`ALL`].
-    pieces: IndexVec<PieceId, Box<[PieceNode]>>,
-    piece_ids: FxHashMap<Box<[PieceNode]>, PieceId>,
+    /// Those of all grammars.
+    shared: Arc<SharedTerms>,
+    /// Nodes of each piece, ascending; nothing of [`ALL`].
+    pieces: FxHashMap<PieceId, Arc<[PieceNode]>>,
+    piece_ids: FxHashMap<Arc<[PieceNode]>, PieceId>,
     terms: IndexVec<TermId, Term>,
-    term_ids: FxHashMap<(PieceId, LexStateId), TermId>,
+    /// Terms of states: one, or those of its lexemes if each goes its own way.
+    of_states: FxHashMap<(PieceId, LexStateId), Arc<[TermId]>>,
+    /// Terms of states that are looked at as a whole.
+    of_wholes: FxHashMap<(PieceId, LexStateId), TermId>,
+    /// Terms of lexemes, by whether no byte of them was read.
+    of_lexemes: FxHashMap<(PieceId, Entry, bool), TermId>,
     /// Which slices lexer states take.
     pub contained: Contained,
     besides: Besides,
@@ -106,7 +113,7 @@ pub(super) struct Terms {
 struct Draft {
     tokens: Vec<TokenId>,
     ends: Vec<(Guarded<LexemeSetId>, Vec<PieceNode>)>,
-    asks: Vec<PieceNode>,
+    late: Vec<PieceNode>,
     stuck: Vec<LexStateId>,
     visited: u64,
 }
@@ -123,9 +130,26 @@ impl Draft {
 }
 
 impl Terms {
+    /// None yet.
+    pub fn new(shared: Arc<SharedTerms>) -> Self {
+        Self {
+            shared,
+            pieces: FxHashMap::default(),
+            piece_ids: FxHashMap::default(),
+            terms: IndexVec::new(),
+            of_states: FxHashMap::default(),
+            of_wholes: FxHashMap::default(),
+            of_lexemes: FxHashMap::default(),
+            contained: Contained::default(),
+            besides: Besides::default(),
+            bytes: 0,
+            states: Vec::new(),
+        }
+    }
+
     /// Drops all terms and pieces. What slices take is small, and stays.
     pub fn clear(&mut self) {
-        *self = Self { contained: std::mem::take(&mut self.contained), ..Self::default() };
+        *self = Self { contained: std::mem::take(&mut self.contained), ..Self::new(self.shared.clone()) };
     }
 
     /// Bytes of all terms and pieces, roughly.
@@ -137,43 +161,119 @@ impl Terms {
         &self.terms[id]
     }
 
-    pub fn nodes(&self, id: PieceId) -> &[PieceNode] {
-        &self.pieces[id]
+    /// The nodes of a piece, ascending.
+    pub fn piece_nodes(&self, slicer: &Slicer, id: PieceId) -> Arc<[PieceNode]> {
+        if id == ALL { slicer.roots.clone() } else { self.pieces[&id].clone() }
     }
 
-    /// What the tokens of a piece do in a lexer state; the nodes visited for that are added to `work`.
+    /// What the tokens of a piece do in a lexer state: all that these terms say. The nodes visited for that are added to
+    /// `work`.
     ///
     /// Cost: a look-up, or a walk over the piece. Errors: as [`Lexer::row`]; `mask_work_max`.
-    pub fn term(
+    pub fn of_state(
+        &mut self,
+        slicer: &Slicer,
+        (piece, lex): (PieceId, LexStateId),
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<Arc<[TermId]>, Fault> {
+        if let Some(known) = self.of_states.get(&(piece, lex)) {
+            return Ok(known.clone());
+        }
+        let mut terms = Vec::new();
+        match lexer.split(lex) {
+            None => terms.push(self.of_whole(slicer, (piece, lex), lexer, work)?),
+            Some(Split { regexes, literals, is_fresh }) => {
+                for entry in regexes {
+                    terms.push(self.of_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?);
+                }
+                if !literals.is_empty() {
+                    let term = self.of_literals(slicer, (piece, &literals), is_fresh, lexer, work)?;
+                    terms.push(self.push(term));
+                }
+            }
+        }
+        let terms: Arc<[TermId]> = terms.into();
+        self.of_states.insert((piece, lex), terms.clone());
+        Ok(terms)
+    }
+
+    fn push(&mut self, term: Term) -> TermId {
+        self.bytes += term.bytes();
+        self.terms.push(term)
+    }
+
+    /// The term of a lexeme, of which this is left.
+    fn of_lexeme(
+        &mut self,
+        slicer: &Slicer,
+        (piece, entry, is_fresh): (PieceId, Entry, bool),
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<TermId, Fault> {
+        if let Some(&known) = self.of_lexemes.get(&(piece, entry, is_fresh)) {
+            return Ok(known);
+        }
+        let is_late = lexer.is_known_late(entry.0);
+        let key = lexer.plain(entry.1).map(|expr| LexemeKey { piece, expr, is_fresh, is_late });
+        let id = match key.and_then(|key| self.shared.get(&key)) {
+            Some(shared) => {
+                let ended = lexer.lexeme_set(&[entry.0]);
+                let end = shared.end.as_ref().map(|(piece, nodes)| {
+                    self.pieces.entry(*piece).or_insert_with(|| nodes.clone());
+                    ((Expr::ALL, ended), *piece)
+                });
+                let (inside, late) = (shared.inside.clone(), shared.late.clone());
+                self.push(Term { inside, ends: end.into_iter().collect(), late, stuck: [].into() })
+            }
+            None => {
+                let single = lexer.single(entry, is_fresh)?;
+                let id = self.of_whole(slicer, (piece, single), lexer, work)?;
+                if let Some(key) = key {
+                    self.share(slicer, key, id);
+                }
+                id
+            }
+        };
+        self.of_lexemes.insert((piece, entry, is_fresh), id);
+        Ok(id)
+    }
+
+    /// Gives the term of a lexeme to all grammars.
+    fn share(&self, slicer: &Slicer, key: LexemeKey, id: TermId) {
+        let Term { inside, ends, late, stuck } = &self.terms[id];
+        let end = match **ends {
+            [] => None,
+            [(_, piece)] => Some((piece, self.piece_nodes(slicer, piece))),
+            _ => unreachable!("one lexeme ends in one way"),
+        };
+        debug_assert!(stuck.is_empty(), "a lexeme that splits is not stuck");
+        self.shared.insert(key, LexemeTerm { inside: inside.clone(), end, late: late.clone() });
+    }
+
+    /// The term of a state as a whole.
+    fn of_whole(
         &mut self,
         slicer: &Slicer,
         (piece, lex): (PieceId, LexStateId),
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<TermId, Fault> {
-        if let Some(&known) = self.term_ids.get(&(piece, lex)) {
+        if let Some(&known) = self.of_wholes.get(&(piece, lex)) {
             return Ok(known);
-        }
-        if self.pieces.is_empty() {
-            self.pieces.push(Box::new([]));
         }
         let mut slices = Vec::new();
         let nodes = match piece {
             ALL => self.roots(slicer, lex, lexer, &mut slices)?,
-            _ => std::mem::take(&mut self.pieces[piece]),
+            _ => self.pieces[&piece].clone(),
         };
         let view = View { piece, slices: &slices, nodes: &nodes };
-        let made = self.make(slicer, view, lex, lexer, work);
-        if piece != ALL {
-            self.pieces[piece] = nodes;
-        }
-        let (term, is_wide) = made?;
-        self.bytes += term.bytes();
-        let id = self.terms.push(term);
+        let (term, is_wide) = self.make(slicer, view, lex, lexer, work)?;
+        let id = self.push(term);
         if is_wide {
             self.besides.note(piece, lex, id);
         }
-        self.term_ids.insert((piece, lex), id);
+        self.of_wholes.insert((piece, lex), id);
         Ok(id)
     }
 
@@ -194,12 +294,14 @@ impl Terms {
         work.visit(draft.visited)?;
         let inside = gather(slicer, &draft.tokens, view.slices);
         let is_wide = draft.visited >= WIDE;
-        Ok((self.finish(inside, draft), is_wide))
+        Ok((self.finish(slicer, inside, draft), is_wide))
     }
 
-    fn finish(&mut self, inside: Tokens, draft: Draft) -> Term {
-        let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece(nodes))).collect();
-        Term { inside, ends, asks: draft.asks.into(), stuck: draft.stuck.into() }
+    fn finish(&mut self, slicer: &Slicer, inside: Tokens, draft: Draft) -> Term {
+        let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece(slicer, nodes))).collect();
+        let mut late = draft.late;
+        late.sort_unstable();
+        Term { inside: Arc::new(inside), ends, late: late.into(), stuck: draft.stuck.into() }
     }
 
     /// The nodes below the roots of the tries, but for those of slices that a state takes, which are given apart.
@@ -209,29 +311,30 @@ impl Terms {
         lex: LexStateId,
         lexer: &mut Lexer,
         slices: &mut Vec<usize>,
-    ) -> Result<Box<[PieceNode]>, Fault> {
+    ) -> Result<Arc<[PieceNode]>, Fault> {
         let mut nodes = Vec::new();
-        let mut root = 0;
-        for (index, trie) in slicer.tries().enumerate() {
+        for (index, (trie, root)) in slicer.rooted_tries().enumerate() {
             if index < slicer.slices.len() && self.contained.ask(slicer, index, lexer, lex)? {
                 slices.push(index);
             } else {
                 nodes.extend(trie.children(ROOT).map(|child| root + child));
             }
-            root += trie.len() as PieceNode;
         }
         Ok(nodes.into())
     }
 
-    fn piece(&mut self, mut nodes: Vec<PieceNode>) -> PieceId {
+    fn piece(&mut self, slicer: &Slicer, mut nodes: Vec<PieceNode>) -> PieceId {
         nodes.sort_unstable();
         nodes.dedup();
-        let nodes: Box<[PieceNode]> = nodes.into();
-        if let Some(&known) = self.piece_ids.get(&nodes) {
+        if *nodes == *slicer.roots {
+            return ALL;
+        }
+        if let Some(&known) = self.piece_ids.get(&*nodes) {
             return known;
         }
-        self.bytes += 2 * size_of_val(&*nodes) + 64;
-        let id = self.pieces.push(nodes.clone());
+        let (id, nodes) = self.shared.piece(nodes.into());
+        self.bytes += size_of_val(&*nodes) + 2 * size_of::<(Arc<[PieceNode]>, PieceId)>();
+        self.pieces.insert(id, nodes.clone());
         self.piece_ids.insert(nodes, id);
         id
     }
@@ -307,8 +410,7 @@ fn step(
     let next = lexer.row(from)?.next[usize::from(byte)];
     let entered = lexer.state(next);
     if entered.is_late {
-        draft.asks.push(root + node);
-        return Ok(None);
+        draft.late.push(root + node);
     }
     let (kind, ends_now, may_be_stuck) = (entered.kind, entered.ends, entered.may_be_stuck);
     let ended = match lexer.mode() {

@@ -1,6 +1,7 @@
 //! The trace of a place: the terms that make its mask. All that depends on Earley sets is asked here, once for all
 //! tokens that need to know.
 
+use larkspur_toktrie::{ROOT, TokenTrie};
 use rustc_hash::FxHashSet;
 
 use super::terms::{ALL, PieceId, TermId, Terms};
@@ -24,6 +25,10 @@ pub(super) struct Trace {
     pub terms: Vec<TermId>,
     /// Nodes at which the machine is to be asked, on the way from the place. Sorted, each once.
     pub asks: Vec<PieceNode>,
+    /// Of these, nodes of which terms say what they should not: there a lexeme leaves out its text.
+    pub left_out: Vec<PieceNode>,
+    /// Whether it depends on what was read of the lexemes under way which nodes these are.
+    pub depends_on_text: bool,
 }
 
 /// What lexemes lead to that end in a set.
@@ -46,52 +51,140 @@ impl Trace {
     ) -> Result<Option<Self>, Fault> {
         let mut trace = Trace::default();
         let threads = machine.threads(cursor);
-        let mut agenda: Vec<(PieceId, LexStateId, SetId)> =
-            threads.iter().map(|thread| (ALL, thread.lex, thread.set)).collect();
+        // A thread with lexemes that began before the place, or none.
+        let mut agenda: Vec<(PieceId, LexStateId, SetId, Option<Thread>)> =
+            threads.iter().map(|&thread| (ALL, thread.lex, thread.set, Some(thread))).collect();
         let mut seen: FxHashSet<(PieceId, LexStateId, SetId)> = FxHashSet::default();
-        while let Some((piece, lex, set)) = agenda.pop() {
+        while let Some((piece, lex, set, begun)) = agenda.pop() {
             if seen.len() >= PLACES_MAX {
                 return Ok(None);
             }
             work.add(PLACE_WORK)?;
             let lex = machine.lexer.clamped(lex)?;
-            let id = terms.term(slicer, (piece, lex), &mut machine.lexer, work)?;
-            let term = terms.get(id);
-            for &lex in &term.stuck {
-                match machine.leads_on(Thread { lex, set, began: 0 }) {
-                    Ok(true) => {}
-                    Ok(false) | Err(Fault::Untold) => return Ok(None),
-                    Err(fault) => return Err(fault),
-                }
-            }
-            for &(ended, rest) in &term.ends {
-                match after(machine, set, ended)? {
-                    After::Nothing => {}
-                    After::Set(next, start) => {
-                        if seen.insert((rest, start, next)) {
-                            agenda.push((rest, start, next));
-                        }
+            // What has just matched may be left out by one edge and taken by another, though not by all.
+            let is_told = begun.is_some() && machine.lexer.state(lex).is_late;
+            for &id in terms.of_state(slicer, (piece, lex), &mut machine.lexer, work)?.iter() {
+                let term = terms.get(id);
+                for &lex in &term.stuck {
+                    match machine.leads_on(Thread { lex, set, began: 0 }) {
+                        Ok(true) => {}
+                        Ok(false) | Err(Fault::Untold) => return Ok(None),
+                        Err(fault) => return Err(fault),
                     }
-                    After::Ask => trace.asks.extend(terms.nodes(rest)),
+                }
+                if !term.late.is_empty() {
+                    let nodes = terms.piece_nodes(slicer, piece);
+                    trace.leave_out(machine, slicer, (&nodes, &term.late), set, begun)?;
+                }
+                for &(ended, rest) in &term.ends {
+                    match after(machine, set, ended, is_told)? {
+                        After::Nothing => {}
+                        After::Set(next, start) => {
+                            if seen.insert((rest, start, next)) {
+                                agenda.push((rest, start, next, None));
+                            }
+                        }
+                        After::Ask => trace.asks.extend(&*terms.piece_nodes(slicer, rest)),
+                    }
+                }
+                if !term.inside.is_empty() {
+                    trace.terms.push(id);
                 }
             }
-            if !term.inside.is_empty() {
-                trace.terms.push(id);
-            }
-            trace.asks.extend(&term.asks);
         }
+        trace.left_out.sort_unstable();
+        trace.left_out.dedup();
+        trace.asks.extend(&trace.left_out);
         trace.terms.sort_unstable();
         trace.terms.dedup();
         trace.asks.sort_unstable();
         trace.asks.dedup();
         Ok(Some(trace))
     }
+
+    /// Notes at which of the nodes `late` a lexeme leaves out its text. It began in `set`, at the nodes of a piece, or
+    /// earlier in a thread.
+    fn leave_out(
+        &mut self,
+        machine: &mut Machine,
+        slicer: &Slicer,
+        (nodes, late): (&[PieceNode], &[PieceNode]),
+        set: SetId,
+        begun: Option<Thread>,
+    ) -> Result<(), Fault> {
+        let Some(texts) = machine.sets.left_out(set, &mut machine.lexer)? else {
+            self.left_out.extend(late);
+            self.depends_on_text |= begun.is_some();
+            return Ok(());
+        };
+        let text = begun.map_or(&[][..], |thread| machine.text(thread));
+        for texts in texts.iter().filter(|texts| !texts.is_empty()) {
+            self.depends_on_text |= begun.is_some();
+            let mut finder = Finder { late, found: &mut self.left_out };
+            let texts = &texts[texts.partition_point(|other| **other < *text)..];
+            let texts = &texts[..texts.partition_point(|other| other.starts_with(text))];
+            if texts.is_empty() {
+                continue;
+            }
+            if begun.is_some() {
+                slicer.rooted_tries().for_each(|trie| finder.below(trie, ROOT, texts, text.len()));
+                continue;
+            }
+            for &node in nodes {
+                let (trie, root) = slicer.trie_of(node);
+                finder.at((trie, root), node - root, texts, 0);
+            }
+        }
+        Ok(())
+    }
 }
 
-fn after(machine: &mut Machine, set: SetId, (guard, ended): Guarded<LexemeSetId>) -> Result<After, Fault> {
+/// Looks for nodes to which texts lead.
+struct Finder<'a> {
+    /// Nodes that count, ascending.
+    late: &'a [PieceNode],
+    found: &'a mut Vec<PieceNode>,
+}
+
+impl Finder<'_> {
+    /// Looks at a node, to which the byte at `at` leads, and below it. The texts are sorted and the same before `at`.
+    fn at(&mut self, (trie, root): (&TokenTrie, PieceNode), node: u32, texts: &[Box<[u8]>], at: usize) {
+        let byte = trie.bytes()[node as usize];
+        let from = texts.partition_point(|text| text.get(at).is_none_or(|&own| own < byte));
+        let len = texts[from..].partition_point(|text| text[at] == byte);
+        let texts = &texts[from..from + len];
+        if texts.first().is_some_and(|first| first.len() == at + 1) && self.late.binary_search(&(root + node)).is_ok() {
+            self.found.push(root + node);
+        }
+        if texts.last().is_some_and(|last| last.len() > at + 1) {
+            self.below((trie, root), node, texts, at + 1);
+        }
+    }
+
+    /// Looks below a node, at most as deep as the trie. Texts that are over count no more.
+    fn below(&mut self, (trie, root): (&TokenTrie, PieceNode), node: u32, texts: &[Box<[u8]>], at: usize) {
+        let mut from = texts.partition_point(|text| text.len() <= at);
+        while let Some(byte) = texts.get(from).map(|text| text[at]) {
+            let len = texts[from..].partition_point(|text| text[at] == byte);
+            if let Some(child) = trie.child(node, byte) {
+                self.at((trie, root), child, &texts[from..from + len], at);
+            }
+            from += len;
+        }
+    }
+}
+
+/// What follows lexemes, if their text is not left out; with `is_told` whatever it is.
+fn after(
+    machine: &mut Machine,
+    set: SetId,
+    (guard, ended): Guarded<LexemeSetId>,
+    is_told: bool,
+) -> Result<After, Fault> {
     let next = match machine.lexer.records(ended) {
         false => machine.sets.scan(set, ended, &[], &mut machine.lexer).map(Some),
-        true => machine.sets.scan_any(set, ended, &mut machine.lexer),
+        true if is_told => machine.sets.scan_any(set, ended, &mut machine.lexer),
+        true => machine.sets.scan_other(set, ended, &mut machine.lexer),
     };
     let started = next.and_then(|next| match next {
         None => Ok(After::Ask),

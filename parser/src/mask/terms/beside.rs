@@ -100,29 +100,25 @@ impl Terms {
             }
         }
         draft.tokens.iter().for_each(|&token| mask::allow(&mut words, token));
-        let mut root = 0;
-        for (index, trie) in slicer.tries().enumerate() {
-            let end = root + trie.len() as PieceNode;
+        for (index, (trie, root)) in slicer.rooted_tries().enumerate() {
             if view.slices.contains(&index) {
                 mask::or_assign(&mut words, &slicer.slices[index].mask);
-                pair.apart.push((root, end));
+                pair.apart.push((root, root + trie.len() as PieceNode));
             }
-            root = end;
         }
         pair.apart.sort_unstable();
         let known = &self.terms[pair.term];
-        draft.asks.extend(pair.shared(&known.asks));
-        draft.asks.sort_unstable();
+        draft.late.extend(pair.shared(&known.late));
         draft.stuck.extend(&known.stuck);
         draft.stuck.sort_unstable();
         draft.stuck.dedup();
         for &(ended, piece) in &known.ends {
-            let shared = pair.shared(&self.pieces[piece]);
+            let shared = pair.shared(&self.piece_nodes(slicer, piece));
             if !shared.is_empty() {
                 draft.end(ended).extend(shared);
             }
         }
-        Ok(Some(self.finish(Tokens::Many(words), draft)))
+        Ok(Some(self.finish(slicer, Tokens::Many(words), draft)))
     }
 
     /// Of the last states of a piece the one that most resembles a new one, if a walk is long.
@@ -258,5 +254,5 @@ fn inside_after(lexer: &mut Lexer, from: LexStateId, byte: u8, quick: u32) -> Re
         next => LexStateId(next),
     };
     let state = lexer.state(next);
-    Ok((next != DEAD && !state.is_late && state.kind != StateKind::LazyEnd).then_some(next))
+    Ok((next != DEAD && state.kind != StateKind::LazyEnd).then_some(next))
 }

@@ -1,0 +1,117 @@
+//! Terms that all grammars of an engine share: what tokens do inside one lexeme depends on what is left of it only, and an
+//! expression means the same in all grammars.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use larkspur_grammar::define_id;
+use rustc_hash::FxHashMap;
+
+use super::terms::Tokens;
+use crate::lexer::arena::Expr;
+use crate::slicer::PieceNode;
+
+define_id! {
+    /// A part of the trie.
+    pub(super) struct PieceId = "t";
+}
+
+/// All of the trie.
+pub(super) const ALL: PieceId = PieceId(0);
+
+/// A lexeme in a piece, whatever its name is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct LexemeKey {
+    pub piece: PieceId,
+    /// What is left of it.
+    pub expr: Expr,
+    /// Whether no byte of it was read, so that it does not match yet.
+    pub is_fresh: bool,
+    /// Whether it may leave out its text where it matches.
+    pub is_late: bool,
+}
+
+/// What the tokens of a piece do inside a lexeme.
+#[derive(Debug)]
+pub(super) struct LexemeTerm {
+    pub inside: Arc<Tokens>,
+    /// What is left behind its end, if it may end on the way.
+    pub end: Option<(PieceId, Arc<[PieceNode]>)>,
+    pub late: Arc<[PieceNode]>,
+}
+
+impl LexemeTerm {
+    fn bytes(&self) -> usize {
+        size_of::<(LexemeKey, Self)>() + self.inside.bytes() + size_of_val(&*self.late)
+    }
+}
+
+/// Pieces and terms of one epoch of the arena.
+#[derive(Debug)]
+pub(crate) struct SharedTerms {
+    inner: Mutex<Inner>,
+    bytes_max: usize,
+}
+
+#[derive(Debug)]
+struct Inner {
+    terms: FxHashMap<LexemeKey, Arc<LexemeTerm>>,
+    pieces: FxHashMap<Arc<[PieceNode]>, PieceId>,
+    /// Numbers are not used again when pieces are dropped: who still has one means what it was.
+    next_piece: PieceId,
+    bytes: usize,
+}
+
+impl SharedTerms {
+    /// At most so many bytes, beyond which all are dropped.
+    pub fn new(bytes_max: usize) -> Self {
+        let inner = Inner {
+            terms: FxHashMap::default(),
+            pieces: FxHashMap::default(),
+            next_piece: PieceId(ALL.0 + 1),
+            bytes: 0,
+        };
+        Self { inner: Mutex::new(inner), bytes_max }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // It guards caches that are valid after each call.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn get(&self, key: &LexemeKey) -> Option<Arc<LexemeTerm>> {
+        self.lock().terms.get(key).cloned()
+    }
+
+    pub(super) fn insert(&self, key: LexemeKey, term: LexemeTerm) {
+        let mut inner = self.lock();
+        inner.make_room(term.bytes(), self.bytes_max);
+        inner.bytes += term.bytes();
+        inner.terms.insert(key, Arc::new(term));
+    }
+
+    /// The number of a part of the trie, by its nodes, ascending.
+    pub(super) fn piece(&self, nodes: Box<[PieceNode]>) -> (PieceId, Arc<[PieceNode]>) {
+        let mut inner = self.lock();
+        if let Some((nodes, &id)) = inner.pieces.get_key_value(&*nodes) {
+            return (id, nodes.clone());
+        }
+        let bytes = size_of_val(&*nodes) + size_of::<(Arc<[PieceNode]>, PieceId)>();
+        inner.make_room(bytes, self.bytes_max);
+        inner.bytes += bytes;
+        let nodes: Arc<[PieceNode]> = nodes.into();
+        let id = inner.next_piece;
+        inner.next_piece.0 += 1;
+        inner.pieces.insert(nodes.clone(), id);
+        (id, nodes)
+    }
+}
+
+impl Inner {
+    fn make_room(&mut self, bytes: usize, bytes_max: usize) {
+        if self.bytes + bytes > bytes_max {
+            self.terms.clear();
+            self.pieces.clear();
+            self.bytes = 0;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The term of literals: their way through the trie, without lexer states.
+
+use larkspur_toktrie::{ROOT, TokenTrie};
+
+use super::{ALL, Draft, PieceId, Term, Terms, gather};
+use crate::error::Fault;
+use crate::lexer::arena::Expr;
+use crate::lexer::split::Entry;
+use crate::lexer::states::Lexer;
+use crate::mask::work::Work;
+use crate::slicer::{PieceNode, Slicer};
+
+impl Terms {
+    /// What the tokens of a piece do inside literals, of which some bytes may have been read.
+    pub(super) fn of_literals(
+        &mut self,
+        slicer: &Slicer,
+        (piece, literals): (PieceId, &[Entry]),
+        is_fresh: bool,
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<Term, Fault> {
+        let mut draft = Draft::default();
+        let nodes = self.piece_nodes(slicer, piece);
+        let mut agenda: Vec<(PieceNode, Entry)> = Vec::new();
+        for &literal in literals {
+            if !is_fresh && lexer.is_literal_end(literal) {
+                let ended = lexer.lexeme_set(&[literal.0]);
+                draft.end((Expr::ALL, ended)).extend(nodes.iter().copied());
+            }
+        }
+        if piece == ALL {
+            for (trie, root) in slicer.rooted_tries() {
+                let enter = |(byte, next)| trie.child(ROOT, byte).map(|node| (root + node, next));
+                let entered = literals.iter().flat_map(|&literal| lexer.literal_children(literal)).filter_map(enter);
+                agenda.extend(entered);
+            }
+        } else {
+            for &node in &*nodes {
+                let (trie, root) = slicer.trie_of(node);
+                let byte = trie.bytes()[(node - root) as usize];
+                let entered = literals.iter().filter_map(|&literal| lexer.literal_after(literal, byte));
+                agenda.extend(entered.map(|next| (node, next)));
+            }
+        }
+        while let Some((node, literal)) = agenda.pop() {
+            draft.visited += 1;
+            let (trie, root): (&TokenTrie, PieceNode) = slicer.trie_of(node);
+            let at = node - root;
+            draft.tokens.extend(trie.token(at));
+            if lexer.is_literal_end(literal) {
+                let ended = lexer.lexeme_set(&[literal.0]);
+                draft.end((Expr::ALL, ended)).extend(trie.children(at).map(|child| root + child));
+            }
+            let enter = |(byte, next)| trie.child(at, byte).map(|node| (root + node, next));
+            agenda.extend(lexer.literal_children(literal).into_iter().filter_map(enter));
+        }
+        work.visit(draft.visited)?;
+        draft.tokens.sort_unstable();
+        draft.tokens.dedup();
+        let inside = gather(slicer, &draft.tokens, &[]);
+        Ok(self.finish(slicer, inside, draft))
+    }
+}

@@ -53,34 +53,57 @@ impl<T: Clone> PersistentVec<T> {
         }
     }
 
+    /// Adds entries at the end.
+    pub fn extend(&mut self, mut entries: &[T]) {
+        while !entries.is_empty() {
+            let (now, later) = entries.split_at(entries.len().min(CHUNK_LEN - self.tail.len()).max(1));
+            let (last, before) = now.split_last().expect("there is one");
+            self.tail.extend_from_slice(before);
+            self.push(last.clone());
+            entries = later;
+        }
+    }
+
     /// Keeps the oldest `len` entries, which must be there.
     pub fn truncate(&mut self, len: usize) {
         debug_assert!(len <= self.len());
-        while self.full.as_ref().is_some_and(|chunk| chunk.len > len) {
-            let chunk = self.full.take().expect("there is a chunk");
-            self.tail = chunk.entries.to_vec();
+        let mut last = None;
+        while let Some(chunk) = self.full.take_if(|chunk| chunk.len > len) {
             self.full = chunk.before.clone();
+            last = Some(chunk);
         }
-        let before = self.full.as_ref().map_or(0, |chunk| chunk.len);
-        self.tail.truncate(len - before);
+        let kept = len - self.full.as_ref().map_or(0, |chunk| chunk.len);
+        match last {
+            Some(chunk) => self.tail = chunk.entries[..kept].to_vec(),
+            None => self.tail.truncate(kept),
+        }
     }
 
     /// The entries from `start` on, oldest first. Cost: O(their number).
     pub fn suffix(&self, start: usize) -> Vec<T> {
-        let mut chunks = Vec::new();
-        let mut next = self.full.as_ref();
-        while let Some(chunk) = next.filter(|chunk| chunk.len > start) {
-            chunks.push(chunk);
-            next = chunk.before.as_ref();
-        }
-        let mut suffix = Vec::with_capacity(self.len().saturating_sub(start));
-        for chunk in chunks.iter().rev() {
-            let first = chunk.len - CHUNK_LEN;
-            suffix.extend_from_slice(&chunk.entries[start.saturating_sub(first)..]);
-        }
-        let before = self.full.as_ref().map_or(0, |chunk| chunk.len);
-        suffix.extend_from_slice(&self.tail[start.saturating_sub(before).min(self.tail.len())..]);
+        let mut suffix = Vec::new();
+        self.suffix_into(start, &mut suffix);
         suffix
+    }
+
+    /// Overwrites a list with the entries from `start` on, oldest first. Cost: O(their number).
+    pub fn suffix_into(&self, start: usize, suffix: &mut Vec<T>) {
+        suffix.clear();
+        let before = self.full.as_ref().map_or(0, |chunk| chunk.len);
+        if start < before {
+            let mut chunks = Vec::new();
+            let mut next = self.full.as_ref();
+            while let Some(chunk) = next.filter(|chunk| chunk.len > start) {
+                chunks.push(chunk);
+                next = chunk.before.as_ref();
+            }
+            suffix.reserve(self.len() - start);
+            for chunk in chunks.iter().rev() {
+                let first = chunk.len - CHUNK_LEN;
+                suffix.extend_from_slice(&chunk.entries[start.saturating_sub(first)..]);
+            }
+        }
+        suffix.extend_from_slice(&self.tail[start.saturating_sub(before).min(self.tail.len())..]);
     }
 
     /// All entries, oldest first. Cost: O(length).

@@ -4,6 +4,7 @@
 //! each generated sequence a [`Matcher`].
 //! Knows no source text: diagnostics carry spans that the front ends made.
 
+mod batch;
 mod captures;
 mod cfg;
 mod codes;
@@ -24,11 +25,12 @@ mod slicer;
 mod swallow;
 mod unsettled;
 
+pub use batch::compute_masks;
 pub use captures::Capture;
 pub use codes::CODES;
 pub use eager::EagerMatcher;
 pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
 pub use error::MatcherError;
-pub use mask::MaskStats;
+pub use mask::{MaskId, MaskStats};
 pub use matcher::{Consumed, Matcher, MatcherOptions, StopReason};
 pub use slicer::{DEFAULT_SLICES, SliceError};

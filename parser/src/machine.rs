@@ -350,11 +350,39 @@ impl Machine {
                 }
                 self.join(&next)
             }
-            (LexerMode::Exact, _) => {
+            (LexerMode::Exact, Some(thread)) => self.step_single(thread, byte),
+            (LexerMode::Exact, None) => {
                 let threads = self.threads(cursor).to_vec();
                 self.step_exact(threads, byte)
             }
         }
+    }
+
+    /// The step of a single thread in `exact` mode, which most often goes on or ends its lexemes, and not both.
+    fn step_single(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
+        let goes_on = self.goes_on(thread, byte)?;
+        let state = self.lexer.state(thread.lex);
+        let looks_ahead = state.looks_ahead;
+        let ends = match state.ends {
+            NO_LEXEMES => NO_LEXEMES,
+            _ => self.lexer.ends_before(thread.lex, byte, goes_on)?,
+        };
+        let next = match (goes_on, ends) {
+            (DEAD, NO_LEXEMES) => return Ok(None),
+            (_, NO_LEXEMES) => self.moved(thread, goes_on),
+            (DEAD, _) if !looks_ahead && !self.cfg.has_hidden => {
+                if !self.may_follow(thread, ends, byte)? {
+                    return Ok(None);
+                }
+                let (set, start) = self.end_plain(thread, ends)?;
+                let fresh = self.thread(start, set)?;
+                let lex = self.goes_on(fresh, byte)?;
+                self.moved(fresh, lex)
+            }
+            _ => return self.step_exact(vec![thread], byte),
+        };
+        let is_viable = next.lex != DEAD && (!self.lexer.state(next.lex).may_be_stuck || self.leads_on(next)?);
+        Ok(is_viable.then_some(Cursor(next)))
     }
 
     fn step_longest(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
@@ -373,7 +401,7 @@ impl Machine {
             return self.step_looking_ahead(thread, ends, byte);
         }
         // Lazy lexemes end at their first match, so these are not lazy and have no text to read again.
-        let (set, start) = self.end_longest(thread, ends)?;
+        let (set, start) = self.end_plain(thread, ends)?;
         match self.lexer.quick(start, byte) {
             REFUSED => Ok(None),
             ASK => match self.begin(set, byte)? {
@@ -424,8 +452,8 @@ impl Machine {
         Ok(self.moved(fresh, lex))
     }
 
-    /// The set after lexemes that are not lazy, and the lexer state that starts there.
-    fn end_longest(&mut self, thread: Thread, ends: LexemeSetId) -> Result<(SetId, LexStateId), Fault> {
+    /// The set after lexemes without a text that is read again, and the lexer state that starts there.
+    fn end_plain(&mut self, thread: Thread, ends: LexemeSetId) -> Result<(SetId, LexStateId), Fault> {
         let set = thread.set;
         let slot = (set.0 ^ ends.0.wrapping_mul(5)) as usize % RECENT_ENDS;
         let (from, ended, next, start) = self.recent_ends[slot];

@@ -10,6 +10,7 @@ mod work;
 
 use std::ops::Add;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use larkspur_toktrie::{TokenMask, TokenTrie, Vocabulary};
 use rustc_hash::FxHashMap;
@@ -20,8 +21,8 @@ use crate::machine::{Contents, Cursor, Machine};
 use crate::slicer::{PieceNode, Slicer};
 use shared::SharedTerms;
 use store::{MaskStore, StoredId};
-use terms::{Terms, Tokens};
-use trace::Trace;
+use terms::{TermId, Terms, Tokens};
+use trace::{Group, Trace};
 use walkers::{Depth, EagerWalker, Part, RecordingWalker, Walker};
 use work::Work;
 
@@ -38,7 +39,11 @@ pub(crate) struct MaskCache {
     composed: FxHashMap<Composition, StoredId>,
     store: MaskStore,
     terms: Terms,
+    /// Tells the store from all others that there were.
+    serial: u64,
     bytes_max: usize,
+    /// A mask of which only the number is wanted, or that is a part of another one.
+    scratch: Option<TokenMask>,
     /// Work on the mask that is being made.
     work: Work,
     /// Whether the mask that is being made depends on texts that one who looks ahead has forgotten.
@@ -49,7 +54,7 @@ pub(crate) struct MaskCache {
 /// What a mask is made of.
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct Composition {
-    terms: Box<[terms::TermId]>,
+    groups: Box<[Group]>,
     letters: Box<[TokenLetterId]>,
     accepts: bool,
 }
@@ -77,6 +82,20 @@ impl Add for MaskStats {
     }
 }
 
+/// A mask that a grammar keeps: equal ids are equal masks, and mean no other mask as long as the process lives. Masks are
+/// dropped when their budget (`mask_cache_bytes_max`) is spent, and then have other ids.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MaskId {
+    serial: u64,
+    number: StoredId,
+}
+
+/// A number for a new store.
+fn next_serial() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 impl MaskCache {
     /// A memo of at most `bytes_max` bytes; what does not hold a single mask switches it off, and each mask is a walk.
     pub fn new(bytes_max: usize, shared: Arc<SharedTerms>) -> Self {
@@ -87,7 +106,9 @@ impl MaskCache {
             composed: FxHashMap::default(),
             store: MaskStore::default(),
             terms: Terms::new(shared),
+            serial: next_serial(),
             bytes_max,
+            scratch: None,
             work: Work::default(),
             is_told: false,
             stats: MaskStats::default(),
@@ -108,19 +129,74 @@ impl MaskCache {
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
         let ahead = machine.ahead(cursor)?;
-        if let Some(known) = self.known(machine, ahead, cursor) {
-            self.stats.hits += 1;
-            mask.copy_from(self.store.get(known));
-            return Ok(());
+        match self.known(machine, ahead, cursor) {
+            Some(known) => {
+                self.stats.hits += 1;
+                self.store.write(known, mask);
+                Ok(())
+            }
+            None => self.make_new(machine, vocabulary, slicer, (cursor, ahead), mask).map(|_| ()),
         }
+    }
+
+    /// The number of the mask of the tokens allowed at `cursor`, EOS included; `None` if none is allowed.
+    pub fn mask_id(
+        &mut self,
+        machine: &mut Machine,
+        vocabulary: &Vocabulary,
+        slicer: &Slicer,
+        cursor: Cursor,
+    ) -> Result<Option<MaskId>, Fault> {
+        let ahead = machine.ahead(cursor)?;
+        let known = self.known(machine, ahead, cursor);
+        if let Some(known) = known {
+            self.stats.hits += 1;
+            return Ok(self.id_of(known));
+        }
+        let mut mask = self.scratch.take().unwrap_or_else(|| TokenMask::new(vocabulary.len()));
+        let made = self.make_new(machine, vocabulary, slicer, (cursor, ahead), &mut mask);
+        let made = made.map(|made| made.unwrap_or_else(|| self.store.intern(mask.words())));
+        self.scratch = Some(mask);
+        Ok(self.id_of(made?))
+    }
+
+    /// The number of a mask that was made elsewhere; `None` if it is empty.
+    pub fn keep(&mut self, mask: &TokenMask) -> Option<MaskId> {
+        self.make_room();
+        let number = self.store.intern(mask.words());
+        self.id_of(number)
+    }
+
+    fn id_of(&self, number: StoredId) -> Option<MaskId> {
+        (!self.store.is_empty(number)).then_some(MaskId { serial: self.serial, number })
+    }
+
+    /// Overwrites a mask with the one that has this number. False if that was dropped, or is of another grammar.
+    pub fn write(&self, id: MaskId, mask: &mut TokenMask) -> bool {
+        let is_kept = id.serial == self.serial && self.store.has(id.number);
+        if is_kept {
+            self.store.write(id.number, mask);
+        }
+        is_kept
+    }
+
+    /// Makes a mask that is not known. Its number, if it is kept.
+    fn make_new(
+        &mut self,
+        machine: &mut Machine,
+        vocabulary: &Vocabulary,
+        slicer: &Slicer,
+        (cursor, ahead): (Cursor, Cursor),
+        mask: &mut TokenMask,
+    ) -> Result<Option<StoredId>, Fault> {
         self.stats.misses += 1;
         self.make_room();
         self.work = Work::up_to(machine.limits.mask_work_max);
         self.is_told = false;
         machine.sets.ahead.is_on = machine.tape.is_on();
         let made = match size_of_val(mask.words()) > self.bytes_max {
-            true => self.walked(machine, vocabulary, slicer, (cursor, ahead), mask),
-            false => self.make(machine, vocabulary, slicer, (cursor, ahead), mask),
+            true => self.walked(machine, vocabulary, slicer, (cursor, ahead), mask).map(|()| None),
+            false => self.make(machine, vocabulary, slicer, (cursor, ahead), mask).map(Some),
         };
         machine.sets.ahead.is_on = false;
         self.stats.nodes_visited += self.work.visited();
@@ -138,7 +214,7 @@ impl MaskCache {
     ) -> Result<(), Fault> {
         if let Some(&known) = self.mask_of.get(&cursor) {
             self.stats.hits += 1;
-            mask.copy_from(self.store.get(known));
+            self.store.write(known, mask);
             return Ok(());
         }
         self.stats.misses += 1;
@@ -176,31 +252,30 @@ impl MaskCache {
         slicer: &Slicer,
         (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
-    ) -> Result<(), Fault> {
+    ) -> Result<StoredId, Fault> {
         // With budgets sets depend on when they were made, and a `stop` may read its text again.
         let has_terms = !machine.cfg.has_scopes && !machine.cfg.has_hidden;
         let trace = match has_terms {
             true => Trace::of(ahead, machine, &mut self.terms, slicer, &mut self.work),
             false => Ok(None),
         };
-        let Some(Trace { terms, asks, left_out, depends_on_text }) = trace? else {
+        let Some(Trace { groups, asks, depends_on_text }) = trace? else {
             self.walked(machine, vocabulary, slicer, (cursor, ahead), mask)?;
             let id = self.store.intern(mask.words());
             self.remember(machine, (cursor, ahead), true, id);
-            return Ok(());
+            return Ok(id);
         };
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
-        let composition = Composition { terms: terms.into(), letters: letters.into(), accepts };
+        let composition = Composition { groups: groups.into(), letters: letters.into(), accepts };
         if asks.is_empty()
             && let Some(&known) = self.composed.get(&composition)
         {
-            mask.copy_from(self.store.get(known));
+            self.store.write(known, mask);
             self.remember(machine, (cursor, ahead), depends_on_text, known);
-            return Ok(());
+            return Ok(known);
         }
-        self.compose(&composition, mask);
-        left_out.iter().for_each(|&node| forbid(slicer, node, mask));
+        self.compose(slicer, &composition, mask);
         if !asks.is_empty() {
             self.walk_ahead(machine, Part::Nodes(slicer, &asks), (cursor, ahead), mask)?;
         }
@@ -211,7 +286,7 @@ impl MaskCache {
             self.composed.insert(composition, id);
         }
         self.remember(machine, (cursor, ahead), depends_on_text, id);
-        Ok(())
+        Ok(id)
     }
 
     /// Makes a mask by a walk from a place.
@@ -239,7 +314,7 @@ impl MaskCache {
         self.walk_ahead(machine, Part::Below(&slicer.rest, 0), (cursor, ahead), mask)?;
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?.into();
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
-        finish(machine, vocabulary, &Composition { terms: [].into(), letters, accepts }, mask);
+        finish(machine, vocabulary, &Composition { groups: [].into(), letters, accepts }, mask);
         Ok(())
     }
 
@@ -285,6 +360,7 @@ impl MaskCache {
             self.recorded_bytes = 0;
             self.composed.clear();
             self.store = MaskStore::default();
+            self.serial = next_serial();
             self.terms.clear();
         }
     }
@@ -331,9 +407,28 @@ impl MaskCache {
     }
 
     /// Allows what the terms do.
-    fn compose(&self, composition: &Composition, mask: &mut TokenMask) {
+    fn compose(&mut self, slicer: &Slicer, composition: &Composition, mask: &mut TokenMask) {
         mask.clear();
-        for &term in &composition.terms {
+        // What leaves something out comes first, so that it takes nothing from the others.
+        let mut is_first = true;
+        for Group { left_out, terms } in composition.groups.iter().rev().filter(|group| !group.terms.is_empty()) {
+            if left_out.is_empty() || is_first {
+                self.allow(terms, mask);
+                left_out.iter().for_each(|&node| forbid(slicer, node, mask));
+            } else {
+                let mut alone = self.scratch.take().unwrap_or_else(|| TokenMask::new(mask.vocabulary_len()));
+                alone.clear();
+                self.allow(terms, &mut alone);
+                left_out.iter().for_each(|&node| forbid(slicer, node, &mut alone));
+                mask.or_assign(alone.words());
+                self.scratch = Some(alone);
+            }
+            is_first = false;
+        }
+    }
+
+    fn allow(&self, terms: &[TermId], mask: &mut TokenMask) {
+        for &term in terms {
             match &*self.terms.get(term).inside {
                 Tokens::Few(tokens) => tokens.iter().for_each(|&token| mask.allow(token)),
                 Tokens::Many(words) => mask.or_assign(words),

@@ -1,5 +1,6 @@
 //! One generated sequence: what was consumed, where that leads, and what may follow.
 
+use std::ops::Deref;
 use std::sync::{Arc, MutexGuard, OnceLock};
 
 use larkspur_grammar::ByteSet;
@@ -12,6 +13,7 @@ use crate::error::{Fault, MatcherError};
 use crate::history::PersistentVec;
 use crate::lexer::states::{DEAD, StateKind};
 use crate::machine::{Cursor, Machine};
+use crate::mask::MaskId;
 
 /// What a client of the matcher can do, and what it wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,6 +54,15 @@ pub struct Matcher {
     epoch: Arc<Epoch>,
     options: MatcherOptions,
     now: Now,
+    /// Shared with forks until one of them goes on.
+    history: Arc<History>,
+    /// The captures of the text so far, if somebody asked for them.
+    pub(crate) captured: OnceLock<Arc<[Capture]>>,
+}
+
+/// What a matcher has consumed.
+#[derive(Clone, Default, Debug)]
+struct History {
     steps: PersistentVec<Step>,
     /// Bytes of the text so far.
     text: PersistentVec<u8>,
@@ -60,8 +71,6 @@ pub struct Matcher {
     read: PersistentVec<u8>,
     /// What else there is to a text.
     events: PersistentVec<Event>,
-    /// The captures of the text so far, if somebody asked for them.
-    pub(crate) captured: OnceLock<Arc<[Capture]>>,
 }
 
 /// Where a matcher is, without its history.
@@ -70,12 +79,30 @@ struct Now {
     cursor: Cursor,
     /// Bytes that belong to the text already and that the next tokens must still spell: after token healing and after
     /// tokens were taken back in the middle of one.
-    pending: Arc<[u8]>,
+    pending: Pending,
     /// Tokens consumed.
     tokens: u32,
     stop: Option<StopReason>,
     /// Where the lexemes of the only thread began.
     lexeme_start: usize,
+}
+
+/// Bytes that are most often none, which takes no reference to count.
+#[derive(Clone, Default, Debug)]
+struct Pending(Option<Arc<[u8]>>);
+
+impl Deref for Pending {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl From<&[u8]> for Pending {
+    fn from(bytes: &[u8]) -> Self {
+        Self((!bytes.is_empty()).then(|| bytes.into()))
+    }
 }
 
 /// A token or a text that was consumed, and where the matcher was before.
@@ -128,18 +155,8 @@ impl Matcher {
     pub fn new(grammar: &CompiledGrammar, options: MatcherOptions) -> Result<Self, MatcherError> {
         let epoch = grammar.epoch();
         let cursor = epoch.lock().machine.start()?;
-        let now = Now { cursor, pending: Arc::new([]), tokens: 0, stop: None, lexeme_start: 0 };
-        Ok(Self {
-            grammar: grammar.clone(),
-            epoch,
-            options,
-            now,
-            steps: PersistentVec::default(),
-            text: PersistentVec::default(),
-            read: PersistentVec::default(),
-            events: PersistentVec::default(),
-            captured: OnceLock::new(),
-        })
+        let now = Now { cursor, pending: Pending::default(), tokens: 0, stop: None, lexeme_start: 0 };
+        Ok(Self { grammar: grammar.clone(), epoch, options, now, history: Arc::default(), captured: OnceLock::new() })
     }
 
     /// The grammar.
@@ -194,6 +211,86 @@ impl Matcher {
             trie.finish_mask(mask);
         }
         if mask.is_empty() { Err(MatcherError::NoToken) } else { Ok(()) }
+    }
+
+    /// The id of the mask that [`compute_mask`](Self::compute_mask) would write, for servers that keep a table of masks: where
+    /// the id is that of a mask they have, nothing is copied. [`mask_by_id`](Self::mask_by_id) has the mask.
+    ///
+    /// Errors: as of `compute_mask`. Cost: a look-up if the mask is known, else as of `compute_mask`.
+    pub fn compute_mask_id(&mut self) -> Result<MaskId, MatcherError> {
+        if self.now.stop.is_none() && self.now.pending.is_empty() {
+            let shared = self.grammar.shared();
+            let mut session = self.session();
+            let Session { machine, masks, .. } = &mut *session;
+            let id = masks.mask_id(machine, shared.vocabulary(), shared.slicer(), self.now.cursor)?;
+            return id.ok_or(MatcherError::NoToken);
+        }
+        let mut mask = TokenMask::new(self.vocabulary().len());
+        self.compute_mask(&mut mask)?;
+        self.epoch.lock().masks.keep(&mask).ok_or(MatcherError::NoToken)
+    }
+
+    /// Overwrites a mask with the one of which a matcher of the same grammar told the id. False if that was dropped since;
+    /// the mask is then as it was.
+    ///
+    /// # Panics
+    /// If the mask is not of the vocabulary's length.
+    pub fn mask_by_id(&self, id: MaskId, mask: &mut TokenMask) -> bool {
+        assert_eq!(mask.vocabulary_len(), self.vocabulary().len(), "the mask is of another vocabulary");
+        self.epoch.lock().masks.write(id, mask)
+    }
+
+    /// Masks before a draft and after each of its tokens, for speculative decoding: `masks[i]` is that of what may stand in
+    /// place of `draft[i]`, and the last one of what may follow all. Returns how many were written: one more than tokens
+    /// that can be consumed, or as many if the text ends with the last of those. The matcher stays where it is.
+    ///
+    /// # Panics
+    /// If there are fewer masks than tokens and one more, or a mask is not of the vocabulary's length.
+    /// Errors: as of [`compute_mask`](Self::compute_mask) and [`consume_token`](Self::consume_token) but for rejections.
+    pub fn compute_draft_masks(&self, draft: &[TokenId], masks: &mut [TokenMask]) -> Result<usize, MatcherError> {
+        assert!(masks.len() > draft.len(), "a draft of {} tokens has one mask more", draft.len());
+        let mut ahead = self.fork();
+        for (index, mask) in masks.iter_mut().enumerate() {
+            ahead.compute_mask(mask)?;
+            let Some(&token) = draft.get(index) else { return Ok(index + 1) };
+            match ahead.consume_token(token) {
+                Ok(_) => {}
+                Err(MatcherError::TokenRejected { .. } | MatcherError::Stopped) => return Ok(index + 1),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(masks.len())
+    }
+
+    /// Masks for a tree of drafts: `tree[i]` is a token and the index of the one before it, which is less than `i`, or
+    /// `None` for one that follows the text so far. `masks[i]` is that of what may follow `tree[i]`. Returns for each
+    /// whether it and all before it can be consumed; the masks of others are empty. The matcher stays where it is.
+    ///
+    /// # Panics
+    /// If there are not as many masks as tokens, a mask is not of the vocabulary's length, or a token stands before one
+    /// that it follows.
+    /// Errors: as of [`compute_draft_masks`](Self::compute_draft_masks).
+    pub fn compute_tree_masks(
+        &self,
+        tree: &[(TokenId, Option<usize>)],
+        masks: &mut [TokenMask],
+    ) -> Result<Vec<bool>, MatcherError> {
+        assert_eq!(tree.len(), masks.len(), "each token has a mask");
+        let mut after: Vec<Option<Matcher>> = Vec::with_capacity(tree.len());
+        for (&(token, before), mask) in tree.iter().zip(masks) {
+            let from = before.map_or(Some(self), |before| after[before].as_ref());
+            mask.clear();
+            let mut next = from.map(Matcher::fork);
+            if let Some(matcher) = &mut next {
+                match matcher.consume_token(token) {
+                    Ok(_) => matcher.compute_mask(mask)?,
+                    Err(MatcherError::TokenRejected { .. } | MatcherError::Stopped) => next = None,
+                    Err(error) => return Err(error),
+                }
+            }
+            after.push(next);
+        }
+        Ok(after.iter().map(Option::is_some).collect())
     }
 
     /// Whether a token is allowed, without making a mask. Cost: its bytes.
@@ -292,7 +389,7 @@ impl Matcher {
         }
         let mut session = self.session();
         let mut reading = self.reading();
-        let read = read_bytes(&mut session.machine, &mut reading, self.text.len(), bytes, &self.options);
+        let read = read_bytes(&mut session.machine, &mut reading, self.history.text.len(), bytes, &self.options);
         drop(session);
         if let Some(at_byte) = read? {
             return Err(MatcherError::TextRejected { at_byte });
@@ -305,16 +402,17 @@ impl Matcher {
     ///
     /// Errors: [`MatcherError::RollbackTooFar`].
     pub fn rollback(&mut self, tokens: usize) -> Result<(), MatcherError> {
-        let available = self.steps.len();
+        let available = self.history.steps.len();
         if tokens > available {
             return Err(MatcherError::RollbackTooFar { wanted: tokens, available });
         }
         if tokens > 0 {
-            let step = self.steps.get(available - tokens).clone();
-            self.steps.truncate(available - tokens);
-            self.text.truncate(step.text_len);
-            self.read.truncate(step.read_len);
-            self.events.truncate(step.events_len);
+            let history = Arc::make_mut(&mut self.history);
+            let step = history.steps.get(available - tokens).clone();
+            history.steps.truncate(available - tokens);
+            history.text.truncate(step.text_len);
+            history.read.truncate(step.read_len);
+            history.events.truncate(step.events_len);
             self.captured.take();
             self.now = step.before;
         }
@@ -352,7 +450,7 @@ impl Matcher {
 
     /// Number of tokens and texts consumed: as far as [`rollback`](Self::rollback) goes.
     pub fn step_count(&self) -> usize {
-        self.steps.len()
+        self.history.steps.len()
     }
 
     /// How many tokens may be consumed yet; `None` if there is no bound.
@@ -370,7 +468,7 @@ impl Matcher {
 
     /// The bytes consumed so far, without special tokens and without what was taken back. Cost: O(length).
     pub fn text(&self) -> Vec<u8> {
-        self.text.to_vec()
+        self.history.text.to_vec()
     }
 
     /// Bytes that can follow, whatever the vocabulary.
@@ -399,7 +497,7 @@ impl Matcher {
 
     /// The text of the lexeme that is being read, if there is only one thread and text can be taken back.
     pub(crate) fn lexeme_text(&self) -> Vec<u8> {
-        self.text.suffix(self.now.lexeme_start)
+        self.history.text.suffix(self.now.lexeme_start)
     }
 
     /// Runs `f` on the tables and the place, for the parts of the matcher in other files.
@@ -417,26 +515,26 @@ impl Matcher {
         let machine = &mut session.machine;
         machine.sets.token_now = self.now.tokens;
         if machine.tape.is_on() {
-            let from = machine.recorded_from(self.now.cursor).unwrap_or(self.read.len());
-            machine.tape.set(from, self.read.suffix(from));
+            let from = machine.recorded_from(self.now.cursor).unwrap_or(self.history.read.len());
+            machine.tape.refill(from, |bytes| self.history.read.suffix_into(from, bytes));
         }
         session
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
-        self.events.to_vec()
+        self.history.events.to_vec()
     }
 
     /// Puts the matcher, which has consumed nothing, at a place with bytes to spell again.
     pub(crate) fn set_pending(&mut self, pending: Vec<u8>) {
-        self.now.pending = pending.into();
+        self.now.pending = pending[..].into();
     }
 
     /// Puts the matcher, which has consumed nothing, after text that the prompt holds already. Not a step: a rollback
     /// does not go back before it.
     pub(crate) fn start_after(&mut self, text: &[u8]) -> Result<(), MatcherError> {
         self.consume_bytes(text)?;
-        self.steps = PersistentVec::default();
+        Arc::make_mut(&mut self.history).steps = PersistentVec::default();
         Ok(())
     }
 
@@ -447,13 +545,14 @@ impl Matcher {
     fn commit(&mut self, reading: Reading) {
         let before = std::mem::replace(&mut self.now, reading.now);
         self.captured.take();
-        let (text_len, read_len, events_len) = (self.text.len(), self.read.len(), self.events.len());
-        self.steps.push(Step { before, text_len, read_len, events_len });
+        let history = Arc::make_mut(&mut self.history);
+        let (text_len, read_len, events_len) = (history.text.len(), history.read.len(), history.events.len());
+        history.steps.push(Step { before, text_len, read_len, events_len });
         if self.grammar.cfg().has_recorded {
-            reading.text.iter().for_each(|&byte| self.read.push(byte));
+            history.read.extend(&reading.text);
         }
-        reading.text.into_iter().for_each(|byte| self.text.push(byte));
-        reading.events.into_iter().for_each(|event| self.events.push(event));
+        history.text.extend(&reading.text);
+        history.events.extend(&reading.events);
     }
 
     /// What consuming the token leads to, without doing it.
@@ -479,7 +578,7 @@ impl Matcher {
         let mut letter = if self.now.pending.is_empty() { machine.step_token(self.now.cursor, token)? } else { None };
         let mut rejected = MatcherError::TokenRejected { token, at_byte: 0 };
         if let Some(bytes) = vocabulary.token_bytes(token) {
-            match read_bytes(machine, &mut reading, self.text.len(), bytes, &self.options)? {
+            match read_bytes(machine, &mut reading, self.history.text.len(), bytes, &self.options)? {
                 None => {
                     cursors.push(reading.now.cursor);
                     if let Some((cursor, _)) = &mut letter {
@@ -494,7 +593,7 @@ impl Matcher {
             }
         }
         if let Some((cursor, hidden)) = letter {
-            reading.events.push(Event { at: self.text.len(), kind: EventKind::Token(token) });
+            reading.events.push(Event { at: self.history.text.len(), kind: EventKind::Token(token) });
             if hidden && cursors.is_empty() {
                 reading.hidden = Some(Hidden::Token);
             }
@@ -508,7 +607,7 @@ impl Matcher {
             return Err(rejected);
         };
         reading.now.cursor = machine.end_token(joined, self.now.tokens)?;
-        let at = self.text.len() + reading.text.len();
+        let at = self.history.text.len() + reading.text.len();
         if machine.cfg.has_scopes || letter.is_some() {
             reading.events.push(Event { at, kind: EventKind::TokenEnd(self.now.tokens) });
         }
@@ -543,31 +642,34 @@ impl Matcher {
     /// Length of the tail of the lexeme that has ended with the text.
     fn tail_len(&self, lexeme: LexemeId) -> Result<usize, MatcherError> {
         let start = self.now.lexeme_start;
-        let text = &self.text.to_vec()[start..];
+        let text = &self.history.text.to_vec()[start..];
         Ok(self.epoch.lock().machine.tail_len(lexeme, text)?)
     }
 
     /// Takes back the tokens that the last `len` bytes of text touch (none: the last token), which ended a `stop`.
     /// Returns how many tokens that are.
     fn take_back(&mut self, len: usize) -> usize {
-        let text = self.text.to_vec();
+        let text = self.history.text.to_vec();
         let kept_len = text.len() - len;
         let (cursor, tokens) = (self.now.cursor, self.now.tokens);
         let mut taken = 1;
-        let mut first = self.steps.get(self.steps.len() - 1).clone();
-        while first.text_len > kept_len && taken < self.steps.len() {
+        let mut first = self.history.steps.get(self.history.steps.len() - 1).clone();
+        while first.text_len > kept_len && taken < self.history.steps.len() {
             taken += 1;
-            first = self.steps.get(self.steps.len() - taken).clone();
+            first = self.history.steps.get(self.history.steps.len() - taken).clone();
         }
         let mut pending: Vec<u8> = first.before.pending.to_vec();
         pending.extend_from_slice(&text[first.text_len.min(kept_len)..kept_len]);
-        self.steps.truncate(self.steps.len() - taken);
-        self.text.truncate(kept_len);
+        let history = Arc::make_mut(&mut self.history);
+        history.steps.truncate(history.steps.len() - taken);
+        history.text.truncate(kept_len);
         self.captured.take();
         if len > 0 {
-            self.events.push(Event { at: kept_len, kind: EventKind::Hidden(text[kept_len..].into()) });
+            Arc::make_mut(&mut self.history)
+                .events
+                .push(Event { at: kept_len, kind: EventKind::Hidden(text[kept_len..].into()) });
         }
-        self.now = Now { cursor, pending: pending.into(), tokens, stop: None, lexeme_start: kept_len };
+        self.now = Now { cursor, pending: pending[..].into(), tokens, stop: None, lexeme_start: kept_len };
         taken
     }
 }
@@ -593,6 +695,7 @@ fn read_bytes(
         reading.now.pending = pending[common..].into();
     }
     let track = options.backtracking && machine.cfg.has_hidden;
+    reading.text.reserve(bytes.len());
     for (index, &byte) in bytes.iter().enumerate().skip(common) {
         let before = reading.now.cursor;
         let Some(next) = machine.step(before, byte)? else { return Ok(Some(index)) };

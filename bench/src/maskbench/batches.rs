@@ -10,6 +10,9 @@ use crate::measure::{Clock, Spread};
 /// Calls in a batch.
 const BATCH: u64 = 1_000;
 
+/// Ids asked for at the end of each text.
+const IDS: u64 = 50;
+
 /// Forks at the end of each text.
 const FORKS: usize = 50;
 
@@ -17,6 +20,8 @@ const FORKS: usize = 50;
 #[derive(Clone, Debug, Default)]
 pub struct Batches {
     pub consume: Batched,
+    /// Of known masks.
+    pub mask_id: Batched,
     pub fork: Batched,
     /// All tokens of a text at once.
     pub rollback: Batched,
@@ -26,6 +31,8 @@ pub struct Batches {
 #[derive(Clone, Debug, Serialize)]
 pub struct BatchFigures {
     pub consume: Spread,
+    /// Nothing for engines without ids.
+    pub mask_id: Option<Spread>,
     pub fork: Spread,
     pub rollback: Spread,
 }
@@ -75,6 +82,18 @@ impl Batches {
                 clock.time(|| instance.tokens.iter().try_for_each(|&token| E::consume(&mut matcher, token)));
             result?;
             self.consume.add(instance.tokens.len() as u64, ns);
+            // Before the last token, where the text is not over, and known from the second time on.
+            let mut before = E::fork(&matcher);
+            E::rollback(&mut before, 1)?;
+            _ = E::mask_id(&mut before);
+            let (id, ns) = clock.time(|| {
+                let mut ids = (0..IDS).map(|_| E::mask_id(&mut before));
+                ids.find(|id| !matches!(id, Some(Ok(())))).unwrap_or(Some(Ok(())))
+            });
+            if let Some(result) = id {
+                result?;
+                self.mask_id.add(IDS, ns);
+            }
             let mut forks = Vec::with_capacity(FORKS);
             let ((), ns) = clock.time(|| forks.extend((0..FORKS).map(|_| E::fork(&matcher))));
             self.fork.add(FORKS as u64, ns);
@@ -88,6 +107,12 @@ impl Batches {
     }
 
     pub fn figures(&self) -> BatchFigures {
-        BatchFigures { consume: self.consume.spread(), fork: self.fork.spread(), rollback: self.rollback.spread() }
+        let mask_id = (!self.mask_id.means_ps.is_empty()).then(|| self.mask_id.spread());
+        BatchFigures {
+            consume: self.consume.spread(),
+            mask_id,
+            fork: self.fork.spread(),
+            rollback: self.rollback.spread(),
+        }
     }
 }

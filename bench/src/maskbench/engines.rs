@@ -22,6 +22,10 @@ pub trait SchemaEngine: Engine + Sized {
     fn warm_matcher(&self, grammar: &Self::Grammar) -> Result<Self::Matcher>;
     /// Whether the text so far is complete.
     fn is_accepting(matcher: &mut Self::Matcher) -> Result<bool>;
+    /// Asks for the mask's id, where an engine has ids.
+    fn mask_id(_: &mut Self::Matcher) -> Option<Result<()>> {
+        None
+    }
     fn fork(matcher: &Self::Matcher) -> Self::Matcher;
     fn rollback(matcher: &mut Self::Matcher, tokens: usize) -> Result<()>;
     /// What a grammar and its matchers have done so far.
@@ -160,6 +164,10 @@ impl SchemaEngine for Larkspur {
 
     fn is_accepting(matcher: &mut larkspur::Matcher) -> Result<bool> {
         Ok(matcher.is_accepting()?)
+    }
+
+    fn mask_id(matcher: &mut larkspur::Matcher) -> Option<Result<()>> {
+        Some(matcher.compute_mask_id().map(|_| ()).map_err(Into::into))
     }
 
     fn fork(matcher: &larkspur::Matcher) -> larkspur::Matcher {

@@ -363,9 +363,13 @@ impl Report {
             let memory = engine.memory.clone().unwrap_or_default();
             let mb = [memory.engine_mb, memory.end_mb, memory.peak_mb];
             let Some(batches) = &engine.batches else { continue };
-            for (what, spread) in
-                [("consume", batches.consume), ("fork", batches.fork), ("rollback of a text", batches.rollback)]
-            {
+            let calls = [
+                ("consume", Some(batches.consume)),
+                ("id of a known mask", batches.mask_id),
+                ("fork", Some(batches.fork)),
+                ("rollback of a text", Some(batches.rollback)),
+            ];
+            for (what, spread) in calls.into_iter().filter_map(|(what, spread)| Some((what, spread?))) {
                 let mut cells = vec![name.to_owned(), short(engine.start_ms), what.to_owned()];
                 cells.extend([spread.mean, spread.p50, spread.p99, spread.max].map(short));
                 cells.extend(mb.map(|mb| if mb > 0.0 { short(mb) } else { "-".to_owned() }));

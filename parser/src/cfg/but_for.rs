@@ -14,10 +14,13 @@ pub(super) fn but_for(regexes: &mut RegexSet, pattern: RegexId) -> Option<ButFor
     };
     let at = parts.iter().position(|&part| literal(regexes, part).is_none())?;
     let (before, after) = (texts(regexes, &parts[..at])?, texts(regexes, &parts[at + 1..])?);
-    let RegexNode::And(operands) = regexes.node(parts[at]) else { return None };
+    let operands: Vec<RegexId> = match regexes.node(parts[at]) {
+        RegexNode::And(operands) => operands.to_vec(),
+        _ => return None,
+    };
     let mut left_out: Vec<Box<[u8]>> = Vec::new();
     let mut kept: Vec<RegexId> = Vec::new();
-    for operand in operands.to_vec() {
+    for operand in operands {
         let &RegexNode::Not(child) = regexes.node(operand) else {
             kept.push(operand);
             continue;

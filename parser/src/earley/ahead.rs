@@ -12,8 +12,9 @@ use rustc_hash::FxHashMap;
 use super::automata::{LiveSymbol, StateId, Without};
 use super::goto::FAMILY;
 use super::sets::{Item, Kernel, Mark, NO_SET, Param, ParamId, SetId, Sets};
+use crate::cfg::LexemeId;
 use crate::error::Fault;
-use crate::lexer::states::{LexemeSetId, Lexer};
+use crate::lexer::states::{LeftOutTexts, LexemeSetId, Lexer};
 
 /// Lexemes that have ended, and the set in which they began.
 type Ended = (SetId, LexemeSetId);
@@ -33,7 +34,7 @@ pub(crate) struct Ahead {
     /// Untold sets.
     sets: FxHashMap<SetId, SetId>,
     /// [`Sets::left_out`].
-    left_out: FxHashMap<SetId, Option<LeftOut>>,
+    left_out: FxHashMap<(SetId, Option<LexemeId>), Option<LeftOut>>,
 }
 
 /// Of which texts of recorded lexemes one wants to know what follows them.
@@ -45,8 +46,14 @@ enum Texts<'a> {
     Others,
 }
 
-/// Lists of texts, each sorted.
-pub(crate) type LeftOut = Arc<[Arc<[Box<[u8]>]>]>;
+/// What late lexemes leave out.
+#[derive(Clone, Debug)]
+pub(crate) struct LeftOut {
+    /// Lists of texts, each sorted.
+    pub lists: Arc<[LeftOutTexts]>,
+    /// Whether each of the texts is left out by all edges; otherwise by some.
+    pub is_by_all: bool,
+}
 
 /// With more exceptions it is asked text by text whether one is among them.
 const EXCEPTIONS_MAX: usize = 1024;
@@ -159,28 +166,45 @@ impl Sets {
         self.ahead.scans.contains_key(&(set, ended))
     }
 
-    /// All texts that late lexemes which begin in a set leave out, and maybe some more; `None` if they are not known as a
-    /// list. Texts that are none of those lead on as any other text does: see [`Sets::scan_any`].
-    pub fn left_out(&mut self, set: SetId, lexer: &mut Lexer) -> Result<Option<LeftOut>, Fault> {
-        if let Some(known) = self.ahead.left_out.get(&set) {
+    /// The texts that late lexemes which begin in a set leave out, all of them or one; `None` if they are not known as a
+    /// list. Texts that are none of those lead on as any other text does: see [`Sets::scan_other`].
+    pub fn left_out(
+        &mut self,
+        set: SetId,
+        lexeme: Option<LexemeId>,
+        lexer: &mut Lexer,
+    ) -> Result<Option<LeftOut>, Fault> {
+        if let Some(known) = self.ahead.left_out.get(&(set, lexeme)) {
             return Ok(known.clone());
         }
-        let left_out = match self.list_left_out(set, lexer) {
+        let left_out = match self.list_left_out(set, lexeme, lexer) {
             Err(Fault::Untold) => None,
             listed => listed?,
         };
-        self.ahead.left_out.insert(set, left_out.clone());
+        self.ahead.left_out.insert((set, lexeme), left_out.clone());
         Ok(left_out)
     }
 
-    fn list_left_out(&mut self, set: SetId, lexer: &mut Lexer) -> Result<Option<LeftOut>, Fault> {
+    fn list_left_out(
+        &mut self,
+        set: SetId,
+        lexeme: Option<LexemeId>,
+        lexer: &mut Lexer,
+    ) -> Result<Option<LeftOut>, Fault> {
         let closure = self.closure(set, lexer)?;
         let mut lists = Vec::new();
         let mut texts: Vec<Box<[u8]>> = Vec::new();
-        for scan in closure.recorded_scans() {
+        let scans = match lexeme {
+            Some(lexeme) => closure.scans_of(lexeme),
+            None => closure.scans(),
+        };
+        let is_by_all = lexeme.is_some() && scans.len() == 1;
+        for scan in scans {
+            let Some(edge) = scan.recorded else { continue };
             let edges = self.edges(self.before(scan.param), lexer)?;
-            let edge = scan.recorded.expect("it is recorded") as usize;
-            let LiveSymbol::Recorded(lexeme, Without::Late(exceptions)) = &edges[edge].symbol else { continue };
+            let LiveSymbol::Recorded(lexeme, Without::Late(exceptions)) = &edges[edge as usize].symbol else {
+                continue;
+            };
             let of_lexeme = lexer.left_out(*lexeme);
             if !of_lexeme.is_empty() && !lists.contains(of_lexeme) {
                 lists.push(of_lexeme.clone());
@@ -200,7 +224,7 @@ impl Sets {
         if !texts.is_empty() {
             lists.push(texts.into());
         }
-        Ok(Some(lists.into()))
+        Ok(Some(LeftOut { lists: lists.into(), is_by_all }))
     }
 
     /// The set with all states untold, those of continuations too. Cost: what is new beside sets that were asked for.

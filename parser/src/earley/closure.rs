@@ -75,9 +75,9 @@ impl Closure {
         &self.scans[from..from + len]
     }
 
-    /// The items that wait for a lexeme whose text decides their next state.
-    pub fn recorded_scans(&self) -> impl Iterator<Item = &Scan> {
-        self.scans.iter().filter(|scan| scan.recorded.is_some())
+    /// The items that wait for lexemes.
+    pub fn scans(&self) -> &[Scan] {
+        &self.scans
     }
 
     /// Bytes that it takes, roughly.

@@ -38,7 +38,8 @@ struct Inner {
     /// Work of all searches for emptiness.
     searched: u64,
     rows: FxHashMap<Expr, Arc<ExprRow>>,
-    /// Expressions whose row took more work than allowed. Remembered, since a second attempt finds derivatives cached.
+    /// Expressions whose row or a step took more work than allowed. Remembered, since a second attempt finds derivatives
+    /// cached.
     too_dear: FxHashSet<Expr>,
     /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
     late: FxHashMap<Expr, bool>,
@@ -166,24 +167,11 @@ impl Arena {
         if let Some(row) = inner.rows.get(&expr) {
             return Ok(row.clone());
         }
-        let too_dear = || Fault::exceeded("lexer_row_work_max", limits.lexer_row_work_max);
-        if inner.too_dear.contains(&expr) {
-            return Err(too_dear());
-        }
+        inner.check_price(expr, limits)?;
         let built = inner.build_row(expr, limits).map_err(|(over, limit, value)| self.fault(over, limit, value));
-        match built {
-            Ok(row) => {
-                let row = Arc::new(row);
-                inner.rows.insert(expr, row.clone());
-                Ok(row)
-            }
-            Err(fault) => {
-                if fault == too_dear() {
-                    inner.too_dear.insert(expr);
-                }
-                Err(fault)
-            }
-        }
+        let row = Arc::new(inner.note_price(expr, limits, built)?);
+        inner.rows.insert(expr, row.clone());
+        Ok(row)
     }
 
     /// The derivative by one byte; [`Expr::NOTHING`] if it is empty. Cost: a tenth of [`row`](Self::row).
@@ -194,9 +182,11 @@ impl Arena {
         if let Some(row) = inner.rows.get(&expr) {
             return Ok(row.next(byte));
         }
+        inner.check_price(expr, limits)?;
         let stop = inner.algebra.work().saturating_add(limits.lexer_row_work_max);
         let derived = inner.live_derivative(expr, byte, stop, limits);
-        derived.map_err(|(over, limit, value)| self.fault(over, limit, value))
+        let derived = derived.map_err(|(over, limit, value)| self.fault(over, limit, value));
+        inner.note_price(expr, limits, derived)
     }
 
     fn fault(&self, over: OverLimit, limit: &'static str, value: u64) -> Fault {
@@ -210,7 +200,23 @@ impl Arena {
     }
 }
 
+fn too_dear(limits: &Limits) -> Fault {
+    Fault::exceeded("lexer_row_work_max", limits.lexer_row_work_max)
+}
+
 impl Inner {
+    fn check_price(&self, expr: Expr, limits: &Limits) -> Result<(), Fault> {
+        if self.too_dear.contains(&expr) { Err(too_dear(limits)) } else { Ok(()) }
+    }
+
+    /// Remembers what was too dear.
+    fn note_price<T>(&mut self, expr: Expr, limits: &Limits, made: Result<T, Fault>) -> Result<T, Fault> {
+        if made.as_ref().is_err_and(|fault| *fault == too_dear(limits)) {
+            self.too_dear.insert(expr);
+        }
+        made
+    }
+
     /// One derivative for each class of bytes. The work of the searches for emptiness counts for each alone.
     fn build_row(&mut self, expr: Expr, limits: &Limits) -> Result<ExprRow, (OverLimit, &'static str, u64)> {
         let work_max = limits.lexer_row_work_max;

@@ -69,6 +69,8 @@ pub(crate) struct LexState {
     pub(super) matched: LexemeSetId,
     /// Lexemes that end if the next letter ends lexemes: those that match, by the mode's rule of priority.
     pub ends: LexemeSetId,
+    /// Whether one of those is ignored text.
+    ends_ignored: bool,
     /// Whether what is live may lead nowhere: all of it is ignored text, which is taken whole, or ends only before certain
     /// texts, or only certain texts may follow.
     pub may_be_stuck: bool,
@@ -80,6 +82,8 @@ pub(crate) struct LexState {
     pub records: bool,
     /// Whether a lexeme matches that may leave out its text: see [`Lexer::is_late`].
     pub is_late: bool,
+    /// See [`Lexer::surely_grows`].
+    surely_grows: bool,
 }
 
 /// Something with what the text that follows must be; [`Expr::ALL`] is any.
@@ -117,8 +121,9 @@ pub(crate) struct Row {
 /// 100,000 characters, of which each row has 2 kB and one state more than the text.
 #[derive(Clone, Copy, Default, Debug)]
 struct Step {
+    /// The last one that was taken.
     byte: u8,
-    /// How often it was taken; 0 if it is not known.
+    /// How often steps were taken; 0 if none is known.
     taken: u8,
     next: u32,
 }
@@ -286,10 +291,7 @@ impl Lexer {
     /// Whether some byte can follow since not all that is live matches: what is left of a lexeme is never nothing. Spares
     /// a row for most states that are met once.
     pub fn surely_grows(&self, id: LexStateId) -> bool {
-        let state = &self.states[id];
-        // A recorded lexeme may be there several times, and not every text may follow.
-        let is_single = !state.records && state.key.guard == Expr::ALL && state.kind != StateKind::LazyEnd;
-        is_single && state.key.entries.len() > self.lexeme_sets[state.matched].len()
+        self.states[id].surely_grows
     }
 
     /// Lexemes of the state that take some byte.
@@ -377,7 +379,7 @@ impl Lexer {
         row.map_or(ASK, |row| row[usize::from(byte)])
     }
 
-    /// State after a byte; builds the row when a second byte is asked for.
+    /// State after a byte; builds the row when it was asked for some times.
     #[inline]
     pub fn next(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
         let row = self.row_of[id.index()];
@@ -397,6 +399,11 @@ impl Lexer {
         } else if step.byte == byte && is_rare {
             self.steps[id.index()].taken = step.taken.saturating_add(1);
             Ok(LexStateId(step.next))
+        } else if step.taken < STEPS_TAKEN_MAX {
+            // The start of names is left by few bytes, each of which takes a fraction of a row.
+            let next = self.single_step(id, byte)?;
+            self.steps[id.index()] = Step { byte, taken: step.taken + 1, next: next.0 };
+            Ok(next)
         } else {
             Ok(self.row(id)?.next[usize::from(byte)])
         }
@@ -476,9 +483,10 @@ impl Lexer {
     /// In `exact` mode: lexemes that end in the state before a byte, after which the thread is in the state `next`.
     #[inline]
     pub fn ends_before(&mut self, id: LexStateId, byte: u8, next: LexStateId) -> Result<LexemeSetId, Fault> {
-        let ends = self.states[id].ends;
+        let LexState { ends, ends_ignored, .. } = self.states[id];
         let competes = self.states[next].competes;
-        if ends == NO_LEXEMES || !competes && !self.row(id)?.ignored_goes_on.contains(byte) {
+        let is_held = competes || ends_ignored && self.row(id)?.ignored_goes_on.contains(byte);
+        if ends == NO_LEXEMES || !is_held {
             return Ok(ends);
         }
         let key = self.states[id].key.clone();
@@ -781,13 +789,15 @@ impl Lexer {
             return Err(Fault::exceeded("lexer_states_max", self.limits.lexer_states_max as u64));
         }
         let mut matched = Vec::new();
-        if key.kind != StateKind::Fresh {
-            for &(lexeme, rest) in &key.entries {
-                if self.matches(lexeme, rest) && matched.last() != Some(&lexeme) {
-                    matched.push(lexeme);
-                }
+        let mut all_match = true;
+        for &(lexeme, rest) in &key.entries {
+            if key.kind == StateKind::Fresh || !self.matches(lexeme, rest) {
+                all_match = false;
+            } else if matched.last() != Some(&lexeme) {
+                matched.push(lexeme);
             }
         }
+        let surely_grows = !all_match && key.guard == Expr::ALL && key.kind != StateKind::LazyEnd;
         let ends = if key.kind == StateKind::LazyEnd { matched.clone() } else { self.ends(&matched) };
         let is_mixed = self.cfg.mode == LexerMode::Exact;
         let competes = is_mixed && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].competes);
@@ -804,8 +814,11 @@ impl Lexer {
                     self.cfg.lexemes[lexeme].ignored_by.is_some() || self.cfg.has_follows && has_follow(lexeme)
                 }));
         let is_late = records && matched.iter().any(|&lexeme| self.late.get(lexeme.index()) == Some(&Some(true)));
+        let ends_ignored = ends.iter().any(|&lexeme| self.cfg.lexemes[lexeme].ignored_by.is_some());
         let state = LexState {
             kind: key.kind,
+            ends_ignored,
+            surely_grows,
             records,
             is_late,
             matched: self.lexeme_set(&matched),
@@ -845,20 +858,17 @@ impl Lexer {
         }
         let cfg = self.cfg.clone();
         // Literals are gathered by byte; regexes split the bytes into classes.
-        let mut by_byte: FxHashMap<u8, Vec<(LexemeId, Rest)>> = FxHashMap::default();
+        let mut literals: Vec<(u8, (LexemeId, Rest))> = Vec::new();
         let mut regexes: Vec<(LexemeId, Arc<ExprRow>, TrieId)> = Vec::new();
         // Bytes after which exceptions count.
         let mut excepted = ByteSet::EMPTY;
         for &(lexeme, rest) in &key.entries {
             match &cfg.lexemes[lexeme].pattern {
                 Pattern::Literal(bytes) => {
-                    if let Some(&byte) = bytes.get(rest as usize) {
-                        by_byte.entry(byte).or_default().push((lexeme, rest + 1));
-                    }
+                    literals.extend(bytes.get(rest as usize).map(|&byte| (byte, (lexeme, rest + 1))));
                 }
                 Pattern::Literals(trie) => {
-                    trie.children(rest)
-                        .for_each(|(byte, child)| by_byte.entry(byte).or_default().push((lexeme, child)));
+                    literals.extend(trie.children(rest).map(|(byte, child)| (byte, (lexeme, child))));
                 }
                 Pattern::Regex(_) => {
                     let (expr, texts) = self.parts(rest);
@@ -867,25 +877,21 @@ impl Lexer {
                 }
             }
         }
-        let mut class_of = [0u16; 256];
+        literals.sort_unstable();
+        let mut literals = &literals[..];
         let guard = if key.guard == Expr::ALL { None } else { Some(self.expr_row(key.guard)?) };
-        for expr_row in regexes.iter().map(|regex| &regex.1).chain(&guard) {
-            let mut ids: FxHashMap<(u16, u8), u16> = FxHashMap::default();
-            for (class, &expr_class) in class_of.iter_mut().zip(&expr_row.class_of) {
-                let count = ids.len() as u16;
-                *class = *ids.entry((*class, expr_class)).or_insert(count);
-            }
-        }
-        let mut by_class: FxHashMap<u16, LexStateId> = FxHashMap::default();
+        let class_of = common_classes(regexes.iter().map(|regex| &regex.1).chain(&guard));
+        let mut by_class = [None; 256];
         for byte in 0..=255u8 {
-            let class = class_of[usize::from(byte)];
-            let literals = by_byte.remove(&byte);
-            let is_plain = literals.is_none() && !excepted.contains(byte);
-            if is_plain && let Some(&known) = by_class.get(&class) {
+            let class = usize::from(class_of[usize::from(byte)]);
+            let (taken, others) = literals.split_at(literals.partition_point(|literal| literal.0 == byte));
+            literals = others;
+            let is_plain = taken.is_empty() && !excepted.contains(byte);
+            if is_plain && let Some(known) = by_class[class] {
                 row.next[usize::from(byte)] = known;
                 continue;
             }
-            let mut entries: Vec<(LexemeId, Rest)> = literals.unwrap_or_default();
+            let mut entries: Vec<(LexemeId, Rest)> = taken.iter().map(|literal| literal.1).collect();
             for (lexeme, expr_row, texts) in &regexes {
                 let next = expr_row.next(byte);
                 if next != Expr::NOTHING {
@@ -899,7 +905,7 @@ impl Lexer {
             let next = self.enter(entries, guard)?;
             row.next[usize::from(byte)] = next;
             if is_plain {
-                by_class.insert(class, next);
+                by_class[class] = Some(next);
             }
         }
         (0..=255u8).filter(|&byte| row.next[usize::from(byte)] != DEAD).for_each(|byte| row.live.insert(byte));
@@ -937,4 +943,23 @@ impl Lexer {
         }
         self.intern(StateKey { entries: entries.into(), kind, guard })
     }
+}
+
+/// The coarsest classes of bytes that are within the classes of each row.
+fn common_classes<'a>(rows: impl Iterator<Item = &'a Arc<ExprRow>>) -> [u8; 256] {
+    let mut class_of = [0; 256];
+    let mut count = 1;
+    for row in rows {
+        // Numbers of pairs of an old class and one of the row. There are no more pairs than bytes.
+        let mut ids = vec![None; count * row.next.len()];
+        count = 0;
+        for (class, &other) in class_of.iter_mut().zip(&row.class_of) {
+            let id = &mut ids[usize::from(*class) * row.next.len() + usize::from(other)];
+            *class = *id.get_or_insert_with(|| {
+                count += 1;
+                (count - 1) as u8
+            });
+        }
+    }
+    class_of
 }

@@ -32,6 +32,14 @@ impl Tape {
         }
     }
 
+    /// The same with bytes that `write` puts into a list, which may hold others.
+    pub fn refill(&mut self, start: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.is_on {
+            self.start = start;
+            write(&mut self.bytes);
+        }
+    }
+
     /// Where the next byte will stand.
     pub fn end(&self) -> usize {
         self.start + self.bytes.len()

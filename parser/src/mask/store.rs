@@ -3,7 +3,9 @@
 use std::hash::Hasher;
 
 use hashbrown::HashTable;
+use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, define_id};
+use larkspur_toktrie::TokenMask;
 use rustc_hash::FxHasher;
 
 define_id! {
@@ -11,30 +13,107 @@ define_id! {
     pub(super) struct StoredId = "m";
 }
 
+/// A mask is kept by the words that differ from the others where these are at most one in so many.
+const SPARSE_SHARE: usize = 16;
+
 /// Distinct masks with numbers.
 #[derive(Default, Debug)]
 pub(super) struct MaskStore {
-    masks: IndexVec<StoredId, Box<[u32]>>,
-    /// Numbers by content.
-    ids: HashTable<StoredId>,
+    masks: IndexVec<StoredId, Stored>,
+    /// Hashes of contents and numbers, by content.
+    ids: HashTable<(u64, StoredId)>,
     bytes: usize,
 }
 
+/// A mask as it is kept.
+#[derive(Debug)]
+enum Stored {
+    Words(Box<[u32]>),
+    /// All words are like `rest` but for some, by place.
+    Sparse {
+        len: usize,
+        rest: u32,
+        words: Box<[(u32, u32)]>,
+    },
+}
+
+impl Stored {
+    fn of(words: &[u32]) -> Self {
+        for rest in [0, u32::MAX] {
+            let others = || words.iter().enumerate().filter(|(_, word)| **word != rest);
+            if others().count() <= words.len() / SPARSE_SHARE {
+                let others = others().map(|(index, &word)| (index as u32, word)).collect();
+                return Stored::Sparse { len: words.len(), rest, words: others };
+            }
+        }
+        Stored::Words(words.into())
+    }
+
+    fn is(&self, words: &[u32]) -> bool {
+        match self {
+            Stored::Words(own) => **own == *words,
+            Stored::Sparse { len, rest, words: others } => {
+                let mut others = others.iter();
+                let mut next = others.next();
+                let mut is_next = |index: usize, word: u32| match next {
+                    Some(&(other, own)) if other as usize == index => {
+                        next = others.next();
+                        own == word
+                    }
+                    _ => *rest == word,
+                };
+                *len == words.len() && words.iter().enumerate().all(|(index, &word)| is_next(index, word))
+            }
+        }
+    }
+
+    fn write(&self, mask: &mut TokenMask) {
+        match self {
+            Stored::Words(words) => mask.copy_from(words),
+            Stored::Sparse { rest, words, .. } => {
+                let all = mask.words_mut();
+                all.fill(*rest);
+                words.iter().for_each(|&(index, word)| all[index as usize] = word);
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + match self {
+                Stored::Words(words) => size_of_val(&**words),
+                Stored::Sparse { words, .. } => size_of_val(&**words),
+            }
+    }
+}
+
 impl MaskStore {
-    pub fn get(&self, id: StoredId) -> &[u32] {
-        &self.masks[id]
+    /// Overwrites a mask with a stored one, which must be there.
+    pub fn write(&self, id: StoredId, mask: &mut TokenMask) {
+        self.masks[id].write(mask);
+    }
+
+    /// Whether a mask allows nothing.
+    pub fn is_empty(&self, id: StoredId) -> bool {
+        matches!(&self.masks[id], Stored::Sparse { rest: 0, words, .. } if words.is_empty())
+    }
+
+    /// Whether there is a mask of that number.
+    pub fn has(&self, id: StoredId) -> bool {
+        id.index() < self.masks.len()
     }
 
     /// The mask's number. It is compared in full.
     pub fn intern(&mut self, words: &[u32]) -> StoredId {
         let masks = &mut self.masks;
         let hash = hash_words(words);
-        if let Some(&known) = self.ids.find(hash, |&id| *masks[id] == *words) {
+        if let Some(&(_, known)) = self.ids.find(hash, |&(_, id)| masks[id].is(words)) {
             return known;
         }
-        let id = masks.push(words.into());
-        self.ids.insert_unique(hash, id, |&id| hash_words(&masks[id]));
-        self.bytes += size_of_val(words);
+        let stored = Stored::of(words);
+        self.bytes += stored.bytes();
+        let id = masks.push(stored);
+        self.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         id
     }
 
@@ -57,4 +136,35 @@ fn hash_words(words: &[u32]) -> u64 {
     sums.iter().for_each(|sum| hasher.write_u64(sum.finish()));
     rest.iter().for_each(|&word| hasher.write_u32(word));
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_kept_by_content() {
+        let mut store = MaskStore::default();
+        let len = 1_000 * 32 + 7;
+        let mut masks = Vec::new();
+        for (is_full, step) in [(false, 3), (true, 3), (false, 3_000), (true, 3_000), (false, len), (true, len)] {
+            let mut mask = TokenMask::new(len);
+            if is_full {
+                mask.set_all();
+            }
+            for id in (0..len as u32).step_by(step) {
+                if is_full { mask.forbid(id) } else { mask.allow(id) }
+            }
+            masks.push(mask);
+        }
+        let ids: Vec<StoredId> = masks.iter().map(|mask| store.intern(mask.words())).collect();
+        let mut out = TokenMask::new(len);
+        for (id, mask) in ids.iter().zip(&masks) {
+            assert_eq!(store.intern(mask.words()), *id);
+            store.write(*id, &mut out);
+            assert_eq!(out.words(), mask.words());
+        }
+        assert!(!store.has(StoredId(masks.len() as u32)));
+        assert!(store.bytes() < 3 * 4_100, "two are kept whole: {}", store.bytes());
+    }
 }

@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 pub(super) use super::shared::{ALL, PieceId};
 use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
 use super::work::Work;
+use crate::cfg::LexemeId;
 use crate::error::Fault;
 use crate::lexer::arena::Expr;
 use crate::lexer::split::{Entry, Split};
@@ -71,6 +72,8 @@ pub(super) struct Term {
     pub ends: Box<[(Guarded<LexemeSetId>, PieceId)]>,
     /// Nodes at which a lexeme matches that may leave out its text, which is taken to be none of those.
     pub late: Arc<[PieceNode]>,
+    /// The lexeme, if it is of one only.
+    pub lexeme: Option<LexemeId>,
     /// States on the way that may lead nowhere: the term holds where they lead on.
     pub stuck: Box<[LexStateId]>,
 }
@@ -224,11 +227,13 @@ impl Terms {
                     ((Expr::ALL, ended), *piece)
                 });
                 let (inside, late) = (shared.inside.clone(), shared.late.clone());
-                self.push(Term { inside, ends: end.into_iter().collect(), late, stuck: [].into() })
+                let lexeme = Some(entry.0);
+                self.push(Term { inside, ends: end.into_iter().collect(), late, lexeme, stuck: [].into() })
             }
             None => {
                 let single = lexer.single(entry, is_fresh)?;
                 let id = self.of_whole(slicer, (piece, single), lexer, work)?;
+                self.terms[id].lexeme = Some(entry.0);
                 if let Some(key) = key {
                     self.share(slicer, key, id);
                 }
@@ -241,7 +246,7 @@ impl Terms {
 
     /// Gives the term of a lexeme to all grammars.
     fn share(&self, slicer: &Slicer, key: LexemeKey, id: TermId) {
-        let Term { inside, ends, late, stuck } = &self.terms[id];
+        let Term { inside, ends, late, stuck, .. } = &self.terms[id];
         let end = match **ends {
             [] => None,
             [(_, piece)] => Some((piece, self.piece_nodes(slicer, piece))),
@@ -301,7 +306,7 @@ impl Terms {
         let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece(slicer, nodes))).collect();
         let mut late = draft.late;
         late.sort_unstable();
-        Term { inside: Arc::new(inside), ends, late: late.into(), stuck: draft.stuck.into() }
+        Term { inside: Arc::new(inside), ends, late: late.into(), lexeme: None, stuck: draft.stuck.into() }
     }
 
     /// The nodes below the roots of the tries, but for those of slices that a state takes, which are given apart.

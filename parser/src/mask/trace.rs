@@ -4,8 +4,9 @@
 use larkspur_toktrie::{ROOT, TokenTrie};
 use rustc_hash::FxHashSet;
 
-use super::terms::{ALL, PieceId, TermId, Terms};
+use super::terms::{ALL, PieceId, Term, TermId, Terms};
 use super::work::Work;
+use crate::earley::ahead::LeftOut;
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
 use crate::lexer::states::{DEAD, Guarded, LexStateId, LexemeSetId};
@@ -18,17 +19,27 @@ const PLACES_MAX: usize = 1024;
 /// What looking at a place counts, as `Limits::mask_work_max` counts it.
 const PLACE_WORK: u64 = 16;
 
+/// More different ways to leave out names are not kept apart in one mask.
+const GROUPS_MAX: usize = 16;
+
 /// What a mask is made of.
 #[derive(Default, Debug)]
 pub(super) struct Trace {
-    /// Sorted, each once.
-    pub terms: Vec<TermId>,
+    /// Terms by what is left out. The first group leaves out nothing.
+    pub groups: Vec<Group>,
     /// Nodes at which the machine is to be asked, on the way from the place. Sorted, each once.
     pub asks: Vec<PieceNode>,
-    /// Of these, nodes of which terms say what they should not: there a lexeme leaves out its text.
-    pub left_out: Vec<PieceNode>,
-    /// Whether it depends on what was read of the lexemes under way which nodes these are.
+    /// Whether it depends on what was read of the lexemes under way what is left out.
     pub depends_on_text: bool,
+}
+
+/// Terms whose tokens count but for some.
+#[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
+pub(super) struct Group {
+    /// Nodes at which a lexeme leaves out its text: from there on terms say nothing. Sorted, each once.
+    pub left_out: Box<[PieceNode]>,
+    /// Sorted, each once.
+    pub terms: Vec<TermId>,
 }
 
 /// What lexemes lead to that end in a set.
@@ -49,14 +60,14 @@ impl Trace {
         slicer: &Slicer,
         work: &mut Work,
     ) -> Result<Option<Self>, Fault> {
-        let mut trace = Trace::default();
+        let mut trace = Trace { groups: vec![Group::default()], ..Trace::default() };
         let threads = machine.threads(cursor);
-        // A thread with lexemes that began before the place, or none.
-        let mut agenda: Vec<(PieceId, LexStateId, SetId, Option<Thread>)> =
-            threads.iter().map(|&thread| (ALL, thread.lex, thread.set, Some(thread))).collect();
-        let mut seen: FxHashSet<(PieceId, LexStateId, SetId)> = FxHashSet::default();
-        while let Some((piece, lex, set, begun)) = agenda.pop() {
-            if seen.len() >= PLACES_MAX {
+        // A thread with lexemes that began before the place, or none; and the group that this is in.
+        let mut agenda: Vec<(PieceId, LexStateId, SetId, Option<Thread>, usize)> =
+            threads.iter().map(|&thread| (ALL, thread.lex, thread.set, Some(thread), 0)).collect();
+        let mut seen: FxHashSet<(PieceId, LexStateId, SetId, usize)> = FxHashSet::default();
+        while let Some((piece, lex, set, begun, group)) = agenda.pop() {
+            if seen.len() >= PLACES_MAX || trace.groups.len() > GROUPS_MAX {
                 return Ok(None);
             }
             work.add(PLACE_WORK)?;
@@ -72,60 +83,78 @@ impl Trace {
                         Err(fault) => return Err(fault),
                     }
                 }
+                let mut group = group;
                 if !term.late.is_empty() {
                     let nodes = terms.piece_nodes(slicer, piece);
-                    trace.leave_out(machine, slicer, (&nodes, &term.late), set, begun)?;
+                    let left_out = trace.left_out(machine, slicer, (&nodes, term), set, begun)?;
+                    group = trace.group(group, left_out);
                 }
                 for &(ended, rest) in &term.ends {
                     match after(machine, set, ended, is_told)? {
                         After::Nothing => {}
                         After::Set(next, start) => {
-                            if seen.insert((rest, start, next)) {
-                                agenda.push((rest, start, next, None));
+                            if seen.insert((rest, start, next, group)) {
+                                agenda.push((rest, start, next, None, group));
                             }
                         }
                         After::Ask => trace.asks.extend(&*terms.piece_nodes(slicer, rest)),
                     }
                 }
                 if !term.inside.is_empty() {
-                    trace.terms.push(id);
+                    trace.groups[group].terms.push(id);
                 }
             }
         }
-        trace.left_out.sort_unstable();
-        trace.left_out.dedup();
-        trace.asks.extend(&trace.left_out);
-        trace.terms.sort_unstable();
-        trace.terms.dedup();
+        for group in &mut trace.groups {
+            group.terms.sort_unstable();
+            group.terms.dedup();
+        }
         trace.asks.sort_unstable();
         trace.asks.dedup();
         Ok(Some(trace))
     }
 
-    /// Notes at which of the nodes `late` a lexeme leaves out its text. It began in `set`, at the nodes of a piece, or
-    /// earlier in a thread.
-    fn leave_out(
+    /// The group that leaves out what another one does and these nodes.
+    fn group(&mut self, group: usize, mut left_out: Vec<PieceNode>) -> usize {
+        if left_out.is_empty() {
+            return group;
+        }
+        left_out.extend(&self.groups[group].left_out);
+        left_out.sort_unstable();
+        left_out.dedup();
+        let known = self.groups.iter().position(|group| *group.left_out == *left_out);
+        known.unwrap_or_else(|| {
+            self.groups.push(Group { left_out: left_out.into(), terms: Vec::new() });
+            self.groups.len() - 1
+        })
+    }
+
+    /// At which late nodes of a term its lexeme leaves out its text. It began in `set`, at the nodes of a piece, or earlier
+    /// in a thread. Where edges may differ in that, the machine is to be asked.
+    fn left_out(
         &mut self,
         machine: &mut Machine,
         slicer: &Slicer,
-        (nodes, late): (&[PieceNode], &[PieceNode]),
+        (nodes, term): (&[PieceNode], &Term),
         set: SetId,
         begun: Option<Thread>,
-    ) -> Result<(), Fault> {
-        let Some(texts) = machine.sets.left_out(set, &mut machine.lexer)? else {
-            self.left_out.extend(late);
+    ) -> Result<Vec<PieceNode>, Fault> {
+        let mut found = Vec::new();
+        let Some(LeftOut { lists, is_by_all }) = machine.sets.left_out(set, term.lexeme, &mut machine.lexer)? else {
+            found.extend(&*term.late);
+            self.asks.extend(&*term.late);
             self.depends_on_text |= begun.is_some();
-            return Ok(());
+            return Ok(found);
         };
         let text = begun.map_or(&[][..], |thread| machine.text(thread));
-        for texts in texts.iter().filter(|texts| !texts.is_empty()) {
+        for texts in lists.iter() {
             self.depends_on_text |= begun.is_some();
-            let mut finder = Finder { late, found: &mut self.left_out };
             let texts = &texts[texts.partition_point(|other| **other < *text)..];
             let texts = &texts[..texts.partition_point(|other| other.starts_with(text))];
             if texts.is_empty() {
                 continue;
             }
+            let mut finder = Finder { late: &term.late, found: &mut found };
             if begun.is_some() {
                 slicer.rooted_tries().for_each(|trie| finder.below(trie, ROOT, texts, text.len()));
                 continue;
@@ -135,7 +164,10 @@ impl Trace {
                 finder.at((trie, root), node - root, texts, 0);
             }
         }
-        Ok(())
+        if !is_by_all {
+            self.asks.extend(&found);
+        }
+        Ok(found)
     }
 }
 

@@ -15,6 +15,7 @@ import sys
 import lark
 
 LETTERS = "abc"
+BEHIND = ["(?<=a)", "(?<!b)", "(?<![ab])", "(?<=[-b])", "(?<!ab)", "\\b", "\\B", "^", "(?<!^)(?<!-a)"]
 
 
 def terminal(rng):
@@ -27,6 +28,8 @@ def terminal(rng):
         f"/{literal[0]}[{chars}]*/",
         f'"{literal[0]}".."{chr(ord(literal[0]) + 1)}"',
         f'"{literal}"i',
+        # What stands before the terminal counts. (What stands behind it does not, where Lark tries shorter matches.)
+        f"/{rng.choice(BEHIND)}[{chars}]+/",
     ])
 
 

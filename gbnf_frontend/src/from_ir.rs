@@ -154,6 +154,11 @@ impl<'a> Writer<'a> {
                 if id == self.linked.root && grammar.options.ignore_edges != IgnoreEdges::Both {
                     self.refusals.push((start, "`ignore_edges`"));
                 }
+                for terminal in grammar.ignore.iter().map(|&terminal| &grammar.terminals[terminal]) {
+                    if terminal.follow.is_some() || terminal.behind.is_some() {
+                        self.refusals.push((terminal.span, "look-around beyond a terminal"));
+                    }
+                }
                 let names: Vec<String> =
                     grammar.ignore.iter().map(|&terminal| self.name(Part::Terminal(id, terminal))).collect();
                 let _ = write!(self.out, " ({})*", names.join(" | "));
@@ -266,6 +271,9 @@ impl<'a> Writer<'a> {
         let definition = &grammar.terminals[terminal];
         if definition.lazy || definition.tail.is_some() {
             self.refusals.push((span, "lexemes that end at their first match"));
+        }
+        if definition.follow.is_some() || definition.behind.is_some() {
+            self.refusals.push((span, "look-around beyond a terminal"));
         }
         let is_named = definition.name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let own = |place| match is_named {

@@ -139,6 +139,9 @@ fn write_terminal(id: impl Display, terminal: &Terminal, regexes: &Regexes, f: &
             write!(f, " stop_capture={capture:?}")?;
         }
     }
+    if let Some(behind) = terminal.behind {
+        write!(f, " after {}", regexes.text(behind))?;
+    }
     if let Some(follow) = terminal.follow {
         write!(f, " before {}", regexes.text(follow))?;
     }
@@ -269,8 +272,8 @@ impl<'a> Regexes<'a> {
             if let Some(tail) = &terminal.tail {
                 uses[tail.regex] += 1;
             }
-            if let Some(follow) = terminal.follow {
-                uses[follow] += 1;
+            for around in [terminal.behind, terminal.follow].into_iter().flatten() {
+                uses[around] += 1;
             }
         }
         for id in (0..grammar.regexes.len()).rev().map(RegexId::from_index) {

@@ -165,6 +165,9 @@ pub struct Terminal {
     /// The lexeme ends only where the text that follows it, up to its end or to a token letter, is one of these: a
     /// look-ahead that sees beyond the terminal. Such a terminal is not lazy and has no tail.
     pub follow: Option<RegexId>,
+    /// The lexeme begins only where the text before it, from its start or the last token letter on, is one of these: a
+    /// look-behind that sees beyond the terminal. Such a terminal is not lazy and has no tail.
+    pub behind: Option<RegexId>,
 }
 
 /// The end of a lexeme that `stop=` or `suffix=` adds.
@@ -211,7 +214,17 @@ impl Terminal {
     }
     /// A terminal that is neither lazy nor written as a string, of priority 0.
     pub fn new(name: impl Into<String>, span: Span, regex: RegexId) -> Self {
-        Self { name: name.into(), span, regex, priority: 0, is_literal: false, lazy: false, tail: None, follow: None }
+        Self {
+            name: name.into(),
+            span,
+            regex,
+            priority: 0,
+            is_literal: false,
+            lazy: false,
+            tail: None,
+            follow: None,
+            behind: None,
+        }
     }
 }
 

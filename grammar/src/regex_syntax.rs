@@ -90,9 +90,42 @@ pub struct LexemeRegex {
     pub regex: RegexId,
     /// How it goes on if it ends with a lazy quantifier.
     pub tail: Option<LazyTail>,
-    /// Further texts, each with the texts that may follow them: those of which look-aheads see the end.
-    pub follows: Vec<(RegexId, RegexId)>,
+    /// Further texts, of which look-around sees what stands around them.
+    pub looking: Vec<Looking>,
 }
+
+/// Texts that are matches only where certain others, of any bytes, stand around them; [`None`] is any.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Looking {
+    /// The texts themselves.
+    pub texts: RegexId,
+    /// What may stand before them, from the beginning of the text or the last token letter on.
+    pub behind: Option<RegexId>,
+    /// What may follow them, up to the next token letter or the end of the text.
+    pub follow: Option<RegexId>,
+}
+
+/// Tells apart the texts of `history` behind which a look-behind stands, `allowed` being what may stand before it, a language
+/// of any bytes: those that are not empty and after which it holds whatever stands before them, and the empty text.
+///
+/// Errors: for some text it depends on what stands before it.
+pub fn split_behind(history: RegexId, allowed: RegexId, set: &mut RegexSet) -> Result<SplitBehind, Undecided> {
+    let split = look::split_behind(history, allowed, set, &mut undecided::Questions::new()).ok_or(Undecided)?;
+    Ok(SplitBehind { decided: split.decided, may_be_empty: split.may_be_empty })
+}
+
+/// What [`split_behind`] tells apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SplitBehind {
+    /// Texts after which the look-behind holds.
+    pub decided: RegexId,
+    /// Whether the text may be empty, so that the look-behind is one of what stands before all of it.
+    pub may_be_empty: bool,
+}
+
+/// A look-behind that sees beyond a text of several bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Undecided;
 
 /// Tells apart the texts of `rest` that stand before what must be in `allowed`, a language of any bytes: those after which
 /// everything may follow, and others, each with what may.

@@ -2,6 +2,8 @@
 
 #[path = "languages/automata.rs"]
 mod automata;
+#[path = "languages/behinds.rs"]
+mod behinds;
 #[path = "languages/follows.rs"]
 mod follows;
 #[path = "languages/lazy.rs"]

@@ -56,10 +56,12 @@ fn python() {
     check("(?iq)a", &[("R021", "q")]);
     check("a(?i)b(?s:c)", &[("R022", "(?i)")]);
     check("(?=\\q)a(?<!b)", &[("R011", "\\q")]);
-    check("\\bif", &[("R023", "\\b")]);
+    check("\\bif", &[]);
+    check("(?:ab)*\\bif", &[]);
     check("if\\B", &[]);
     check("a(?=b)", &[]);
-    check("(?<!b)a", &[("R023", "(?<!")]);
+    check("(?<!b)a", &[]);
+    check("[ab]*(?<!ab)a", &[("R023", "(?<!")]);
     check("(?:a(?!b))+", &[("R023", "(?!")]);
     check("(?:a(?!b))+c", &[]);
     check("(?:a.*?b)+", &[("R025", "*?")]);
@@ -79,10 +81,15 @@ fn python() {
 }
 
 #[test]
-fn anchors_that_say_nothing() {
+fn anchors_of_the_text() {
     for text in ["^a$", "\\A(?:a|b)\\Z", "(^a|^b)$", "^^a", "(?:^)a", "^$", "(^a)?", "a(?:$|b)", "(?m)^a$", "^(?:a|b$)"]
     {
-        check(Dialect::Python, text, &[]);
+        // Those for lines are plain.
+        let codes = report(text, &RegexOptions::new(Dialect::Python), &Limits::default()).0;
+        let is_warned =
+            codes.iter().all(|&(code, anchor)| code == "R106" && ["^", "$", "\\A", "\\Z"].contains(&anchor));
+        assert!(is_warned && codes.is_empty() == text.starts_with("(?m)"), "{text:?}: {codes:?}");
+        check(Dialect::Rust, &text.replace("\\Z", "\\z"), &[]);
     }
     for text in ["a?^b", "(^a)*", "(a$)+b", "x|(?:a^b)", "(^a|$b)c"] {
         let codes = report(text, &RegexOptions::new(Dialect::Python), &Limits::default()).0;

@@ -393,9 +393,9 @@ impl Describe for Mistake {
                 say(format!("where the lazy quantifier at the end of this ends is not clear: {reason}"))
                     .help("write both as one regex, or say what may be repeated: `/[^\"]*/` for `/.*?/`")
             }
-            Mistake::LookUnclear => say("a look-ahead at the end of this sees beyond it, where it must be decided".to_string())
-                .help("only a terminal's end may be open so, without `&`, `~`, repetition, `lazy`, `stop` and `suffix`"),
-            Mistake::LookEmpty => say("a look-ahead in this sees beyond it where it may be empty".to_string())
+            Mistake::LookUnclear => say("look-around at an edge of this sees beyond it, where it must be decided".to_string())
+                .help("only a terminal's edges may be open so, without `&`, `~`, repetition, `lazy`, `stop` and `suffix`"),
+            Mistake::LookEmpty => say("look-around in this sees beyond it where it may be empty".to_string())
                 .help("let the terminal match at least one character, and let the rules say where it is left out"),
             Mistake::ParameterUnwanted { rule, defined } => say(format!("rule `{rule}` takes no parameter"))
                 .also(defined, "defined here")

@@ -1,25 +1,26 @@
-//! Terminals whose look-aheads see beyond them: further texts, each with what may follow it.
+//! Terminals whose look-around sees beyond them: further texts, each with what may stand around it.
 //!
-//! The regex of a node are the texts that anything may follow. Beside them the node may have others; where something
-//! follows it in its terminal, they are told apart by what that decides. What is left becomes a terminal of its own, which
-//! stands beside the one with the regex wherever that stands.
+//! The regex of a node are the texts around which anything may stand. Beside them the node may have others; where something
+//! follows it in its terminal, they are told apart by what that decides, and where something stands before it, that must
+//! decide what they look for there. What is left becomes a terminal of its own, which stands beside the one with the regex
+//! wherever that stands.
 
-use larkspur_grammar::regex_syntax::split_follow;
-use larkspur_grammar::{Alternative, ExprKind, RegexId, RegexNode, Span, Terminal, TerminalId};
+use larkspur_grammar::regex_syntax::{Looking, split_behind, split_follow};
+use larkspur_grammar::{Alternative, ExprKind, RegexId, RegexNode, RegexSet, Span, Terminal, TerminalId};
 
 use crate::ast::{NodeId, NodeKind};
 use crate::error::Mistake;
 use crate::lower::Lowerer;
 
-/// Texts, and what may follow them.
-pub(crate) type Follows = Vec<(RegexId, RegexId)>;
+/// Texts, and what may stand around them.
+pub(crate) type Follows = Vec<Looking>;
 
 /// Ways to end, for one terminal, at most.
 const WAYS_MAX: usize = 64;
 
 impl Lowerer<'_, '_> {
-    /// Texts of a node that not everything may follow.
-    pub fn follows_of(&self, mut node: NodeId) -> &[(RegexId, RegexId)] {
+    /// Texts of a node around which not everything may stand.
+    pub fn follows_of(&self, mut node: NodeId) -> &[Looking] {
         while let NodeKind::Group(inner) = self.setting.ast.nodes[node].kind {
             node = inner;
         }
@@ -29,7 +30,7 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    /// Reports look-aheads that see beyond a node whose end must be clear.
+    /// Reports look-around that sees beyond a node whose edges must be clear.
     pub fn no_follows(&mut self, node: NodeId) {
         if !self.follows_of(node).is_empty() {
             self.sink.report(self.setting.ast.nodes[node].span, Mistake::LookUnclear);
@@ -42,56 +43,80 @@ impl Lowerer<'_, '_> {
         self.set_follows(node, follows);
     }
 
-    /// The regex of a sequence in which some part has further texts, which are told apart by what follows them.
+    /// The regex of a sequence in which some part has further texts, which are told apart by what stands around them.
     pub fn sequence_follows(&mut self, node: NodeId, parts: &[NodeId], regexes: &[RegexId]) -> RegexId {
-        let mut rest = self.grammar.regexes.epsilon();
-        let mut rest_follows: Follows = Vec::new();
+        let plain = |texts| Looking { texts, behind: None, follow: None };
+        let mut rests: Follows = vec![plain(self.grammar.regexes.epsilon())];
         for (&part, &regex) in parts.iter().zip(regexes).rev() {
+            let mut all: Follows = Vec::new();
             let own = self.follows_of(part).to_vec();
-            let set = &mut self.grammar.regexes;
-            let mut all = vec![set.concat(&[regex, rest])];
-            let mut follows: Follows =
-                rest_follows.iter().map(|&(texts, follow)| (set.concat(&[regex, texts]), follow)).collect();
-            for (texts, allowed) in own {
-                let rests = std::iter::once((rest, None)).chain(rest_follows.iter().map(|&(r, f)| (r, Some(f))));
-                for (rest, after) in rests.collect::<Vec<_>>() {
-                    let Ok(split) = split_follow(rest, allowed, &mut self.grammar.regexes) else {
+            for before in std::iter::once(plain(regex)).chain(own) {
+                for &rest in &rests {
+                    if !self.join_follows(before, rest, &mut all) {
                         self.sink.report(self.setting.ast.nodes[part].span, Mistake::LookUnclear);
                         return regex;
-                    };
-                    let set = &mut self.grammar.regexes;
-                    let decided = set.concat(&[texts, split.decided]);
-                    match after {
-                        None => all.push(decided),
-                        Some(after) if *set.node(decided) != RegexNode::Nothing => follows.push((decided, after)),
-                        Some(_) => {}
-                    }
-                    for (rest, left) in split.follows {
-                        let left = after.map_or(left, |after| set.and(&[left, after]));
-                        follows.push((set.concat(&[texts, rest]), left));
                     }
                 }
             }
-            rest = self.grammar.regexes.or(&all);
-            rest_follows = self.united(follows);
-            if rest_follows.len() > WAYS_MAX {
+            rests = self.united(all);
+            if rests.len() > WAYS_MAX {
                 self.sink.report(self.setting.ast.nodes[part].span, Mistake::LookUnclear);
-                rest_follows.clear();
+                rests.truncate(1);
             }
         }
-        self.set_follows(node, rest_follows);
-        rest
+        let is_plain = |rest: &Looking| rest.behind.is_none() && rest.follow.is_none();
+        let (plain, follows): (Follows, Follows) = rests.into_iter().partition(is_plain);
+        self.set_follows(node, follows);
+        match plain.as_slice() {
+            [only] => only.texts,
+            _ => self.grammar.regexes.nothing(),
+        }
+    }
+
+    /// The texts of `before` with those of `rest` behind them. Returns whether what they look for is decided.
+    fn join_follows(&mut self, before: Looking, rest: Looking, all: &mut Follows) -> bool {
+        let set = &mut self.grammar.regexes;
+        // What the rest looks for behind it is decided by `before`, or that is empty.
+        let mut pasts: Vec<(RegexId, Option<RegexId>)> = vec![(before.texts, None)];
+        if let Some(behind) = rest.behind {
+            let Ok(split) = split_behind(before.texts, behind, set) else { return false };
+            pasts = vec![(split.decided, None)];
+            pasts.extend(split.may_be_empty.then(|| (set.epsilon(), Some(behind))));
+        }
+        let both = |a: Option<RegexId>, b: Option<RegexId>, set: &mut RegexSet| match (a, b) {
+            (Some(a), Some(b)) => Some(set.and(&[a, b])),
+            (a, b) => a.or(b),
+        };
+        // What `before` looks for ahead is decided by the rest, or by what follows that.
+        let mut rests: Vec<(RegexId, Option<RegexId>)> = vec![(rest.texts, None)];
+        if let Some(allowed) = before.follow {
+            let Ok(split) = split_follow(rest.texts, allowed, set) else { return false };
+            rests = vec![(split.decided, None)];
+            rests.extend(split.follows.into_iter().map(|(texts, left)| (texts, Some(left))));
+        }
+        for &(past, behind) in &pasts {
+            for &(texts, left) in &rests {
+                let texts = set.concat(&[past, texts]);
+                if *set.node(texts) != RegexNode::Nothing {
+                    let (behind, follow) = (both(before.behind, behind, set), both(left, rest.follow, set));
+                    all.push(Looking { texts, behind, follow });
+                }
+            }
+        }
+        true
     }
 
     fn united(&mut self, follows: Follows) -> Follows {
-        let mut united: Vec<(RegexId, Vec<RegexId>)> = Vec::new();
-        for (texts, follow) in follows {
-            match united.iter_mut().find(|(other, _)| *other == follow) {
-                Some((_, all)) => all.push(texts),
-                None => united.push((follow, vec![texts])),
+        let mut united: Vec<(Looking, Vec<RegexId>)> = Vec::new();
+        for looking in follows {
+            let around = (looking.behind, looking.follow);
+            match united.iter_mut().find(|(other, _)| (other.behind, other.follow) == around) {
+                Some((_, all)) => all.push(looking.texts),
+                None => united.push((looking, vec![looking.texts])),
             }
         }
-        united.into_iter().map(|(follow, texts)| (self.grammar.regexes.or(&texts), follow)).collect()
+        let regexes = &mut self.grammar.regexes;
+        united.into_iter().map(|(looking, texts)| Looking { texts: regexes.or(&texts), ..looking }).collect()
     }
 
     pub fn set_follows(&mut self, node: NodeId, follows: Follows) {
@@ -108,11 +133,11 @@ impl Lowerer<'_, '_> {
         }
         let own = self.grammar.terminals[id].clone();
         if *self.grammar.regexes.node(own.regex) == RegexNode::Nothing {
-            let (regex, follow) = follows.remove(0);
-            self.grammar.terminals[id] = Terminal { regex, follow: Some(follow), ..own.clone() };
+            let Looking { texts: regex, behind, follow } = follows.remove(0);
+            self.grammar.terminals[id] = Terminal { regex, behind, follow, ..own.clone() };
         }
-        let beside = follows.into_iter().map(|(regex, follow)| {
-            self.grammar.terminals.push(Terminal { regex, follow: Some(follow), ..own.clone() })
+        let beside = follows.into_iter().map(|Looking { texts: regex, behind, follow }| {
+            self.grammar.terminals.push(Terminal { regex, behind, follow, ..own.clone() })
         });
         let beside: Vec<TerminalId> = beside.collect();
         self.beside.insert(id, beside);
@@ -132,7 +157,8 @@ impl Lowerer<'_, '_> {
         let all = self.with_beside(id);
         let is_empty = |&id: &TerminalId| {
             let terminal = &self.grammar.terminals[id];
-            terminal.follow.is_some() && self.grammar.regexes.info(terminal.regex).nullable
+            (terminal.follow.is_some() || terminal.behind.is_some())
+                && self.grammar.regexes.info(terminal.regex).nullable
         };
         if all.iter().any(is_empty) {
             self.sink.report(span, Mistake::LookEmpty);

@@ -222,6 +222,7 @@ impl<'a> Lowerer<'a, '_> {
                 lazy: false,
                 tail: None,
                 follow: None,
+                behind: None,
             };
             let id = self.grammar.terminals.push(terminal);
             if !named.is_broken() && named.follows.is_empty() {
@@ -302,6 +303,7 @@ impl<'a> Lowerer<'a, '_> {
             lazy: false,
             tail: None,
             follow: None,
+            behind: None,
         })
     }
 

@@ -517,11 +517,11 @@ impl Lowerer<'_, '_> {
         let result = parse_lexeme(pattern, &map, &options, limits, &mut self.grammar.regexes, &mut warnings);
         self.sink.extend(warnings);
         match result {
-            Ok(LexemeRegex { regex, tail, follows }) => {
+            Ok(LexemeRegex { regex, tail, looking }) => {
                 if let Some(tail) = tail {
                     self.lazy_tails.insert(node, tail);
                 }
-                self.set_follows(node, follows);
+                self.set_follows(node, looking);
                 regex
             }
             Err(diagnostics) => {

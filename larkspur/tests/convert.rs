@@ -253,6 +253,8 @@ fn what_gbnf_has_no_words_for() {
     };
     assert_eq!(refused("start: a b\na[max_tokens=3]: \"a\"\nb[lazy]: /b+/"), [(11, 12), (41, 45)]);
     assert_eq!(refused("start: A\nA: /a+/ & ~/aa/"), [(0, 5)]);
+    assert_eq!(refused("start: A \"b\"\nA: /a(?!c)/"), [(7, 8)]);
+    assert_eq!(refused("start: \"b\" A\nA: /(?<!c)a/\n%ignore /(?<=b)-/"), [(11, 12), (34, 43)]);
     assert_eq!(refused("start: p::0\np::_: \"a\" %if is_zeros(_)"), [(12, 13), (18, 37)]);
 }
 

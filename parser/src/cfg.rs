@@ -72,6 +72,8 @@ pub(crate) struct Cfg {
     pub has_automata: bool,
     /// Whether some lexeme ends only before certain texts.
     pub has_follows: bool,
+    /// Whether some lexeme begins only after certain texts.
+    pub has_behinds: bool,
     /// Whether the text of some lexeme decides a state.
     pub has_recorded: bool,
     /// Whether each lexeme matches nothing. Indexed by lexeme; empty before [`Cfg::prune`].
@@ -103,6 +105,8 @@ pub(crate) struct Lexeme {
     pub competes: bool,
     /// It ends only where the text behind it, up to its end or to a token letter, is one of these.
     pub follow: Option<RegexId>,
+    /// It begins only where the text before it, from its start or the last token letter on, is one of these.
+    pub behind: Option<RegexId>,
     /// Its text decides the state of an automaton; then the pattern is a regex, and it is neither lazy nor has a tail.
     pub recorded: bool,
     /// Of a recorded lexeme: the pattern is this one but for these texts.

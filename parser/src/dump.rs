@@ -182,5 +182,6 @@ fn as_terminal(lexeme: &Lexeme, regex: RegexId) -> Terminal {
         lazy: lexeme.lazy,
         tail,
         follow: lexeme.follow,
+        behind: lexeme.behind,
     }
 }

@@ -3,5 +3,6 @@
 pub(crate) mod arena;
 pub(crate) mod exceptions;
 mod late;
+mod past;
 pub(crate) mod split;
 pub(crate) mod states;

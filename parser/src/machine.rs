@@ -23,7 +23,7 @@ use crate::cfg::{Cfg, LexemeId, TokenLetterId};
 use crate::earley::sets::{NO_SET, SetId, Sets};
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
-use crate::lexer::states::{ASK, DEAD, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
+use crate::lexer::states::{ASK, DEAD, Guard, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
 pub(crate) use tape::Tape;
 
 /// A thread: where its lexemes are, and where they began.
@@ -148,32 +148,31 @@ impl Machine {
         self.sets.token_now = 0;
         self.tape.set(0, Vec::new());
         let set = self.sets.start(&mut self.lexer)?;
-        let start = Cursor(self.fresh(set)?);
+        let start = Cursor(self.fresh_guarded(set, self.outset())?);
         self.start = Some(start);
         Ok(start)
     }
 
-    /// A thread at the start of the lexemes that a set expects, here.
-    fn fresh(&mut self, set: SetId) -> Result<Thread, Fault> {
-        let lex = self.sets.start_state(set, &mut self.lexer)?;
-        self.thread(lex, set)
+    /// What look-around knows where the text begins, or goes on behind a token letter.
+    pub fn outset(&self) -> Guard {
+        Guard::after(self.lexer.pasts.start())
     }
 
-    /// The same where only certain texts may follow.
-    fn fresh_guarded(&mut self, set: SetId, guard: Expr) -> Result<Thread, Fault> {
+    /// A thread at the start of the lexemes that a set expects, here.
+    fn fresh_guarded(&mut self, set: SetId, guard: Guard) -> Result<Thread, Fault> {
         let lex = self.guarded_start(set, guard)?;
         self.thread(lex, set)
     }
 
-    /// The lexer state that starts in a set where only certain texts may follow.
-    pub fn guarded_start(&mut self, set: SetId, guard: Expr) -> Result<LexStateId, Fault> {
+    /// The lexer state that starts in a set.
+    pub fn guarded_start(&mut self, set: SetId, guard: Guard) -> Result<LexStateId, Fault> {
         let lex = self.sets.start_state(set, &mut self.lexer)?;
         self.lexer.guarded(lex, guard)
     }
 
     /// Threads where only certain texts may follow; those of which none is left are left out.
-    fn guard(&mut self, threads: Vec<Thread>, guard: Expr) -> Result<Vec<Thread>, Fault> {
-        if guard == Expr::ALL {
+    fn guard(&mut self, threads: Vec<Thread>, guard: Guard) -> Result<Vec<Thread>, Fault> {
+        if guard == Guard::NONE {
             return Ok(threads);
         }
         let mut guarded = Vec::with_capacity(threads.len());
@@ -442,11 +441,11 @@ impl Machine {
 
     /// A thread whose lexemes begin in a set with a byte; in the state [`DEAD`] if none does.
     pub fn begin(&mut self, set: SetId, byte: u8) -> Result<Thread, Fault> {
-        self.begin_guarded(set, Expr::ALL, byte)
+        self.begin_guarded(set, Guard::NONE, byte)
     }
 
-    /// The same where only certain texts may follow.
-    pub fn begin_guarded(&mut self, set: SetId, guard: Expr, byte: u8) -> Result<Thread, Fault> {
+    /// The same where look-around counts.
+    pub fn begin_guarded(&mut self, set: SetId, guard: Guard, byte: u8) -> Result<Thread, Fault> {
         let fresh = self.fresh_guarded(set, guard)?;
         let lex = self.goes_on(fresh, byte)?;
         Ok(self.moved(fresh, lex))
@@ -499,7 +498,6 @@ impl Machine {
 
     fn enter_lazy_end(&mut self, thread: Thread) -> Result<Cursor, Fault> {
         let ends = self.lexer.state(thread.lex).ends;
-        // Lazy lexemes look no further than to their end: only what may follow here counts.
         let guard = self.lexer.guard(thread.lex);
         let (threads, set) = self.end(thread, ends)?;
         let mut threads = self.guard(threads, guard)?;
@@ -533,7 +531,8 @@ impl Machine {
             let alone = self.lexer.lexeme_set(&[stop]);
             let after = self.scan(thread, alone)?;
             let text = cfg.lexemes[stop].tail.as_ref().and_then(|tail| tail.literal.as_ref()).expect("a string");
-            match self.reread(after, text)? {
+            let guard = Guard::after(self.lexer.guard(thread.lex).past);
+            match self.reread(after, guard, text)? {
                 Some(cursor) => reread.extend(self.threads(cursor).iter().copied()),
                 None => reached = self.sets.union(reached, after)?,
             }
@@ -541,8 +540,9 @@ impl Machine {
         Ok((reread, reached))
     }
 
-    /// The place after `text` if `set` forces it: each byte is the only letter that can follow.
-    pub fn reread(&mut self, set: SetId, text: &[u8]) -> Result<Option<Cursor>, Fault> {
+    /// The place after `text` if `set` forces it: each byte is the only letter that can follow. Look-behinds see the text
+    /// as it is read, twice.
+    pub fn reread(&mut self, set: SetId, guard: Guard, text: &[u8]) -> Result<Option<Cursor>, Fault> {
         if self.reread_depth >= REREAD_DEPTH_MAX {
             return Ok(None);
         }
@@ -552,7 +552,7 @@ impl Machine {
         let here = self.tape.end();
         self.tape.truncate(here.saturating_sub(text.len()));
         let began = self.tape.end();
-        let result = self.reread_inner(set, text);
+        let result = self.reread_inner(set, guard, text);
         self.tape.truncate(began);
         self.tape.extend(text);
         self.sets.ahead.is_on = looks_ahead;
@@ -561,15 +561,15 @@ impl Machine {
     }
 
     /// Whether [`Machine::reread`] succeeds within `depth` texts that are being read again.
-    pub fn is_reread(&mut self, depth: u32, set: SetId, text: &[u8]) -> Result<bool, Fault> {
+    pub fn is_reread(&mut self, depth: u32, set: SetId, guard: Guard, text: &[u8]) -> Result<bool, Fault> {
         self.reread_depth = depth;
-        let result = self.reread(set, text);
+        let result = self.reread(set, guard, text);
         self.reread_depth = 0;
         Ok(result?.is_some())
     }
 
-    fn reread_inner(&mut self, set: SetId, text: &[u8]) -> Result<Option<Cursor>, Fault> {
-        let mut cursor = Cursor(self.fresh(set)?);
+    fn reread_inner(&mut self, set: SetId, guard: Guard, text: &[u8]) -> Result<Option<Cursor>, Fault> {
+        let mut cursor = Cursor(self.fresh_guarded(set, guard)?);
         for &byte in text {
             if self.forced_byte(cursor)? != Some(byte) {
                 return Ok(None);
@@ -599,7 +599,7 @@ impl Machine {
                 let (reread, set) = self.end(thread, ends)?;
                 agenda.extend(self.guard(reread, guard)?);
                 match guarded.iter_mut().find(|(other, _)| *other == guard) {
-                    _ if guard == Expr::ALL => reached = self.sets.union(reached, set)?,
+                    _ if guard == Guard::NONE => reached = self.sets.union(reached, set)?,
                     Some((_, all)) => *all = self.sets.union(*all, set)?,
                     None => guarded.push((guard, set)),
                 }
@@ -629,13 +629,18 @@ impl Machine {
     pub fn boundary(&mut self, cursor: Cursor) -> Result<Vec<SetId>, Fault> {
         let mut sets = Vec::new();
         for (guard, set) in self.place(cursor)?.1 {
-            if guard == Expr::ALL || self.lexer.arena().nullable(guard) {
+            if self.may_end(guard) {
                 sets.push(set);
             }
         }
         sets.sort_unstable();
         sets.dedup();
         Ok(sets)
+    }
+
+    /// Whether the text may end there, or a token letter follow, as far as look-aheads say.
+    pub fn may_end(&self, guard: Guard) -> bool {
+        guard.owed == Expr::ALL || self.lexer.arena().nullable(guard.owed)
     }
 
     /// All threads of a place, those that have read the text of a `stop` again included, and the sets reached, with what
@@ -719,12 +724,12 @@ impl Machine {
             }
             hidden |= hide;
             match self.cfg.mode {
-                LexerMode::Longest => threads.push(self.fresh(next)?),
+                LexerMode::Longest => threads.push(self.fresh_guarded(next, self.outset())?),
                 LexerMode::Exact => reached = self.sets.union(reached, next)?,
             }
         }
         if reached != NO_SET {
-            threads.push(self.fresh(reached)?);
+            threads.push(self.fresh_guarded(reached, self.outset())?);
         }
         Ok(self.cursor(threads)?.map(|cursor| (cursor, hidden)))
     }

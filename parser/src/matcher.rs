@@ -11,7 +11,7 @@ use crate::cfg::LexemeId;
 use crate::engine::{CompiledGrammar, Epoch, Session};
 use crate::error::{Fault, MatcherError};
 use crate::history::PersistentVec;
-use crate::lexer::states::{DEAD, StateKind};
+use crate::lexer::states::{DEAD, Guard, StateKind};
 use crate::machine::{Cursor, Machine};
 use crate::mask::MaskId;
 
@@ -737,7 +737,10 @@ fn track_lexeme(
     // A lexeme with a tail is never recorded.
     let after = machine.sets.scan(thread.set, ends, &[], &mut machine.lexer)?;
     let is_read_again = match &tail.literal {
-        Some(text) => machine.reread(after, text)?.is_some(),
+        Some(text) => {
+            let guard = Guard::after(machine.lexer.guard(thread.lex).past);
+            machine.reread(after, guard, text)?.is_some()
+        }
         None => false,
     };
     Ok((!is_read_again).then_some(lexeme))

@@ -64,6 +64,10 @@ struct Reached {
 
 /// Lints of a grammar in `longest` mode. The error, if there is one, is last.
 pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> {
+    if machine.cfg.has_behinds {
+        // What is live in a set depends on the text before it.
+        return Ok(Vec::new());
+    }
     let start = machine.start()?;
     let Some(thread) = Machine::single(start) else { return Ok(Vec::new()) };
     let mut search = Search {

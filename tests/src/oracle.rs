@@ -80,11 +80,13 @@ pub struct Oracle {
     undecided: Cell<bool>,
     /// Futures looked at.
     futures: Cell<usize>,
+    /// Texts of a `stop` that are being read again.
+    read_again: Cell<usize>,
 }
 
 /// All that decides what may follow a configuration: what is owed, and each live lexeme with what is left of it and the set
-/// that expects it, by its contents and theirs that it refers to.
-type Future = (Option<Re>, Vec<(Expected, Re, u64)>);
+/// that expects it, by its contents and theirs that it refers to; and what is left of what look-behinds look for.
+type Future = (Option<Re>, Vec<(Expected, Re, u64)>, Vec<Re>);
 
 /// A lexeme that ends, and where it began.
 type Ended = (Expected, usize);
@@ -92,6 +94,8 @@ type Ended = (Expected, usize);
 /// Futures looked at to find one in which nothing is owed.
 const FUTURES_MAX: usize = 200;
 const ALL_FUTURES_MAX: usize = 2_000;
+/// Texts of a `stop` that are read again within each other; past it the answer is given up.
+const READ_AGAIN_MAX: usize = 12;
 
 /// A viable prefix: all ways in which it was read.
 #[derive(Clone)]
@@ -143,8 +147,9 @@ impl Oracle {
     pub fn new(linked: &LinkedGrammar, vocab: &Vocab) -> Result<Oracle, String> {
         let regexes: Rc<RefCell<Regexes>> = Rc::default();
         let symbols = Symbols::new(linked, vocab, regexes.clone())?;
-        let (leads_on, undecided, futures) = (RefCell::default(), Cell::default(), Cell::default());
-        Ok(Oracle { symbols, vocab: vocab.clone(), regexes, leads_on, undecided, futures })
+        let leads_on = RefCell::default();
+        let (undecided, futures, read_again) = (Cell::default(), Cell::default(), Cell::default());
+        Ok(Oracle { symbols, vocab: vocab.clone(), regexes, leads_on, undecided, futures, read_again })
     }
 
     /// The vocabulary.
@@ -152,7 +157,8 @@ impl Oracle {
         &self.vocab
     }
 
-    /// Whether some answer was given up: what look-aheads want may be anywhere in what follows.
+    /// Whether some answer was given up: what look-aheads want may be anywhere in what follows, or a `stop` was read again and
+    /// again within itself.
     pub fn is_undecided(&self) -> bool {
         self.undecided.get()
     }
@@ -285,7 +291,8 @@ impl Oracle {
     /// `exact`: every lexeme that matches ends, and goes on as well, but for those that compete with others.
     fn feed_exact(&self, configuration: &Configuration, byte: u8) -> Vec<Rc<Configuration>> {
         let reached = self.feed_exact_anywhere(configuration, byte);
-        let is_viable = |next: &Rc<Configuration>| match self.symbols.has_follows() {
+        let looks_around = self.symbols.has_follows() || self.symbols.has_behinds();
+        let is_viable = |next: &Rc<Configuration>| match looks_around {
             true => self.leads_on(next),
             false => next.live.iter().any(|live| self.can_finish(next, live)),
         };
@@ -335,14 +342,14 @@ impl Oracle {
         configuration.guard.is_none_or(|guard| self.regexes.borrow().nullable(guard))
     }
 
-    /// In a grammar with look-aheads beyond terminals: whether a configuration leads to one in which nothing is owed, or to
+    /// In a grammar with look-around beyond terminals: whether a configuration leads to one in which nothing is owed, or to
     /// the end of the text or a token letter. Nothing is owed by a lexeme that is not ignored and that anything may follow,
-    /// if anything may follow now.
+    /// if anything may follow now. With look-behinds it must be a lexeme that has not begun yet.
     fn leads_on(&self, configuration: &Rc<Configuration>) -> bool {
         if self.undecided.get() {
             return true;
         }
-        let start = future(configuration);
+        let start = self.future(configuration);
         if let Some(&known) = self.leads_on.borrow().get(&start) {
             return known;
         }
@@ -354,10 +361,12 @@ impl Oracle {
     fn finds_a_way_on(&self, configuration: &Rc<Configuration>) -> bool {
         let mut seen: BTreeSet<Future> = BTreeSet::new();
         let mut queue = VecDeque::from([configuration.clone()]);
+        let first = if self.symbols.has_behinds() { configuration.position() } else { 0 };
         while let Some(at) = queue.pop_front() {
             let is_free = |live: &Live| {
                 self.competes(live)
-                    || at.guard.is_none()
+                    || live.began >= first
+                        && at.guard.is_none()
                         && matches!(live.what, Expected::Lexeme(_))
                         && self.lexeme(live.what).follow.is_none()
             };
@@ -370,7 +379,7 @@ impl Oracle {
             }
             for byte in self.distinct_bytes(&at) {
                 for next in self.feed_exact_anywhere(&at, byte) {
-                    if seen.insert(future(&next)) {
+                    if seen.insert(self.future(&next)) {
                         queue.push_back(next);
                     }
                     self.futures.set(self.futures.get() + 1);
@@ -482,11 +491,13 @@ impl Oracle {
 
     /// One byte of each class that no lexeme and no look-ahead tells apart here.
     fn distinct_bytes(&self, at: &Configuration) -> Vec<u8> {
+        let left = self.behinds_left(&at.letters);
         let mut regexes = self.regexes.borrow_mut();
         let mut told: Vec<Re> = at.live.iter().map(|live| live.rest).chain(at.guard).collect();
         for lexeme in self.symbols.lexemes() {
             told.extend([lexeme.regex].into_iter().chain(lexeme.follow));
         }
+        told.extend(left);
         told.sort();
         told.dedup();
         let mut seen: BTreeSet<Vec<Re>> = BTreeSet::new();
@@ -586,6 +597,20 @@ impl Oracle {
 
     /// Reads `text` once more if it is forced: each byte is the only letter that may follow, nor may the text end.
     fn read_again(&self, reached: Rc<Configuration>, text: &[u8]) -> Vec<Rc<Configuration>> {
+        if text.is_empty() {
+            return vec![reached];
+        }
+        if self.read_again.get() >= READ_AGAIN_MAX {
+            self.undecided.set(true);
+            return vec![reached];
+        }
+        self.read_again.set(self.read_again.get() + 1);
+        let after = self.after_reading_again(reached, text);
+        self.read_again.set(self.read_again.get() - 1);
+        after
+    }
+
+    fn after_reading_again(&self, reached: Rc<Configuration>, text: &[u8]) -> Vec<Rc<Configuration>> {
         let mut state = State { configurations: vec![reached.clone()] };
         for &byte in text {
             if self.is_accepting(&state) || self.next_letters(&state) != [Letter::Byte(byte)] {
@@ -614,11 +639,38 @@ impl Oracle {
     ) -> Configuration {
         let began = letters.len();
         let live = (self.symbols.expected(&set, began).into_iter())
+            .filter(|&what| self.may_begin(what, &letters))
             .map(|what| Live { what, began, rest: self.lexeme(what).regex })
             .collect();
         chart.truncate(began);
         chart.push(Some(Rc::new(set)));
         Configuration { chart, letters, live, ended: false, tokens, guard, memo: RefCell::default() }
+    }
+
+    /// Whether a lexeme may begin behind what was read, as far as its look-behind says.
+    fn may_begin(&self, what: Expected, letters: &[Letter]) -> bool {
+        let Some(behind) = self.lexeme(what).behind else { return true };
+        let left = self.left_after(behind, letters);
+        self.regexes.borrow().nullable(left)
+    }
+
+    /// What is left of a language after the bytes since the last token letter.
+    fn left_after(&self, language: Re, letters: &[Letter]) -> Re {
+        letters.iter().fold(language, |left, letter| match letter {
+            Letter::Byte(byte) => self.regexes.borrow_mut().derivative(left, *byte),
+            Letter::Token(_) => language,
+        })
+    }
+
+    /// What is left of all that look-behinds look for.
+    fn behinds_left(&self, letters: &[Letter]) -> Vec<Re> {
+        let behinds: BTreeSet<Re> = self.symbols.lexemes().iter().filter_map(|lexeme| lexeme.behind).collect();
+        behinds.into_iter().map(|behind| self.left_after(behind, letters)).collect()
+    }
+
+    fn future(&self, at: &Configuration) -> Future {
+        let (guard, live) = future(at);
+        (guard, live, self.behinds_left(&at.letters))
     }
 
     /// The scopes of `max_tokens` whose budget is spent end, wherever they are.
@@ -728,7 +780,7 @@ impl Oracle {
     }
 }
 
-fn future(at: &Configuration) -> Future {
+fn future(at: &Configuration) -> (Option<Re>, Vec<(Expected, Re, u64)>) {
     let mut contents: Vec<u64> = Vec::with_capacity(at.chart.len());
     for (position, set) in at.chart.iter().enumerate() {
         let mut items: Vec<(Item, Option<u64>)> = Vec::new();

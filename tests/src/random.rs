@@ -87,6 +87,8 @@ pub struct TerminalSpec {
     pub priority: i32,
     /// What stands behind it begins with one of these, or (`true`) with none of them.
     pub follow: Option<(RegexSpec, bool)>,
+    /// What stands before it ends with one of these, or (`true`) with none of them.
+    pub behind: Option<(RegexSpec, bool)>,
 }
 
 /// A regex.
@@ -121,6 +123,8 @@ pub struct Features {
     pub tails: bool,
     /// Look-aheads beyond terminals.
     pub follows: bool,
+    /// Look-behinds beyond terminals.
+    pub behinds: bool,
     /// Ignored text.
     pub ignore: bool,
     /// Grammars in grammars.
@@ -140,6 +144,7 @@ impl Features {
         budgets: true,
         tails: true,
         follows: false,
+        behinds: false,
         ignore: true,
         embeds: true,
         attributes: true,
@@ -151,7 +156,7 @@ impl Features {
 /// Random grammars.
 pub fn specs(features: Features) -> impl Strategy<Value = Spec> {
     let count = if features.embeds { 1..3usize } else { 1..2 };
-    let grammars = prop::collection::vec(grammar_specs(features.automata, features.follows), count);
+    let grammars = prop::collection::vec(grammar_specs(features), count);
     let exact = prop_oneof![2 => Just(0), 2 => Just(EXACT), 1 => any::<u8>()];
     (exact, any::<bool>(), prop::bool::weighted(0.2), 0..4u8, grammars).prop_map(
         move |(exact, keywords, endless, edges, grammars)| Spec {
@@ -164,11 +169,12 @@ pub fn specs(features: Features) -> impl Strategy<Value = Spec> {
     )
 }
 
-fn grammar_specs(automata: bool, follows: bool) -> impl Strategy<Value = GrammarSpec> {
+fn grammar_specs(features: Features) -> impl Strategy<Value = GrammarSpec> {
+    let automata = features.automata;
     let budget = prop::option::weighted(0.2, 0..4u32);
     let toys = prop::collection::vec(toy_specs(), if automata { 1..3 } else { 0..1 });
     let rules = prop::collection::vec((nodes(automata), budget), 1..4);
-    let terminals = prop::collection::vec(terminal_specs(follows), 1..4);
+    let terminals = prop::collection::vec(terminal_specs(features), 1..4);
     let ignore = prop::collection::vec(0..4usize, 0..3);
     (rules, terminals, ignore, prop::bool::weighted(0.2), toys).prop_map(
         |(rules, terminals, ignore, ignore_once, toys)| GrammarSpec { rules, terminals, ignore, ignore_once, toys },
@@ -194,18 +200,17 @@ fn nodes(automata: bool) -> impl Strategy<Value = Node> {
     })
 }
 
-fn terminal_specs(follows: bool) -> impl Strategy<Value = TerminalSpec> {
+fn terminal_specs(features: Features) -> impl Strategy<Value = TerminalSpec> {
     let lazy = prop::bool::weighted(0.2);
     let priority = prop_oneof![4 => Just(0), 1 => -1..3i32];
     let tail = prop::option::weighted(0.15, (tail_specs(), any::<bool>()));
-    let follow =
-        if follows { prop::option::weighted(0.4, (follow_specs(), any::<bool>())).boxed() } else { Just(None).boxed() };
-    (regex_specs(), lazy, tail, priority, follow).prop_map(|(regex, lazy, tail, priority, follow)| TerminalSpec {
-        regex,
-        lazy,
-        tail,
-        priority,
-        follow,
+    let around = |is_on| match is_on {
+        true => prop::option::weighted(0.4, (follow_specs(), any::<bool>())).boxed(),
+        false => Just(None).boxed(),
+    };
+    let around = (around(features.follows), around(features.behinds));
+    (regex_specs(), lazy, tail, priority, around).prop_map(|(regex, lazy, tail, priority, (follow, behind))| {
+        TerminalSpec { regex, lazy, tail, priority, follow, behind }
     })
 }
 
@@ -267,6 +272,7 @@ impl GrammarSpec {
             terminal.lazy &= features.attributes;
             let is_plain = terminal.tail.is_none() && !terminal.lazy;
             terminal.follow = terminal.follow.take().filter(|_| features.follows && is_plain);
+            terminal.behind = terminal.behind.take().filter(|_| features.behinds && is_plain);
             terminal.priority *= i32::from(features.attributes);
         }
         if !features.ignore {
@@ -321,6 +327,13 @@ impl Spec {
                 let found = grammar.regexes.concat(&[regex, any]);
                 if *negative { grammar.regexes.not(found) } else { found }
             });
+            let behind = terminal.behind.as_ref().map(|(regex, negative)| {
+                let regex = regex.build(&mut grammar.regexes);
+                let any = grammar.regexes.any_byte();
+                let any = grammar.regexes.repeat(any, 0, None);
+                let found = grammar.regexes.concat(&[any, regex]);
+                if *negative { grammar.regexes.not(found) } else { found }
+            });
             grammar.terminals.push(Terminal {
                 name: format!("T{number}"),
                 span: span(),
@@ -330,6 +343,7 @@ impl Spec {
                 lazy: terminal.lazy || tail.is_some(),
                 tail,
                 follow,
+                behind,
             });
         }
         for ignored in &spec.ignore {
@@ -474,7 +488,11 @@ impl fmt::Debug for Spec {
                 write!(f, "\nr{number}{attribute}: {body}")?;
             }
             for (number, terminal) in grammar.terminals.iter().enumerate() {
-                let TerminalSpec { regex, lazy, tail, priority, follow } = terminal;
+                let TerminalSpec { regex, lazy, tail, priority, follow, behind } = terminal;
+                let behind = match behind {
+                    Some((regex, negative)) => format!("(?<{}{}) ", if *negative { "!" } else { "=" }, regex.show()),
+                    None => String::new(),
+                };
                 let lazy = if *lazy { "[lazy]" } else { "" };
                 let tail = match tail {
                     Some((regex, hidden)) => format!("[{}={}]", if *hidden { "stop" } else { "suffix" }, regex.show()),
@@ -484,7 +502,7 @@ impl fmt::Debug for Spec {
                     Some((regex, negative)) => format!(" (?{}{})", if *negative { "!" } else { "=" }, regex.show()),
                     None => String::new(),
                 };
-                write!(f, "\nT{number}.{priority}{lazy}{tail}: {}{follow}", regex.show())?;
+                write!(f, "\nT{number}.{priority}{lazy}{tail}: {behind}{}{follow}", regex.show())?;
             }
             for (number, toy) in grammar.toys.iter().enumerate() {
                 write!(f, "\nM{number}: {toy:?}")?;

@@ -125,11 +125,10 @@ proptest! {
         compare(&spec, &vocab, &choices, 0)?;
     }
 
-    /// The same with look-aheads that see beyond their terminals, and without tails: a `stop` that is read again without end
-    /// overflows the oracle's stack.
+    /// The same with look-aheads that see beyond their terminals.
     #[test]
     fn masks_are_the_oracles_with_look_aheads(
-        spec in specs(Features { follows: true, tails: false, ..features() }),
+        spec in specs(Features { follows: true, ..features() }),
         vocab in vocabs(),
         choices: [u8; 8],
         options in 0..3usize,
@@ -141,6 +140,28 @@ proptest! {
     #[test]
     fn masks_are_the_oracles_with_look_aheads_alone(
         spec in specs(Features { ignore: true, embeds: true, follows: true, ..Features::default() }),
+        vocab in vocabs(),
+        choices: [u8; 8],
+        options in 0..3usize,
+    ) {
+        compare(&spec, &vocab, &choices, options)?;
+    }
+
+    /// The same with look-behinds that see beyond their terminals.
+    #[test]
+    fn masks_are_the_oracles_with_look_behinds(
+        spec in specs(Features { behinds: true, ..features() }),
+        vocab in vocabs(),
+        choices: [u8; 8],
+        options in 0..3usize,
+    ) {
+        compare(&spec, &vocab, &choices, options)?;
+    }
+
+    /// The same with look-around and little else.
+    #[test]
+    fn masks_are_the_oracles_with_look_around_alone(
+        spec in specs(Features { ignore: true, embeds: true, follows: true, behinds: true, ..Features::default() }),
         vocab in vocabs(),
         choices: [u8; 8],
         options in 0..3usize,

@@ -97,6 +97,7 @@ pub(super) enum RegexLint {
     OpenCount { count: String },
     ForeignEscape { escape: String, meaning: &'static str },
     VerboseClass { ignored: bool },
+    TextEdge { is_start: bool },
 }
 
 /// Collects the diagnostics of one regex.
@@ -220,8 +221,8 @@ impl RegexError {
                 .help("say it with `&` and `~` of terminals: `A & ~B` is what matches A but not B"),
             RegexError::Look { fault } => match fault {
                 LookFault::Before => error("R023", "what this looks at may stand before what can be seen here".into()).help(
-                    "in a terminal or a repetition, and behind a look-ahead, it sees no further than to its start: \
-                     let something as long stand between, or say it with `&` and `~`",
+                    "in a repetition, behind a look-ahead, and in the middle of a terminal it sees no further than to its start: \
+                     let something as long stand between, put it at the terminal's start, or say it with `&` and `~`",
                 ),
                 LookFault::After => error("R023", "what this looks at may stand after what can be seen here".into()).help(
                     "in a look-behind, or in a pattern, it sees no further than to its end, in a repetition to the regex's end only \
@@ -334,6 +335,16 @@ impl RegexLint {
                         _ => "write `\\x07`",
                     },
                 )
+            }
+            RegexLint::TextEdge { is_start } => {
+                let (place, line) = if is_start { ("begins", "start") } else { ("ends", "end") };
+                lint(
+                    "R106",
+                    format!("this anchor holds only where the whole text {place}, not where the terminal does"),
+                )
+                .help(format!(
+                    "leave it out, since a terminal matches as a whole; for a line's {line} set the flag `m`"
+                ))
             }
             RegexLint::VerboseClass { ignored } => {
                 let here = if ignored { "does not count" } else { "counts" };
@@ -484,10 +495,10 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "R023",
         "look-around out of sight",
-        "Look-behind and `\\b` cannot see what stands before a terminal, nor a repetition's body other times of itself, unless \
-         it only forbids short texts that come next, as in `(?:(?!END).)*END`. So what stands beside them there must decide \
-         them. What follows a terminal counts where a look-ahead sees it. A pattern of a JSON Schema sees the whole string. \
-         Rust's regexes have none of them but the word boundaries.",
+        "A repetition's body cannot see other times of itself, unless it only forbids short texts that come next, as in \
+         `(?:(?!END).)*END`, nor does a look-behind in the middle of a terminal see beyond its start. So what stands beside \
+         them there must decide them. What stands around a terminal counts at its edges. A pattern of a JSON Schema sees the \
+         whole string. Rust's regexes have none of them but the word boundaries.",
         "start: /(a(?=b))+/",
         "start: /(?!0)[0-9]+/",
     ),
@@ -604,5 +615,13 @@ pub const CODES: &[CodeInfo] = &[
         "With flag `x`, Python keeps white space in classes, Rust drops it.",
         "start: /[a b]/x",
         "start: /[a\\ b]/x",
+    ),
+    CodeInfo::new(
+        "R106",
+        "anchor of the text's edges",
+        "`^`, `\\A`, `$` and `\\Z` see the whole text, as in Lark, and not the terminal, which matches as a whole anyway. With \
+         flag `m`, `^` and `$` see lines.",
+        "start: \"x=\" /^[a-z]+$/",
+        "start: \"x=\" /[a-z]+/",
     ),
 ];

@@ -26,7 +26,7 @@ const EXPRESSIONS_MAX: usize = 200_000;
 const WORK_MAX: u64 = 5_000_000;
 
 /// Texts, and what must follow them: [`None`] is anything.
-pub(super) type Way = (RegexId, Option<RegexId>);
+pub(super) type Ending = (RegexId, Option<RegexId>);
 
 /// A finite automaton over classes of bytes.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ impl Automaton {
     /// The texts of `rest` by what they leave of the language, which is `allowed`.
     ///
     /// Errors: there are too many.
-    pub fn split(&self, rest: RegexId, allowed: RegexId, set: &mut RegexSet) -> Result<Vec<Way>, LookFault> {
+    pub fn split(&self, rest: RegexId, allowed: RegexId, set: &mut RegexSet) -> Result<Vec<Ending>, LookFault> {
         let mut ways = Vec::new();
         let ends = self.ends(rest, set)?;
         if self.all.contains(&true) {

@@ -6,7 +6,7 @@
 //! of a longer repetition is walked by itself, as is a regex that is part of a longer text (a terminal): then an
 //! assertion must be decided by what stands beside it there, by the least length of that and its own greatest, or since no
 //! text there is a part of what it looks for ([`undecided`](super::undecided)). Of a lexeme, what look-aheads leave open at
-//! its end is told apart instead ([`follow`](super::follow)). Bodies that look ahead into what is repeated are
+//! its end is told apart instead ([`follow`](super::follow)), and what stands before its start is asked for ([`Way`]). Bodies that look ahead into what is repeated are
 //! [`loops`](super::loops).
 //!
 //! Assertions at one place commute: those about what is before come first.
@@ -16,13 +16,13 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::RegexOptions;
 use super::ast::{Anchor, Ast, AstId, Tree};
 use super::error::{LookFault, RegexError};
-use super::follow::{Automaton, Way};
+use super::follow::Automaton;
 use super::loops::Loop;
 use super::lower::{any_text, line_breaks};
 use super::undecided::{Questions, Side, parts};
+use super::{Dialect, RegexOptions};
 use crate::index::IndexVec;
 use crate::limits::Limits;
 use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
@@ -42,9 +42,28 @@ enum Item {
     Copies(AstId, u32, u32),
 }
 
+/// Texts, and what must stand around them: [`None`] is anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Way {
+    pub texts: RegexId,
+    /// The texts, of any bytes, that may stand before.
+    pub behind: Option<RegexId>,
+    /// The texts, of any bytes, that may follow.
+    pub follow: Option<RegexId>,
+}
+
+impl Way {
+    /// Texts around which anything may stand.
+    pub fn plain(texts: RegexId) -> Self {
+        Self { texts, behind: None, follow: None }
+    }
+}
+
 /// How far a walk sees.
 #[derive(Clone, Copy)]
 struct View {
+    /// The walk begins where a lexeme does: what is looked for before that becomes a [`Way`]'s.
+    at_start: bool,
     /// Text may stand before what the walk knows.
     left_open: bool,
     /// What may stand there.
@@ -78,6 +97,8 @@ struct Walk<'a> {
     any: RegexId,
     /// Any bytes.
     all: RegexId,
+    /// Whether anchors look at what stands around the regex.
+    anchors_look: bool,
     steps: usize,
     lengths: FxHashMap<RegexId, (u64, Option<u64>)>,
     questions: Questions,
@@ -104,15 +125,18 @@ pub(super) fn lower(
     let all = set.repeat(all, 0, None);
     let epsilon = set.epsilon();
     let (lengths, questions) = (FxHashMap::default(), Questions::new());
-    let mut walk = Walk { tree, options, limits, set, plain, any, all, steps: 0, lengths, questions };
+    let anchors_look = follows && anchors_look(options);
+    let mut walk = Walk { tree, options, limits, set, plain, any, all, anchors_look, steps: 0, lengths, questions };
     let items = vec![Item::Node(root)];
     if options.search {
-        walk.walk(items, any, View { left_open: false, left: epsilon, right: Right::Known, end: any })
+        let view = View { at_start: false, left_open: false, left: epsilon, right: Right::Known, end: any };
+        walk.walk(items, any, view)
     } else {
         walk.walk(
             items,
             epsilon,
             View {
+                at_start: follows,
                 left_open: true,
                 left: any,
                 right: if follows { Right::Follows } else { Right::Open },
@@ -120,6 +144,12 @@ pub(super) fn lower(
             },
         )
     }
+}
+
+/// Whether anchors at a lexeme's edges look at what stands around it: Python's do. Those of Rust's regexes stand at the edges
+/// of what llguidance matches, and say nothing.
+pub(super) fn anchors_look(options: &RegexOptions) -> bool {
+    options.dialect == Dialect::Python
 }
 
 fn span(node: &Ast) -> Range<usize> {
@@ -143,7 +173,7 @@ impl Walk<'_> {
                 return Err((error, 0..0));
             }
             let id = match items.pop() {
-                None => return Ok(vec![(self.set.concat(&[history, view.end]), None)]),
+                None => return Ok(vec![Way::plain(self.set.concat(&[history, view.end]))]),
                 Some(Item::Copies(_, _, 0)) => continue,
                 Some(Item::Copies(child, min, max)) => {
                     let mut longer = items.clone();
@@ -173,10 +203,11 @@ impl Walk<'_> {
                     Some(max) => items.push(Item::Copies(child, min, max)),
                     None => {
                         let epsilon = self.set.epsilon();
-                        let inside = View { left_open: true, left: self.any, right: Right::Open, end: epsilon };
+                        let inside =
+                            View { at_start: false, left_open: true, left: self.any, right: Right::Open, end: epsilon };
                         match self.walk(vec![Item::Node(child)], epsilon, inside) {
                             Ok(body) => {
-                                let body = body[0].0;
+                                let body = body[0].texts;
                                 let repeated = self.set.repeat(body, min, max);
                                 history = self.set.concat(&[history, repeated]);
                             }
@@ -185,7 +216,7 @@ impl Walk<'_> {
                                     .then(|| self.repeated_with_rest(child, min == 1, &items, history, view))
                                     .flatten();
                                 let rest = rest.ok_or(fault)?;
-                                return Ok(vec![(self.set.concat(&[history, rest]), None)]);
+                                return Ok(vec![Way::plain(self.set.concat(&[history, rest]))]);
                             }
                         }
                     }
@@ -194,6 +225,14 @@ impl Walk<'_> {
                     let assertion = self.first_assertion(id, &mut items);
                     match self.assert(assertion, &items, history, view)? {
                         Asserted::Before(narrowed) => history = narrowed,
+                        Asserted::Around(pasts) => {
+                            let mut ways = Vec::new();
+                            for (history, behind) in pasts {
+                                let beyond = self.walk(items.clone(), history, view)?;
+                                ways.extend(self.behind_too(beyond, behind));
+                            }
+                            return Ok(self.union(ways));
+                        }
                         Asserted::Both(ways) => return Ok(ways),
                     }
                 }
@@ -215,7 +254,7 @@ impl Walk<'_> {
         }
         let body = Loop::read(self.tree, body, self.set, self.plain)?;
         let rest = self.rest(items, history, view).ok()?;
-        let &[(rest, None)] = rest.as_slice() else { return None };
+        let &[Way { texts: rest, behind: None, follow: None }] = rest.as_slice() else { return None };
         let questions = &mut self.questions;
         let is_open = |set: &mut RegexSet, undecided| view.right != Right::Known && !questions.is_empty(set, undecided);
         body.solve(self.set, at_least_once, rest, self.any, is_open)
@@ -246,16 +285,28 @@ impl Walk<'_> {
         Ok(self.union(ways))
     }
 
-    /// Ways of the same follow-up are one. There is always one.
+    /// Ways with the same around them are one. There is always one.
     fn union(&mut self, ways: Vec<Way>) -> Vec<Way> {
-        let mut united: Vec<(Option<RegexId>, Vec<RegexId>)> = Vec::new();
-        for (texts, follow) in ways {
-            match united.iter_mut().find(|(other, _)| *other == follow) {
-                Some((_, all)) => all.push(texts),
-                None => united.push((follow, vec![texts])),
+        let mut united: Vec<(Way, Vec<RegexId>)> = Vec::new();
+        for way in ways {
+            match united.iter_mut().find(|(other, _)| (other.behind, other.follow) == (way.behind, way.follow)) {
+                Some((_, all)) => all.push(way.texts),
+                None => united.push((way, vec![way.texts])),
             }
         }
-        united.into_iter().map(|(follow, texts)| (self.set.or(&texts), follow)).collect()
+        if united.is_empty() {
+            return vec![Way::plain(self.set.nothing())];
+        }
+        united.into_iter().map(|(way, texts)| Way { texts: self.set.or(&texts), ..way }).collect()
+    }
+
+    /// Ways before which something must stand, too.
+    fn behind_too(&mut self, mut ways: Vec<Way>, behind: Option<RegexId>) -> Vec<Way> {
+        let Some(behind) = behind else { return ways };
+        for way in &mut ways {
+            way.behind = Some(way.behind.map_or(behind, |other| self.set.and(&[other, behind])));
+        }
+        ways
     }
 
     /// Of the assertions at this place the one to look at first: about what is before, then word boundaries. The others
@@ -291,17 +342,25 @@ impl Walk<'_> {
         let tree = self.tree;
         let node = &tree.nodes[id];
         match node {
-            // Of a terminal only its edges have these, where they say nothing.
-            Ast::Anchor(..) if !self.options.search => Ok(Asserted::Before(history)),
+            // Of what is no lexeme only the edges have these, where they say nothing.
+            Ast::Anchor(..) if !self.options.search && !self.anchors_look => Ok(Asserted::Before(history)),
             Ast::Anchor(anchor, _) if anchor.is_start() => {
-                let start = self.before_start(*anchor);
-                self.before(history, start, Some(1), view, node).map(Asserted::Before)
+                let text = self.before_start(*anchor, self.any);
+                let bytes = self.before_start(*anchor, self.all);
+                self.before(history, Before { text, bytes, reach: Some(1) }, view, node)
             }
             &Ast::Look { behind: true, negative, child, .. } => {
-                let (found, reach) = self.behind(child)?;
-                let language = if negative { self.complement(found) } else { found };
+                let (found, reach) = self.behind(child, self.any)?;
+                let text = if negative { self.complement(found) } else { found };
+                let bytes = match view.at_start {
+                    true => {
+                        let found = self.behind(child, self.all)?.0;
+                        if negative { self.set.not(found) } else { found }
+                    }
+                    false => text,
+                };
                 let reach = self.is_decided_before(history, child, found, view).then_some(0).or(reach);
-                self.before(history, language, reach, view, node).map(Asserted::Before)
+                self.before(history, Before { text, bytes, reach }, view, node)
             }
             Ast::Anchor(anchor, _) => {
                 let (end, reach) = self.after_end(*anchor, self.any);
@@ -329,9 +388,13 @@ impl Walk<'_> {
                 let rest = self.rest(items, history, view)?;
                 let after_bytes = self.set.concat(&[word, self.all]);
                 let no_after_bytes = self.set.not(after_bytes);
+                let before_bytes = self.set.concat(&[self.all, word]);
+                let no_before_bytes = self.set.not(before_bytes);
                 let (before, after) = (self.set.concat(&[self.any, word]), self.set.concat(&[word, self.any]));
                 let (no_before, no_after) = (self.complement(before), self.complement(after));
                 let (after, no_after) = ((after, after_bytes), (no_after, no_after_bytes));
+                let before = Before { text: before, bytes: before_bytes, reach: Some(1) };
+                let no_before = Before { text: no_before, bytes: no_before_bytes, reach: Some(1) };
                 let pairs = if *negated {
                     [(before, after), (no_before, no_after)]
                 } else {
@@ -339,9 +402,16 @@ impl Walk<'_> {
                 };
                 let mut ways = Vec::with_capacity(2);
                 for (before, (text, bytes)) in pairs {
-                    let history = self.before(history, before, Some(1), view, node)?;
-                    let allowed = Allowed { text, bytes, reach: Some(1), child: None };
-                    ways.extend(self.after(history, allowed, rest.clone(), view, node)?);
+                    let pasts = match self.before(history, before, view, node)? {
+                        Asserted::Before(history) => vec![(history, None)],
+                        Asserted::Around(pasts) => pasts,
+                        Asserted::Both(_) => unreachable!("what follows was not looked at"),
+                    };
+                    for (history, behind) in pasts {
+                        let allowed = Allowed { text, bytes, reach: Some(1), child: None };
+                        let beyond = self.after(history, allowed, rest.clone(), view, node)?;
+                        ways.extend(self.behind_too(beyond, behind));
+                    }
                 }
                 Ok(Asserted::Both(self.union(ways)))
             }
@@ -349,20 +419,29 @@ impl Walk<'_> {
         }
     }
 
-    /// The texts of `history` that the assertion allows before it. `reach`: how many characters it looks at; `None` is
-    /// any number.
-    fn before(
-        &mut self,
-        history: RegexId,
-        allowed: RegexId,
-        reach: Option<u64>,
-        view: View,
-        node: &Ast,
-    ) -> Result<RegexId, Fault> {
-        if view.left_open && reach.is_none_or(|reach| self.length(history).0 < reach) {
-            return Err((RegexError::Look { fault: LookFault::Before }, span(node)));
+    /// The texts of `history` that the assertion allows before it.
+    fn before(&mut self, history: RegexId, allowed: Before, view: View, node: &Ast) -> Result<Asserted, Fault> {
+        if !view.left_open || allowed.reach.is_some_and(|reach| self.length(history).0 >= reach) {
+            let narrowed = match history {
+                history if history == self.all => allowed.bytes,
+                history if history == self.any => allowed.text,
+                _ => self.set.and(&[history, allowed.text]),
+            };
+            return Ok(Asserted::Before(narrowed));
         }
-        Ok(if history == self.any { allowed } else { self.set.and(&[history, allowed]) })
+        let fault = || (RegexError::Look { fault: LookFault::Before }, span(node));
+        if !view.at_start {
+            return Err(fault());
+        }
+        let split = split_behind(history, allowed.bytes, self.set, &mut self.questions).ok_or_else(fault)?;
+        let mut pasts = Vec::with_capacity(2);
+        if split.may_be_empty {
+            pasts.push((self.set.epsilon(), Some(allowed.bytes)));
+        }
+        if *self.set.node(split.decided) != RegexNode::Nothing {
+            pasts.push((split.decided, None));
+        }
+        Ok(Asserted::Around(pasts))
     }
 
     /// `history`, then those texts of `rest` that the assertion allows.
@@ -377,13 +456,17 @@ impl Walk<'_> {
         let fault = |fault: LookFault| (RegexError::Look { fault }, span(node));
         let mut automaton = None;
         let mut ways = Vec::with_capacity(rest.len());
-        for (rest, follow) in rest {
+        for Way { texts: rest, behind, follow } in rest {
             let is_decided = view.right == Right::Known
                 || allowed.reach.is_some_and(|reach| self.length(rest).0 >= reach)
                 || allowed.child.is_some_and(|(child, found)| self.is_decided_after(rest, child, found));
             if is_decided {
-                let rest = if rest == self.any { allowed.text } else { self.set.and(&[rest, allowed.text]) };
-                ways.push((self.set.concat(&[history, rest]), follow));
+                let rest = match rest {
+                    rest if rest == self.all => allowed.bytes,
+                    rest if rest == self.any => allowed.text,
+                    _ => self.set.and(&[rest, allowed.text]),
+                };
+                ways.push(Way { texts: self.set.concat(&[history, rest]), behind, follow });
                 continue;
             }
             if view.right == Right::Open {
@@ -401,7 +484,7 @@ impl Walk<'_> {
                     (Some(follow), Some(left)) => Some(self.set.and(&[follow, left])),
                     (follow, left) => follow.or(left),
                 };
-                ways.push((self.set.concat(&[history, rest]), follow));
+                ways.push(Way { texts: self.set.concat(&[history, rest]), behind, follow });
             }
         }
         Ok(self.union(ways))
@@ -436,7 +519,8 @@ impl Walk<'_> {
     fn rest(&mut self, items: &[Item], history: RegexId, view: View) -> Result<Vec<Way>, Fault> {
         let epsilon = self.set.epsilon();
         let left = self.set.concat(&[view.left, history]);
-        let view = View { left_open: view.left_open || history != epsilon, left, ..view };
+        let is_start = history == epsilon;
+        let view = View { at_start: view.at_start && is_start, left_open: view.left_open || !is_start, left, ..view };
         self.walk(items.to_vec(), epsilon, view)
     }
 
@@ -451,16 +535,16 @@ impl Walk<'_> {
         let epsilon = self.set.epsilon();
         let left = self.set.concat(&[view.left, history]);
         let left_open = view.left_open || history != epsilon;
-        let inside = View { left_open, left, right: Right::Known, end };
-        let language = self.walk(vec![Item::Node(child)], epsilon, inside)?[0].0;
+        let inside = View { at_start: false, left_open, left, right: Right::Known, end };
+        let language = self.walk(vec![Item::Node(child)], epsilon, inside)?[0].texts;
         Ok((language, self.reach(child)))
     }
 
-    /// The texts that a look-behind allows to stand before.
-    fn behind(&mut self, child: AstId) -> Result<(RegexId, Option<u64>), Fault> {
+    /// The texts that a look-behind allows to stand before, `any` being what stands before what it looks for.
+    fn behind(&mut self, child: AstId, any: RegexId) -> Result<(RegexId, Option<u64>), Fault> {
         let epsilon = self.set.epsilon();
-        let inside = View { left_open: false, left: epsilon, right: Right::Open, end: epsilon };
-        let language = self.walk(vec![Item::Node(child)], self.any, inside)?[0].0;
+        let inside = View { at_start: false, left_open: false, left: epsilon, right: Right::Open, end: epsilon };
+        let language = self.walk(vec![Item::Node(child)], any, inside)?[0].texts;
         Ok((language, self.reach(child)))
     }
 
@@ -469,13 +553,14 @@ impl Walk<'_> {
         if self.tree.infos[child].anchored { None } else { self.length(self.plain[child]).1 }
     }
 
-    fn before_start(&mut self, anchor: Anchor) -> RegexId {
+    /// The texts that an anchor for a start allows before it, `any` being all texts.
+    fn before_start(&mut self, anchor: Anchor, any: RegexId) -> RegexId {
         let epsilon = self.set.epsilon();
         if anchor == Anchor::TextStart {
             return epsilon;
         }
         let line = self.set.class(CharClass::from_ranges(line_breaks(self.options).iter().copied()));
-        let line = self.set.concat(&[self.any, line]);
+        let line = self.set.concat(&[any, line]);
         self.set.or(&[epsilon, line])
     }
 
@@ -571,10 +656,62 @@ struct Allowed {
     child: Option<(AstId, RegexId)>,
 }
 
+/// What a look-behind allows.
+#[derive(Clone, Copy)]
+struct Before {
+    /// Within valid UTF-8, unless characters are bytes.
+    text: RegexId,
+    /// The same with any bytes before what was looked for.
+    bytes: RegexId,
+    /// How many characters it looks at; `None` is any number.
+    reach: Option<u64>,
+}
+
+/// What [`split_behind`] tells apart.
+pub(super) struct Split {
+    /// The texts, not empty, that decide that it may stand there.
+    pub decided: RegexId,
+    /// Whether the empty text is one of them, which decides nothing.
+    pub may_be_empty: bool,
+}
+
+/// Tells apart the texts of `history` by what they say of whether any bytes with one of them behind are in `allowed`; `None`
+/// if some text that is not empty does not decide it.
+pub(super) fn split_behind(
+    history: RegexId,
+    allowed: RegexId,
+    set: &mut RegexSet,
+    questions: &mut Questions,
+) -> Option<Split> {
+    let byte = set.any_byte();
+    let (some, all) = (set.repeat(byte, 1, None), set.repeat(byte, 0, None));
+    let may_be_empty = set.info(history).nullable;
+    let forbidden = set.not(allowed);
+    let nonempty = if may_be_empty { set.and(&[history, some]) } else { history };
+    let mut decided = set.and(&[nonempty, allowed]);
+    let mut refused = set.and(&[nonempty, forbidden]);
+    // Most often it is the same for all of them.
+    if questions.is_empty(set, refused) {
+        (decided, refused) = (nonempty, set.nothing());
+    } else if questions.is_empty(set, decided) {
+        (decided, refused) = (set.nothing(), nonempty);
+    }
+    for (texts, other) in [(decided, forbidden), (refused, allowed)] {
+        let longer = set.concat(&[all, texts]);
+        let undecided = set.and(&[longer, other]);
+        if *set.node(texts) != RegexNode::Nothing && !questions.is_empty(set, undecided) {
+            return None;
+        }
+    }
+    Some(Split { decided, may_be_empty })
+}
+
 /// What came of an assertion.
 enum Asserted {
     /// It said something of what is before; what follows is still to match.
     Before(RegexId),
+    /// The same, which depends on what stands before the lexeme: what was read of it, and that.
+    Around(Vec<(RegexId, Option<RegexId>)>),
     /// All that matches, with what follows.
     Both(Vec<Way>),
 }

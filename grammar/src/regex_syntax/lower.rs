@@ -8,11 +8,12 @@
 use std::ops::Range;
 
 use super::ast::{Anchor, Ast, AstId, Tree};
-use super::error::{LazyFault, RegexError, Report};
-use super::follow::{Automaton, Way};
+use super::error::{LazyFault, RegexError, RegexLint, Report};
+use super::follow::Automaton;
 use super::lazy::{Lazy, TREE_NODES_MAX};
+use super::look::Way;
 use super::undecided::Questions;
-use super::{Dialect, LexemeRegex, RegexOptions, look};
+use super::{Dialect, LexemeRegex, Looking, RegexOptions, look};
 use crate::index::{Id, IndexVec};
 use crate::limits::Limits;
 use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
@@ -61,6 +62,28 @@ pub(super) fn lower_lexeme(
     set: &mut RegexSet,
     report: &mut Report,
 ) -> Option<LexemeRegex> {
+    let lowered = lower_lexeme_inner(tree, options, limits, set, report)?;
+    if look::anchors_look(options) {
+        for node in tree.nodes.iter() {
+            match node {
+                Ast::Anchor(Anchor::LineStart | Anchor::LineEnd, _) => {}
+                Ast::Anchor(anchor, span) => {
+                    report.lint(RegexLint::TextEdge { is_start: anchor.is_start() }, span.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+    Some(lowered)
+}
+
+fn lower_lexeme_inner(
+    tree: &Tree,
+    options: &RegexOptions,
+    limits: &Limits,
+    set: &mut RegexSet,
+    report: &mut Report,
+) -> Option<LexemeRegex> {
     let root = tree.root?;
     if !tree.infos[root].lazy || report.has_errors() {
         let ways = lower_ways(tree, options, limits, set, report, true)?;
@@ -98,7 +121,7 @@ pub(super) fn lower_lexeme(
     if !tree.infos[root].anchored {
         let regexes: Vec<RegexId> = languages.iter().map(|&(regex, _)| regex).collect();
         let tail = if let &[(_, tail)] = languages.as_slice() { tail } else { None };
-        return Some(LexemeRegex { regex: set.or(&regexes), tail, follows: Vec::new() });
+        return Some(LexemeRegex { regex: set.or(&regexes), tail, looking: Vec::new() });
     }
     if branches.len().saturating_mul(tree.nodes.len()) > TREE_NODES_MAX {
         report.error(RegexError::LazyQuantifier { fault: LazyFault::TooMany }, 0..0);
@@ -119,7 +142,7 @@ pub(super) fn lower_lexeme(
         }
         // Assertions before it decide nothing of where it ends.
         if is_plain {
-            ways.extend(all.into_iter().map(|(texts, follow)| (set.and(&[texts, closed]), follow)));
+            ways.extend(all.into_iter().map(|way| Way { texts: set.and(&[way.texts, closed]), ..way }));
             continue;
         }
         match shortest_ways(all, set) {
@@ -136,23 +159,29 @@ pub(super) fn lower_lexeme(
 fn lexeme(mut ways: Vec<Way>, set: &mut RegexSet) -> LexemeRegex {
     if ways.len() > 1 {
         let mut questions = Questions::new();
-        ways.retain(|way| !questions.is_empty(set, way.0));
+        ways.retain(|way| !questions.is_empty(set, way.texts));
     }
-    let plain: Vec<RegexId> = ways.iter().filter(|way| way.1.is_none()).map(|way| way.0).collect();
-    let follows = ways.into_iter().filter_map(|(texts, follow)| follow.map(|follow| (texts, follow))).collect();
-    LexemeRegex { regex: set.or(&plain), tail: None, follows }
+    let is_plain = |way: &Way| way.behind.is_none() && way.follow.is_none();
+    let plain: Vec<RegexId> = ways.iter().filter(|way| is_plain(way)).map(|way| way.texts).collect();
+    let looking = ways.into_iter().filter(|way| !is_plain(way));
+    let looking = looking.map(|Way { texts, behind, follow }| Looking { texts, behind, follow }).collect();
+    LexemeRegex { regex: set.or(&plain), tail: None, looking }
 }
 
 /// Of all these texts those of which none begins another. Where what follows one decides whether it is a match, nothing
 /// that may follow it then may be a part of a longer one: else that would be the match.
 fn shortest_ways(ways: Vec<Way>, set: &mut RegexSet) -> Result<Vec<Way>, RegexError> {
-    if let &[(texts, None)] = ways.as_slice() {
-        return Ok(vec![(set.shortest(texts), None)]);
+    if let &[way @ Way { follow: None, .. }] = ways.as_slice() {
+        return Ok(vec![Way { texts: set.shortest(way.texts), ..way }]);
     }
-    let all: Vec<RegexId> = ways.iter().map(|way| way.0).collect();
+    // Where what stands before them decides which of them are there, so it does which are the shortest.
+    if ways.iter().any(|way| way.behind != ways[0].behind) {
+        return Err(RegexError::LazyQuantifier { fault: LazyFault::Look });
+    }
+    let all: Vec<RegexId> = ways.iter().map(|way| way.texts).collect();
     let all = set.or(&all);
     let mut questions = Questions::new();
-    for &(texts, follow) in &ways {
+    for &Way { texts, follow, .. } in &ways {
         let Some(follow) = follow else { continue };
         let automaton = Automaton::new(set, follow).map_err(|fault| RegexError::Look { fault })?;
         let undecided = automaton.undecided(set);
@@ -163,7 +192,7 @@ fn shortest_ways(ways: Vec<Way>, set: &mut RegexSet) -> Result<Vec<Way>, RegexEr
         }
     }
     let shortest = set.shortest(all);
-    Ok(ways.into_iter().map(|(texts, follow)| (set.and(&[texts, shortest]), follow)).collect())
+    Ok(ways.into_iter().map(|way| Way { texts: set.and(&[way.texts, shortest]), ..way }).collect())
 }
 
 /// The regex of the tree, whose quantifiers are greedy or lazy alike; `None` if there is no tree or it has too many nodes.
@@ -175,7 +204,7 @@ pub(super) fn lower(
     report: &mut Report,
 ) -> Option<RegexId> {
     let ways = lower_ways(tree, options, limits, set, report, false)?;
-    Some(ways[0].0)
+    Some(ways[0].texts)
 }
 
 /// The same; with `follows`, what follows the texts may count. There is always one way.
@@ -188,8 +217,10 @@ fn lower_ways(
     follows: bool,
 ) -> Option<Vec<Way>> {
     let root = tree.root?;
-    let inner = if tree.infos[root].anchored { inner_anchors(tree, root, options) } else { Vec::new() };
-    let walks = tree.infos[root].looks || !inner.is_empty();
+    let anchors_look = follows && look::anchors_look(options);
+    let is_anchored = tree.infos[root].anchored;
+    let inner = if is_anchored { inner_anchors(tree, root, options, anchors_look) } else { Vec::new() };
+    let walks = tree.infos[root].looks || !inner.is_empty() || anchors_look && is_anchored;
     if !options.search || tree.crlf_lines {
         inner.into_iter().for_each(|(error, span)| report.error(error, span));
     }
@@ -224,7 +255,7 @@ fn lower_ways(
         }
         (Lowered::InContext(regexes), true) => search(&contexts, regexes, options, set),
     };
-    Some(vec![(regex, None)])
+    Some(vec![Way::plain(regex)])
 }
 
 /// The regex of a tree with assertions that are not at its edges.
@@ -261,7 +292,12 @@ fn walk(
 }
 
 /// The anchors that something else than anchors separates from the edge that they are about.
-fn inner_anchors(tree: &Tree, root: AstId, options: &RegexOptions) -> Vec<(RegexError, Range<usize>)> {
+fn inner_anchors(
+    tree: &Tree,
+    root: AstId,
+    options: &RegexOptions,
+    anchors_look: bool,
+) -> Vec<(RegexError, Range<usize>)> {
     let mut inner = Vec::new();
     /// Whether nothing stands before and after a node, or that it is repeated.
     #[derive(Clone, Copy)]
@@ -298,7 +334,10 @@ fn inner_anchors(tree: &Tree, root: AstId, options: &RegexOptions) -> Vec<(Regex
                     inner.push((RegexError::InnerAnchor { is_start, repeated: place.repeated }, span.clone()));
                 }
             }
-            Ast::Look { child, .. } => places[*child] = Place { start: false, end: false, repeated: false },
+            Ast::Look { child, behind, .. } => {
+                let (start, end) = (anchors_look && *behind, anchors_look && !*behind);
+                places[*child] = Place { start, end, repeated: false };
+            }
             _ => {}
         }
     }

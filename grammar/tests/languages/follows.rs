@@ -19,7 +19,7 @@ fn what_may_follow() {
         let options = RegexOptions::new(Dialect::Python);
         let lexeme = match parse_lexeme(&pattern, &map, &options, &Limits::default(), &mut set, &mut Vec::new()) {
             Ok(lexeme) => lexeme,
-            // Word boundaries at its start, and look-aheads in repetitions.
+            // Look-aheads in repetitions.
             Err(errors) => {
                 assert!(errors.iter().all(|error| error.code == "R023"), "{pattern:?}: {errors:?}");
                 refused += 1;
@@ -27,15 +27,19 @@ fn what_may_follow() {
             }
         };
         compared += 1;
-        open += usize::from(!lexeme.follows.is_empty());
+        open += usize::from(!lexeme.looking.is_empty());
         for text in &texts {
             for cut in 0..=text.len() {
                 let (text, rest) = text.split_at(cut);
                 let is = |regex, text: &str| matches(&set, regex, text.as_bytes());
+                let is_around = |around: Option<_>, text: &str| around.is_none_or(|around| is(around, text));
+                let mut ways = lexeme.looking.iter().filter(|way| is_around(way.behind, ""));
                 let found =
-                    is(lexeme.regex, text) || lexeme.follows.iter().any(|way| is(way.0, text) && is(way.1, rest));
+                    is(lexeme.regex, text) || ways.any(|way| is(way.texts, text) && is_around(way.follow, rest));
                 let expected = expected.next() == Some('1');
-                if found != expected {
+                // An oddity of Python before 3.14: no `\B` in the empty text.
+                let is_odd = text.is_empty() && rest.is_empty() && pattern.contains("\\B");
+                if found != expected && !is_odd {
                     wrong.push(format!("{pattern:?} on {text:?} before {rest:?}: should be {expected}"));
                 }
             }

@@ -17,11 +17,13 @@ fn the_first_match() {
         let map = TextMap::verbatim(SourceId(0), 0);
         let options = RegexOptions::new(Dialect::Python);
         match parse_lexeme(&pattern, &map, &options, &Limits::default(), &mut set, &mut Vec::new()) {
-            Ok(LexemeRegex { regex, follows, .. }) => {
+            Ok(LexemeRegex { regex, looking, .. }) => {
                 compared += 1;
-                // For look-aheads the text ends where it does.
-                let ends = follows.iter().filter(|(_, follow)| set.info(*follow).nullable).map(|way| way.0);
-                let ways: Vec<_> = ends.chain([regex]).collect();
+                // For look-around the text begins and ends where it does.
+                let is_here = |around: Option<_>| around.is_none_or(|around| set.info(around).nullable);
+                let here = looking.iter().filter(|way| is_here(way.behind) && is_here(way.follow));
+                let ends: Vec<_> = here.map(|way| way.texts).collect();
+                let ways: Vec<_> = ends.into_iter().chain([regex]).collect();
                 let regex = set.or(&ways);
                 for (text, expected) in texts.iter().zip(expected.chars()) {
                     if matches(&set, regex, text.as_bytes()) != (expected == '1') {

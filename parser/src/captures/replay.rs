@@ -9,8 +9,7 @@ use super::chart::{Chart, Frontier, Live, NodeId};
 use crate::cfg::{DOT_ACCEPT, LexemeId};
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
-use crate::lexer::arena::Expr;
-use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, NO_LEXEMES, StateKind};
+use crate::lexer::states::{DEAD, Guard, LexStateId, LexemeSetId, NO_LEXEMES, StateKind};
 use crate::machine::{Machine, REREAD_DEPTH_MAX, Thread};
 use crate::matcher::{Event, EventKind};
 
@@ -27,8 +26,8 @@ struct Group {
 struct Reached {
     set: SetId,
     nodes: Vec<NodeId>,
-    /// What may follow, by look-aheads.
-    guard: Expr,
+    /// What look-around knows there.
+    guard: Guard,
     /// Empty if the nodes are where the lexemes began that the set expects.
     lexemes: Vec<LexemeId>,
 }
@@ -61,7 +60,7 @@ impl<'a> Replay<'a> {
         machine.sets.token_now = 0;
         machine.tape.set(0, Vec::new());
         let set = machine.sets.start(&mut machine.lexer)?;
-        let lex = machine.sets.start_state(set, &mut machine.lexer)?;
+        let lex = machine.guarded_start(set, machine.outset())?;
         let chart = Chart::new(machine)?;
         let groups = vec![Group { lex, set, nodes: vec![NodeId(0)] }];
         Ok(Self { chart, depth: 0, token: 0, groups, pos: 0, hidden: Vec::new() })
@@ -214,13 +213,13 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn fresh(&mut self, set: SetId, guard: Expr, nodes: Vec<NodeId>) -> Result<Group, Fault> {
+    fn fresh(&mut self, set: SetId, guard: Guard, nodes: Vec<NodeId>) -> Result<Group, Fault> {
         let lex = self.chart.machine.guarded_start(set, guard)?;
         Ok(Group { lex, set, nodes })
     }
 
     /// Groups where only certain texts may follow.
-    fn guard(&mut self, mut groups: Vec<Group>, guard: Expr) -> Result<Vec<Group>, Fault> {
+    fn guard(&mut self, mut groups: Vec<Group>, guard: Guard) -> Result<Vec<Group>, Fault> {
         for group in &mut groups {
             group.lex = self.chart.machine.lexer.guarded(group.lex, guard)?;
         }
@@ -274,7 +273,7 @@ impl<'a> Replay<'a> {
         if !cfg.has_hidden {
             let lexemes = machine.lexer.lexemes(ends).to_vec();
             let set = self.scan(group, ends)?;
-            return Ok((Vec::new(), Some(Reached { set, nodes: group.nodes.clone(), guard: Expr::ALL, lexemes })));
+            return Ok((Vec::new(), Some(Reached { set, nodes: group.nodes.clone(), guard: Guard::NONE, lexemes })));
         }
         let stop_text = |id: LexemeId| {
             cfg.lexemes[id].tail.as_ref().filter(|tail| tail.hidden).and_then(|tail| tail.literal.as_deref())
@@ -293,7 +292,8 @@ impl<'a> Replay<'a> {
             let after = self.scan(group, alone)?;
             let machine = &mut *self.chart.machine;
             let text = stop_text(stop).expect("a stop");
-            if machine.is_reread(self.depth, after, text)? {
+            let guard = Guard::after(machine.lexer.guard(group.lex).past);
+            if machine.is_reread(self.depth, after, guard, text)? {
                 read_again.extend(self.read_again(group, stop, after, text, pos)?);
             } else {
                 set = machine.sets.union(set, after)?;
@@ -301,7 +301,7 @@ impl<'a> Replay<'a> {
             }
         }
         let reached =
-            (set != NO_SET).then(|| Reached { set, nodes: group.nodes.clone(), guard: Expr::ALL, lexemes: ended });
+            (set != NO_SET).then(|| Reached { set, nodes: group.nodes.clone(), guard: Guard::NONE, lexemes: ended });
         Ok((read_again, reached))
     }
 
@@ -316,9 +316,10 @@ impl<'a> Replay<'a> {
     ) -> Result<Vec<Group>, Fault> {
         debug_assert!(self.depth < REREAD_DEPTH_MAX, "the machine reads no deeper");
         let began = pos - text.len();
-        let reached = Reached { set: after, nodes: group.nodes.clone(), guard: Expr::ALL, lexemes: vec![stop] };
+        let guard = Guard::after(self.chart.machine.lexer.guard(group.lex).past);
+        let reached = Reached { set: after, nodes: group.nodes.clone(), guard, lexemes: vec![stop] };
         let node = self.node(&[reached], began, pos)?;
-        let mut groups = vec![self.fresh(after, Expr::ALL, vec![node])?];
+        let mut groups = vec![self.fresh(after, guard, vec![node])?];
         self.depth += 1;
         self.chart.machine.tape.truncate(began);
         for (at, &byte) in text.iter().enumerate() {
@@ -333,8 +334,8 @@ impl<'a> Replay<'a> {
     fn step_exact(&mut self, groups: Vec<Group>, byte: u8, pos: usize) -> Result<Vec<Group>, Fault> {
         let mut next = Vec::with_capacity(groups.len() + 1);
         let mut agenda = groups;
-        // By what may follow.
-        let mut ended: Vec<(Expr, SetId, Vec<Reached>)> = Vec::new();
+        // By what look-around knows.
+        let mut ended: Vec<(Guard, SetId, Vec<Reached>)> = Vec::new();
         while let Some(group) = agenda.pop() {
             let goes_on = self.goes_on(&group, byte)?;
             let machine = &mut *self.chart.machine;
@@ -425,8 +426,7 @@ impl<'a> Replay<'a> {
             }
         }
         // The text ends here for all look-aheads.
-        let arena = self.chart.machine.lexer.arena();
-        boundary.retain(|reached| reached.guard == Expr::ALL || arena.nullable(reached.guard));
+        boundary.retain(|reached| self.chart.machine.may_end(reached.guard));
         Ok(boundary)
     }
 
@@ -462,7 +462,8 @@ impl<'a> Replay<'a> {
             }
         }
         for (set, nodes) in begun {
-            let group = self.fresh(set, Expr::ALL, nodes)?;
+            let outset = self.chart.machine.outset();
+            let group = self.fresh(set, outset, nodes)?;
             self.groups.push(group);
         }
         let groups = std::mem::take(&mut self.groups);

@@ -77,6 +77,7 @@ struct LexemeKey {
     ignored_by: Option<GrammarId>,
     competes: bool,
     follow: Option<RegexId>,
+    behind: Option<RegexId>,
     recorded: bool,
 }
 
@@ -141,6 +142,7 @@ pub(crate) fn lower(
         has_hidden: lexemes.iter().any(|lexeme| lexeme.tail.as_ref().is_some_and(|tail| tail.hidden)),
         has_automata: nonterminals.iter().any(|nonterminal| nonterminal.automaton.is_some()),
         has_follows: lexemes.iter().any(|lexeme| lexeme.follow.is_some()),
+        has_behinds: lexemes.iter().any(|lexeme| lexeme.behind.is_some()),
         has_recorded: lexemes.iter().any(|lexeme| lexeme.recorded),
         empty_lexemes: Vec::new(),
         regexes,
@@ -291,7 +293,8 @@ impl<'a> Lowering<'a> {
         let grammar = &self.linked.grammars[context.grammar];
         let terminal = &grammar.terminals[id];
         let regex = self.regexes.import(&grammar.regexes, terminal.regex);
-        let is_plain = !terminal.lazy && terminal.tail.is_none() && terminal.follow.is_none();
+        let looks = terminal.follow.is_some() || terminal.behind.is_some();
+        let is_plain = !terminal.lazy && terminal.tail.is_none() && !looks;
         if !is_plain || self.regexes.info(regex).len_max == Some(0) {
             return None;
         }
@@ -305,6 +308,7 @@ impl<'a> Lowering<'a> {
             ignored_by: None,
             competes: self.competes(context.grammar),
             follow: None,
+            behind: None,
             recorded: true,
         };
         Some(self.lexeme(key, terminal.name.clone(), terminal.span))
@@ -360,6 +364,7 @@ impl<'a> Lowering<'a> {
                 && !terminal.lazy
                 && terminal.tail.is_none()
                 && terminal.follow.is_none()
+                && terminal.behind.is_none()
             {
                 groups.entry((terminal.priority, terminal.is_literal, run)).or_default().push(index);
             }
@@ -390,6 +395,7 @@ impl<'a> Lowering<'a> {
                 ignored_by: None,
                 competes: self.competes(context.grammar),
                 follow: None,
+                behind: None,
                 recorded: false,
             };
             let lexeme = self.lexeme(key, format!("{}{more}", names.join(" | ")), terminals[0].span);
@@ -559,6 +565,7 @@ impl<'a> Lowering<'a> {
                 ignored_by: None,
                 competes: self.competes(context.grammar),
                 follow: terminal.follow.map(|follow| self.regexes.import(&grammar.regexes, follow)),
+                behind: terminal.behind.map(|behind| self.regexes.import(&grammar.regexes, behind)),
                 recorded: false,
             };
             Some((self.lexeme(key, terminal.name.clone(), terminal.span), optional))
@@ -631,6 +638,7 @@ impl<'a> Lowering<'a> {
             ignored_by: key.ignored_by,
             competes: key.competes,
             follow: key.follow,
+            behind: key.behind,
             recorded: key.recorded,
             but_for,
         });
@@ -680,6 +688,7 @@ impl<'a> Lowering<'a> {
                     ignored_by: Some(id),
                     competes: self.competes(id),
                     follow: terminal.follow.map(|follow| self.regexes.import(&grammar.regexes, follow)),
+                    behind: terminal.behind.map(|behind| self.regexes.import(&grammar.regexes, behind)),
                     recorded: false,
                 };
                 lexemes.push(self.lexeme(key, terminal.name.clone(), terminal.span));

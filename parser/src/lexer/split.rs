@@ -5,7 +5,7 @@
 use larkspur_grammar::LexerMode;
 
 use super::arena::Expr;
-use super::states::{EXCEPTED, LexStateId, Lexer, Rest, StateKey, StateKind};
+use super::states::{EXCEPTED, Guard, LexStateId, Lexer, Rest, StateKey, StateKind};
 use crate::cfg::{LexemeId, Pattern};
 
 /// What is left of a lexeme.
@@ -28,7 +28,7 @@ impl Lexer {
             let info = &self.cfg.lexemes[lexeme];
             !info.competes && info.ignored_by.is_none() && info.follow.is_none()
         };
-        let is_free = self.mode() == LexerMode::Exact && *guard == Expr::ALL && *kind != StateKind::LazyEnd;
+        let is_free = self.mode() == LexerMode::Exact && *guard == Guard::NONE && *kind != StateKind::LazyEnd;
         if !is_free || !entries.iter().all(is_independent) {
             return None;
         }

@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arena::{Arena, Expr, ExprRow};
 use super::exceptions::{NO_TEXTS, TrieId, Tries};
+use super::past::{Past, Pasts};
 use crate::cfg::{Cfg, LexemeId, Pattern};
 use crate::error::Fault;
 
@@ -46,8 +47,25 @@ pub(super) const EXCEPTED: Rest = 1 << 31;
 pub(super) struct StateKey {
     pub entries: Box<[(LexemeId, Rest)]>,
     pub kind: StateKind,
+    pub guard: Guard,
+}
+
+/// What look-around knows at a place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Guard {
     /// What the text that follows must be, by what look-aheads of lexemes that have ended saw; [`Expr::ALL`] is any.
-    pub guard: Expr,
+    pub owed: Expr,
+    /// What look-behinds need to know of the text before; [`Past::NONE`] in grammars without.
+    pub past: Past,
+}
+
+impl Guard {
+    /// Anything may follow, and what was before does not count.
+    pub const NONE: Guard = Guard { owed: Expr::ALL, past: Past::NONE };
+    /// Anything may follow.
+    pub fn after(past: Past) -> Self {
+        Guard { past, ..Guard::NONE }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -71,10 +89,12 @@ pub(crate) struct LexState {
     pub ends: LexemeSetId,
     /// Whether one of those is ignored text.
     ends_ignored: bool,
-    /// Whether what is live may lead nowhere: all of it is ignored text, which is taken whole, or ends only before certain
-    /// texts, or only certain texts may follow.
+    /// Whether what is live is bound to what follows: all of it is ignored text, which is taken whole, or ends only before
+    /// certain texts, or only certain texts may follow.
+    pub is_bound: bool,
+    /// Whether what is live may lead nowhere: it is bound, or what the grammar needs next may not begin after it.
     pub may_be_stuck: bool,
-    /// Whether what follows the lexemes that end here may depend on look-aheads.
+    /// Whether what follows the lexemes that end here may depend on look-around.
     pub looks_ahead: bool,
     /// Whether a lexeme is live that [competes](crate::cfg::Lexeme::competes).
     pub competes: bool,
@@ -86,8 +106,8 @@ pub(crate) struct LexState {
     surely_grows: bool,
 }
 
-/// Something with what the text that follows must be; [`Expr::ALL`] is any.
-pub(crate) type Guarded<T> = (Expr, T);
+/// Something with what look-around knows where it stands.
+pub(crate) type Guarded<T> = (Guard, T);
 
 /// Lexemes that end together, with what may then follow; most often anything.
 pub(crate) enum Ends {
@@ -165,7 +185,9 @@ pub(crate) struct Lexer {
     /// [`Lexer::by_follow`].
     by_follow: FxHashMap<(LexStateId, LexemeSetId), Arc<[Guarded<LexemeSetId>]>>,
     /// [`Lexer::guarded`].
-    guarded: FxHashMap<(LexStateId, Expr), LexStateId>,
+    guarded: FxHashMap<(LexStateId, Guard), LexStateId>,
+    /// What look-behinds know of the text so far.
+    pub pasts: Pasts,
     /// Whether everything matches.
     is_all: FxHashMap<Expr, bool>,
     /// States with counts clamped: see [`Lexer::clamped`].
@@ -209,7 +231,9 @@ impl Lexer {
                 });
             }
         }
+        let pasts = Pasts::new(&cfg, &arena)?;
         let mut lexer = Self {
+            pasts,
             cfg,
             arena,
             limits: limits.clone(),
@@ -238,7 +262,7 @@ impl Lexer {
             no_texts: Arc::new([]),
         };
         lexer.lexeme_set(&[]);
-        let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside, guard: Expr::ALL };
+        let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside, guard: Guard::NONE };
         lexer.intern(dead)?;
         lexer.leave_out()?;
         Ok(lexer)
@@ -326,7 +350,7 @@ impl Lexer {
     /// The state in which each of `lexemes` (sorted) is whole.
     pub fn start(&mut self, lexemes: &[LexemeId]) -> Result<LexStateId, Fault> {
         let entries = lexemes.iter().map(|&lexeme| (lexeme, self.initial[lexeme])).collect();
-        self.intern(StateKey { entries, kind: StateKind::Fresh, guard: Expr::ALL })
+        self.intern(StateKey { entries, kind: StateKind::Fresh, guard: Guard::NONE })
     }
 
     pub(super) fn key(&self, id: LexStateId) -> &StateKey {
@@ -336,14 +360,14 @@ impl Lexer {
     /// The state of a single lexeme.
     pub fn single(&mut self, entry: (LexemeId, Rest), is_fresh: bool) -> Result<LexStateId, Fault> {
         let kind = if is_fresh { StateKind::Fresh } else { StateKind::Inside };
-        self.intern(StateKey { entries: [entry].into(), kind, guard: Expr::ALL })
+        self.intern(StateKey { entries: [entry].into(), kind, guard: Guard::NONE })
     }
 
     /// The state in which this is left of lexemes.
     pub fn start_with(&mut self, mut entries: Vec<(LexemeId, Rest)>) -> Result<LexStateId, Fault> {
         entries.sort_unstable();
         entries.dedup();
-        self.intern(StateKey { entries: entries.into(), kind: StateKind::Fresh, guard: Expr::ALL })
+        self.intern(StateKey { entries: entries.into(), kind: StateKind::Fresh, guard: Guard::NONE })
     }
 
     /// For a state of several lexemes, the states of those that are regexes, each alone. `None` if it is of one only, or
@@ -705,7 +729,7 @@ impl Lexer {
     /// Lexemes that end in a state, by what may then follow.
     pub fn by_follow(&mut self, id: LexStateId, ends: LexemeSetId) -> Result<Ends, Fault> {
         if !self.states[id].looks_ahead {
-            return Ok(Ends::One([(Expr::ALL, ends)]));
+            return Ok(Ends::One([(Guard::NONE, ends)]));
         }
         if let Some(known) = self.by_follow.get(&(id, ends)) {
             return Ok(Ends::Many(known.clone()));
@@ -713,38 +737,50 @@ impl Lexer {
         let guard = self.states[id].key.guard;
         let mut groups: Vec<(Expr, Vec<LexemeId>)> = Vec::new();
         for &lexeme in &self.lexeme_sets[ends].to_vec() {
-            let both = self.both(guard, self.follows[lexeme.index()])?;
+            let follow = self.follows.get(lexeme.index()).copied().unwrap_or(Expr::ALL);
+            let both = self.both(guard.owed, follow)?;
             match groups.iter_mut().find(|(follow, _)| *follow == both) {
                 _ if both == Expr::NOTHING => {}
                 Some((_, lexemes)) => lexemes.push(lexeme),
                 None => groups.push((both, vec![lexeme])),
             }
         }
-        let groups: Arc<[_]> = groups.into_iter().map(|(follow, ends)| (follow, self.lexeme_set(&ends))).collect();
+        let groups: Arc<[_]> =
+            groups.into_iter().map(|(owed, ends)| (Guard { owed, ..guard }, self.lexeme_set(&ends))).collect();
         self.by_follow.insert((id, ends), groups.clone());
         Ok(Ends::Many(groups))
     }
 
-    /// The state in which besides only these texts may follow; [`DEAD`] if none is left.
-    pub fn guarded(&mut self, id: LexStateId, guard: Expr) -> Result<LexStateId, Fault> {
-        if guard == Expr::ALL {
+    /// The state in which besides only these texts may follow; [`DEAD`] if none is left. Where lexemes begin, those are left
+    /// out that do not begin after what was before; a state further on knows that itself.
+    pub fn guarded(&mut self, id: LexStateId, guard: Guard) -> Result<LexStateId, Fault> {
+        if guard == Guard::NONE {
             return Ok(id);
         }
         if let Some(&known) = self.guarded.get(&(id, guard)) {
             return Ok(known);
         }
         let key = self.states[id].key.clone();
-        let both = self.both(key.guard, guard)?;
-        let next = match both {
+        let owed = self.both(key.guard.owed, guard.owed)?;
+        let past = if key.guard.past == Past::NONE { guard.past } else { key.guard.past };
+        let begins = key.guard.past != past && key.kind == StateKind::Fresh;
+        let next = match owed {
             Expr::NOTHING => DEAD,
-            _ => self.intern(StateKey { entries: key.entries.clone(), kind: key.kind, guard: both })?,
+            _ => {
+                let mut entries = key.entries.to_vec();
+                if begins {
+                    let arena = &self.arena;
+                    entries.retain(|&(lexeme, _)| self.pasts.may_begin(past, lexeme, arena));
+                }
+                self.intern(StateKey { entries: entries.into(), kind: key.kind, guard: Guard { owed, past } })?
+            }
         };
         self.guarded.insert((id, guard), next);
         Ok(next)
     }
 
-    /// What may follow in a state.
-    pub fn guard(&self, id: LexStateId) -> Expr {
+    /// What look-around knows in a state.
+    pub fn guard(&self, id: LexStateId) -> Guard {
         self.states[id].key.guard
     }
 
@@ -756,12 +792,29 @@ impl Lexer {
         }
     }
 
-    /// What may follow after a byte.
-    fn guard_after(&mut self, guard: Expr, byte: u8) -> Result<Expr, Fault> {
-        if guard == Expr::ALL {
-            return Ok(guard);
+    /// What look-around knows after a byte.
+    fn guard_after(&mut self, guard: Guard, byte: u8) -> Result<Guard, Fault> {
+        Ok(Guard { owed: self.owed_after(guard.owed, byte)?, past: self.past_after(guard.past, byte)? })
+    }
+
+    fn past_after(&mut self, past: Past, byte: u8) -> Result<Past, Fault> {
+        if past == Past::NONE {
+            return Ok(past);
         }
-        let next = self.expr_row(guard)?.next(byte);
+        if let Some(known) = self.pasts.known_after(past, byte) {
+            return Ok(known);
+        }
+        let exprs = self.pasts.exprs(past).to_vec();
+        let next =
+            exprs.into_iter().map(|expr| Ok(self.expr_row(expr)?.next(byte))).collect::<Result<Vec<_>, Fault>>()?;
+        self.pasts.step(past, byte, next, self.limits.lexer_states_max)
+    }
+
+    fn owed_after(&mut self, owed: Expr, byte: u8) -> Result<Expr, Fault> {
+        if owed == Expr::ALL {
+            return Ok(owed);
+        }
+        let next = self.expr_row(owed)?.next(byte);
         let is_all = match self.is_all.get(&next) {
             Some(&known) => known,
             None => {
@@ -797,18 +850,18 @@ impl Lexer {
                 matched.push(lexeme);
             }
         }
-        let surely_grows = !all_match && key.guard == Expr::ALL && key.kind != StateKind::LazyEnd;
+        let surely_grows = !all_match && key.guard == Guard::NONE && key.kind != StateKind::LazyEnd;
         let ends = if key.kind == StateKind::LazyEnd { matched.clone() } else { self.ends(&matched) };
         let is_mixed = self.cfg.mode == LexerMode::Exact;
         let competes = is_mixed && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].competes);
         let records = self.cfg.has_recorded && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].recorded);
         let has_follow = |lexeme: LexemeId| self.follows.get(lexeme.index()).is_some_and(|&follow| follow != Expr::ALL);
-        let is_guarded = key.guard != Expr::ALL;
-        let looks_ahead = is_guarded || self.cfg.has_follows && matched.iter().any(|&lexeme| has_follow(lexeme));
+        let is_guarded = key.guard.owed != Expr::ALL;
+        let looks_ahead =
+            key.guard != Guard::NONE || self.cfg.has_follows && matched.iter().any(|&lexeme| has_follow(lexeme));
         // What recorded texts lead to is not asked.
-        let may_be_stuck = !competes
-            && !records
-            && !key.entries.is_empty()
+        let is_asked = !competes && !records && !key.entries.is_empty();
+        let is_bound = is_asked
             && (is_guarded
                 || key.entries.iter().all(|&(lexeme, _)| {
                     self.cfg.lexemes[lexeme].ignored_by.is_some() || self.cfg.has_follows && has_follow(lexeme)
@@ -823,7 +876,8 @@ impl Lexer {
             is_late,
             matched: self.lexeme_set(&matched),
             ends: self.lexeme_set(&ends),
-            may_be_stuck,
+            is_bound,
+            may_be_stuck: is_bound || is_asked && self.cfg.has_behinds,
             looks_ahead,
             competes,
             key: Arc::new(key),
@@ -879,8 +933,12 @@ impl Lexer {
         }
         literals.sort_unstable();
         let mut literals = &literals[..];
-        let guard = if key.guard == Expr::ALL { None } else { Some(self.expr_row(key.guard)?) };
-        let class_of = common_classes(regexes.iter().map(|regex| &regex.1).chain(&guard));
+        let mut around: Vec<Arc<ExprRow>> = Vec::new();
+        let owed = Some(key.guard.owed).filter(|&owed| owed != Expr::ALL);
+        for expr in owed.into_iter().chain(self.pasts.exprs(key.guard.past).to_vec()) {
+            around.push(self.expr_row(expr)?);
+        }
+        let class_of = common_classes(regexes.iter().map(|regex| &regex.1).chain(&around));
         let mut by_class = [None; 256];
         for byte in 0..=255u8 {
             let class = usize::from(class_of[usize::from(byte)]);
@@ -926,8 +984,8 @@ impl Lexer {
     }
 
     /// The state of these entries after a byte: lazy lexemes that match end all others that compete with them.
-    fn enter(&mut self, mut entries: Vec<(LexemeId, Rest)>, guard: Expr) -> Result<LexStateId, Fault> {
-        if entries.is_empty() || guard == Expr::NOTHING {
+    fn enter(&mut self, mut entries: Vec<(LexemeId, Rest)>, guard: Guard) -> Result<LexStateId, Fault> {
+        if entries.is_empty() || guard.owed == Expr::NOTHING {
             return Ok(DEAD);
         }
         let cfg = self.cfg.clone();

@@ -4,11 +4,11 @@ use larkspur_grammar::LexerMode;
 use rustc_hash::FxHashSet;
 
 use super::{Cursor, Machine, Thread};
-use crate::cfg::{DOT_END, DotId, NonterminalId};
+use crate::cfg::{DOT_END, DotId, LexemeId, NonterminalId};
 use crate::earley::closure::{Owner, sets_ignored};
 use crate::earley::sets::{Item, Kernel, Mark, NO_SET, ParamId, SetId};
 use crate::error::Fault;
-use crate::lexer::states::{DEAD, StateKind};
+use crate::lexer::states::{DEAD, Guard, StateKind};
 
 /// What the end of scopes makes of one set.
 struct Cut {
@@ -43,7 +43,7 @@ impl Machine {
         }
         match self.cursor(threads)? {
             Some(cursor) => Ok(cursor),
-            None => Ok(Cursor(self.fresh(NO_SET)?)),
+            None => Ok(Cursor(self.fresh_guarded(NO_SET, Guard::NONE)?)),
         }
     }
 
@@ -85,6 +85,8 @@ impl Machine {
             let lex = if self.lexer.state(thread.lex).records {
                 let text = self.tape.from(thread.began);
                 let lex = self.lexer.run(closure.start, text)?;
+                let live: Vec<LexemeId> = self.lexer.live_lexemes(thread.lex).collect();
+                let lex = self.lexer.retain(lex, |lexeme| live.contains(&lexeme))?;
                 let lex = self.sets.without_left_out(set, lex, text, &mut self.lexer)?;
                 self.lexer.guarded(lex, self.lexer.guard(thread.lex))?
             } else {

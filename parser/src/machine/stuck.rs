@@ -3,13 +3,15 @@
 //! Ignored text is taken whole: it ends only before a byte that does not go on with it. If all that may follow begins
 //! with bytes that do go on, it can never end, and a token must not lead into it. Likewise a lexeme whose look-ahead sees
 //! beyond it: what may follow in the grammar may never be what it wants. Where something else is live besides, the way out
-//! is known: what the grammar needs can follow that.
+//! is known: what the grammar needs can follow that, unless look-behinds say where that may begin; then there must be a way to
+//! the next lexeme.
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
 use super::{Machine, Thread};
+use crate::cfg::LexemeId;
 use crate::error::Fault;
 use crate::lexer::states::{DEAD, NO_LEXEMES};
 
@@ -26,6 +28,10 @@ impl Machine {
         }
         let mut visited: FxHashSet<Thread> = FxHashSet::default();
         let mut agenda = VecDeque::from([thread]);
+        if self.cfg.has_behinds && self.leads_to_anywhere(thread)? {
+            self.leads_on.insert(thread, true);
+            return Ok(true);
+        }
         let items_before = self.sets.item_count();
         let mut found = false;
         while let Some(at) = agenda.pop_front() {
@@ -45,11 +51,38 @@ impl Machine {
         Ok(found)
     }
 
+    /// Whether behind a lexeme that is not bound another one may stand that begins anywhere, or a token letter, or nothing.
+    /// Spares a search through the lexeme's texts.
+    fn leads_to_anywhere(&mut self, thread: Thread) -> Result<bool, Fault> {
+        if self.lexer.state(thread.lex).is_bound {
+            return Ok(false);
+        }
+        let cfg = self.cfg.clone();
+        let is_free = |lexeme: LexemeId| {
+            let lexeme = &cfg.lexemes[lexeme];
+            lexeme.ignored_by.is_none() && lexeme.follow.is_none()
+        };
+        let live: Vec<LexemeId> = self.lexer.live_lexemes(thread.lex).filter(|&lexeme| is_free(lexeme)).collect();
+        for lexeme in live {
+            let ends = self.lexer.lexeme_set(&[lexeme]);
+            let set = self.scan(thread, ends)?;
+            let closure = self.sets.closure(set, &mut self.lexer)?;
+            let begins_anywhere = |lexeme: LexemeId| is_free(lexeme) && cfg.lexemes[lexeme].behind.is_none();
+            if closure.accepts
+                || !closure.token_scans.is_empty()
+                || self.lexer.live_lexemes(closure.start).any(begins_anywhere)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether the thread ends right here or leads to one that is not stuck; otherwise adds where it can go.
     fn leads_on_at(&mut self, at: Thread, agenda: &mut VecDeque<Thread>) -> Result<bool, Fault> {
         let ends = self.lexer.state(at.lex).ends;
         for &(guard, ends) in self.lexer.by_follow(at.lex, ends)?.iter() {
-            if ends == NO_LEXEMES || !self.lexer.arena().nullable(guard) {
+            if ends == NO_LEXEMES || !self.may_end(guard) {
                 continue;
             }
             let set = self.scan(at, ends)?;
@@ -76,12 +109,12 @@ impl Machine {
                 // Without ignored text first: it is most often enough, and fewer states.
                 let start = self.lexer.guarded(closure.start_unignored, guard)?;
                 let lex = self.lexer.next(start, byte)?;
-                if lex != DEAD && !self.lexer.state(lex).may_be_stuck {
+                if lex != DEAD && !self.lexer.state(lex).is_bound {
                     return Ok(true);
                 }
                 let start = self.lexer.guarded(closure.start, guard)?;
                 let lex = self.lexer.next(start, byte)?;
-                if lex != DEAD && !self.lexer.state(lex).may_be_stuck {
+                if lex != DEAD && !self.lexer.state(lex).is_bound {
                     return Ok(true);
                 }
                 if lex != DEAD {

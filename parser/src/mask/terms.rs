@@ -20,9 +20,8 @@ use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
 use super::work::Work;
 use crate::cfg::LexemeId;
 use crate::error::Fault;
-use crate::lexer::arena::Expr;
 use crate::lexer::split::{Entry, Split};
-use crate::lexer::states::{ASK, DEAD, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
+use crate::lexer::states::{ASK, DEAD, Guard, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
 use crate::slicer::{Contained, PieceNode, Slicer};
 use beside::{Besides, View, WIDE};
 
@@ -224,7 +223,7 @@ impl Terms {
                 let ended = lexer.lexeme_set(&[entry.0]);
                 let end = shared.end.as_ref().map(|(piece, nodes)| {
                     self.pieces.entry(*piece).or_insert_with(|| nodes.clone());
-                    ((Expr::ALL, ended), *piece)
+                    ((Guard::NONE, ended), *piece)
                 });
                 let (inside, late) = (shared.inside.clone(), shared.late.clone());
                 let lexeme = Some(entry.0);

@@ -83,6 +83,8 @@ pub struct Lexeme {
     pub only_empty: bool,
     /// What the text behind it must be.
     pub follow: Option<Re>,
+    /// What the text before it must be, from the last token letter on.
+    pub behind: Option<Re>,
 }
 
 /// The end of a lexeme with `stop` or `suffix`.
@@ -267,6 +269,7 @@ impl Symbols {
             tail,
             competes: grammar.options.lexer == LexerMode::Longest,
             follow: terminal.follow.map(|follow| regexes.import(&grammar.regexes, follow)),
+            behind: terminal.behind.map(|behind| regexes.import(&grammar.regexes, behind)),
         }
     }
 
@@ -277,6 +280,10 @@ impl Symbols {
     /// Whether some lexeme ends only before certain texts.
     pub fn has_follows(&self) -> bool {
         self.lexemes.borrow().iter().any(|lexeme| lexeme.follow.is_some())
+    }
+    /// Whether some lexeme begins only after certain texts.
+    pub fn has_behinds(&self) -> bool {
+        self.lexemes.borrow().iter().any(|lexeme| lexeme.behind.is_some())
     }
     /// A lexeme.
     pub fn lexeme(&self, id: LexemeId) -> Rc<Lexeme> {

@@ -4,9 +4,8 @@ use larkspur_toktrie::{ROOT, TokenTrie};
 
 use super::{ALL, Draft, PieceId, Term, Terms, gather};
 use crate::error::Fault;
-use crate::lexer::arena::Expr;
 use crate::lexer::split::Entry;
-use crate::lexer::states::Lexer;
+use crate::lexer::states::{Guard, Lexer};
 use crate::mask::work::Work;
 use crate::slicer::{PieceNode, Slicer};
 
@@ -26,7 +25,7 @@ impl Terms {
         for &literal in literals {
             if !is_fresh && lexer.is_literal_end(literal) {
                 let ended = lexer.lexeme_set(&[literal.0]);
-                draft.end((Expr::ALL, ended)).extend(nodes.iter().copied());
+                draft.end((Guard::NONE, ended)).extend(nodes.iter().copied());
             }
         }
         if piece == ALL {
@@ -50,7 +49,7 @@ impl Terms {
             draft.tokens.extend(trie.token(at));
             if lexer.is_literal_end(literal) {
                 let ended = lexer.lexeme_set(&[literal.0]);
-                draft.end((Expr::ALL, ended)).extend(trie.children(at).map(|child| root + child));
+                draft.end((Guard::NONE, ended)).extend(trie.children(at).map(|child| root + child));
             }
             let enter = |(byte, next)| trie.child(at, byte).map(|node| (root + node, next));
             agenda.extend(lexer.literal_children(literal).into_iter().filter_map(enter));

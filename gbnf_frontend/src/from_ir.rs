@@ -20,10 +20,24 @@ const REFUSALS_MAX: usize = 100;
 /// What GBNF has no words for, and where it stands.
 pub type Refusal = (Span, &'static str);
 
-/// Writes what is reached of a linked grammar. Errors: everything that cannot be written.
-pub fn from_ir(linked: &LinkedGrammar, limits: &Limits) -> Result<Converted, Vec<Refusal>> {
+/// A comment of the text that a grammar was read from, without its sign.
+#[derive(Clone, Debug)]
+pub struct Comment {
+    /// Where it stands.
+    pub span: Span,
+    /// Whether nothing but blanks stands before it in its line: then it is about what comes next.
+    pub is_alone: bool,
+    /// What it says; one line.
+    pub text: String,
+}
+
+/// Writes what is reached of a linked grammar, with the comments (in order) that stand before a definition or in it. Errors:
+/// everything that cannot be written.
+pub fn from_ir(linked: &LinkedGrammar, comments: &[Comment], limits: &Limits) -> Result<Converted, Vec<Refusal>> {
+    let (comments, last_comments) = comments_of(linked, comments);
     let mut writer = Writer {
         linked,
+        comments,
         size_max: limits.source_bytes_max,
         refusals: Vec::new(),
         notes: Vec::new(),
@@ -33,6 +47,7 @@ pub fn from_ir(linked: &LinkedGrammar, limits: &Limits) -> Result<Converted, Vec
         out: String::new(),
     };
     writer.grammar();
+    last_comments.iter().for_each(|text| writer.comment(text));
     writer.refusals.sort_unstable_by_key(|&(span, reason)| (span.start, span.end, reason));
     writer.refusals.dedup();
     writer.refusals.truncate(REFUSALS_MAX);
@@ -59,8 +74,37 @@ enum Task {
     Word(String),
 }
 
+/// The comments of each definition, and those behind the last one.
+fn comments_of(linked: &LinkedGrammar, comments: &[Comment]) -> (FxHashMap<Part, Vec<String>>, Vec<String>) {
+    let mut definitions: Vec<(u32, u32, Part)> = Vec::new();
+    for (id, grammar) in linked.grammars.iter_enumerated() {
+        let rules = grammar.rules.iter_enumerated().map(|(rule, info)| (info.span, Part::Rule(id, rule)));
+        let named = grammar.terminals.iter_enumerated().filter(|(_, terminal)| is_named(&terminal.name));
+        let terminals = named.map(|(terminal, info)| (info.span, Part::Terminal(id, terminal)));
+        definitions.extend(rules.chain(terminals).map(|(span, part)| (span.source.0, span.start, part)));
+    }
+    definitions.sort_by_key(|&(source, start, _)| (source, start));
+    let (mut by_part, mut last): (FxHashMap<Part, Vec<String>>, Vec<String>) = Default::default();
+    for comment in comments {
+        let place = (comment.span.source.0, comment.span.start);
+        let next = definitions.partition_point(|&(source, start, _)| (source, start) < place);
+        let at = if comment.is_alone || next == 0 { next } else { next - 1 };
+        match definitions.get(at).filter(|(source, ..)| *source == place.0) {
+            Some(&(.., part)) => by_part.entry(part).or_default().push(comment.text.clone()),
+            None => last.push(comment.text.clone()),
+        }
+    }
+    (by_part, last)
+}
+
+/// Whether a terminal has a name of its own.
+fn is_named(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
+
 struct Writer<'a> {
     linked: &'a LinkedGrammar,
+    comments: FxHashMap<Part, Vec<String>>,
     size_max: usize,
     refusals: Vec<Refusal>,
     notes: Vec<String>,
@@ -126,8 +170,15 @@ impl<'a> Writer<'a> {
         free
     }
 
+    fn comment(&mut self, text: &str) {
+        let _ = writeln!(self.out, "#{}{text}", if text.is_empty() { "" } else { " " });
+    }
+
     fn part(&mut self, part: Part) {
         let name = self.names[&part].clone();
+        for text in self.comments.remove(&part).unwrap_or_default() {
+            self.comment(&text);
+        }
         let _ = write!(self.out, "{name} ::=");
         match part {
             Part::Rule(id, rule) => {
@@ -275,7 +326,7 @@ impl<'a> Writer<'a> {
         if definition.follow.is_some() || definition.behind.is_some() {
             self.refusals.push((span, "look-around beyond a terminal"));
         }
-        let is_named = definition.name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let is_named = is_named(&definition.name);
         let own = |place| match is_named {
             true => None,
             false => Some(Task::Regex(definition.regex, place)),

@@ -34,7 +34,7 @@ use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceId, SourceMap, Span};
 pub use ast::Ast;
 pub use body::body_end;
 pub use codes::CODES;
-pub use from_ir::{Refusal, from_ir};
+pub use from_ir::{Comment, Refusal, from_ir};
 pub use to_lark::Converted;
 
 use error::{Mistake, Sink};

@@ -234,6 +234,8 @@ pub(crate) struct Lexed {
     pub json: Vec<JsonBlock>,
     /// Texts in other languages, in order; one for each [`SyntaxKind::Inner`].
     pub inner: Vec<(&'static str, Span)>,
+    /// Comments, in order.
+    pub comments: Vec<Span>,
     /// Whether the text begins with `%llguidance`.
     pub begins_with_llguidance: bool,
 }
@@ -254,7 +256,13 @@ pub(crate) fn lex(
         source,
         at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
         rust: llguidance_face,
-        out: Lexed { lexemes: Vec::new(), json: Vec::new(), inner: Vec::new(), begins_with_llguidance: false },
+        out: Lexed {
+            lexemes: Vec::new(),
+            json: Vec::new(),
+            inner: Vec::new(),
+            comments: Vec::new(),
+            begins_with_llguidance: false,
+        },
         languages,
         limits,
         sink,
@@ -314,14 +322,20 @@ impl Lexer<'_, '_> {
         self.bytes[from..].iter().position(|&b| b == b'\n').map_or(self.bytes.len(), |at| from + at)
     }
 
+    fn comment(&mut self, start: usize) {
+        self.at = self.line_end(start);
+        let span = self.span(start, self.at);
+        self.out.comments.push(span);
+    }
+
     /// Reads one lexeme, or skips what is none.
     fn next(&mut self) {
         let start = self.at;
         match self.bytes[start] {
             b' ' | b'\t' | b'\r' | b'\x0C' => self.at += 1,
             b'\n' => self.push(SyntaxKind::Newline, start, start + 1),
-            b'#' => self.at = self.line_end(start),
-            b'/' if self.byte(start + 1) == b'/' => self.at = self.line_end(start),
+            b'#' => self.comment(start),
+            b'/' if self.byte(start + 1) == b'/' => self.comment(start),
             b'/' => self.regex(),
             b'"' => self.string(),
             b'\'' => self.single_quotes(),

@@ -114,6 +114,14 @@ pub fn parse(sources: &mut SourceMap, source: SourceId, options: &LarkOptions) -
     Parsed { grammar, inner_texts: ast.inner_texts(), diagnostics: sink.finish() }
 }
 
+/// The comments of a Lark text, in order; those of a text with mistakes may be incomplete.
+pub fn comments(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> Vec<Span> {
+    let mut sink = Sink::new(options.limits);
+    let text = &sources.get(source).text;
+    let languages = options.inner_languages;
+    lexer::lex(text, source, options.llguidance_face, languages, options.limits, &mut sink).comments
+}
+
 /// Reads a Lark text as far as its syntax tree, which prints as text with [`Ast::dump`]. The tree of a text with
 /// mistakes lacks what could not be read. Imports are not followed.
 pub fn parse_ast(sources: &SourceMap, source: SourceId, options: &LarkOptions) -> (Option<Ast>, Vec<Diagnostic>) {

@@ -1,10 +1,12 @@
 //! A grammar of one language written in another.
 
-use larkspur_gbnf_frontend::GbnfOptions;
+use larkspur_gbnf_frontend::{Comment, GbnfOptions};
 use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
+use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::{CompileOptions, link};
 use crate::error::{CompileError, Mistake};
+use crate::front_ends::INNER_LANGUAGES;
 use crate::source::{Source, SourceBody, SourceKind};
 
 pub use larkspur_gbnf_frontend::Converted;
@@ -23,7 +25,8 @@ pub fn convert(
         (SourceBody::Text { kind, text }, SourceKind::Lark) => lark(source, *kind, text, options, limits),
         (_, SourceKind::Gbnf) if source.kind() != Some(SourceKind::Gbnf) => {
             let linked = link(source, options, limits)?;
-            larkspur_gbnf_frontend::from_ir(&linked.grammar, limits).map_err(|refusals| {
+            let comments = comments(source, &linked.sources, limits);
+            larkspur_gbnf_frontend::from_ir(&linked.grammar, &comments, limits).map_err(|refusals| {
                 let mistake = |reason| Mistake::NoConversion { from: source.kind(), to, reason: Some(reason) };
                 let diagnostics = refusals.into_iter().map(|(span, reason)| mistake(reason).diagnostic(span)).collect();
                 CompileError { diagnostics, sources: linked.sources }
@@ -31,6 +34,23 @@ pub fn convert(
         }
         _ => Err(refused(source, to, None)),
     }
+}
+
+/// The comments of a Lark text, which is the first source.
+fn comments(source: &Source, sources: &SourceMap, limits: &Limits) -> Vec<Comment> {
+    if source.kind() != Some(SourceKind::Lark) {
+        return Vec::new();
+    }
+    let options = LarkOptions { inner_languages: &INNER_LANGUAGES, ..LarkOptions::new(limits) };
+    let text = &sources.get(SourceId(0)).text;
+    let spans = larkspur_lark_frontend::comments(sources, SourceId(0), &options);
+    let comment = |span: Span| {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let said = text[start..end].trim_start_matches(['/', '#']).trim().replace('\r', " ");
+        Comment { span, is_alone: text[line..start].trim().is_empty(), text: said }
+    };
+    spans.into_iter().map(comment).collect()
 }
 
 fn refused(source: &Source, to: SourceKind, reason: Option<&'static str>) -> CompileError {

@@ -36,7 +36,7 @@ pub(crate) const FRONT_ENDS: [FrontEnd; 6] = [
 ];
 
 /// Languages besides JSON whose texts may stand in Lark.
-const INNER_LANGUAGES: [InnerLanguage; 2] = [
+pub(crate) const INNER_LANGUAGES: [InnerLanguage; 2] = [
     InnerLanguage { name: "gbnf", end: larkspur_gbnf_frontend::body_end },
     InnerLanguage { name: "kbnf", end: larkspur_kbnf_frontend::body_end },
 ];

@@ -300,3 +300,41 @@ proptest! {
         agree(&Source::gbnf(text), &choices);
     }
 }
+
+#[test]
+fn comments_of_lark_stay_with_their_definitions() {
+    let lark = "\
+// A head.
+
+# What is read.
+start: item+   // one or more
+     | NUMBER  # not both
+// Not in a \"// string\".
+item: \"//\" /#[a-z]/
+/// The digits.
+NUMBER: /[0-9]+/x
+unused: \"u\" // gone
+//
+%ignore \" \"
+// The end.
+";
+    let converted = convert(&Source::lark(lark), SourceKind::Gbnf, &CompileOptions::default(), &Limits::default());
+    let text = converted.expect("it has words").text;
+    let expected = "\
+root ::= ignored start
+ignored ::= (x)*
+# A head.
+# What is read.
+# one or more
+# not both
+start ::= item+ | number ignored
+x ::= \" \"
+# Not in a \"// string\".
+item ::= \"//\" ignored \"#\" [a-z] ignored
+# The digits.
+number ::= [0-9]+
+#
+# The end.
+";
+    assert_eq!(text, expected);
+}

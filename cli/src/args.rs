@@ -170,8 +170,16 @@ pub(crate) struct DumpArgs {
     /// Which stage.
     #[arg(long, value_enum)]
     pub stage: Stage,
+    /// With `--stage ir`: after the simplifications up to this one, of those that run before lowering.
+    #[arg(long, value_name = "NAME", value_parser = pass_names())]
+    pub pass: Option<String>,
     #[command(flatten)]
     pub read: ReadArgs,
+}
+
+fn pass_names() -> clap::builder::PossibleValuesParser {
+    let passes = larkspur::grammar::passes::PASSES.iter();
+    passes.map(|pass| clap::builder::PossibleValue::new(pass.name).help(pass.title)).collect::<Vec<_>>().into()
 }
 
 #[derive(Debug, Args)]

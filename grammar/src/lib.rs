@@ -20,6 +20,7 @@ pub mod link;
 pub mod lints;
 pub mod number;
 pub mod param;
+pub mod passes;
 pub mod regex;
 pub mod regex_syntax;
 pub mod span;

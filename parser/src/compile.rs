@@ -1,7 +1,8 @@
-//! The pipeline: linked grammar -> lowered -> lexemes in the regex algebra -> pruned -> ready.
+//! The pipeline: linked grammar -> simplified -> lowered -> lexemes in the regex algebra -> pruned -> ready.
 
 use std::sync::Arc;
 
+use larkspur_grammar::passes::simplify;
 use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar};
 
 use crate::cfg::lower::lower;
@@ -11,11 +12,12 @@ use crate::lexer::states::Lexer;
 use crate::machine::Machine;
 use crate::swallow::swallows;
 
-pub(crate) fn compile(shared: &Shared, linked: LinkedGrammar) -> Result<CompiledGrammar, Vec<Diagnostic>> {
+pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<CompiledGrammar, Vec<Diagnostic>> {
     let limits = shared.limits();
     let root = &linked.grammars[linked.root];
     let start_span = root.rules[root.start].span;
     let limit_met = |fault: Fault| vec![limit_diagnostic(fault, start_span)];
+    simplify(&mut linked, None);
     let (cfg, mut diagnostics) = lower(linked, shared.vocabulary(), limits)?;
 
     let Era { arena, terms } = shared.era();

@@ -24,7 +24,12 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
             }
         }
         stage => {
-            let Some(linked) = args.read.linked(&args.grammar, Profile::Generate)? else { return Ok(Outcome::Failed) };
+            let Some(mut linked) = args.read.linked(&args.grammar, Profile::Generate)? else {
+                return Ok(Outcome::Failed);
+            };
+            if let (Stage::Ir, Some(pass)) = (stage, &args.pass) {
+                larkspur::grammar::passes::simplify(&mut linked.grammar, Some(pass));
+            }
             if stage == Stage::Ir {
                 larkspur::ir_dump(&linked)
             } else {

@@ -1,0 +1,78 @@
+//! The simplifications that run before lowering: each by itself, and what they leave alone.
+
+use larkspur::grammar::passes::{PASSES, simplify};
+use larkspur::{CompileOptions, Limits, Source, ir_dump, link};
+
+/// The lines of a grammar's rules and terminals after the passes up to `last`.
+fn after(source: &Source, last: &str) -> Vec<String> {
+    let mut linked = link(source, &CompileOptions::default(), &Limits::default()).expect("it is right");
+    simplify(&mut linked.grammar, Some(last));
+    ir_dump(&linked).lines().filter(|line| line.starts_with(['R', 'T'])).map(str::to_owned).collect()
+}
+
+fn before(source: &Source) -> Vec<String> {
+    let linked = link(source, &CompileOptions::default(), &Limits::default()).expect("it is right");
+    ir_dump(&linked).lines().filter(|line| line.starts_with(['R', 'T'])).map(str::to_owned).collect()
+}
+
+#[test]
+fn they_run_in_this_order() {
+    assert_eq!(PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>(), ["units", "strings", "equal"]);
+}
+
+#[test]
+fn units_are_followed_through() {
+    let source = Source::lark("start: a \"x\" | a\na: b\nb: (c)\nc: \"y\" a? \"z\"\nd: e\ne: d\n");
+    assert_eq!(after(&source, "units")[0], "R0 start = (R3 T0) | R3");
+    // A capture, a budget and another priority stay; so do those that go in a circle.
+    for kept in ["a[capture]: b", "a[max_tokens=3]: b", "a.2: b", "a[temperature=0.5]: b"] {
+        let source = Source::lark(format!("start: a \"x\"\n{kept}\nb: \"y\"\n"));
+        assert_eq!(after(&source, "units"), before(&source), "{kept}");
+    }
+    let source = Source::lark("start: \"x\" | a\na: b\nb: a\n");
+    assert_eq!(after(&source, "units"), before(&source));
+}
+
+#[test]
+fn strings_side_by_side_are_one_in_exact_mode() {
+    let grammar = "start: \"a\" \"b\" start \"c\" \"d\" \"e\" | \"x\"\n";
+    let exact = Source::lark(format!("%larkspur {{\"lexer\": \"exact\"}}\n{grammar}"));
+    let rules = after(&exact, "strings");
+    assert_eq!(rules[0], "R0 start = (T6 R0 T7) | T5");
+    assert!(rules.contains(&"T7 \"cde\" literal = \"cde\"".to_owned()), "{rules:#?}");
+    let longest = Source::lark(grammar);
+    let ignoring = Source::lark(format!("%larkspur {{\"lexer\": \"exact\"}}\n{grammar}%ignore \" \"\n"));
+    let captured = Source::lark("%larkspur {\"lexer\": \"exact\"}\nstart: a\na[capture]: \"a\" \"b\"\n");
+    let limited = Source::lark("%larkspur {\"lexer\": \"exact\"}\nstart: a\na[max_tokens=1]: \"a\" \"b\"\n");
+    for source in [longest, ignoring, captured, limited] {
+        assert_eq!(after(&source, "strings"), after(&source, "units"));
+    }
+}
+
+#[test]
+fn equal_rules_are_one() {
+    // Two of them refer to each other as the third does to itself, and their parts are written alike.
+    let source = Source::lark(
+        "start: a \"1\" | b \"2\" | c \"3\"\na: \"(\" (a | \"x\")* \")\"\nb: \"(\" (c | \"x\")* \")\"\nc: \"(\" (b | \"x\")* \")\"\n",
+    );
+    assert_eq!(after(&source, "equal")[0], "R0 start = (R1 T0) | (R1 T1) | (R1 T2)");
+    // What is told apart further on is not equal.
+    let source = Source::lark("start: a | b\na: \"(\" c \")\"\nb: \"(\" d \")\"\nc: \"x\" | a\nd: \"y\" | b\n");
+    assert_eq!(after(&source, "equal"), before(&source));
+    // Where something is captured, which rule it was counts.
+    let source = Source::lark("start: a | b\na: \"x\" c\nb: \"x\" c\nc[capture]: \"y\"\n");
+    assert_eq!(after(&source, "equal"), before(&source));
+}
+
+/// Chains that only more rounds would tell apart stay as they are, in time.
+#[test]
+fn long_chains_take_no_time() {
+    let rules: String = (0..20_000).map(|n| format!("a{n}: \"x\" a{}\n", n + 1)).collect();
+    let source = Source::lark(format!("start: a0\n{rules}a20000: \"y\"\n"));
+    let started = std::time::Instant::now();
+    assert_eq!(after(&source, "equal"), before(&source));
+    assert!(started.elapsed().as_secs() < 20, "it took {:?}", started.elapsed());
+    let rules: String = (0..20_000).map(|n| format!("a{n}: a{}\n", n + 1)).collect();
+    let source = Source::lark(format!("start: a0 \"x\"\n{rules}a20000: \"y\"\n"));
+    after(&source, "equal");
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
+use larkspur::{CompileOptions, Source};
 use larkspur_grammar::{Diagnostic, Limits, SourceMap, link};
 use larkspur_lark_frontend::LarkOptions;
 use larkspur_parser::{CompiledGrammar, EngineOptions, MatcherOptions, Shared};
@@ -15,7 +16,7 @@ use crate::vocabulary::VOCABULARY_LEN;
 
 /// What is put before a grammar's text, for both engines: the dialect that both read the same way (Rust's regexes, no
 /// ignored text at the edges), and masks that are not narrowed to the canonical token.
-const HEADER: &str = "%llguidance {\"no_forcing\": true}\n";
+pub const HEADER: &str = "%llguidance {\"no_forcing\": true}\n";
 
 /// What is measured.
 pub trait Engine {
@@ -48,6 +49,12 @@ pub struct Larkspur {
 impl Larkspur {
     pub fn new(vocabulary: &Arc<Vocabulary>) -> Result<Self> {
         Ok(Self { shared: Shared::new(vocabulary.clone(), &EngineOptions::default())? })
+    }
+
+    /// Compiles a source of any language.
+    pub fn compile_source(&self, source: &Source, options: &CompileOptions) -> Result<CompiledGrammar> {
+        let linked = larkspur::link(source, options, self.shared.limits()).map_err(|error| anyhow!("{error}"))?;
+        CompiledGrammar::compile(&self.shared, linked.grammar).map_err(as_error)
     }
 }
 

@@ -12,6 +12,7 @@ mod compare;
 mod conformance;
 mod engines;
 mod growth;
+mod lexing;
 mod machine;
 mod maskbench;
 mod measure;
@@ -51,6 +52,8 @@ enum Command {
     Maskbench(maskbench::Args),
     /// Many matchers at once, on one thread and on several.
     Batch(batch::Args),
+    /// GBNF, and what exact lexing costs beside the longest match. Writes no files.
+    Lexing(lexing::Args),
 }
 
 #[derive(Args, Debug)]
@@ -114,6 +117,7 @@ fn main() -> Result<()> {
     match command {
         Some(Command::Maskbench(args)) => return maskbench::run(&args),
         Some(Command::Batch(args)) => return batch::run(&args),
+        Some(Command::Lexing(args)) => return lexing::measure(&args),
         None => {}
     }
     if let Some(order) = &options.child {

@@ -349,39 +349,12 @@ impl Machine {
                 }
                 self.join(&next)
             }
-            (LexerMode::Exact, Some(thread)) => self.step_single(thread, byte),
+            (LexerMode::Exact, Some(thread)) => self.step_exact_single(thread, byte),
             (LexerMode::Exact, None) => {
                 let threads = self.threads(cursor).to_vec();
                 self.step_exact(threads, byte)
             }
         }
-    }
-
-    /// The step of a single thread in `exact` mode, which most often goes on or ends its lexemes, and not both.
-    fn step_single(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
-        let goes_on = self.goes_on(thread, byte)?;
-        let state = self.lexer.state(thread.lex);
-        let looks_ahead = state.looks_ahead;
-        let ends = match state.ends {
-            NO_LEXEMES => NO_LEXEMES,
-            _ => self.lexer.ends_before(thread.lex, byte, goes_on)?,
-        };
-        let next = match (goes_on, ends) {
-            (DEAD, NO_LEXEMES) => return Ok(None),
-            (_, NO_LEXEMES) => self.moved(thread, goes_on),
-            (DEAD, _) if !looks_ahead && !self.cfg.has_hidden => {
-                if !self.may_follow(thread, ends, byte)? {
-                    return Ok(None);
-                }
-                let (set, start) = self.end_plain(thread, ends)?;
-                let fresh = self.thread(start, set)?;
-                let lex = self.goes_on(fresh, byte)?;
-                self.moved(fresh, lex)
-            }
-            _ => return self.step_exact(vec![thread], byte),
-        };
-        let is_viable = next.lex != DEAD && (!self.lexer.state(next.lex).may_be_stuck || self.leads_on(next)?);
-        Ok(is_viable.then_some(Cursor(next)))
     }
 
     fn step_longest(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
@@ -580,6 +553,44 @@ impl Machine {
         Ok(Some(cursor))
     }
 
+    /// A step of a single thread, which most often stays one; without lists.
+    fn step_exact_single(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
+        if self.cfg.has_hidden || self.lexer.state(thread.lex).looks_ahead {
+            return self.step_exact(vec![thread], byte);
+        }
+        let goes_on = self.goes_on(thread, byte)?;
+        let ends = self.lexer.ends_before(thread.lex, byte, goes_on)?;
+        let mut begun = None;
+        if ends != NO_LEXEMES && self.may_follow(thread, ends, byte)? {
+            let (set, start) = self.end_plain(thread, ends)?;
+            let fresh = self.thread(start, set)?;
+            let lex = self.goes_on(fresh, byte)?;
+            begun = (lex != DEAD).then(|| self.moved(fresh, lex));
+        }
+        let only = match (goes_on, begun) {
+            (DEAD, None) => return Ok(None),
+            (DEAD, Some(begun)) => begun,
+            (_, None) => self.moved(thread, goes_on),
+            (_, Some(begun)) => {
+                let both = vec![self.moved(thread, goes_on), begun];
+                return self.viable(both);
+            }
+        };
+        let is_viable = !self.lexer.state(only.lex).may_be_stuck || self.leads_on(only)?;
+        Ok(is_viable.then_some(Cursor(only)))
+    }
+
+    /// The place of those threads that lead somewhere.
+    fn viable(&mut self, threads: Vec<Thread>) -> Result<Option<Cursor>, Fault> {
+        let mut viable = Vec::with_capacity(threads.len());
+        for thread in threads {
+            if !self.lexer.state(thread.lex).may_be_stuck || self.leads_on(thread)? {
+                viable.push(thread);
+            }
+        }
+        self.cursor(viable)
+    }
+
     fn step_exact(&mut self, threads: Vec<Thread>, byte: u8) -> Result<Option<Cursor>, Fault> {
         let mut next = Vec::with_capacity(threads.len() + 1);
         let mut agenda = threads;
@@ -616,13 +627,7 @@ impl Machine {
                 next.extend(Some(self.begin_guarded(set, guard, byte)?).filter(|begun| begun.lex != DEAD));
             }
         }
-        let mut viable = Vec::with_capacity(next.len());
-        for thread in next {
-            if !self.lexer.state(thread.lex).may_be_stuck || self.leads_on(thread)? {
-                viable.push(thread);
-            }
-        }
-        self.cursor(viable)
+        self.viable(next)
     }
 
     /// The sets that the text may be in here, at a token letter or at its end: all lexemes that match have ended.

@@ -35,6 +35,8 @@ pub(crate) struct Ahead {
     sets: FxHashMap<SetId, SetId>,
     /// [`Sets::left_out`].
     left_out: FxHashMap<(SetId, Option<LexemeId>), Option<LeftOut>>,
+    /// Texts in those, but for the lexemes' own, of which there is one list each.
+    left_out_texts: usize,
 }
 
 /// Of which texts of recorded lexemes one wants to know what follows them.
@@ -56,7 +58,10 @@ pub(crate) struct LeftOut {
 }
 
 /// With more exceptions it is asked text by text whether one is among them.
-const EXCEPTIONS_MAX: usize = 1024;
+const EXCEPTIONS_MAX: usize = 256;
+
+/// Texts that lists of what is left out may hold in all; then they are dropped, and made again when they are asked for.
+const LEFT_OUT_TEXTS_MAX: usize = 1 << 16;
 
 impl Ahead {
     /// Bytes that it takes, roughly.
@@ -181,6 +186,10 @@ impl Sets {
             Err(Fault::Untold) => None,
             listed => listed?,
         };
+        if self.ahead.left_out_texts > LEFT_OUT_TEXTS_MAX {
+            self.ahead.left_out.clear();
+            self.ahead.left_out_texts = 0;
+        }
         self.ahead.left_out.insert((set, lexeme), left_out.clone());
         Ok(left_out)
     }
@@ -222,6 +231,7 @@ impl Sets {
         texts.sort_unstable();
         texts.dedup();
         if !texts.is_empty() {
+            self.ahead.left_out_texts += texts.len();
             lists.push(texts.into());
         }
         Ok(Some(LeftOut { lists: lists.into(), is_by_all }))

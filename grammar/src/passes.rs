@@ -10,7 +10,7 @@
 //! - `equal`: rules, and parts of rules, that are equal up to what they are called are one: the coarsest partition, refined
 //!   round by round, as states of automata are made one (E. F. Moore, 1956).
 //!
-//! Cost: linear in the grammar, `equal` for each of at most [`ROUNDS_MAX`] rounds.
+//! Cost: linear in the grammar, `equal` for each of at most 50 rounds.
 
 use rustc_hash::FxHashMap;
 

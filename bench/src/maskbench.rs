@@ -4,6 +4,7 @@
 //! in `bench/README.md`.
 
 mod batches;
+mod check;
 mod data;
 mod engines;
 mod figures;
@@ -65,6 +66,10 @@ pub struct Args {
     /// The peer's matchers share the lexer in the cold settings, too. MaskBench gives each instance a copy.
     #[arg(long)]
     peer_shares: bool,
+    /// Measure nothing: compare the masks before the first so many tokens of each instance with those of an engine that keeps
+    /// nothing.
+    #[arg(long, value_name = "TOKENS")]
+    check: Option<usize>,
     /// Leave out the setting `warm`, and what is measured in batches.
     #[arg(long)]
     no_warm: bool,
@@ -101,6 +106,9 @@ pub fn run(args: &Args) -> Result<()> {
         return memory::obey(engine, &tokenizer, &setup);
     }
     let plan = Plan::read(&args.dir, &tokenizer, args.warm_up, args.limit)?;
+    if let Some(tokens_max) = args.check {
+        return check::check(&plan, &tokenizer, &setup, tokens_max);
+    }
     let effort = Effort {
         repeats: args.repeat.max(1),
         cold_process: args.cold_process,

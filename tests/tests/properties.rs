@@ -125,10 +125,11 @@ proptest! {
         compare(&spec, &vocab, &choices, 0)?;
     }
 
-    /// The same with look-aheads that see beyond their terminals.
+    /// The same with look-aheads that see beyond their terminals, and without tails: a `stop` that is read again without end
+    /// takes the oracle's stack, or more time than there is.
     #[test]
     fn masks_are_the_oracles_with_look_aheads(
-        spec in specs(Features { follows: true, ..features() }),
+        spec in specs(Features { follows: true, tails: false, ..features() }),
         vocab in vocabs(),
         choices: [u8; 8],
         options in 0..3usize,
@@ -150,7 +151,7 @@ proptest! {
     /// The same with look-behinds that see beyond their terminals.
     #[test]
     fn masks_are_the_oracles_with_look_behinds(
-        spec in specs(Features { behinds: true, ..features() }),
+        spec in specs(Features { behinds: true, tails: false, ..features() }),
         vocab in vocabs(),
         choices: [u8; 8],
         options in 0..3usize,

@@ -132,6 +132,37 @@ pub(crate) enum Pattern {
     Regex(RegexId),
 }
 
+/// What is left of literals is an offset or a trie node.
+impl Pattern {
+    pub fn is_regex(&self) -> bool {
+        matches!(self, Pattern::Regex(_))
+    }
+
+    /// What is left of literals after a byte; `None` if they do not take it, or of a regex.
+    pub fn literal_after(&self, rest: u32, byte: u8) -> Option<u32> {
+        self.literal_children(rest).find(|child| child.0 == byte).map(|child| child.1)
+    }
+
+    /// The bytes that literals take, each with what is then left. None for a regex.
+    pub fn literal_children(&self, rest: u32) -> impl Iterator<Item = (u8, u32)> + '_ {
+        let (single, many) = match self {
+            Pattern::Literal(bytes) => (bytes.get(rest as usize).map(|&byte| (byte, rest + 1)), None),
+            Pattern::Literals(trie) => (None, Some(trie.children(rest))),
+            Pattern::Regex(_) => (None, None),
+        };
+        single.into_iter().chain(many.into_iter().flatten())
+    }
+
+    /// Whether a literal ends here.
+    pub fn is_literal_end(&self, rest: u32) -> bool {
+        match self {
+            Pattern::Literal(bytes) => rest as usize == bytes.len(),
+            Pattern::Literals(trie) => trie.is_leaf(rest),
+            Pattern::Regex(_) => false,
+        }
+    }
+}
+
 /// The end of a lexeme that is not part of its capture.
 #[derive(Debug)]
 pub(crate) struct LexemeTail {

@@ -2,7 +2,9 @@
 
 pub(crate) mod arena;
 pub(crate) mod exceptions;
+pub(crate) mod guards;
 mod late;
 mod past;
+pub(crate) mod rows;
 pub(crate) mod split;
 pub(crate) mod states;

@@ -23,7 +23,9 @@ use crate::cfg::{Cfg, LexemeId, TokenLetterId};
 use crate::earley::sets::{NO_SET, SetId, Sets};
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
-use crate::lexer::states::{ASK, DEAD, Guard, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
+use crate::lexer::guards::{Guard, Guarded};
+use crate::lexer::rows::{ASK, REFUSED};
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
 pub(crate) use tape::Tape;
 
 /// A thread: where its lexemes are, and where they began.

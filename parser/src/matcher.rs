@@ -11,7 +11,8 @@ use crate::cfg::LexemeId;
 use crate::engine::{CompiledGrammar, Epoch, Session};
 use crate::error::{Fault, MatcherError};
 use crate::history::PersistentVec;
-use crate::lexer::states::{DEAD, Guard, StateKind};
+use crate::lexer::guards::Guard;
+use crate::lexer::states::{DEAD, StateKind};
 use crate::machine::{Cursor, Machine};
 use crate::mask::MaskId;
 

@@ -84,16 +84,12 @@ fn check<'a>(table: Table, rows: impl Iterator<Item = (&'a Py<Matcher>, usize)>)
 /// Masks before a draft and after each of its tokens. Returns how many.
 fn draft_masks(table: Table, job: Job<(usize, Vec<TokenId>)>) -> Result<usize, MatcherError> {
     let Job { matcher, vocabulary_len, what: (row, draft) } = job;
-    // What is tried belongs to nobody: the matcher itself stays, whatever happens.
-    let mut ahead = matcher.fork();
-    mask_into(table, row, &mut ahead, vocabulary_len)?;
-    for (index, &token) in draft.iter().enumerate() {
-        if ahead.is_stopped() || ahead.try_consume_tokens(&[token])? == 0 {
-            return Ok(index + 1);
-        }
-        mask_into(table, row + index + 1, &mut ahead, vocabulary_len)?;
+    let mut masks = vec![TokenMask::new(vocabulary_len); draft.len() + 1];
+    let written = matcher.compute_draft_masks(&draft, &mut masks)?;
+    for (index, mask) in masks[..written].iter().enumerate() {
+        table.write(row + index, mask);
     }
-    Ok(draft.len() + 1)
+    Ok(written)
 }
 
 #[pymethods]

@@ -9,7 +9,8 @@ use super::chart::{Chart, Frontier, Live, NodeId};
 use crate::cfg::{DOT_ACCEPT, LexemeId};
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
-use crate::lexer::states::{DEAD, Guard, LexStateId, LexemeSetId, NO_LEXEMES, StateKind};
+use crate::lexer::guards::Guard;
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, NO_LEXEMES, StateKind};
 use crate::machine::{Machine, REREAD_DEPTH_MAX, Thread};
 use crate::matcher::{Event, EventKind};
 

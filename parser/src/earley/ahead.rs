@@ -201,7 +201,7 @@ impl Sets {
         lexer: &mut Lexer,
     ) -> Result<Option<LeftOut>, Fault> {
         let closure = self.closure(set, lexer)?;
-        let mut lists = Vec::new();
+        let mut lists: Vec<LeftOutTexts> = Vec::new();
         let mut texts: Vec<Box<[u8]>> = Vec::new();
         let scans = match lexeme {
             Some(lexeme) => closure.scans_of(lexeme),
@@ -215,9 +215,7 @@ impl Sets {
                 continue;
             };
             let of_lexeme = lexer.left_out(*lexeme);
-            if !of_lexeme.is_empty() && !lists.contains(of_lexeme) {
-                lists.push(of_lexeme.clone());
-            }
+            lists.extend(of_lexeme.filter(|list| !lists.contains(list)).cloned());
             if exceptions.is_untold() || exceptions.len() > EXCEPTIONS_MAX {
                 return Ok(None);
             }

@@ -63,6 +63,16 @@ pub(crate) struct LiveEdge {
     label: u32,
 }
 
+impl LiveEdge {
+    /// The lexeme of a recorded edge, and what it leaves out.
+    fn recorded(&self) -> (LexemeId, &Without) {
+        match &self.symbol {
+            &LiveSymbol::Recorded(lexeme, ref without) => (lexeme, without),
+            LiveSymbol::Lexeme(..) | LiveSymbol::Rule(..) => unreachable!("a recorded edge"),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum LiveSymbol {
     /// A lexeme, and the state behind it.
@@ -275,12 +285,10 @@ impl Sets {
     pub(super) fn takes(&mut self, param: ParamId, edge: u32, text: &[u8], lexer: &mut Lexer) -> Result<bool, Fault> {
         let state = self.before(param);
         let edges = self.edges(state, lexer)?;
-        let LiveSymbol::Recorded(lexeme, without) = &edges[edge as usize].symbol else {
-            unreachable!("a recorded edge")
-        };
+        let (lexeme, without) = edges[edge as usize].recorded();
         match without {
-            Without::Rest(rest) => Ok(*rest == lexer.whole(*lexeme) || lexer.takes_text(*rest, text)?),
-            Without::Late(_) if lexer.leaves_out(*lexeme, text) => Ok(false),
+            Without::Rest(rest) => Ok(*rest == lexer.whole(lexeme) || lexer.takes_text(*rest, text)?),
+            Without::Late(_) if lexer.leaves_out(lexeme, text) => Ok(false),
             Without::Late(exceptions) if exceptions.is_untold() => Err(Fault::Untold),
             Without::Late(exceptions) if exceptions.is_empty() => Ok(true),
             Without::Late(exceptions) => {
@@ -293,23 +301,19 @@ impl Sets {
     /// Whether a recorded edge leaves out nothing of what its lexeme matches.
     pub(super) fn takes_all(&mut self, param: ParamId, edge: u32, lexer: &mut Lexer) -> Result<bool, Fault> {
         let edges = self.edges(self.before(param), lexer)?;
-        let LiveSymbol::Recorded(lexeme, without) = &edges[edge as usize].symbol else {
-            unreachable!("a recorded edge")
-        };
+        let (lexeme, without) = edges[edge as usize].recorded();
         Ok(match without {
-            Without::Rest(rest) => *rest == lexer.whole(*lexeme),
-            Without::Late(exceptions) => exceptions.is_empty() && lexer.left_out(*lexeme).is_empty(),
+            Without::Rest(rest) => *rest == lexer.whole(lexeme),
+            Without::Late(exceptions) => exceptions.is_empty() && lexer.left_out(lexeme).is_none(),
         })
     }
 
     /// Whether a recorded edge leaves out nothing of what its lexeme matches but what [`Self::left_out`] lists.
     pub(super) fn takes_others(&mut self, param: ParamId, edge: u32, lexer: &mut Lexer) -> Result<bool, Fault> {
         let edges = self.edges(self.before(param), lexer)?;
-        let LiveSymbol::Recorded(lexeme, without) = &edges[edge as usize].symbol else {
-            unreachable!("a recorded edge")
-        };
+        let (lexeme, without) = edges[edge as usize].recorded();
         Ok(match without {
-            Without::Rest(rest) => *rest == lexer.whole(*lexeme),
+            Without::Rest(rest) => *rest == lexer.whole(lexeme),
             Without::Late(exceptions) => !exceptions.is_untold(),
         })
     }

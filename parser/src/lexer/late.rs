@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::arena::Expr;
 use super::states::{LeftOutTexts, LexStateId, Lexer};
-use crate::cfg::{LexemeId, Pattern};
+use crate::cfg::LexemeId;
 use crate::error::Fault;
 
 /// Derivatives of a lexeme that are looked at at most, some milliseconds' worth; with more it counts as not late, which costs
@@ -22,7 +22,7 @@ impl Lexer {
         if let Some(&Some(known)) = self.late.get(lexeme.index()) {
             return known;
         }
-        let is_regex = matches!(self.cfg.lexemes[lexeme].pattern, Pattern::Regex(_));
+        let is_regex = self.cfg.lexemes[lexeme].pattern.is_regex();
         let is_late = is_regex && {
             // Finitely many texts more or less change nothing, so that all objects share one answer, whatever they list.
             let whole = self.arena().but_for_finitely_many(Expr::from_raw(self.whole(lexeme)));
@@ -58,14 +58,14 @@ impl Lexer {
         Ok(())
     }
 
-    /// Texts that a late lexeme leaves out wherever it stands.
-    pub fn left_out(&self, lexeme: LexemeId) -> &LeftOutTexts {
-        self.left_out.get(&lexeme).unwrap_or(&self.no_texts)
+    /// Texts that a late lexeme leaves out wherever it stands, if there are any.
+    pub fn left_out(&self, lexeme: LexemeId) -> Option<&LeftOutTexts> {
+        self.left_out.get(&lexeme)
     }
 
     /// Whether a text is one of those.
     pub fn leaves_out(&self, lexeme: LexemeId, text: &[u8]) -> bool {
-        self.left_out(lexeme).binary_search_by(|other| (**other).cmp(text)).is_ok()
+        self.left_out(lexeme).is_some_and(|texts| texts.binary_search_by(|other| (**other).cmp(text)).is_ok())
     }
 
     /// Whether it is known that the exceptions of a lexeme are looked at late.

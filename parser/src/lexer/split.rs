@@ -5,7 +5,8 @@
 use larkspur_grammar::LexerMode;
 
 use super::arena::Expr;
-use super::states::{EXCEPTED, Guard, LexStateId, Lexer, Rest, StateKey, StateKind};
+use super::guards::Guard;
+use super::states::{EXCEPTED, LexStateId, Lexer, Rest, StateKey, StateKind};
 use crate::cfg::{LexemeId, Pattern};
 
 /// What is left of a lexeme.
@@ -32,7 +33,7 @@ impl Lexer {
         if !is_free || !entries.iter().all(is_independent) {
             return None;
         }
-        let is_regex = |entry: &Entry| matches!(self.cfg.lexemes[entry.0].pattern, Pattern::Regex(_));
+        let is_regex = |entry: &Entry| self.pattern(entry.0).is_regex();
         let (regexes, literals) = entries.iter().copied().partition(is_regex);
         Some(Split { regexes, literals, is_fresh: *kind == StateKind::Fresh })
     }
@@ -42,33 +43,8 @@ impl Lexer {
         (rest & EXCEPTED == 0).then(|| Expr::from_raw(rest))
     }
 
-    /// What is left of literals after a byte; `None` if they do not take it.
-    pub fn literal_after(&self, (lexeme, rest): Entry, byte: u8) -> Option<Entry> {
-        let next = match &self.cfg.lexemes[lexeme].pattern {
-            Pattern::Literal(bytes) => (bytes.get(rest as usize) == Some(&byte)).then_some(rest + 1),
-            Pattern::Literals(trie) => trie.children(rest).find(|child| child.0 == byte).map(|child| child.1),
-            Pattern::Regex(_) => unreachable!("a literal"),
-        };
-        next.map(|next| (lexeme, next))
-    }
-
-    /// The bytes that literals take, each with what is then left.
-    pub fn literal_children(&self, (lexeme, rest): Entry) -> Vec<(u8, Entry)> {
-        match &self.cfg.lexemes[lexeme].pattern {
-            Pattern::Literal(bytes) => {
-                bytes.get(rest as usize).map(|&byte| (byte, (lexeme, rest + 1))).into_iter().collect()
-            }
-            Pattern::Literals(trie) => trie.children(rest).map(|(byte, child)| (byte, (lexeme, child))).collect(),
-            Pattern::Regex(_) => unreachable!("a literal"),
-        }
-    }
-
-    /// Whether a literal ends here.
-    pub fn is_literal_end(&self, (lexeme, rest): Entry) -> bool {
-        match &self.cfg.lexemes[lexeme].pattern {
-            Pattern::Literal(bytes) => rest as usize == bytes.len(),
-            Pattern::Literals(trie) => trie.is_leaf(rest),
-            Pattern::Regex(_) => unreachable!("a literal"),
-        }
+    /// How a lexeme is recognised.
+    pub fn pattern(&self, lexeme: LexemeId) -> &Pattern {
+        &self.cfg.lexemes[lexeme].pattern
     }
 }

@@ -8,7 +8,8 @@ use crate::cfg::{DOT_END, DotId, LexemeId, NonterminalId};
 use crate::earley::closure::{Owner, sets_ignored};
 use crate::earley::sets::{Item, Kernel, Mark, NO_SET, ParamId, SetId};
 use crate::error::Fault;
-use crate::lexer::states::{DEAD, Guard, StateKind};
+use crate::lexer::guards::Guard;
+use crate::lexer::states::{DEAD, StateKind};
 
 /// What the end of scopes makes of one set.
 struct Cut {

@@ -20,8 +20,10 @@ use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
 use super::work::Work;
 use crate::cfg::LexemeId;
 use crate::error::Fault;
+use crate::lexer::guards::{Guard, Guarded};
+use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::split::{Entry, Split};
-use crate::lexer::states::{ASK, DEAD, Guard, Guarded, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, REFUSED, StateKind};
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
 use crate::slicer::{Contained, PieceNode, Slicer};
 use beside::{Besides, View, WIDE};
 
@@ -196,6 +198,7 @@ impl Terms {
             }
         }
         let terms: Arc<[TermId]> = terms.into();
+        self.bytes += size_of::<((PieceId, LexStateId), Arc<[TermId]>)>() + size_of_val(&*terms);
         self.of_states.insert((piece, lex), terms.clone());
         Ok(terms)
     }
@@ -221,9 +224,11 @@ impl Terms {
         let id = match key.and_then(|key| self.shared.get(&key)) {
             Some(shared) => {
                 let ended = lexer.lexeme_set(&[entry.0]);
-                let end = shared.end.as_ref().map(|(piece, nodes)| {
-                    self.pieces.entry(*piece).or_insert_with(|| nodes.clone());
-                    ((Guard::NONE, ended), *piece)
+                let end = shared.end.as_ref().map(|&(piece, ref nodes)| {
+                    if self.pieces.insert(piece, nodes.clone()).is_none() {
+                        self.bytes += size_of::<(PieceId, Arc<[PieceNode]>)>() + size_of_val(&**nodes);
+                    }
+                    ((Guard::NONE, ended), piece)
                 });
                 let (inside, late) = (shared.inside.clone(), shared.late.clone());
                 let lexeme = Some(entry.0);
@@ -239,6 +244,7 @@ impl Terms {
                 id
             }
         };
+        self.bytes += size_of::<((PieceId, Entry, bool), TermId)>();
         self.of_lexemes.insert((piece, entry, is_fresh), id);
         Ok(id)
     }

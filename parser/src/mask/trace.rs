@@ -9,7 +9,8 @@ use super::work::Work;
 use crate::earley::ahead::LeftOut;
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
-use crate::lexer::states::{DEAD, Guarded, LexStateId, LexemeSetId};
+use crate::lexer::guards::Guarded;
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId};
 use crate::machine::{Cursor, Machine, Thread};
 use crate::slicer::{PieceNode, Slicer};
 

@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Draft, PieceId, Term, TermId, Terms, Tokens, Work, step};
 use crate::error::Fault;
-use crate::lexer::states::{ASK, DEAD, LexStateId, Lexer, REFUSED, StateKind};
+use crate::lexer::rows::{ASK, REFUSED};
+use crate::lexer::states::{DEAD, LexStateId, Lexer, StateKind};
 use crate::slicer::{PieceNode, Slicer};
 
 /// States that a new one is compared with: the last ones of its piece.

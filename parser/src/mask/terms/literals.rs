@@ -4,8 +4,9 @@ use larkspur_toktrie::{ROOT, TokenTrie};
 
 use super::{ALL, Draft, PieceId, Term, Terms, gather};
 use crate::error::Fault;
+use crate::lexer::guards::Guard;
 use crate::lexer::split::Entry;
-use crate::lexer::states::{Guard, Lexer};
+use crate::lexer::states::Lexer;
 use crate::mask::work::Work;
 use crate::slicer::{PieceNode, Slicer};
 
@@ -23,7 +24,7 @@ impl Terms {
         let nodes = self.piece_nodes(slicer, piece);
         let mut agenda: Vec<(PieceNode, Entry)> = Vec::new();
         for &literal in literals {
-            if !is_fresh && lexer.is_literal_end(literal) {
+            if !is_fresh && is_end(lexer, literal) {
                 let ended = lexer.lexeme_set(&[literal.0]);
                 draft.end((Guard::NONE, ended)).extend(nodes.iter().copied());
             }
@@ -31,14 +32,14 @@ impl Terms {
         if piece == ALL {
             for (trie, root) in slicer.rooted_tries() {
                 let enter = |(byte, next)| trie.child(ROOT, byte).map(|node| (root + node, next));
-                let entered = literals.iter().flat_map(|&literal| lexer.literal_children(literal)).filter_map(enter);
+                let entered = literals.iter().flat_map(|&literal| children(lexer, literal)).filter_map(enter);
                 agenda.extend(entered);
             }
         } else {
             for &node in &*nodes {
                 let (trie, root) = slicer.trie_of(node);
                 let byte = trie.bytes()[(node - root) as usize];
-                let entered = literals.iter().filter_map(|&literal| lexer.literal_after(literal, byte));
+                let entered = literals.iter().filter_map(|&literal| after(lexer, literal, byte));
                 agenda.extend(entered.map(|next| (node, next)));
             }
         }
@@ -47,12 +48,12 @@ impl Terms {
             let (trie, root): (&TokenTrie, PieceNode) = slicer.trie_of(node);
             let at = node - root;
             draft.tokens.extend(trie.token(at));
-            if lexer.is_literal_end(literal) {
+            if is_end(lexer, literal) {
                 let ended = lexer.lexeme_set(&[literal.0]);
                 draft.end((Guard::NONE, ended)).extend(trie.children(at).map(|child| root + child));
             }
             let enter = |(byte, next)| trie.child(at, byte).map(|node| (root + node, next));
-            agenda.extend(lexer.literal_children(literal).into_iter().filter_map(enter));
+            agenda.extend(children(lexer, literal).filter_map(enter));
         }
         work.visit(draft.visited)?;
         draft.tokens.sort_unstable();
@@ -60,4 +61,17 @@ impl Terms {
         let inside = gather(slicer, &draft.tokens, &[]);
         Ok(self.finish(slicer, inside, draft))
     }
+}
+
+fn is_end(lexer: &Lexer, (lexeme, rest): Entry) -> bool {
+    lexer.pattern(lexeme).is_literal_end(rest)
+}
+
+fn after(lexer: &Lexer, (lexeme, rest): Entry, byte: u8) -> Option<Entry> {
+    lexer.pattern(lexeme).literal_after(rest, byte).map(|next| (lexeme, next))
+}
+
+/// The bytes that a literal takes.
+fn children(lexer: &Lexer, (lexeme, rest): Entry) -> impl Iterator<Item = (u8, Entry)> + '_ {
+    lexer.pattern(lexeme).literal_children(rest).map(move |(byte, next)| (byte, (lexeme, next)))
 }

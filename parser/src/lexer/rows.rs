@@ -1,0 +1,311 @@
+//! Rows of the lexer's automaton: the state after each byte, built when a state has been left some times.
+
+use std::sync::Arc;
+
+use larkspur_grammar::index::Id;
+use larkspur_grammar::{ByteSet, LexerMode};
+
+use super::arena::{Expr, ExprRow};
+use super::exceptions::TrieId;
+use super::guards::Guard;
+use super::states::{DEAD, LexState, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, Rest, StateKey, StateKind};
+use crate::cfg::{LexemeId, Pattern};
+use crate::error::Fault;
+
+/// In a quick row: no lexeme takes the byte and none can end before it.
+pub(crate) const REFUSED: u32 = u32::MAX;
+/// In a quick row: the byte is more than a step inside lexemes.
+pub(crate) const ASK: u32 = u32::MAX - 1;
+
+/// A row of the automaton.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// State after each byte.
+    pub next: [LexStateId; 256],
+    /// Bytes that some live lexeme takes.
+    pub live: ByteSet,
+    /// In `exact` mode: bytes before which an ignored lexeme that matches here may not end, since it goes on.
+    pub ignored_goes_on: ByteSet,
+}
+
+/// A step from a state that has no row yet: the way of a text through states that are met once, as those of a name of
+/// 100,000 characters, of which each row has 2 kB and one state more than the text.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Step {
+    /// The last one that was taken.
+    byte: u8,
+    /// How often steps were taken; 0 if none is known.
+    taken: u8,
+    next: u32,
+}
+
+/// A step that was taken so often is worth a row, unless these are many.
+const STEPS_TAKEN_MAX: u8 = 3;
+const ROWS_FOR_STEPS_MAX: usize = 10_000;
+
+impl Lexer {
+    /// A step of the trie walk: the state after the byte, [`REFUSED`] or [`ASK`].
+    #[inline]
+    pub fn quick(&self, id: LexStateId, byte: u8) -> u32 {
+        let row = self.row_of.get(id.index()).and_then(|&row| self.quick_rows.get(row as usize));
+        row.map_or(ASK, |row| row[usize::from(byte)])
+    }
+
+    /// State after a byte; builds the row when it was asked for some times.
+    #[inline]
+    pub fn next(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
+        let row = self.row_of[id.index()];
+        if row != u32::MAX {
+            return Ok(self.rows[row as usize].next[usize::from(byte)]);
+        }
+        self.next_without_row(id, byte)
+    }
+
+    fn next_without_row(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
+        let step = self.steps[id.index()];
+        let is_rare = step.taken < STEPS_TAKEN_MAX || self.rows.len() >= ROWS_FOR_STEPS_MAX;
+        if step.taken > 0 && step.byte == byte && is_rare {
+            self.steps[id.index()].taken = step.taken.saturating_add(1);
+            Ok(LexStateId(step.next))
+        } else if step.taken < STEPS_TAKEN_MAX {
+            // The start of names is left by few bytes, each of which takes a fraction of a row.
+            let next = self.single_step(id, byte)?;
+            self.steps[id.index()] = Step { byte, taken: step.taken + 1, next: next.0 };
+            Ok(next)
+        } else {
+            Ok(self.row(id)?.next[usize::from(byte)])
+        }
+    }
+
+    /// What [`row`](Self::row) would say of one byte.
+    fn single_step(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
+        let key = self.states[id].key.clone();
+        if key.kind == StateKind::LazyEnd {
+            return Ok(DEAD);
+        }
+        let cfg = self.cfg.clone();
+        let mut entries: Vec<(LexemeId, Rest)> = Vec::with_capacity(key.entries.len());
+        for &(lexeme, rest) in &key.entries {
+            let pattern = &cfg.lexemes[lexeme].pattern;
+            let mut next = pattern.literal_after(rest, byte);
+            if pattern.is_regex() {
+                let (expr, texts) = self.parts(rest);
+                let left = match self.expr_rows.get(&expr) {
+                    Some(row) => row.next(byte),
+                    None => self.arena.step(expr, byte, &self.limits)?,
+                };
+                if left != Expr::NOTHING {
+                    next = self.excepting(left, self.tries.child(texts, byte))?;
+                }
+            }
+            entries.extend(next.map(|next| (lexeme, next)));
+        }
+        entries.sort_unstable();
+        entries.dedup();
+        let guard = self.guard_after(key.guard, byte)?;
+        self.enter(entries, guard)
+    }
+
+    /// The row of a state. Cost: microseconds the first time.
+    ///
+    /// Errors: `lexer_states_max`, `expressions_max`, `lexer_row_emptiness_fuel`.
+    pub fn row(&mut self, id: LexStateId) -> Result<&Row, Fault> {
+        if self.row_of[id.index()] == u32::MAX {
+            let row = self.build_row(id)?;
+            let quick = self.quick_row(id, &row);
+            self.row_of[id.index()] = self.rows.len() as u32;
+            self.quick_rows.push(quick);
+            self.rows.push(row);
+        }
+        Ok(&self.rows[self.row_of[id.index()] as usize])
+    }
+
+    fn quick_row(&self, id: LexStateId, row: &Row) -> [u32; 256] {
+        let ends = self.states[id].ends;
+        let can_end = ends != NO_LEXEMES;
+        let is_longest = self.cfg.mode == LexerMode::Longest;
+        let all_compete = self.lexeme_sets[ends].iter().all(|&lexeme| self.cfg.lexemes[lexeme].competes);
+        let records = self.states[id].records;
+        row.next.map(|next| {
+            let state = &self.states[next];
+            // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
+            let stays = state.kind == StateKind::Inside
+                && (is_longest || !state.may_be_stuck && (!can_end || all_compete && state.competes))
+                // Where nothing is recorded any more, it is forgotten where that began.
+                && state.records == records
+                && !state.is_late;
+            match next {
+                DEAD if can_end => ASK,
+                DEAD => REFUSED,
+                _ if stays => next.0,
+                _ => ASK,
+            }
+        })
+    }
+
+    /// In `exact` mode: lexemes that end in the state before a byte, after which the thread is in the state `next`.
+    #[inline]
+    pub fn ends_before(&mut self, id: LexStateId, byte: u8, next: LexStateId) -> Result<LexemeSetId, Fault> {
+        let LexState { ends, ends_ignored, .. } = self.states[id];
+        let competes = self.states[next].competes;
+        let is_held = competes || ends_ignored && self.row(id)?.ignored_goes_on.contains(byte);
+        if ends == NO_LEXEMES || !is_held {
+            return Ok(ends);
+        }
+        let key = self.states[id].key.clone();
+        let mut left = Vec::new();
+        for &lexeme in &self.lexeme_sets[ends].to_vec() {
+            let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a lexeme that ends is live").1;
+            let (is_ignored, is_competing) =
+                (self.cfg.lexemes[lexeme].ignored_by.is_some(), self.cfg.lexemes[lexeme].competes);
+            let is_held = match is_competing {
+                true => competes,
+                false => is_ignored && self.takes(lexeme, rest, byte)?,
+            };
+            if !is_held {
+                left.push(lexeme);
+            }
+        }
+        Ok(self.lexeme_set(&left))
+    }
+
+    fn takes(&mut self, lexeme: LexemeId, rest: Rest, byte: u8) -> Result<bool, Fault> {
+        let cfg = self.cfg.clone();
+        Ok(match &cfg.lexemes[lexeme].pattern {
+            Pattern::Regex(_) => self.rest_after(rest, byte)?.is_some(),
+            literal => literal.literal_after(rest, byte).is_some(),
+        })
+    }
+
+    /// All derivatives of an expression.
+    pub fn expr_row(&mut self, expr: Expr) -> Result<Arc<ExprRow>, Fault> {
+        if let Some(row) = self.expr_rows.get(&expr) {
+            return Ok(row.clone());
+        }
+        let row = self.arena.row(expr, &self.limits)?;
+        self.expr_rows.insert(expr, row.clone());
+        Ok(row)
+    }
+
+    /// The state after bytes; `DEAD` if they cannot follow.
+    pub fn run(&mut self, mut id: LexStateId, bytes: &[u8]) -> Result<LexStateId, Fault> {
+        for &byte in bytes {
+            id = self.next(id, byte)?;
+        }
+        Ok(id)
+    }
+
+    fn build_row(&mut self, id: LexStateId) -> Result<Row, Fault> {
+        let key = self.states[id].key.clone();
+        let mut row = Row { next: [DEAD; 256], live: ByteSet::EMPTY, ignored_goes_on: ByteSet::EMPTY };
+        if key.kind == StateKind::LazyEnd {
+            return Ok(row);
+        }
+        let cfg = self.cfg.clone();
+        // Literals are gathered by byte; regexes split the bytes into classes.
+        let mut literals: Vec<(u8, (LexemeId, Rest))> = Vec::new();
+        let mut regexes: Vec<(LexemeId, Arc<ExprRow>, TrieId)> = Vec::new();
+        // Bytes after which exceptions count.
+        let mut excepted = ByteSet::EMPTY;
+        for &(lexeme, rest) in &key.entries {
+            match &cfg.lexemes[lexeme].pattern {
+                Pattern::Regex(_) => {
+                    let (expr, texts) = self.parts(rest);
+                    excepted = excepted.union(&self.tries.bytes_of(texts));
+                    regexes.push((lexeme, self.expr_row(expr)?, texts));
+                }
+                literal => {
+                    literals.extend(literal.literal_children(rest).map(|(byte, next)| (byte, (lexeme, next))));
+                }
+            }
+        }
+        literals.sort_unstable();
+        let mut literals = &literals[..];
+        let mut around: Vec<Arc<ExprRow>> = Vec::new();
+        let owed = Some(key.guard.owed).filter(|&owed| owed != Expr::ALL);
+        for expr in owed.into_iter().chain(self.pasts.exprs(key.guard.past).to_vec()) {
+            around.push(self.expr_row(expr)?);
+        }
+        let class_of = common_classes(regexes.iter().map(|regex| &regex.1).chain(&around));
+        let mut by_class = [None; 256];
+        for byte in 0..=255u8 {
+            let class = usize::from(class_of[usize::from(byte)]);
+            let (taken, others) = literals.split_at(literals.partition_point(|literal| literal.0 == byte));
+            literals = others;
+            let is_plain = taken.is_empty() && !excepted.contains(byte);
+            if is_plain && let Some(known) = by_class[class] {
+                row.next[usize::from(byte)] = known;
+                continue;
+            }
+            let mut entries: Vec<(LexemeId, Rest)> = taken.iter().map(|literal| literal.1).collect();
+            for (lexeme, expr_row, texts) in &regexes {
+                let next = expr_row.next(byte);
+                if next != Expr::NOTHING {
+                    let rest = self.excepting(next, self.tries.child(*texts, byte))?;
+                    entries.extend(rest.map(|rest| (*lexeme, rest)));
+                }
+            }
+            entries.sort_unstable();
+            entries.dedup();
+            let guard = self.guard_after(key.guard, byte)?;
+            let next = self.enter(entries, guard)?;
+            row.next[usize::from(byte)] = next;
+            if is_plain {
+                by_class[class] = Some(next);
+            }
+        }
+        (0..=255u8).filter(|&byte| row.next[usize::from(byte)] != DEAD).for_each(|byte| row.live.insert(byte));
+        if cfg.mode == LexerMode::Exact {
+            let matched = self.lexeme_sets[self.states[id].matched].clone();
+            for &lexeme in &matched {
+                if cfg.lexemes[lexeme].ignored_by.is_some() && !cfg.lexemes[lexeme].competes {
+                    let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a match is live").1;
+                    for byte in 0..=255u8 {
+                        if self.takes(lexeme, rest, byte)? {
+                            row.ignored_goes_on.insert(byte);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(row)
+    }
+
+    /// The state of these entries after a byte: lazy lexemes that match end all others that compete with them.
+    fn enter(&mut self, mut entries: Vec<(LexemeId, Rest)>, guard: Guard) -> Result<LexStateId, Fault> {
+        if entries.is_empty() || guard.owed == Expr::NOTHING {
+            return Ok(DEAD);
+        }
+        let cfg = self.cfg.clone();
+        let mut ends_now = |&(lexeme, rest): &(LexemeId, Rest)| {
+            cfg.lexemes[lexeme].competes && cfg.lexemes[lexeme].lazy && self.matches(lexeme, rest)
+        };
+        let mut kind = StateKind::Inside;
+        if entries.iter().any(&mut ends_now) {
+            entries.retain(|entry| !cfg.lexemes[entry.0].competes || ends_now(entry));
+            if cfg.mode == LexerMode::Longest {
+                kind = StateKind::LazyEnd;
+            }
+        }
+        self.intern(StateKey { entries: entries.into(), kind, guard })
+    }
+}
+
+/// The coarsest classes of bytes that are within the classes of each row.
+fn common_classes<'a>(rows: impl Iterator<Item = &'a Arc<ExprRow>>) -> [u8; 256] {
+    let mut class_of = [0; 256];
+    let mut count = 1;
+    for row in rows {
+        // Numbers of pairs of an old class and one of the row. There are no more pairs than bytes.
+        let mut ids = vec![None; count * row.next.len()];
+        count = 0;
+        for (class, &other) in class_of.iter_mut().zip(&row.class_of) {
+            let id = &mut ids[usize::from(*class) * row.next.len() + usize::from(other)];
+            *class = *id.get_or_insert_with(|| {
+                count += 1;
+                (count - 1) as u8
+            });
+        }
+    }
+    class_of
+}

@@ -129,6 +129,8 @@ pub struct GrammarOptions {
     pub unproductive: Unproductive,
     /// In `longest` mode a literal beats a regex that matches the same text (Lark's contextual lexer).
     pub keywords: bool,
+    /// A program made the grammar, with one rule for all that is equal: lints and the pass `equal` would find nothing.
+    pub is_made: bool,
 }
 
 impl Default for GrammarOptions {
@@ -141,6 +143,7 @@ impl Default for GrammarOptions {
             no_forcing: false,
             unproductive: Unproductive::Error,
             keywords: false,
+            is_made: false,
         }
     }
 }

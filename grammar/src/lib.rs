@@ -36,7 +36,7 @@ pub use ir::*;
 pub use limits::Limits;
 pub use link::{LinkedGrammar, link};
 pub use param::{Condition, ConditionId, ParamExpr, ParamRange};
-pub use regex::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
+pub use regex::{ByteSet, CharClass, Imported, RegexId, RegexNode, RegexSet};
 pub use regex_syntax::{Dialect, LazyTail, LexemeRegex, RegexOptions, parse_lexeme, parse_regex};
 pub use span::{Source, SourceId, SourceMap, Span};
 pub use text_map::TextMap;

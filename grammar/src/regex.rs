@@ -3,11 +3,14 @@
 //! A node's children are older than the node, so that every pass is one loop over the table and nothing recurses.
 //! Meaning is over bytes: a [`CharClass`] stands for the UTF-8 encodings of its characters.
 
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 
 use crate::define_id;
 use crate::dfa::DfaRef;
-use crate::index::IndexVec;
+use crate::index::{Id, IndexVec};
 use crate::number::Decimal;
 
 define_id! {
@@ -82,7 +85,15 @@ pub struct RegexInfo {
 pub struct RegexSet {
     nodes: IndexVec<RegexId, RegexNode>,
     infos: IndexVec<RegexId, RegexInfo>,
-    ids: FxHashMap<RegexNode, RegexId>,
+    /// Nodes by their contents.
+    ids: HashTable<RegexId>,
+}
+
+/// Which nodes of a table were copied into another, and where they are there: see [`RegexSet::import_with`].
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// Indexed by the nodes of the table that they are from.
+    ids: Vec<Option<RegexId>>,
 }
 
 impl RegexSet {
@@ -112,13 +123,13 @@ impl RegexSet {
     }
 
     pub(crate) fn intern(&mut self, node: RegexNode) -> RegexId {
-        if let Some(&id) = self.ids.get(&node) {
+        let hash = FxBuildHasher.hash_one(&node);
+        if let Some(&id) = self.ids.find(hash, |&id| self.nodes[id] == node) {
             return id;
         }
-        let info = self.info_of(&node);
-        let id = self.nodes.push(node.clone());
-        self.infos.push(info);
-        self.ids.insert(node, id);
+        self.infos.push(self.info_of(&node));
+        let id = self.nodes.push(node);
+        self.ids.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(&self.nodes[id]));
         id
     }
 
@@ -358,20 +369,29 @@ impl RegexSet {
     }
     /// Copies `id` and what it is made of from another table.
     pub fn import(&mut self, from: &RegexSet, id: RegexId) -> RegexId {
-        let mut memo: FxHashMap<RegexId, RegexId> = FxHashMap::default();
+        self.import_with(from, id, &mut Imported::default())
+    }
+    /// The same for one who copies many: `imported` is of the same two tables, which may have grown. Cost: linear in what
+    /// is not copied yet.
+    pub fn import_with(&mut self, from: &RegexSet, id: RegexId, imported: &mut Imported) -> RegexId {
+        imported.ids.resize(from.len(), None);
         let mut stack = vec![id];
         while let Some(&top) = stack.last() {
+            if imported.ids[top.index()].is_some() {
+                stack.pop();
+                continue;
+            }
             let node = from.node(top);
-            let pending: Vec<RegexId> = node.children().iter().copied().filter(|c| !memo.contains_key(c)).collect();
-            if !pending.is_empty() {
-                stack.extend(pending);
+            let before = stack.len();
+            stack.extend(node.children().iter().filter(|child| imported.ids[child.index()].is_none()));
+            if stack.len() > before {
                 continue;
             }
             stack.pop();
-            let copied = node.map_children(|child| memo[&child]);
-            memo.insert(top, self.intern(copied));
+            let copied = node.map_children(|child| imported.ids[child.index()].expect("children come first"));
+            imported.ids[top.index()] = Some(self.intern(copied));
         }
-        memo[&id]
+        imported.ids[id.index()].expect("it was the first on the stack")
     }
 }
 
@@ -514,7 +534,11 @@ impl ByteSet {
     }
     /// The bytes in order.
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
-        (0..=255u8).filter(|&byte| self.contains(byte))
+        self.0.iter().zip([0u8, 64, 128, 192]).flat_map(|(&word, base)| {
+            let or_none = |word: u64| (word != 0).then_some(word);
+            let words = std::iter::successors(or_none(word), move |word| or_none(word & (word - 1)));
+            words.map(move |word| base + word.trailing_zeros() as u8)
+        })
     }
     /// The bytes that are not in the set.
     pub fn negate(&self) -> Self {

@@ -11,6 +11,8 @@ use larkspur_grammar::{ByteSet, RegexId, RegexSet};
 const WORK_MAX: u64 = 200_000;
 /// Expressions of one schema's questions at most, 50 bytes each; past them every question stays open.
 const EXPRESSIONS_MAX: usize = 1_000_000;
+/// Bytes that [`Search::is_seen_endless`] follows at most.
+const PROBE_MAX: usize = 24;
 
 /// What is remembered between questions about one [`RegexSet`].
 #[derive(Debug)]
@@ -71,6 +73,34 @@ impl Search {
             }
         }
         Some(steps)
+    }
+
+    /// Whether one text, gone along with a byte wherever it can be, comes back to where it was: then there are endlessly many.
+    /// Most languages without bound show so within some derivatives. False says nothing.
+    pub fn is_seen_endless(&mut self, start: Expr) -> bool {
+        let mut seen = vec![start];
+        let mut state = start;
+        let mut byte = b'a';
+        while seen.len() <= PROBE_MAX {
+            let Some(mut next) = self.after(state, byte) else { return false };
+            if next == Expr::NOTHING {
+                let work_max = self.algebra.work() + WORK_MAX;
+                let Ok(classes) = self.algebra.first_classes(state, work_max) else { return false };
+                let largest = classes.iter().max_by_key(|class| class.len()).and_then(|class| class.iter().next());
+                let Some(other) = largest else { return false };
+                byte = other;
+                match self.after(state, byte) {
+                    Some(after) => next = after,
+                    None => return false,
+                }
+            }
+            if seen.contains(&next) {
+                return self.algebra.is_non_empty(next, WORK_MAX) == Ok(true);
+            }
+            seen.push(next);
+            state = next;
+        }
+        false
     }
 
     fn after(&mut self, state: Expr, byte: u8) -> Option<Expr> {

@@ -23,10 +23,11 @@ macro_rules! numbered {
 mod idn_email;
 mod idna;
 mod idna_table;
+mod leap_seconds;
 mod patterns;
 mod properties;
 
-use larkspur_grammar::{ByteSet, Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
+use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
 
 /// What a format says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -169,33 +170,6 @@ fn address_literal() -> String {
     format!("\\[(?:{IPV4}|IPv6:{})\\]", ipv6())
 }
 
-/// Times of a leap second with a numeric offset: the local time of 23:59:60 in UTC, for each of the 1,440 offsets.
-fn leap_seconds(set: &mut RegexSet) -> RegexId {
-    let digit = set.bytes(ByteSet::range(b'0', b'9'));
-    let digits = set.repeat(digit, 1, None);
-    let point = set.literal(b".");
-    let fraction = set.concat(&[point, digits]);
-    let fraction = set.optional(fraction);
-    let mut hours = Vec::with_capacity(24);
-    for hour in 0..24 {
-        let mut minutes = Vec::with_capacity(60);
-        for minute in 0..60 {
-            let local = hour * 60 + minute;
-            let ahead = (local + 1) % 1440;
-            let behind = (1440 - ahead) % 1440;
-            let time = set.literal(format!("{minute:02}:60").as_bytes());
-            let offsets = [('+', ahead), ('-', behind)]
-                .map(|(sign, offset)| set.literal(format!("{sign}{:02}:{:02}", offset / 60, offset % 60).as_bytes()));
-            let offset = set.or(&offsets);
-            minutes.push(set.concat(&[time, fraction, offset]));
-        }
-        let minutes = set.or(&minutes);
-        let hour = set.literal(format!("{hour:02}:").as_bytes());
-        hours.push(set.concat(&[hour, minutes]));
-    }
-    set.or(&hours)
-}
-
 /// The length from which on a format's own bound on its length is looser than a `maxLength` of that much or less.
 pub(crate) fn short_length(format: Format) -> Option<u64> {
     match format {
@@ -272,7 +246,7 @@ pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> Regex
         Format::Time | Format::DateTime => {
             let date = if format == Format::Time { set.epsilon() } else { all };
             let time = parse(set, TIME);
-            let leap_seconds = leap_seconds(set);
+            let leap_seconds = leap_seconds::regex(set);
             let time = set.or(&[time, leap_seconds]);
             set.concat(&[date, time])
         }

@@ -63,8 +63,12 @@ pub(crate) fn lower(
     let place = normalizer.document.root();
     let span = normalizer.document.span(place);
     let mut grammar = Grammar::new(name);
-    grammar.options =
-        GrammarOptions { lexer: LexerMode::Exact, ignore_edges: IgnoreEdges::None, ..GrammarOptions::default() };
+    grammar.options = GrammarOptions {
+        lexer: LexerMode::Exact,
+        ignore_edges: IgnoreEdges::None,
+        is_made: true,
+        ..GrammarOptions::default()
+    };
     let mut terminals = FxHashMap::default();
     let marks = marks(normalizer, &mut grammar, &mut terminals, separators, span);
     let mut lowerer = Lowerer {

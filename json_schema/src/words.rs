@@ -24,7 +24,7 @@ pub(crate) enum Words {
 impl Normalizer<'_> {
     /// The texts of a language of characters, if it has `most` at most.
     pub fn words(&mut self, regex: RegexId, most: usize) -> Words {
-        if regex == self.any_text {
+        if self.is_surely_endless(regex) {
             return Words::Many;
         }
         if let Some(known) = self.listed.get(&(regex, most)) {
@@ -35,6 +35,20 @@ impl Normalizer<'_> {
         words
     }
 
+    /// Whether it shows without a search that there are endlessly many texts: all but those of bounded lengths, as an
+    /// object's other names, or repetitions of a class.
+    fn is_surely_endless(&self, regex: RegexId) -> bool {
+        let is_almost_all = |part: RegexId| match *self.set.node(part) {
+            RegexNode::Not(left_out) => self.set.info(left_out).len_max.is_some(),
+            _ => part == self.any_text,
+        };
+        match *self.set.node(regex) {
+            RegexNode::And(ref parts) => parts.iter().all(|&part| is_almost_all(part)),
+            RegexNode::Repeat(child, _, None) => matches!(self.set.node(child), RegexNode::Class(_)),
+            _ => is_almost_all(regex),
+        }
+    }
+
     fn list(&mut self, regex: RegexId, most: usize) -> Words {
         if let Some(mut words) = self.written_out(regex) {
             words.sort_unstable();
@@ -42,6 +56,9 @@ impl Normalizer<'_> {
             return if words.len() > most { Words::Many } else { Words::These(words.into()) };
         }
         let Some(start) = self.search.start(&self.set, regex) else { return Words::Unknown };
+        if self.search.is_seen_endless(start) {
+            return Words::Many;
+        }
         match self.count_words(start, most) {
             None => return Words::Unknown,
             Some(count) if count > most => return Words::Many,

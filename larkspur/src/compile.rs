@@ -165,7 +165,7 @@ fn read(source: &Source, reading: &mut Reading) -> Vec<Grammar> {
 /// `None` if an error was reported.
 fn lint_and_link(mut grammars: Vec<Grammar>, reading: &mut Reading) -> Option<LinkedGrammar> {
     assert!(!grammars.is_empty(), "a front end reports an error or returns a grammar");
-    for grammar in &grammars {
+    for grammar in grammars.iter().filter(|grammar| !grammar.options.is_made) {
         reading.diagnostics.extend(lint(grammar));
     }
     if let Some(mode) = reading.options.lexer {
@@ -190,10 +190,9 @@ fn inner(reading: &mut Reading, language: &str, body: Span, mode: LexerMode) -> 
     }
     let before = reading.diagnostics.len();
     let grammar = inner_text(reading, language, body).map(|mut grammar| {
-        match language {
-            "json" => grammar.options.lexer = mode,
-            // Schemas are not linted: they are made, not written.
-            _ => reading.diagnostics.extend(lint(&grammar)),
+        match grammar.options.is_made {
+            true => grammar.options.lexer = mode,
+            false => reading.diagnostics.extend(lint(&grammar)),
         }
         grammar
     });

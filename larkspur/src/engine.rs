@@ -9,12 +9,14 @@ use larkspur_toktrie::Vocabulary;
 
 use crate::compile::{CompileOptions, Linked, link};
 use crate::error::CompileError;
+use crate::recent::{Key, Recent};
 use crate::source::Source;
 
 /// What all grammars of one vocabulary share. Cheap to clone; one is enough for a process and a vocabulary.
 #[derive(Clone)]
 pub struct Engine {
     shared: Shared,
+    recent: Arc<Recent>,
 }
 
 impl Engine {
@@ -28,7 +30,8 @@ impl Engine {
     ///
     /// Errors: [`SliceError`] if a slice is not a regex or needs too many states.
     pub fn with_options(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
-        Ok(Self { shared: Shared::new(vocabulary, options)? })
+        let recent = Arc::new(Recent::new(options.limits.grammars_kept_bytes_max));
+        Ok(Self { shared: Shared::new(vocabulary, options)?, recent })
     }
 
     /// The vocabulary.
@@ -41,18 +44,28 @@ impl Engine {
         self.shared.limits()
     }
 
-    /// Compiles a source.
+    /// Compiles a source. One that was compiled lately gives the same grammar again, with all that it has learnt: the last
+    /// 64 are kept, or as many as `grammars_kept_bytes_max` allows.
     ///
     /// Errors: everything that is wrong with it, with the places.
     pub fn compile(&self, source: &Source) -> Result<CompiledGrammar, CompileError> {
         self.compile_with(source, &CompileOptions::default())
     }
 
-    /// Compiles a source that is read as `options` say.
+    /// Compiles a source that is read as `options` say. What may depend on files, by `modules` or `retriever`, is compiled
+    /// anew each time.
     ///
     /// Errors: as [`compile`](Self::compile).
     pub fn compile_with(&self, source: &Source, options: &CompileOptions) -> Result<CompiledGrammar, CompileError> {
-        self.compile_linked(link(source, options, self.limits())?)
+        let era = self.shared.era_number();
+        if let Some(inner) = self.recent.get(source, options, era) {
+            return Ok(CompiledGrammar { inner });
+        }
+        let compiled = self.compile_linked(link(source, options, self.limits())?)?;
+        if let Some(key) = Key::new(source, options) {
+            self.recent.keep(key, compiled.inner.clone(), self.shared.era_number());
+        }
+        Ok(compiled)
     }
 
     /// Compiles what [`link`] returned: for callers that look at the grammar before they choose a vocabulary.
@@ -88,11 +101,18 @@ pub struct CompiledGrammar {
     inner: Arc<Inner>,
 }
 
-struct Inner {
+pub(crate) struct Inner {
     compiled: larkspur_parser::CompiledGrammar,
     sources: SourceMap,
     warnings: Vec<Diagnostic>,
     max_tokens: Option<u32>,
+}
+
+impl Inner {
+    /// Bytes of what matchers have built, roughly; none while one is at work.
+    pub fn bytes(&self) -> usize {
+        self.compiled.bytes().unwrap_or(0)
+    }
 }
 
 impl CompiledGrammar {

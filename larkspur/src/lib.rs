@@ -33,6 +33,7 @@ mod folder;
 mod front_ends;
 pub mod kbnf;
 mod list;
+mod recent;
 mod source;
 mod stages;
 mod tags;

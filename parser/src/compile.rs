@@ -20,7 +20,7 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
     simplify(&mut linked, None);
     let (cfg, mut diagnostics) = lower(linked, shared.vocabulary(), limits)?;
 
-    let Era { arena, terms } = shared.era();
+    let Era { arena, terms, .. } = shared.era();
     let mut cfg = Arc::new(cfg);
     let lexer = Lexer::new(cfg.clone(), arena.clone(), limits).map_err(limit_met)?;
     let mut is_empty = Vec::with_capacity(cfg.lexemes.len());

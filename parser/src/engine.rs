@@ -48,21 +48,23 @@ pub(crate) struct Era {
     pub arena: Arc<Arena>,
     /// Terms by the arena's expressions.
     pub terms: Arc<SharedTerms>,
+    number: u64,
 }
 
 impl Era {
-    fn new(arena: Arena, limits: &Limits) -> Self {
-        Self { arena: Arc::new(arena), terms: Arc::new(SharedTerms::new(limits.term_cache_bytes_max)) }
+    fn new(number: u64, vocabulary: &Vocabulary, limits: &Limits) -> Self {
+        let arena = Arc::new(Arena::new(limits, horizon(vocabulary)));
+        Self { arena, terms: Arc::new(SharedTerms::new(limits.term_cache_bytes_max)), number }
     }
 }
 
 impl Shared {
     /// Sorts the vocabulary into slices. Cost: tens of milliseconds for 200,000 tokens.
     pub fn new(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
-        let arena = Arena::new(&options.limits, horizon(&vocabulary));
-        let slicer = Slicer::new(&vocabulary, &options.slices, &arena, &options.limits)?;
         let limits = options.limits.clone();
-        let inner = SharedInner { vocabulary, slicer, era: Mutex::new(Era::new(arena, &limits)), limits };
+        let era = Era::new(0, &vocabulary, &limits);
+        let slicer = Slicer::new(&vocabulary, &options.slices, &era.arena, &limits)?;
+        let inner = SharedInner { vocabulary, slicer, era: Mutex::new(era), limits };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -84,10 +86,15 @@ impl Shared {
     pub(crate) fn era(&self) -> Era {
         let mut era = self.inner.era.lock().unwrap_or_else(PoisonError::into_inner);
         if era.arena.is_worn() {
-            let limits = &self.inner.limits;
-            *era = Era::new(Arena::new(limits, horizon(&self.inner.vocabulary)), limits);
+            *era = Era::new(era.number + 1, &self.inner.vocabulary, &self.inner.limits);
         }
         era.clone()
+    }
+
+    /// How often what grammars share has been begun anew, for those who keep grammars: the old ones keep what was shared
+    /// before, up to half of `expressions_max`.
+    pub fn era_number(&self) -> u64 {
+        self.inner.era.lock().unwrap_or_else(PoisonError::into_inner).number
     }
 }
 
@@ -216,6 +223,14 @@ impl CompiledGrammar {
         }
     }
 
+    /// Bytes of what the current epoch has built, roughly; `None` while a matcher is at work.
+    pub fn bytes(&self) -> Option<usize> {
+        let epoch = self.current();
+        let session = epoch.session.try_lock().ok()?;
+        let Session { machine, masks, eager_masks } = &*session;
+        Some(machine.sets.bytes() + machine.lexer.bytes() + masks.bytes() + eager_masks.bytes())
+    }
+
     pub(crate) fn cfg(&self) -> &Arc<Cfg> {
         &self.inner.cfg
     }
@@ -234,7 +249,7 @@ impl CompiledGrammar {
         if epoch.is_worn() {
             let limits = self.inner.shared.limits();
             // What was lowered once can be lowered again, unless the arena is spent: then the old epoch has to do.
-            let Era { arena, terms } = self.inner.shared.era();
+            let Era { arena, terms, .. } = self.inner.shared.era();
             if let Ok(machine) = Machine::new(self.inner.cfg.clone(), arena, limits) {
                 *epoch = Arc::new(Epoch::new(machine, &terms, limits));
             }

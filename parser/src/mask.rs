@@ -311,7 +311,9 @@ impl MaskCache {
                 self.walk_ahead(machine, Part::Below(&slice.trie, 0), (cursor, ahead), mask)?;
             }
         }
-        self.walk_ahead(machine, Part::Below(&slicer.rest, 0), (cursor, ahead), mask)?;
+        for rest in &slicer.rests {
+            self.walk_ahead(machine, Part::Below(rest, 0), (cursor, ahead), mask)?;
+        }
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?.into();
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
         finish(machine, vocabulary, &Composition { groups: [].into(), letters, accepts }, mask);
@@ -349,12 +351,16 @@ impl MaskCache {
         self.recorded_mask_of.insert(contents, id);
     }
 
-    /// Drops everything once it is too much.
-    fn make_room(&mut self) {
+    /// Bytes of all masks and of what they are made of, roughly.
+    pub fn bytes(&self) -> usize {
         let places = self.mask_of.len() * size_of::<(Cursor, u64, u64)>();
         let terms = self.terms.bytes() + self.composed.len() * size_of::<Composition>() * 2;
-        let bytes = places + terms + self.recorded_bytes + self.store.bytes();
-        if bytes > self.bytes_max {
+        places + terms + self.recorded_bytes + self.store.bytes()
+    }
+
+    /// Drops everything once it is too much.
+    fn make_room(&mut self) {
+        if self.bytes() > self.bytes_max {
             self.mask_of.clear();
             self.recorded_mask_of.clear();
             self.recorded_bytes = 0;

@@ -28,6 +28,9 @@ pub const DEFAULT_SLICES: [&str; 5] = [
     r"(?s:.){1,32}",
 ];
 
+/// Bytes of a short token.
+const SHORT_BYTES_MAX: usize = 32;
+
 /// States of a slice's automaton; a slice that needs more is refused.
 const SLICE_STATES_MAX: usize = 4096;
 
@@ -47,15 +50,16 @@ struct Automaton {
 #[derive(Debug)]
 pub(crate) struct Slicer {
     pub slices: Vec<Slice>,
-    /// Tokens that belong to no slice.
-    pub rest: TokenTrie,
+    /// Tokens that belong to no slice: the short ones and the long ones, some 160 of 200,000, for which counts matter that
+    /// the others cannot reach.
+    pub rests: [TokenTrie; 2],
     /// The nodes below the roots of all tries.
     pub roots: Arc<[PieceNode]>,
     /// Words of a mask.
     pub words_len: usize,
 }
 
-/// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rest. Their nodes are
+/// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rests. Their nodes are
 /// numbered one trie after the other.
 pub(crate) type PieceNode = u32;
 
@@ -122,8 +126,10 @@ impl Slicer {
             let includes = includes.map(|(other, _)| other).collect();
             slices.push(Slice { automaton, unbounded, mask, trie, includes });
         }
-        let rest = trie.subset(|id| slice_of[id as usize] == u8::MAX);
-        let mut slicer = Self { slices, rest, roots: Arc::new([]), words_len: vocabulary.len().div_ceil(32) };
+        let is_left = |id: TokenId| slice_of[id as usize] == u8::MAX;
+        let is_long = |id: TokenId| vocabulary.token_bytes(id).is_some_and(|bytes| bytes.len() > SHORT_BYTES_MAX);
+        let rests = [trie.subset(|id| is_left(id) && !is_long(id)), trie.subset(|id| is_left(id) && is_long(id))];
+        let mut slicer = Self { slices, rests, roots: Arc::new([]), words_len: vocabulary.len().div_ceil(32) };
         let roots = slicer.rooted_tries().flat_map(|(trie, root)| trie.children(ROOT).map(move |child| root + child));
         slicer.roots = roots.collect();
         Ok(slicer)
@@ -131,7 +137,7 @@ impl Slicer {
 
     /// The tries that the vocabulary is sorted into.
     pub fn tries(&self) -> impl Iterator<Item = &TokenTrie> {
-        self.slices.iter().map(|slice| &slice.trie).chain([&self.rest])
+        self.slices.iter().map(|slice| &slice.trie).chain(&self.rests)
     }
 
     /// The same with the numbers of their roots.
@@ -145,15 +151,9 @@ impl Slicer {
 
     /// The trie that a node is in, and the number of that trie's root.
     pub fn trie_of(&self, node: PieceNode) -> (&TokenTrie, PieceNode) {
-        let mut root = 0;
-        for trie in self.slices.iter().map(|slice| &slice.trie) {
-            let end = root + trie.len() as PieceNode;
-            if node < end {
-                return (trie, root);
-            }
-            root = end;
-        }
-        (&self.rest, root)
+        self.rooted_tries()
+            .find(|(trie, root)| node < root + trie.len() as PieceNode)
+            .expect("nodes are numbered within the tries")
     }
 }
 
@@ -162,8 +162,9 @@ impl Slicer {
 pub(crate) struct Contained(FxHashMap<(LexStateId, usize), bool>);
 
 impl Contained {
-    /// [`Slice::is_contained`] of a slice, by its number.
+    /// [`Slice::is_contained`] of a slice, by its number, as far as its tokens go.
     pub fn ask(&mut self, slicer: &Slicer, index: usize, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
+        let lex = lexer.clamped_to(lex, slicer.slices[index].horizon())?;
         if let Some(&known) = self.0.get(&(lex, index)) {
             return Ok(known);
         }
@@ -223,6 +224,11 @@ fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result
 }
 
 impl Slice {
+    /// Bytes of its longest token.
+    pub fn horizon(&self) -> u32 {
+        self.trie.depth_max() as u32
+    }
+
     /// Whether every text of the slice keeps the lexemes of a lexer state live, without ending any.
     pub fn is_contained(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<bool, Fault> {
         if let Some(unbounded) = &self.unbounded

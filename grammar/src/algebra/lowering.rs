@@ -1,15 +1,16 @@
 //! From [`RegexSet`] nodes to expressions.
 
 use regex_syntax::utf8::{Utf8Range, Utf8Sequences};
-use rustc_hash::FxHashMap;
 
 use super::{Algebra, Expr, MANY, OverLimit};
+use crate::index::Id;
 use crate::regex::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
 
 /// The expressions of one table's nodes, as far as they were asked for.
 #[derive(Debug, Default)]
 pub struct Lowered {
-    exprs: FxHashMap<RegexId, Expr>,
+    /// Indexed by node.
+    exprs: Vec<Option<Expr>>,
 }
 
 impl Algebra {
@@ -17,28 +18,29 @@ impl Algebra {
     ///
     /// Errors: [`OverLimit::Size`]. Cost: linear in what is not lowered yet.
     pub fn lower(&mut self, regexes: &RegexSet, root: RegexId, lowered: &mut Lowered) -> Result<Expr, OverLimit> {
+        lowered.exprs.resize(regexes.len(), None);
         let mut stack = vec![root];
         while let Some(&top) = stack.last() {
-            if lowered.exprs.contains_key(&top) {
+            if lowered.exprs[top.index()].is_some() {
                 stack.pop();
                 continue;
             }
             let node = regexes.node(top);
             let before = stack.len();
-            stack.extend(node.children().iter().filter(|child| !lowered.exprs.contains_key(child)));
+            stack.extend(node.children().iter().filter(|child| lowered.exprs[child.index()].is_none()));
             if stack.len() > before {
                 continue;
             }
             let expr = self.lower_node(regexes, node, lowered);
             self.check(u64::MAX)?;
-            lowered.exprs.insert(top, expr);
+            lowered.exprs[top.index()] = Some(expr);
             stack.pop();
         }
-        Ok(lowered.exprs[&root])
+        Ok(lowered.exprs[root.index()].expect("it was the first on the stack"))
     }
 
     fn lower_node(&mut self, regexes: &RegexSet, node: &RegexNode, lowered: &Lowered) -> Expr {
-        let of = |id: &RegexId| lowered.exprs[id];
+        let of = |id: &RegexId| lowered.exprs[id.index()].expect("children come first");
         match node {
             RegexNode::Nothing => Expr::NOTHING,
             RegexNode::Literal(bytes) => self.literal(bytes, Expr::EPSILON),

@@ -3,8 +3,9 @@
 //! Nothing recurses: what a right-hand side holds is queued as a nonterminal of its own.
 
 use larkspur_grammar::{
-    Alternative, AutomatonId, Diagnostic, ExprId, ExprKind, GrammarId, IndexVec, LexerMode, Limits, LinkedGrammar,
-    ParamExpr, RegexId, RegexNode, RegexSet, RuleId, Span, TerminalId, TokenItem, TokenSetId, diagnostic::did_you_mean,
+    Alternative, AutomatonId, Diagnostic, ExprId, ExprKind, GrammarId, Imported, IndexVec, LexerMode, Limits,
+    LinkedGrammar, ParamExpr, RegexId, RegexNode, RegexSet, RuleId, Span, TerminalId, TokenItem, TokenSetId,
+    diagnostic::did_you_mean,
 };
 use larkspur_toktrie::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -50,6 +51,8 @@ struct Lowering<'a> {
     vocabulary: &'a Vocabulary,
     limits: &'a Limits,
     regexes: RegexSet,
+    /// What of each grammar's regexes is among those.
+    imported: IndexVec<GrammarId, Imported>,
     lexemes: IndexVec<LexemeId, Lexeme>,
     lexeme_ids: FxHashMap<LexemeKey, LexemeId>,
     terminal_ids: FxHashMap<(Context, TerminalId), Option<(LexemeId, bool)>>,
@@ -102,6 +105,7 @@ pub(crate) fn lower(
         vocabulary,
         limits,
         regexes: RegexSet::new(),
+        imported: linked.grammars.iter().map(|_| Imported::default()).collect::<Vec<_>>().into(),
         lexemes: IndexVec::new(),
         lexeme_ids: FxHashMap::default(),
         terminal_ids: FxHashMap::default(),
@@ -288,11 +292,15 @@ impl<'a> Lowering<'a> {
         self.nonterminals[id].automaton = Some(lowered);
     }
 
+    fn import(&mut self, grammar: GrammarId, regex: RegexId) -> RegexId {
+        self.regexes.import_with(&self.linked.grammars[grammar].regexes, regex, &mut self.imported[grammar])
+    }
+
     /// The lexeme of a terminal whose text is recorded; `None` if it is the empty text only, or lazy.
     fn recorded(&mut self, context: Context, id: TerminalId) -> Option<LexemeId> {
         let grammar = &self.linked.grammars[context.grammar];
         let terminal = &grammar.terminals[id];
-        let regex = self.regexes.import(&grammar.regexes, terminal.regex);
+        let regex = self.import(context.grammar, terminal.regex);
         let looks = terminal.follow.is_some() || terminal.behind.is_some();
         let is_plain = !terminal.lazy && terminal.tail.is_none() && !looks;
         if !is_plain || self.regexes.info(regex).len_max == Some(0) {
@@ -380,7 +388,7 @@ impl<'a> Lowering<'a> {
             });
             let terminals: Vec<_> = terminals.collect();
             let mut literals: Vec<RegexId> =
-                terminals.iter().map(|terminal| self.regexes.import(&grammar.regexes, terminal.regex)).collect();
+                terminals.iter().map(|terminal| self.import(context.grammar, terminal.regex)).collect();
             literals.sort_unstable();
             literals.dedup();
             let names: Vec<&str> = terminals.iter().take(4).map(|terminal| terminal.name.as_str()).collect();
@@ -540,9 +548,9 @@ impl<'a> Lowering<'a> {
         }
         let grammar = &self.linked.grammars[context.grammar];
         let terminal = &grammar.terminals[id];
-        let body = self.regexes.import(&grammar.regexes, terminal.regex);
+        let body = self.import(context.grammar, terminal.regex);
         let tail = terminal.tail.as_ref().map(|tail| {
-            let regex = self.regexes.import(&grammar.regexes, tail.regex);
+            let regex = self.import(context.grammar, tail.regex);
             (body, regex, tail.hidden, tail.capture.clone())
         });
         let whole = match &tail {
@@ -564,8 +572,8 @@ impl<'a> Lowering<'a> {
                 temperature: context.temperature,
                 ignored_by: None,
                 competes: self.competes(context.grammar),
-                follow: terminal.follow.map(|follow| self.regexes.import(&grammar.regexes, follow)),
-                behind: terminal.behind.map(|behind| self.regexes.import(&grammar.regexes, behind)),
+                follow: terminal.follow.map(|follow| self.import(context.grammar, follow)),
+                behind: terminal.behind.map(|behind| self.import(context.grammar, behind)),
                 recorded: false,
             };
             Some((self.lexeme(key, terminal.name.clone(), terminal.span), optional))
@@ -674,7 +682,7 @@ impl<'a> Lowering<'a> {
             let mut lexemes: Vec<LexemeId> = Vec::new();
             for &terminal_id in &grammar.ignore {
                 let terminal = &grammar.terminals[terminal_id];
-                let regex = self.regexes.import(&grammar.regexes, terminal.regex);
+                let regex = self.import(id, terminal.regex);
                 if self.regexes.info(regex).len_max == Some(0) {
                     continue;
                 }
@@ -687,8 +695,8 @@ impl<'a> Lowering<'a> {
                     temperature: None,
                     ignored_by: Some(id),
                     competes: self.competes(id),
-                    follow: terminal.follow.map(|follow| self.regexes.import(&grammar.regexes, follow)),
-                    behind: terminal.behind.map(|behind| self.regexes.import(&grammar.regexes, behind)),
+                    follow: terminal.follow.map(|follow| self.import(id, follow)),
+                    behind: terminal.behind.map(|behind| self.import(id, behind)),
                     recorded: false,
                 };
                 lexemes.push(self.lexeme(key, terminal.name.clone(), terminal.span));

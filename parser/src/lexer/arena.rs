@@ -43,8 +43,8 @@ struct Inner {
     too_dear: FxHashSet<Expr>,
     /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
     late: FxHashMap<Expr, bool>,
-    /// [`Arena::clamped`] of parts that have large counts.
-    clamped: FxHashMap<Expr, Expr>,
+    /// [`Arena::clamped`] of parts that have large counts, by horizon.
+    clamped: FxHashMap<u32, FxHashMap<Expr, Expr>>,
 }
 
 impl std::fmt::Debug for Arena {
@@ -148,10 +148,15 @@ impl Arena {
         self.lock().late.insert(expr, is_late);
     }
 
+    /// Bytes that masks look ahead: those of the longest token.
+    pub fn horizon(&self) -> u32 {
+        self.horizon
+    }
+
     /// See [`Algebra::clamped`].
-    pub fn clamped(&self, expr: Expr) -> Expr {
+    pub fn clamped(&self, expr: Expr, horizon: u32) -> Expr {
         let Inner { algebra, clamped, .. } = &mut *self.lock();
-        algebra.clamped(expr, self.horizon, clamped)
+        algebra.clamped(expr, horizon, clamped.entry(horizon).or_default())
     }
 
     /// Whether the expression matches the empty text.

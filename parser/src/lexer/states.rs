@@ -124,7 +124,7 @@ pub(crate) struct Lexer {
     /// Whether everything matches.
     pub(super) is_all: FxHashMap<Expr, bool>,
     /// States with counts clamped: see [`Lexer::clamped`].
-    pub(super) clamped: FxHashMap<LexStateId, LexStateId>,
+    pub(super) clamped: FxHashMap<(LexStateId, u32), LexStateId>,
     /// [`Lexer::is_late`] as far as it is known. Indexed by lexeme; empty if none is.
     pub(super) late: Vec<Option<bool>>,
     /// Texts that late lexemes leave out wherever they stand: see [`Lexer::left_out`].
@@ -218,6 +218,12 @@ impl Lexer {
 
     pub fn state_count(&self) -> usize {
         self.states.len()
+    }
+
+    /// Bytes of states and rows, roughly.
+    pub fn bytes(&self) -> usize {
+        let row = size_of::<Row>() + size_of::<[u32; 256]>();
+        self.states.len() * (size_of::<LexState>() + size_of::<StateKey>()) + self.rows.len() * row
     }
 
     pub fn state(&self, id: LexStateId) -> &LexState {
@@ -449,17 +455,22 @@ impl Lexer {
         self.intern(StateKey { entries: entries.into(), ..*key }).map(Some)
     }
 
-    /// A state that is like this one for all who look no further than to the arena's horizon: counts that cannot end there
-    /// do not count.
+    /// A state that is like this one for all tokens: see [`clamped_to`](Self::clamped_to).
     pub fn clamped(&mut self, id: LexStateId) -> Result<LexStateId, Fault> {
-        if let Some(&known) = self.clamped.get(&id) {
+        self.clamped_to(id, self.arena.horizon())
+    }
+
+    /// A state that is like this one for all who look at most `horizon` bytes ahead: counts that cannot end there do not
+    /// count.
+    pub fn clamped_to(&mut self, id: LexStateId, horizon: u32) -> Result<LexStateId, Fault> {
+        if let Some(&known) = self.clamped.get(&(id, horizon)) {
             return Ok(known);
         }
         let key = self.states[id].key.clone();
         let mut entries = key.entries.clone();
         for (lexeme, rest) in &mut entries {
             if self.cfg.lexemes[*lexeme].pattern.is_regex() && *rest & EXCEPTED == 0 {
-                *rest = self.arena.clamped(Expr::from_raw(*rest)).to_raw();
+                *rest = self.arena.clamped(Expr::from_raw(*rest), horizon).to_raw();
             }
         }
         let clamped = match entries == key.entries {
@@ -471,7 +482,7 @@ impl Lexer {
                 self.intern(StateKey { entries: entries.into(), ..*key })?
             }
         };
-        self.clamped.insert(id, clamped);
+        self.clamped.insert((id, horizon), clamped);
         Ok(clamped)
     }
 

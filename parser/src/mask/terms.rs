@@ -273,18 +273,65 @@ impl Terms {
             return Ok(known);
         }
         let mut slices = Vec::new();
+        let mut near = Vec::new();
         let nodes = match piece {
-            ALL => self.roots(slicer, lex, lexer, &mut slices)?,
+            ALL => self.roots(slicer, lex, lexer, work, (&mut slices, &mut near))?,
             _ => self.pieces[&piece].clone(),
         };
         let view = View { piece, slices: &slices, nodes: &nodes };
-        let (term, is_wide) = self.make(slicer, view, lex, lexer, work)?;
-        let id = self.push(term);
-        if is_wide {
-            self.besides.note(piece, lex, id);
-        }
+        let id = match &*near {
+            [] => {
+                let (term, is_wide) = self.make(slicer, view, lex, lexer, work)?;
+                let id = self.push(term);
+                if is_wide {
+                    self.besides.note(piece, lex, id);
+                }
+                id
+            }
+            near => {
+                let term = self.make_with(slicer, view, near, lex, lexer, work)?;
+                self.push(term)
+            }
+        };
         self.of_wholes.insert((piece, lex), id);
         Ok(id)
+    }
+
+    /// A term of which those of some tries are known.
+    fn make_with(
+        &mut self,
+        slicer: &Slicer,
+        view: View<'_>,
+        known: &[TermId],
+        lex: LexStateId,
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<Term, Fault> {
+        let mut draft = Draft::default();
+        self.walk_nodes(&mut draft, slicer, view.nodes, lex, lexer)?;
+        work.visit(draft.visited)?;
+        let mut many = Vec::new();
+        for &id in known {
+            let Term { inside, ends, late, stuck, .. } = &self.terms[id];
+            match &**inside {
+                Tokens::Few(tokens) => draft.tokens.extend(tokens),
+                Tokens::Many(_) => many.push(inside.clone()),
+            }
+            for &(ended, piece) in ends {
+                draft.end(ended).extend(&*self.piece_nodes(slicer, piece));
+            }
+            draft.late.extend(&**late);
+            draft.stuck.extend(stuck);
+        }
+        draft.stuck.sort_unstable();
+        draft.stuck.dedup();
+        let mut inside = gather(slicer, &draft.tokens, view.slices);
+        if !many.is_empty() {
+            let mut words = inside.words(slicer.words_len);
+            many.iter().for_each(|tokens| mask::or_assign(&mut words, &tokens.words(slicer.words_len)));
+            inside = Tokens::Many(words);
+        }
+        Ok(self.finish(slicer, inside, draft))
     }
 
     /// A term, and whether it takes a long walk to make it.
@@ -314,20 +361,33 @@ impl Terms {
         Term { inside: Arc::new(inside), ends, late: late.into(), lexeme: None, stuck: draft.stuck.into() }
     }
 
-    /// The nodes below the roots of the tries, but for those of slices that a state takes, which are given apart.
+    /// The nodes below the roots of the tries, but for those of slices that a state takes, and those whose tokens are too
+    /// short for all that the state counts, of which the terms are given: of another state, which counts less and so stands
+    /// for many.
     fn roots(
         &mut self,
         slicer: &Slicer,
         lex: LexStateId,
         lexer: &mut Lexer,
-        slices: &mut Vec<usize>,
+        work: &mut Work,
+        (slices, near): (&mut Vec<usize>, &mut Vec<TermId>),
     ) -> Result<Arc<[PieceNode]>, Fault> {
         let mut nodes = Vec::new();
         for (index, (trie, root)) in slicer.rooted_tries().enumerate() {
             if index < slicer.slices.len() && self.contained.ask(slicer, index, lexer, lex)? {
                 slices.push(index);
+                continue;
+            }
+            let children = trie.children(ROOT).map(|child| root + child);
+            let nearer = match trie.depth_max() as u32 {
+                depth if depth < lexer.arena().horizon() => lexer.clamped_to(lex, depth)?,
+                _ => lex,
+            };
+            if nearer == lex {
+                nodes.extend(children);
             } else {
-                nodes.extend(trie.children(ROOT).map(|child| root + child));
+                let piece = self.piece(slicer, children.collect());
+                near.push(self.of_whole(slicer, (piece, nearer), lexer, work)?);
             }
         }
         Ok(nodes.into())
@@ -417,7 +477,7 @@ fn step(
     (trie, root, node): (&TokenTrie, PieceNode, u32),
 ) -> Result<Option<LexStateId>, Fault> {
     let byte = trie.bytes()[node as usize];
-    let next = lexer.row(from)?.next[usize::from(byte)];
+    let next = lexer.next(from, byte)?;
     let entered = lexer.state(next);
     if entered.is_late {
         draft.late.push(root + node);

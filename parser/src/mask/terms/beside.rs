@@ -251,7 +251,7 @@ impl Pair {
 fn inside_after(lexer: &mut Lexer, from: LexStateId, byte: u8, quick: u32) -> Result<Option<LexStateId>, Fault> {
     let next = match quick {
         REFUSED => return Ok(None),
-        ASK => lexer.row(from)?.next[usize::from(byte)],
+        ASK => lexer.next(from, byte)?,
         next => LexStateId(next),
     };
     let state = lexer.state(next);

@@ -135,11 +135,17 @@ const MANY: u32 = u32::MAX;
 /// Bytes of one literal node: what a derivative of it hashes.
 const LITERAL_MAX: usize = 32;
 
+/// A hash as a table takes it, which looks at both ends.
+fn widened(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
+}
+
 /// A growing set of expressions; equal ones (after simplification) have equal ids.
 #[derive(Debug)]
 pub struct Algebra {
     cells: Vec<Cell>,
-    ids: HashTable<u32>,
+    /// Expressions by what they are: their hashes, so that a table that grows need not look at them, and numbers.
+    ids: HashTable<(u32, u32)>,
     /// Bytes of the literals.
     text: Vec<u8>,
     /// Operands of unions and intersections.
@@ -300,17 +306,16 @@ impl Algebra {
     }
 
     fn intern(&mut self, node: Node) -> Expr {
-        let hash = FxBuildHasher.hash_one(node);
-        let known = self.ids.find(hash, |&id| self.node(Expr(id)) == node);
-        if let Some(&id) = known {
+        // The upper half is the better one.
+        let hash = (FxBuildHasher.hash_one(node) >> 32) as u32;
+        let known = self.ids.find(widened(hash), |&(other, id)| other == hash && self.node(Expr(id)) == node);
+        if let Some(&(_, id)) = known {
             return Expr(id);
         }
         let cell = self.store(node);
         let id = u32::try_from(self.cells.len()).expect("the size is bounded");
         self.cells.push(cell);
-        let mut ids = std::mem::take(&mut self.ids);
-        ids.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(self.node(Expr(id))));
-        self.ids = ids;
+        self.ids.insert_unique(widened(hash), (hash, id), |&(hash, _)| widened(hash));
         Expr(id)
     }
 

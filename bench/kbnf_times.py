@@ -5,7 +5,7 @@ computing what is allowed then and masking logits, in the first pass and in a se
 """
 
 import base64
-import re
+import json
 import sys
 import time
 from pathlib import Path
@@ -18,11 +18,8 @@ REPEATS = 5
 
 def grammars():
     """Name, grammar, token and count, as `src/lexing.rs` has them."""
-    text = (Path(__file__).parent / "src" / "lexing.rs").read_text(encoding="utf-8")
-    table = text[text.index("const KBNF") : text.index("];", text.index("const KBNF"))]
-    for row in re.findall(r'^    \("(.*)", "(.*)", "(.*)", (\d+)\),$', table, re.M):
-        name, grammar, token = (field.replace("\\\\", "\\") for field in row[:3])
-        yield name, grammar, token, int(row[3])
+    for case in json.loads((Path(__file__).parent / "grammars" / "kbnf.json").read_text(encoding="utf-8")):
+        yield case["name"], case["grammar"], case["token"], case["count"]
 
 
 def main():

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
+use larkspur::kbnf::{Config as KbnfConfig, Engine as KbnfEngine};
 use larkspur::{CompileOptions, LexerMode, Limits, Source, SourceKind, Vocabulary};
 use larkspur_parser::CompiledGrammar;
 
@@ -136,62 +137,73 @@ fn modes(args: &Args, vocabulary: &std::sync::Arc<Vocabulary>, out: &mut String)
     Ok(())
 }
 
-/// KBNF grammars of the kinds that its own benchmark has, a token that each takes again and again, and how often.
-/// `kbnf_times.py` has the same for the package `kbnf`.
-const KBNF: &[(&str, &str, &str, usize)] = &[
-    ("nested", "start ::= '{' [start] '}';", "{", 100),
-    ("right recursion", "start ::= c '\\n'; c ::= '{' | '{' c;", "{", 100),
-    ("left recursion", "start ::= c '\\n'; c ::= c '{' | '{';", "{", 100),
-    ("repetition", "start ::= {'{'} '\\n';", "{", 100),
-    ("any text", "start ::= #'.+' '\\n';", "a", 100),
-    ("letters", "start ::= #'[A-Za-z0-9]+' '\\n';", "a", 100),
-    ("white space", "start ::= #'[ \\\\t\\\\n]*' 'x';", " ", 100),
-    ("except!", "start ::= except!('\\n\\n') '\\n\\n';", "a", 100),
-    ("except! of 50", "start ::= except!('\\n\\n', 50) '\\n\\n';", "a", 40),
-    ("complement", "start ::= #ex'end|stop' '\\n';", "a", 100),
-    ("first match", "start ::= #e'.*end' '\\n';", "a", 100),
-    ("substrings", "start ::= #substrs'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' '\\n';", "a", 50),
-];
+/// A KBNF grammar of a kind that its own benchmark has, and a token that it takes again and again. `kbnf_times.py` reads the same
+/// file for the package `kbnf`; `tests/tests/samples.rs` compares their masks with the oracle's.
+#[derive(serde::Deserialize)]
+struct KbnfCase {
+    name: String,
+    grammar: String,
+    token: String,
+    /// How often the token is taken.
+    count: usize,
+}
+
+const KBNF: &str = include_str!("../grammars/kbnf.json");
 
 /// The engine in KBNF's shape: a token, the tokens allowed then, and logits, as `kbnf_times.py` does it.
 fn kbnf(args: &Args, vocabulary: &std::sync::Arc<Vocabulary>, out: &mut String) -> Result<()> {
     out.push_str("KBNF's engine: a token, what is allowed then, and its logits, in us\n\n");
-    let mut table =
-        Table::new(&["grammar", "tokens", "compile", "cold", "of it the mask", "warm", "of it the mask"], 1);
-    for &(name, grammar, token, count) in KBNF.iter().filter(|(name, ..)| name.contains(&args.only)) {
-        eprintln!("KBNF, {name}");
-        let token = tokenize(token)[0];
-        let mut logits = vec![0.0f32; crate::vocabulary::VOCABULARY_LEN];
-        let mut least = [f64::INFINITY; 5];
+    let columns =
+        ["grammar", "tokens", "compile", "cold", "of it the mask", "warm", "of it the mask", "no cache", "of it the mask"];
+    let mut table = Table::new(&columns, 1);
+    let cases: Vec<KbnfCase> = serde_json::from_str(KBNF)?;
+    for case in cases.iter().filter(|case| case.name.contains(&args.only)) {
+        eprintln!("KBNF, {}", case.name);
+        let mut least = [f64::INFINITY; 7];
         for _ in 0..args.repeat.max(1) {
-            let (engine, compile_us) = timed(|| larkspur::kbnf::Engine::new(grammar, vocabulary.clone()));
-            let mut engine = engine.map_err(|error| anyhow!("{name}: {error}"))?;
-            least[0] = least[0].min(compile_us);
-            for pass in 0..2 {
-                let mut clock = Clock::new();
-                let (mut all_ns, mut mask_ns) = (0, 0);
-                for _ in 0..count {
-                    let (accepted, accept_ns) = clock.time(|| engine.try_accept_new_token(token));
-                    accepted?;
-                    let (computed, compute_ns) = clock.time(|| engine.compute_allowed_token_ids());
-                    computed?;
-                    let (masked, logits_ns) = clock.time(|| engine.mask_logits(&mut logits));
-                    masked?;
-                    mask_ns += compute_ns;
-                    all_ns += accept_ns + compute_ns + logits_ns;
-                }
-                let mean = |ns: u64| ns as f64 / 1000.0 / count as f64;
-                least[1 + pass * 2] = least[1 + pass * 2].min(mean(all_ns));
-                least[2 + pass * 2] = least[2 + pass * 2].min(mean(mask_ns));
-                engine.reset()?;
+            for (at, time_us) in kbnf_times(case, vocabulary)?.into_iter().enumerate() {
+                least[at] = least[at].min(time_us);
             }
         }
-        let mut row = vec![name.to_owned(), count.to_string()];
+        let mut row = vec![case.name.clone(), case.count.to_string()];
         row.extend(least.map(short));
         table.row(&row);
     }
     table.finish(out);
     Ok(())
+}
+
+/// Compiling; then for a first pass, a second one, and the second one without a cache of masks, the mean of a token and of its mask.
+fn kbnf_times(case: &KbnfCase, vocabulary: &std::sync::Arc<Vocabulary>) -> Result<[f64; 7]> {
+    let token = tokenize(&case.token)[0];
+    let mut logits = vec![0.0f32; crate::vocabulary::VOCABULARY_LEN];
+    let mut times = Vec::with_capacity(10);
+    for cache_enabled in [true, false] {
+        let config = KbnfConfig { cache_enabled, ..KbnfConfig::default() };
+        let (engine, compile_us) = timed(|| KbnfEngine::with_config(&case.grammar, vocabulary.clone(), config));
+        let mut engine = engine.map_err(|error| anyhow!("{}: {error}", case.name))?;
+        times.push(compile_us);
+        for _ in 0..2 {
+            let mut clock = Clock::new();
+            let (mut all_ns, mut mask_ns) = (0, 0);
+            for _ in 0..case.count {
+                let (accepted, accept_ns) = clock.time(|| engine.try_accept_new_token(token));
+                accepted?;
+                let (computed, compute_ns) = clock.time(|| engine.compute_allowed_token_ids());
+                computed?;
+                let (masked, logits_ns) = clock.time(|| engine.mask_logits(&mut logits));
+                masked?;
+                mask_ns += compute_ns;
+                all_ns += accept_ns + compute_ns + logits_ns;
+            }
+            times.extend([all_ns, mask_ns].map(|ns| ns as f64 / 1000.0 / case.count as f64));
+            engine.reset()?;
+        }
+    }
+    let [compile, cold, cold_mask, warm, warm_mask, _, _, _, no_cache, no_cache_mask] = times[..] else {
+        unreachable!("two engines, each compiled and passed twice")
+    };
+    Ok([compile, cold, cold_mask, warm, warm_mask, no_cache, no_cache_mask])
 }
 
 /// One way to compile a language: the least times so far.

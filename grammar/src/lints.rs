@@ -17,7 +17,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "G101",
         title: "unused rule",
-        explanation: "The start rule does not lead to this rule. A name that begins with `_` is not reported.",
+        explanation: "The start rule does not lead to this rule. A name that begins with `_` is not reported, nor is anything \
+                      where the caller chooses the start rule, since others may begin elsewhere.",
         bad: "start: \"a\"\nother: \"b\"\n",
         good: "start: \"a\" other\nother: \"b\"\n",
     },

@@ -72,6 +72,24 @@ fn options_choose_start_lexer_and_face() {
     assert_eq!(run(&engine(), &source, &CompileOptions::default(), " b"), Ok(true));
 }
 
+/// In place of Lark's `start=["sum", "list"]`: one engine, a grammar for each.
+#[test]
+fn several_starts_are_several_grammars() {
+    let source = Source::lark(
+        "sum: NUMBER (\"+\" NUMBER)*\nlist: \"[\" sum (\",\" sum)* \"]\"\nname: /[a-z]+/\nNUMBER: /[0-9]+/\n%ignore \" \"\n",
+    );
+    let engine = engine();
+    let options = |start: &str| CompileOptions { start: Some(start.into()), ..CompileOptions::default() };
+    for (start, taken, refused) in [("sum", "1 + 2", "[1]"), ("list", "[1 + 2, 3]", "1"), ("name", "abc", "1")] {
+        let grammar = engine.compile_with(&source, &options(start)).expect("it compiles");
+        assert!(grammar.warnings().is_empty(), "{start}: {:?}", grammar.warnings());
+        assert_eq!(run(&engine, &source, &options(start), taken), Ok(true), "{start}");
+        assert!(run(&engine, &source, &options(start), refused).is_err(), "{start}");
+    }
+    let error = engine.compile_with(&source, &options("sums")).expect_err("there is no such rule");
+    assert!(error.to_string().contains("sums"), "{error}");
+}
+
 const LIST: &str = r#"{
     "grammars": [
         { "lark_grammar": "start: \"<\" @inner \">\"" },

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use larkspur::kbnf::{AcceptTokenError, AcceptTokenResult, Config, Engine, Finish, MaskLogitsError, UpdateLogitsError};
-use larkspur::{Limits, Source, Vocabulary};
+use larkspur::{CompileOptions, Limits, Source, Spelling, Vocabulary};
 use proptest::prelude::*;
 
 const OUT: f32 = f32::NEG_INFINITY;
@@ -167,6 +167,119 @@ fn with_an_end_token() {
     }
     let lints: Vec<&str> = endless.grammar().warnings().iter().map(|warning| warning.code).collect();
     assert_eq!(lints, ["G104"]);
+}
+
+/// A token, and whether it is refused, goes on or ends the text.
+type Verdict = (&'static str, char);
+
+/// One of each kind that the tests of KBNF's engine have: `!` is refused, `+` goes on, `.` is the end.
+const VERDICTS: [(&str, &[Verdict]); 18] = [
+    ("start ::= 'good day\\n';", &[("b", '!'), ("go", '+'), ("od ", '+'), ("day", '+'), ("\n", '.'), ("\n", '!')]),
+    ("start ::= #'good day\n';", &[("b", '!'), ("go", '+'), ("od ", '+'), ("day", '+'), ("\n", '.')]),
+    ("start ::= #'[0-9]+' '\\n';", &[("b", '!'), ("1", '+'), (",", '!'), ("1", '+'), ("\n", '.')]),
+    ("start ::= 'aaa';", &[("b", '!'), ("a", '+'), ("aa", '.'), ("a", '!')]),
+    ("start ::= 'abc';", &[("a", '+'), ("b", '+'), ("a", '!'), ("c", '.')]),
+    ("start ::= #'(\\n\\n)+';", &[("b", '!'), ("\n\n", '.'), ("\n\n", '!')]),
+    ("start ::= 'bb' | start 'bb';", &[("bb", '.'), ("bb", '!')]),
+    ("start ::= c '\\n'; c ::= 'c' | #'c' c;", &[("c", '+'), ("c", '+'), ("b", '!'), ("c", '+'), ("\n", '.')]),
+    ("start ::= c '\\n'; c ::= '\\u0020' | #'\\u0020' c;", &[(" ", '+'), (" ", '+'), ("\n", '.')]),
+    ("start ::= a '\\n'; a ::= 'x' | 'x' b; b ::= 'y' | 'y' a;", &[("x", '+'), ("x", '!'), ("y", '+'), ("\n", '.')]),
+    ("start ::= a '\\n'; a ::= 'x' [b]; b ::= 'y' [a];", &[("y", '!'), ("x", '+'), ("y", '+'), ("x", '+'), ("\n", '.')]),
+    ("start ::= ('{' start '}')?;", &[("}", '!'), ("{", '+'), ("{", '+'), ("}", '+'), ("}", '.')]),
+    ("start ::= #\".+\" '\\n';", &[("\n", '!'), ("good", '+'), ("day", '+'), ("\n", '.')]),
+    ("start ::= #substrs'abcbc' '\\n';", &[("c", '+'), ("b", '+'), ("a", '!'), ("c", '+'), ("b", '!'), ("\n", '.')]),
+    (
+        "start ::= #e'(.|\\n)+\\n\\n' 'a';",
+        &[("good", '+'), ("\n", '+'), ("day", '+'), ("\n\n", '+'), ("\n", '!'), ("a", '.')],
+    ),
+    ("start ::= #ex'day|b' 'd' '\\n';", &[("\n", '+'), ("b", '!'), ("day", '!'), ("d", '+'), ("\n", '.')]),
+    ("start ::= except!('\\n\\n') '\\n\\n';", &[("\n\n", '+'), ("\n", '.')]),
+    (
+        "start ::= '{' list; list ::= #'\\\\A( |\\n)*\\\\z' 'a' (list | '}');",
+        &[("{", '+'), ("}", '!'), (" ", '+'), ("a", '+'), ("\n", '+'), ("a", '+'), ("}", '.')],
+    ),
+];
+
+#[test]
+fn tokens_of_every_kind_of_grammar() {
+    let tokens: std::collections::BTreeSet<&str> =
+        VERDICTS.iter().flat_map(|(_, verdicts)| verdicts.iter().map(|&(token, _)| token)).collect();
+    let tokens: Vec<&str> = tokens.into_iter().collect();
+    for cache_enabled in [true, false] {
+        for (grammar, verdicts) in VERDICTS {
+            let config = Config { cache_enabled, ..Config::default() };
+            let mut engine = Engine::with_config(grammar, words(&tokens), config).expect(grammar);
+            // The second time all is known.
+            for _ in 0..2 {
+                engine.reset().expect("within limits");
+                for &(token, expected) in verdicts {
+                    let id = tokens.iter().position(|&other| other == token).expect("it is one of them") as u32;
+                    assert_eq!(allowed(&mut engine).contains(&id), expected != '!', "{grammar}: {token:?}");
+                    let found = match engine.try_accept_new_token(id) {
+                        Ok(AcceptTokenResult::Ongoing) => '+',
+                        Ok(AcceptTokenResult::Finished) => '.',
+                        Err(_) => '!',
+                    };
+                    assert_eq!(found, expected, "{grammar}: {token:?}");
+                }
+                assert!(engine.is_finished(), "{grammar}");
+            }
+        }
+    }
+}
+
+/// What Formatron makes of its benchmark's classes, as KBNF in the samples, is valid by JSON Schemas of the same classes.
+#[test]
+fn formatrons_schemas_as_json_schemas() {
+    let linked_list = r##"{"$ref": "#/$defs/cell", "$defs": {"cell": {"type": "object",
+        "properties": {"value": {"type": "integer"}, "next": {"anyOf": [{"$ref": "#/$defs/cell"}, {"type": "null"}]}},
+        "required": ["value", "next"], "additionalProperties": false}}}"##;
+    let orders = r##"{"type": "object", "properties": {
+            "id": {"type": "integer"},
+            "customer": {"type": "object", "properties": {
+                "id": {"type": "integer"}, "name": {"type": "string"}, "phone": {"type": "string"},
+                "address": {"type": "string"}, "loyalty_points": {"type": "integer"}, "is_active": {"type": "boolean"}},
+                "required": ["id", "name", "phone", "address"], "additionalProperties": false},
+            "items": {"type": "array", "items": {"type": "object", "properties": {
+                "product_id": {"type": "integer"}, "variant_id": {"type": "integer"}, "quantity": {"type": "integer"},
+                "price": {"type": "number"}},
+                "required": ["product_id", "variant_id", "quantity", "price"], "additionalProperties": false}},
+            "total_amount": {"type": "number"}, "status": {"type": "string"}},
+        "required": ["id", "customer", "items", "total_amount", "status"], "additionalProperties": false}"##;
+    let address = r##"{"type": "object", "properties": {
+            "street": {"type": "string"}, "city": {"type": "string"}, "state": {"enum": ["CA", "NY", "WA"]},
+            "zip": {"type": "string", "pattern": "^[0-9]{5}(-[0-9]{4})?$"}, "tags": {"type": "array", "items": {"type": "string"}}},
+        "required": ["street", "city", "state", "zip"], "additionalProperties": false}"##;
+    #[derive(serde::Deserialize)]
+    struct Sample {
+        accepts: Vec<String>,
+        incomplete: Vec<String>,
+        rejects: Vec<Reject>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Reject {
+        text: String,
+    }
+    let engine = larkspur::Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample_grammars");
+    for (name, schema) in [("kbnf_address", address), ("kbnf_linked_list", linked_list), ("kbnf_orders", orders)] {
+        let facts = std::fs::read_to_string(folder.join(format!("{name}.toml"))).expect("the sample's texts");
+        let sample: Sample = toml::from_str(&facts).expect("they are TOML");
+        let text = std::fs::read_to_string(folder.join(format!("{name}.kbnf"))).expect("the sample");
+        let options = CompileOptions { spelling: Spelling::validator(), ..CompileOptions::default() };
+        let grammars = [
+            engine.compile(&Source::kbnf(text)).expect("it compiles"),
+            engine.compile_with(&Source::json_schema(schema), &options).expect("it compiles"),
+        ];
+        for grammar in grammars {
+            for text in &sample.accepts {
+                assert_eq!(judge(&grammar, text.as_bytes()), (true, true), "{name}: {text}");
+            }
+            for text in sample.incomplete.iter().chain(sample.rejects.iter().map(|reject| &reject.text)) {
+                assert!(!judge(&grammar, text.as_bytes()).0, "{name}: {text}");
+            }
+        }
+    }
 }
 
 #[test]

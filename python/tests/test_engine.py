@@ -91,6 +91,16 @@ def test_files(engine: Engine, tmp_path: Any) -> None:
         engine.grammar(tmp_path / "s.txt")
 
 
+def test_several_starts(engine: Engine) -> None:
+    text = 'sum: NUMBER ("+" NUMBER)*\nlist: "[" sum ("," sum)* "]"\nNUMBER: /[0-9]+/'
+    grammars = {rule: engine.lark(text, start=rule) for rule in ("sum", "list")}
+    assert accepts(grammars["sum"], "1+2") and not accepts(grammars["sum"], "[1]")
+    assert accepts(grammars["list"], "[1+2,3]") and not accepts(grammars["list"], "1")
+    assert not any(grammar.warnings for grammar in grammars.values())
+    with pytest.raises(larkspur.GrammarError, match="sums"):
+        engine.lark(text, start="sums")
+
+
 def test_options(engine: Engine) -> None:
     schema = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}
     assert not accepts(engine.json_schema(schema), '{"b":1,"a":1}')

@@ -17,5 +17,6 @@ use proptest::test_runner::Config;
 /// kept as cases under `tests/regressions`, not as seeds.
 pub fn property_config(cases: u32) -> Config {
     let factor = std::env::var("LARKSPUR_TEST_FACTOR").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1);
-    Config { cases: cases * factor, failure_persistence: None, ..Config::default() }
+    let cases = cases * factor;
+    Config { cases, max_global_rejects: cases, failure_persistence: None, ..Config::default() }
 }

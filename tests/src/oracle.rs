@@ -80,7 +80,9 @@ pub struct Oracle {
     undecided: Cell<bool>,
     /// Futures looked at.
     futures: Cell<usize>,
-    /// Texts of a `stop` that are being read again.
+    /// Lexemes that are being ended within each other: more than two only where the text of a `stop` is read again.
+    depth: Cell<usize>,
+    /// Texts of a `stop` that were read again.
     read_again: Cell<usize>,
 }
 
@@ -94,8 +96,10 @@ type Ended = (Expected, usize);
 /// Futures looked at to find one in which nothing is owed.
 const FUTURES_MAX: usize = 200;
 const ALL_FUTURES_MAX: usize = 2_000;
-/// Texts of a `stop` that are read again within each other; past it the answer is given up.
-const READ_AGAIN_MAX: usize = 12;
+/// Lexemes that end within each other, and texts of a `stop` that are read again; past it the answer is given up. Such a text
+/// may be read again without end.
+const DEPTH_MAX: usize = 24;
+const READ_AGAIN_MAX: usize = 2_000;
 
 /// A viable prefix: all ways in which it was read.
 #[derive(Clone)]
@@ -148,8 +152,9 @@ impl Oracle {
         let regexes: Rc<RefCell<Regexes>> = Rc::default();
         let symbols = Symbols::new(linked, vocab, regexes.clone())?;
         let leads_on = RefCell::default();
-        let (undecided, futures, read_again) = (Cell::default(), Cell::default(), Cell::default());
-        Ok(Oracle { symbols, vocab: vocab.clone(), regexes, leads_on, undecided, futures, read_again })
+        let (undecided, futures) = (Cell::default(), Cell::default());
+        let (depth, read_again) = (Cell::default(), Cell::default());
+        Ok(Oracle { symbols, vocab: vocab.clone(), regexes, leads_on, undecided, futures, depth, read_again })
     }
 
     /// The vocabulary.
@@ -257,7 +262,7 @@ impl Oracle {
     fn feed_token_letter(&self, configuration: &Configuration, id: u32) -> Vec<Rc<Configuration>> {
         if configuration.set_here().is_none() {
             let reached = self.after_ends(configuration, None);
-            return reached.iter().flat_map(|reached| self.feed_token_letter(reached, id)).collect();
+            return reached.iter().flat_map(|reached| self.deeper(|| self.feed_token_letter(reached, id))).collect();
         }
         // For look-aheads the text ends here.
         if !self.may_end(configuration) {
@@ -277,9 +282,10 @@ impl Oracle {
         let Some(guard) = self.guard_after(configuration.guard, byte) else { return vec![] };
         let stepped = if configuration.ended { vec![] } else { self.step(&configuration.live, byte) };
         if stepped.is_empty() {
-            // Rule 2. The set reached expects only whole lexemes, none of which matches: this goes one deep.
+            // Rule 2. The set reached expects only whole lexemes, none of which matches: this goes one deep, unless the text of
+            // a `stop` was read again.
             let reached = self.after_ends(configuration, Some(byte));
-            return reached.iter().flat_map(|reached| self.feed_longest(reached, byte)).collect();
+            return reached.iter().flat_map(|reached| self.deeper(|| self.feed_longest(reached, byte))).collect();
         }
         let lazy: Vec<Live> =
             stepped.iter().filter(|live| self.is_lazy(live) && self.is_match(live)).cloned().collect();
@@ -312,7 +318,7 @@ impl Oracle {
                 live.extend(self.step(&reached.live, byte));
                 set_here = reached.set_here().cloned();
             } else {
-                results.extend(self.feed_exact_anywhere(&reached, byte));
+                results.extend(self.deeper(|| self.feed_exact_anywhere(&reached, byte)));
             }
         }
         live.sort();
@@ -600,14 +606,24 @@ impl Oracle {
         if text.is_empty() {
             return vec![reached];
         }
-        if self.read_again.get() >= READ_AGAIN_MAX {
+        self.read_again.set(self.read_again.get() + 1);
+        if self.read_again.get() > READ_AGAIN_MAX {
             self.undecided.set(true);
             return vec![reached];
         }
-        self.read_again.set(self.read_again.get() + 1);
-        let after = self.after_reading_again(reached, text);
-        self.read_again.set(self.read_again.get() - 1);
-        after
+        self.deeper(|| self.after_reading_again(reached, text))
+    }
+
+    /// An answer from further on; none past [`DEPTH_MAX`].
+    fn deeper<T: Default>(&self, answer: impl FnOnce() -> T) -> T {
+        if self.depth.get() >= DEPTH_MAX {
+            self.undecided.set(true);
+            return T::default();
+        }
+        self.depth.set(self.depth.get() + 1);
+        let answer = answer();
+        self.depth.set(self.depth.get() - 1);
+        answer
     }
 
     fn after_reading_again(&self, reached: Rc<Configuration>, text: &[u8]) -> Vec<Rc<Configuration>> {
@@ -624,7 +640,7 @@ impl Oracle {
     fn accepts(&self, configuration: &Configuration) -> bool {
         match configuration.set_here() {
             Some(set) => self.symbols.is_finished(set) && self.may_end(configuration),
-            None => self.after_ends(configuration, None).iter().any(|reached| self.accepts(reached)),
+            None => self.after_ends(configuration, None).iter().any(|reached| self.deeper(|| self.accepts(reached))),
         }
     }
 

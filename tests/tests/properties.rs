@@ -13,6 +13,9 @@ use proptest::prelude::*;
 /// States of automata after which a walk ends: each way to split a text may lead to another.
 const AUTOMATON_STATES: usize = 200;
 
+/// Why a case does not count; another one is drawn for it.
+const GIVEN_UP: &str = "the oracle has given up";
+
 /// Walks through the masks as `choices` say, and compares in every state; now and then feeds text or what is forbidden.
 fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], options: usize) -> Result<(), TestCaseError> {
     let linked = spec.link();
@@ -42,13 +45,16 @@ fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], options: usize) -> Result
         }
     }
     if oracle.is_undecided() {
-        return Ok(());
+        return Err(TestCaseError::reject(GIVEN_UP));
     }
     let mut answers = Answers::new();
     match Rig::new(&oracle, &mut answers, &linked, options) {
         Ok(mut rig) => {
             let result = rig.follow(&steps);
-            prop_assert!(result.is_ok() || oracle.is_undecided(), "{name}: {:#}", result.unwrap_err());
+            if oracle.is_undecided() {
+                return Err(TestCaseError::reject(GIVEN_UP));
+            }
+            prop_assert!(result.is_ok(), "{name}: {:#}", result.unwrap_err());
         }
         Err(diagnostics) => {
             prop_assert!(is_trap(&diagnostics), "the engine does not compile it: {diagnostics:#?}");
@@ -125,11 +131,10 @@ proptest! {
         compare(&spec, &vocab, &choices, 0)?;
     }
 
-    /// The same with look-aheads that see beyond their terminals, and without tails: a `stop` that is read again without end
-    /// takes the oracle's stack, or more time than there is.
+    /// The same with look-aheads that see beyond their terminals.
     #[test]
     fn masks_are_the_oracles_with_look_aheads(
-        spec in specs(Features { follows: true, tails: false, ..features() }),
+        spec in specs(Features { follows: true, ..features() }),
         vocab in vocabs(),
         choices: [u8; 8],
         options in 0..3usize,
@@ -151,7 +156,7 @@ proptest! {
     /// The same with look-behinds that see beyond their terminals.
     #[test]
     fn masks_are_the_oracles_with_look_behinds(
-        spec in specs(Features { behinds: true, tails: false, ..features() }),
+        spec in specs(Features { behinds: true, ..features() }),
         vocab in vocabs(),
         choices: [u8; 8],
         options in 0..3usize,

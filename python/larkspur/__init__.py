@@ -9,7 +9,7 @@
     matcher.consume_token(token)
 """
 
-from ._native import Diagnostic, Executor, Grammar, Matcher, Vocabulary, __version__, check, convert
+from ._native import Diagnostic, Executor, Grammar, MaskId, Matcher, Vocabulary, __version__, check, convert
 from .engine import Engine
 from .errors import (
     BatchError,
@@ -38,6 +38,7 @@ __all__ = [
     "GrammarError",
     "LarkspurError",
     "LimitExceeded",
+    "MaskId",
     "Matcher",
     "MatcherError",
     "NoToken",

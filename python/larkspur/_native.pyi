@@ -11,6 +11,7 @@ __all__ = [
     "Executor",
     "Grammar",
     "KbnfEngine",
+    "MaskId",
     "Matcher",
     "Vocabulary",
     "__version__",
@@ -277,6 +278,14 @@ class Grammar:
     def dump_cfg(self) -> str: ...
 
 @final
+class MaskId:
+    """A mask that a grammar keeps: equal ids are equal masks, as long as the process lives. A mask that was dropped
+    (`mask_cache_bytes_max`) has another id when it is made again."""
+
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
 class Matcher:
     """One text being generated. One thread at a time: a second one gets `RuntimeError`.
 
@@ -301,6 +310,10 @@ class Matcher:
     def temperature(self) -> float | None: ...
     def compute_mask(self) -> bytes:
         """The allowed tokens: 32-bit words, least significant bit first, `ceil(len(vocabulary) / 32)` of them."""
+    def compute_mask_id(self) -> MaskId:
+        """Which mask `compute_mask` would give, without a copy: for those who keep a table of masks."""
+    def mask_by_id(self, id: MaskId) -> bytes | None:
+        """The mask of an id, as `compute_mask` gives it. `None` if it is of another grammar, or was dropped."""
     def compute_bias(self) -> bytes:
         """The allowed tokens, one byte each: 200, or 0 where not allowed."""
     def fill_mask_at(self, pointer: int, byte_len: int) -> None:

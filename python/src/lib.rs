@@ -30,7 +30,7 @@ mod _native {
     #[pymodule_export]
     use super::kbnf::KbnfEngine;
     #[pymodule_export]
-    use super::matcher::Matcher;
+    use super::matcher::{MaskId, Matcher};
     #[pymodule_export]
     use super::progress::{capture_spans, unsettled_len};
     #[pymodule_export]

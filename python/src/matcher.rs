@@ -59,6 +59,21 @@ impl Matcher {
     }
 }
 
+/// A mask as bytes.
+fn words<'py>(py: Python<'py>, mask: &TokenMask) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, mask.words().len() * 4, |bytes| {
+        for (bytes, word) in bytes.chunks_exact_mut(4).zip(mask.words()) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        Ok(())
+    })
+}
+
+/// Which mask it is.
+#[pyclass(frozen, eq, hash, module = "larkspur")]
+#[derive(PartialEq, Eq, Hash)]
+pub struct MaskId(larkspur::MaskId);
+
 #[pymethods]
 impl Matcher {
     #[getter]
@@ -118,13 +133,17 @@ impl Matcher {
     }
 
     fn compute_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let mask = self.mask(py)?;
-        PyBytes::new_with(py, mask.words().len() * 4, |bytes| {
-            for (bytes, word) in bytes.chunks_exact_mut(4).zip(mask.words()) {
-                bytes.copy_from_slice(&word.to_ne_bytes());
-            }
-            Ok(())
-        })
+        words(py, &self.mask(py)?)
+    }
+
+    fn compute_mask_id(&self, py: Python) -> PyResult<MaskId> {
+        self.run(py, |matcher| matcher.compute_mask_id().map(MaskId))
+    }
+
+    fn mask_by_id<'py>(&self, py: Python<'py>, id: &MaskId) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let mut mask = TokenMask::new(self.vocabulary_len());
+        let is_kept = self.run(py, |matcher| Ok(matcher.mask_by_id(id.0, &mut mask)))?;
+        is_kept.then(|| words(py, &mask)).transpose()
     }
 
     fn compute_bias<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

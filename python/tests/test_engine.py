@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import larkspur
-from larkspur import Engine, Grammar, Matcher, Vocabulary
+from larkspur import Engine, Grammar, MaskId, Matcher, Vocabulary
 
 EOS = 256
 
@@ -297,6 +297,21 @@ def masks_along(matcher: Matcher, text: bytes) -> list[bytes]:
         masks.append(matcher.compute_mask())
         matcher.consume_token(byte)
     return masks
+
+
+def test_equal_ids_are_equal_masks(engine: Engine) -> None:
+    grammar = engine.json_schema({"type": "array", "items": {"type": "boolean"}})
+    masks: dict[MaskId, bytes] = {}
+    for text in [b"[true, false, true]", b"[true, true]"]:
+        matcher = grammar.matcher()
+        for byte in text:
+            mask_id = matcher.compute_mask_id()
+            mask = matcher.compute_mask()
+            assert matcher.mask_by_id(mask_id) == mask == masks.setdefault(mask_id, mask)
+            matcher.consume_token(byte)
+    assert 3 < len(masks) < len(b"[true, false, true]")
+    other = engine.regex("a").matcher()
+    assert all(other.mask_by_id(mask_id) is None for mask_id in masks)
 
 
 def test_the_two_forms_of_a_mask(engine: Engine) -> None:

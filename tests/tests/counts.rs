@@ -1,0 +1,77 @@
+//! Counts around the longest tokens: each part of the vocabulary sees them clamped to its own, and masks are the oracle's.
+
+use anyhow::{Context, Result, anyhow, ensure};
+use larkspur_grammar::{LexerMode, Limits, LinkedGrammar, SourceMap, link};
+use larkspur_lark_frontend::{LarkOptions, parse};
+use larkspur_tests::cases::Step;
+use larkspur_tests::compare::{Answers, Rig, engine_options};
+use larkspur_tests::oracle::{Oracle, Token, Vocab};
+
+/// Bounds above and below the lengths of tokens (1 to 40 bytes), of characters, words and both.
+const GRAMMARS: [&str; 6] = [
+    r#"start: "<" /[aé ]{0,60}/ ">""#,
+    r#"start: "<" /[aé]{30,45}/ ">""#,
+    r#"start: "<" T ">"
+T: /(a+ ){0,17}a+/ & /.{0,50}/"#,
+    r#"start: "<" T ">"
+T: /([aé]+ +){0,9}[aé]+/ & /.{0,48}/"#,
+    r#"start: "<" (/a{0,50}/ | /(a|é){20,40}/) (">" | " ")+"#,
+    r#"start: (/a{1,33}/ " ")+ ">""#,
+];
+
+fn linked(text: &str) -> Result<LinkedGrammar> {
+    let mut sources = SourceMap::new();
+    let source = sources.add("counts.lark", text);
+    let limits = Limits::default();
+    let options = LarkOptions { lexer: Some(LexerMode::Exact), ..LarkOptions::new(&limits) };
+    let parsed = parse(&mut sources, source, &options);
+    let grammar = parsed.grammar.ok_or_else(|| anyhow!("{:?}", parsed.diagnostics))?;
+    link(vec![grammar], |_, _| unreachable!("no other language inside")).map_err(|errors| anyhow!("{errors:?}"))
+}
+
+/// Tokens of many lengths, in all slices and none.
+fn vocab() -> Vocab {
+    let mut texts: Vec<Vec<u8>> = ["<", ">", "a", "é", " ", "  ", "a a", "aé a ", "a>", " >", "\"", "a\""]
+        .iter()
+        .map(|text| text.as_bytes().to_vec())
+        .collect();
+    texts.extend([2, 5, 9, 12, 20, 29, 31, 33, 40].map(|len| b"a".repeat(len)));
+    texts.extend([4, 8, 16].map(|len| "é".repeat(len).into_bytes()));
+    texts.extend([4, 12, 18].map(|len| "a ".repeat(len).into_bytes()));
+    texts.extend([vec![0xC3], vec![0xA9], vec![0xA9, b'a'], [&b"a".repeat(35)[..], b">"].concat()]);
+    let mut tokens: Vec<Token> = texts.into_iter().map(Token::Bytes).collect();
+    tokens.push(Token::Special("<|eos|>".into()));
+    let eos = vec![tokens.len() as u32 - 1];
+    Vocab { tokens, eos }
+}
+
+#[test]
+fn masks_around_bounds_are_the_oracles() {
+    let vocab = vocab();
+    for text in GRAMMARS {
+        check(text, &vocab).unwrap_or_else(|error| panic!("{text}: {error:#}"));
+    }
+}
+
+/// Walks that take tokens in turn, from another one each, until the text ends.
+fn check(text: &str, vocab: &Vocab) -> Result<()> {
+    let linked = linked(text)?;
+    let oracle = Oracle::new(&linked, vocab).map_err(anyhow::Error::msg)?;
+    let mut answers = Answers::new();
+    for (name, options) in engine_options() {
+        let mut rig = Rig::new(&oracle, &mut answers, &linked, &options).map_err(|errors| anyhow!("{errors:?}"))?;
+        for walk in 0..12 {
+            let mut steps: Vec<Step> = Vec::new();
+            let mut state = oracle.start();
+            for at in 0..24 {
+                let mask: Vec<u32> = oracle.mask(&state).into_iter().filter(|id| !vocab.eos.contains(id)).collect();
+                let Some(&id) = mask.get((at * 5 + walk * 3) % mask.len().max(1)) else { break };
+                steps.push(Step::Token(id));
+                state = oracle.feed_step(&state, &steps[at]).context("the mask allows the step")?;
+            }
+            let fed = rig.follow(&steps).with_context(|| name)?;
+            ensure!(fed == steps.len(), "{name}: the walk ends at step {fed}");
+        }
+    }
+    Ok(())
+}

@@ -153,8 +153,17 @@ const KBNF: &str = include_str!("../grammars/kbnf.json");
 /// The engine in KBNF's shape: a token, the tokens allowed then, and logits, as `kbnf_times.py` does it.
 fn kbnf(args: &Args, vocabulary: &std::sync::Arc<Vocabulary>, out: &mut String) -> Result<()> {
     out.push_str("KBNF's engine: a token, what is allowed then, and its logits, in us\n\n");
-    let columns =
-        ["grammar", "tokens", "compile", "cold", "of it the mask", "warm", "of it the mask", "no cache", "of it the mask"];
+    let columns = [
+        "grammar",
+        "tokens",
+        "compile",
+        "cold",
+        "of it the mask",
+        "warm",
+        "of it the mask",
+        "no cache",
+        "of it the mask",
+    ];
     let mut table = Table::new(&columns, 1);
     let cases: Vec<KbnfCase> = serde_json::from_str(KBNF)?;
     for case in cases.iter().filter(|case| case.name.contains(&args.only)) {

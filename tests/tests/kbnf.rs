@@ -64,14 +64,16 @@ fn linked(text: &str) -> Result<LinkedGrammar> {
     let limits = Limits::default();
     let parsed = larkspur_kbnf_frontend::parse(&sources, sources.whole(source), &KbnfOptions::new(&limits));
     let grammar = parsed.grammar.ok_or_else(|| anyhow!("{:?}", parsed.diagnostics))?;
-    link(vec![grammar], |_, _| unreachable!("KBNF has no other language inside")).map_err(|errors| anyhow!("{errors:?}"))
+    link(vec![grammar], |_, _| unreachable!("KBNF has no other language inside"))
+        .map_err(|errors| anyhow!("{errors:?}"))
 }
 
 /// Single bytes, what begins and ends in the grammars' own words, and what goes beyond them.
 fn vocab() -> Vocab {
     let words = [
-        "{", "}", "{{", "}}", "{}", "{{}}", "}\n", "{\n", "a", "aa", "aaaaaaaa", "ab", "A9", "e", "n", "d", "en", "end",
-        "dend", "ends", "s", "top", "stop", "sto", "x", "\n", "\n\n", "a\n", "\n\na", " ", "  \t", " x", ".", "é", "éa",
+        "{", "}", "{{", "}}", "{}", "{{}}", "}\n", "{\n", "a", "aa", "aaaaaaaa", "ab", "A9", "e", "n", "d", "en",
+        "end", "dend", "ends", "s", "top", "stop", "sto", "x", "\n", "\n\n", "a\n", "\n\na", " ", "  \t", " x", ".",
+        "é", "éa",
     ];
     let mut tokens: Vec<Token> = words.iter().map(|word| Token::Bytes(word.as_bytes().to_vec())).collect();
     tokens.extend([0xC3, 0xA9, 0xFF].map(|byte| Token::Bytes(vec![byte])));

@@ -196,6 +196,8 @@ impl Parser<'_> {
                     self.at += 1;
                     if open.len() > self.limits.grammar_depth_max {
                         self.sink.report(self.since(start), Mistake::TooDeep { limit: self.limits.grammar_depth_max });
+                        // Where the groups end was not looked at.
+                        open.truncate(1);
                         self.at = self.text.len();
                         break;
                     }

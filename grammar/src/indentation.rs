@@ -194,11 +194,14 @@ impl Rewriter<'_> {
         let old = self.old;
         if old.options.lexer == LexerMode::Exact {
             let span = old.terminals[self.indenter.newline].span;
-            self.diagnostics.push(Diagnostic::error("G006", span, "blocks need the lexer mode `longest`".to_string()));
+            let help = "write what needs `exact` mode as `%gbnf { … }` or `%lark { … }` in its place";
+            let message = "blocks need the lexer mode `longest`".to_string();
+            self.diagnostics.push(Diagnostic::error("G006", span, message).help(help));
         }
         for rule in old.rules.iter().filter(|rule| rule.parametric) {
             let message = format!("`{}` takes a parameter in a grammar with blocks", rule.name);
-            self.diagnostics.push(Diagnostic::error("G005", rule.span, message));
+            let help = "write the rules with parameters as `%lark { … }` in their place, with a rule `start`";
+            self.diagnostics.push(Diagnostic::error("G005", rule.span, message).help(help));
         }
         let mut parts: IndexVec<ExprId, Vec<Part>> = IndexVec::new();
         for (id, expr) in old.exprs.iter_enumerated() {

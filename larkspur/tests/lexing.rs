@@ -49,3 +49,26 @@ fn probes() {
     }
     assert!(count >= 12, "{count} rows");
 }
+
+/// What may follow at the start, by grammar, in `exact` mode.
+#[test]
+fn look_around_makes_no_traps_in_exact_mode() {
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let options = CompileOptions { lexer: Some(LexerMode::Exact), ..CompileOptions::default() };
+    let first = |text: &str| match engine.compile_with(&Source::lark(text), &options) {
+        Ok(grammar) => {
+            let matcher = grammar.matcher().expect("it starts");
+            let bytes = matcher.allowed_bytes().expect("within limits");
+            Ok(bytes.iter().map(char::from).collect::<String>())
+        }
+        Err(error) => Err(error.diagnostics[0].code),
+    };
+    let a = "A: /a(?!c)/\n";
+    assert_eq!(first(&format!("start: \"x\" A \"c\" | \"y\"\n{a}")).as_deref(), Ok("y"));
+    assert_eq!(first(&format!("start: \"x\" A \"c\" | \"y\"\n{a}%ignore \" \"\n")).as_deref(), Ok(" xy"));
+    assert_eq!(first(&format!("start: \"x\" A \"c\"\n{a}")), Err("P004"));
+    assert_eq!(first("start: A start | \"b\"\nA: /a(?=a)/\n").as_deref(), Ok("b"));
+    assert_eq!(first("start: \"(\" start \")\" | \"b\" B\nB: /(?<!b)a/\n"), Err("P004"));
+    let parameters = "start: n::0\nn::_: \"x\" A \"c\" | \"(\" n::incr(_) \")\" %if lt(_, 3) | \"y\"\n";
+    assert_eq!(first(&format!("{parameters}{a}")).as_deref(), Ok("(y"));
+}

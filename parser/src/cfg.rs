@@ -74,6 +74,8 @@ pub(crate) struct Cfg {
     pub has_follows: bool,
     /// Whether some lexeme begins only after certain texts.
     pub has_behinds: bool,
+    /// Whether look-around makes places from which no text leads on, as far as that is asked. Set when all is lowered.
+    pub has_traps: bool,
     /// Whether the text of some lexeme decides a state.
     pub has_recorded: bool,
     /// Whether each lexeme matches nothing. Indexed by lexeme; empty before [`Cfg::prune`].

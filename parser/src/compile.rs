@@ -10,6 +10,7 @@ use crate::engine::{CompiledGrammar, Era, Shared};
 use crate::error::Fault;
 use crate::lexer::states::Lexer;
 use crate::machine::Machine;
+use crate::machine::ways::Traps;
 use crate::swallow::swallows;
 
 pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<CompiledGrammar, Vec<Diagnostic>> {
@@ -50,7 +51,21 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
         diagnostics.push(error);
         return Err(diagnostics);
     }
-    let mut machine = Machine::new(cfg.clone(), arena, limits).map_err(limit_met)?;
+    let mut machine = Machine::new(cfg.clone(), arena.clone(), limits).map_err(limit_met)?;
+    match machine.traps().map_err(limit_met)? {
+        Traps::None => {}
+        Traps::Some => {
+            drop(machine);
+            Arc::get_mut(&mut cfg).expect("the machine is gone").has_traps = true;
+            machine = Machine::new(cfg.clone(), arena, limits).map_err(limit_met)?;
+        }
+        Traps::Everywhere => {
+            let message = "the grammar can never be finished: look-around forbids whatever could follow";
+            let help = "a look-ahead must allow some lexeme that the rules have next, a look-behind some that they have before";
+            diagnostics.push(Diagnostic::error("P004", start_span, message).help(help));
+            return Err(diagnostics);
+        }
+    }
     machine.start().map_err(limit_met)?;
     if cfg.mode == LexerMode::Longest {
         diagnostics.extend(swallows(&mut machine).map_err(limit_met)?);

@@ -12,6 +12,7 @@ mod budget;
 mod stuck;
 mod tail;
 mod tape;
+pub(crate) mod ways;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
 pub(crate) use tape::Tape;
+use ways::Ways;
 
 /// A thread: where its lexemes are, and where they began.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -99,6 +101,7 @@ pub(crate) struct Machine {
     list_ids: FxHashMap<Arc<[Thread]>, u32>,
     lazy_ends: FxHashMap<Thread, Cursor>,
     leads_on: FxHashMap<Thread, bool>,
+    ways: Ways,
     recent_ends: [RecentEnd; RECENT_ENDS],
     reread_depth: u32,
     start: Option<Cursor>,
@@ -136,6 +139,7 @@ impl Machine {
             list_ids: FxHashMap::default(),
             lazy_ends: FxHashMap::default(),
             leads_on: FxHashMap::default(),
+            ways: Ways::default(),
             recent_ends: [(NO_SET, NO_LEXEMES, NO_SET, DEAD); RECENT_ENDS],
             reread_depth: 0,
             start: None,

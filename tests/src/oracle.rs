@@ -93,9 +93,13 @@ type Future = (Option<Re>, Vec<(Expected, Re, u64)>, Vec<Re>);
 /// A lexeme that ends, and where it began.
 type Ended = (Expected, usize);
 
-/// Futures looked at to find one in which nothing is owed.
+/// Futures looked at to find one in which nothing is owed, or the end of the text.
 const FUTURES_MAX: usize = 200;
 const ALL_FUTURES_MAX: usize = 2_000;
+const FUTURES_TO_AN_END_MAX: usize = 400;
+const ALL_FUTURES_TO_AN_END_MAX: usize = 4_000;
+/// Ways to have read a prefix; past it the answer is given up.
+const CONFIGURATIONS_MAX: usize = 100;
 /// Lexemes that end within each other, and texts of a `stop` that are read again; past it the answer is given up. Such a text
 /// may be read again without end.
 const DEPTH_MAX: usize = 24;
@@ -162,8 +166,8 @@ impl Oracle {
         &self.vocab
     }
 
-    /// Whether some answer was given up: what look-aheads want may be anywhere in what follows, or a `stop` was read again and
-    /// again within itself.
+    /// Whether some answer was given up, which says nothing of any answer since: what look-aheads want may be anywhere in what
+    /// follows, a `stop` was read again and again within itself, or there are too many ways to have read a text.
     pub fn is_undecided(&self) -> bool {
         self.undecided.get()
     }
@@ -181,6 +185,10 @@ impl Oracle {
 
     /// The prefix with one more letter; `None` if that is not viable.
     pub fn feed(&self, state: &State, letter: Letter) -> Option<State> {
+        self.undecided.set(self.undecided.get() || state.configurations.len() > CONFIGURATIONS_MAX);
+        if self.undecided.get() {
+            return None;
+        }
         state_of(state.configurations.iter().flat_map(|configuration| self.feed_one(configuration, letter)))
     }
 
@@ -350,7 +358,8 @@ impl Oracle {
 
     /// In a grammar with look-around beyond terminals: whether a configuration leads to one in which nothing is owed, or to
     /// the end of the text or a token letter. Nothing is owed by a lexeme that is not ignored and that anything may follow,
-    /// if anything may follow now. With look-behinds it must be a lexeme that has not begun yet.
+    /// if anything may follow now. With look-behinds it must be a lexeme that has not begun yet. Where there are no traps, whether
+    /// a configuration leads to the end of a text.
     fn leads_on(&self, configuration: &Rc<Configuration>) -> bool {
         if self.undecided.get() {
             return true;
@@ -359,9 +368,47 @@ impl Oracle {
         if let Some(&known) = self.leads_on.borrow().get(&start) {
             return known;
         }
-        let found = self.finds_a_way_on(configuration);
+        let found = match self.symbols.has_no_traps() {
+            true => self.finds_an_end(configuration),
+            false => self.finds_a_way_on(configuration),
+        };
         self.leads_on.borrow_mut().insert(start, found);
         found
+    }
+
+    /// Whether a text leads from a configuration to where it may end: each is tried, the shorter ones first.
+    fn finds_an_end(&self, configuration: &Rc<Configuration>) -> bool {
+        let mut seen = BTreeSet::from([self.future(configuration)]);
+        let mut queue = VecDeque::from([configuration.clone()]);
+        while let Some(at) = queue.pop_front() {
+            let known = self.leads_on.borrow().get(&self.future(&at)).copied();
+            if known == Some(true) || known.is_none() && self.accepts(&at) {
+                return true;
+            }
+            if known == Some(false) {
+                continue;
+            }
+            for byte in self.distinct_bytes(&at) {
+                for next in self.feed_exact_anywhere(&at, byte) {
+                    if seen.insert(self.future(&next)) {
+                        queue.push_back(next);
+                    }
+                    if self.looks_too_far(seen.len(), FUTURES_TO_AN_END_MAX, ALL_FUTURES_TO_AN_END_MAX) {
+                        return true;
+                    }
+                }
+            }
+        }
+        self.leads_on.borrow_mut().extend(seen.into_iter().map(|dead| (dead, false)));
+        false
+    }
+
+    /// Counts a future that is looked at, of so many for the same question and at most so many for all.
+    fn looks_too_far(&self, futures: usize, futures_max: usize, all_max: usize) -> bool {
+        self.futures.set(self.futures.get() + 1);
+        let is_too_far = futures > futures_max || self.futures.get() > all_max;
+        self.undecided.set(self.undecided.get() || is_too_far);
+        is_too_far
     }
 
     fn finds_a_way_on(&self, configuration: &Rc<Configuration>) -> bool {
@@ -388,9 +435,7 @@ impl Oracle {
                     if seen.insert(self.future(&next)) {
                         queue.push_back(next);
                     }
-                    self.futures.set(self.futures.get() + 1);
-                    if seen.len() > FUTURES_MAX || self.futures.get() > ALL_FUTURES_MAX {
-                        self.undecided.set(true);
+                    if self.looks_too_far(seen.len(), FUTURES_MAX, ALL_FUTURES_MAX) {
                         return true;
                     }
                 }

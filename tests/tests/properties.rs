@@ -6,7 +6,7 @@ use larkspur_parser::{Matcher, MatcherOptions};
 use larkspur_tests::cases::Step;
 use larkspur_tests::compare::{Answers, Rig, compile, engine_options, is_trap, reaches_an_end};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
-use larkspur_tests::random::{Features, Spec, specs, vocabs};
+use larkspur_tests::random::{EXACT, Features, Spec, specs, vocabs};
 use larkspur_toktrie::TokenMask;
 use proptest::prelude::*;
 
@@ -146,6 +146,18 @@ proptest! {
     #[test]
     fn masks_are_the_oracles_with_look_aheads_alone(
         spec in specs(Features { ignore: true, embeds: true, follows: true, ..Features::default() }),
+        vocab in vocabs(),
+        choices: [u8; 8],
+        options in 0..3usize,
+    ) {
+        compare(&spec, &vocab, &choices, options)?;
+    }
+
+    /// The same where all grammars are in `exact` mode, in which no token leads into a trap.
+    #[test]
+    fn masks_are_the_oracles_without_traps(
+        spec in specs(Features { ignore: true, embeds: true, follows: true, behinds: true, ..Features::default() })
+            .prop_map(|spec| Spec { exact: EXACT, ..spec }),
         vocab in vocabs(),
         choices: [u8; 8],
         options in 0..3usize,

@@ -147,6 +147,7 @@ pub(crate) fn lower(
         has_automata: nonterminals.iter().any(|nonterminal| nonterminal.automaton.is_some()),
         has_follows: lexemes.iter().any(|lexeme| lexeme.follow.is_some()),
         has_behinds: lexemes.iter().any(|lexeme| lexeme.behind.is_some()),
+        has_traps: false,
         has_recorded: lexemes.iter().any(|lexeme| lexeme.recorded),
         empty_lexemes: Vec::new(),
         regexes,

@@ -169,6 +169,19 @@ impl Lexer {
         Ok(self.lexeme_set(&left))
     }
 
+    /// The bytes that a lexeme which matches in a state goes on with.
+    pub fn goes_on_with(&mut self, id: LexStateId, lexeme: LexemeId) -> Result<ByteSet, Fault> {
+        let key = self.states[id].key.clone();
+        let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a match is live").1;
+        let mut bytes = ByteSet::EMPTY;
+        for byte in 0..=255u8 {
+            if self.takes(lexeme, rest, byte)? {
+                bytes.insert(byte);
+            }
+        }
+        Ok(bytes)
+    }
+
     fn takes(&mut self, lexeme: LexemeId, rest: Rest, byte: u8) -> Result<bool, Fault> {
         let cfg = self.cfg.clone();
         Ok(match &cfg.lexemes[lexeme].pattern {
@@ -259,12 +272,7 @@ impl Lexer {
             let matched = self.lexeme_sets[self.states[id].matched].clone();
             for &lexeme in &matched {
                 if cfg.lexemes[lexeme].ignored_by.is_some() && !cfg.lexemes[lexeme].competes {
-                    let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a match is live").1;
-                    for byte in 0..=255u8 {
-                        if self.takes(lexeme, rest, byte)? {
-                            row.ignored_goes_on.insert(byte);
-                        }
-                    }
+                    row.ignored_goes_on = row.ignored_goes_on.union(&self.goes_on_with(id, lexeme)?);
                 }
             }
         }

@@ -29,7 +29,9 @@ impl Lexer {
             let info = &self.cfg.lexemes[lexeme];
             !info.competes && info.ignored_by.is_none() && info.follow.is_none()
         };
-        let is_free = self.mode() == LexerMode::Exact && *guard == Guard::NONE && *kind != StateKind::LazyEnd;
+        // In grammars with traps it depends on the rules where a lexeme may go on.
+        let is_free = self.mode() == LexerMode::Exact && !self.cfg.has_traps;
+        let is_free = is_free && *guard == Guard::NONE && *kind != StateKind::LazyEnd;
         if !is_free || !entries.iter().all(is_independent) {
             return None;
         }

@@ -551,7 +551,7 @@ impl Lexer {
             matched: self.lexeme_set(&matched),
             ends: self.lexeme_set(&ends),
             is_bound,
-            may_be_stuck: is_bound || is_asked && self.cfg.has_behinds,
+            may_be_stuck: is_bound || is_asked && (self.cfg.has_behinds || self.cfg.has_traps),
             looks_ahead,
             competes,
             key: Arc::new(key),

@@ -4,7 +4,7 @@
 //! with bytes that do go on, it can never end, and a token must not lead into it. Likewise a lexeme whose look-ahead sees
 //! beyond it: what may follow in the grammar may never be what it wants. Where something else is live besides, the way out
 //! is known: what the grammar needs can follow that, unless look-behinds say where that may begin; then there must be a way to
-//! the next lexeme.
+//! the next lexeme. In grammars with [traps](super::ways) all that begins must lead to the end of the text.
 
 use std::collections::VecDeque;
 
@@ -25,6 +25,11 @@ impl Machine {
     pub fn leads_on(&mut self, thread: Thread) -> Result<bool, Fault> {
         if let Some(&known) = self.leads_on.get(&thread) {
             return Ok(known);
+        }
+        if self.cfg.has_traps {
+            let found = self.leads_to_an_end(thread)?;
+            self.leads_on.insert(thread, found);
+            return Ok(found);
         }
         let mut visited: FxHashSet<Thread> = FxHashSet::default();
         let mut agenda = VecDeque::from([thread]);

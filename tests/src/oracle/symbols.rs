@@ -313,6 +313,18 @@ impl Symbols {
         self.options().unproductive == Unproductive::Allow
     }
 
+    /// Whether everything that begins in the grammar must lead to the text's end, look-around and all.
+    pub fn has_no_traps(&self) -> bool {
+        let is_free = |lexeme: &Rc<Lexeme>| !lexeme.competes && !lexeme.tail.as_ref().is_some_and(|tail| tail.hidden);
+        self.mode() == LexerMode::Exact
+            && (self.has_follows() || self.has_behinds())
+            && !self.allow_endless()
+            && self.token_sets.is_empty()
+            && self.linked.grammars.iter().all(|grammar| grammar.automata.is_empty())
+            && self.productions.iter().all(|production| production.max_tokens.is_none())
+            && self.lexemes.borrow().iter().all(is_free)
+    }
+
     fn fact(&self, nonterminal: Nonterminal, param: u64) -> Fact {
         self.facts.get(&(nonterminal, param)).copied().unwrap_or_default()
     }

@@ -89,7 +89,8 @@ fn lines_of_blocks_are_grammars_of_their_own() {
     let exact = "%gbnf { root ::= (\"list\" | \"listen\") \"ed\"? }";
     assert!(judge(exact, "if list:\n  listed\n  if listen:\n   listed\n\nlist\n"));
     assert!(!judge(exact, "if list:\n  list\n   list\n") && !judge(exact, "if list:\nlist\n"));
-    let members = "member::_: \"a\" member::set_bit(0) %if bit_clear(0) | \"b\" member::set_bit(1) %if bit_clear(1) | \"\"";
+    let members =
+        "member::_: \"a\" member::set_bit(0) %if bit_clear(0) | \"b\" member::set_bit(1) %if bit_clear(1) | \"\"";
     let members = format!("%lark {{\nstart: member::0\n{members}\n}}");
     assert!(judge(&members, "if ba:\n b\n if a:\n  a\nab\n"));
     assert!(!judge(&members, "aa\n") && !judge(&members, "if a:\na\n"));

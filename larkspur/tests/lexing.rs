@@ -72,3 +72,26 @@ fn look_around_makes_no_traps_in_exact_mode() {
     let parameters = "start: n::0\nn::_: \"x\" A \"c\" | \"(\" n::incr(_) \")\" %if lt(_, 3) | \"y\"\n";
     assert_eq!(first(&format!("{parameters}{a}")).as_deref(), Ok("(y"));
 }
+
+/// Blocks need `longest` mode and their rules' parameters; what stands in the lines may be in `exact` mode or have others.
+#[test]
+fn lines_of_blocks_are_grammars_of_their_own() {
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let judge = |line: &str, text: &str| {
+        let grammar = format!(
+            "start: statement+\nstatement: \"if\" line \":\" _NEWLINE _INDENT statement+ _DEDENT | line _NEWLINE\n\
+             line: {line}\n_NEWLINE: /(\\n *)+/\n%declare _INDENT _DEDENT\n%ignore \" \"\n"
+        );
+        let grammar = engine.compile(&Source::lark(grammar)).expect("it compiles");
+        let mut matcher = grammar.matcher().expect("it starts");
+        matcher.consume_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().expect("within limits")
+    };
+    let exact = "%gbnf { root ::= (\"list\" | \"listen\") \"ed\"? }";
+    assert!(judge(exact, "if list:\n  listed\n  if listen:\n   listed\n\nlist\n"));
+    assert!(!judge(exact, "if list:\n  list\n   list\n") && !judge(exact, "if list:\nlist\n"));
+    let members =
+        "member::_: \"a\" member::set_bit(0) %if bit_clear(0) | \"b\" member::set_bit(1) %if bit_clear(1) | \"\"";
+    let members = format!("%lark {{\nstart: member::0\n{members}\n}}");
+    assert!(judge(&members, "if ba:\n b\n if a:\n  a\nab\n"));
+    assert!(!judge(&members, "aa\n") && !judge(&members, "if a:\na\n"));
+}

@@ -5,14 +5,16 @@
 //! dot behind an edge is the one before N itself. What is finished and what can be skipped is then as for any rule, and
 //! of this right recursion only the outer continuation is left.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use hashbrown::HashTable;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{
     Automaton, EdgeSymbol, Exceptions, IndexVec, LimitExceeded, ParamExpr, RegexId, RegexNode, RegexSet, State,
     define_id,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::sets::{Param, ParamId, SetId, Sets};
 use crate::cfg::{Dot, DotId, LexemeId, NonterminalId, Symbol};
@@ -37,7 +39,8 @@ const STATE_BYTES: usize = 1024;
 #[derive(Default, Debug)]
 pub(crate) struct Automata {
     states: IndexVec<StateId, Entry>,
-    ids: FxHashMap<(NonterminalId, State), StateId>,
+    /// States by their hashes, which are kept: values are large.
+    ids: HashTable<(u64, StateId)>,
     /// Where automata start, by the dot before them.
     starts: FxHashMap<DotId, StateId>,
     recent: Vec<Recent>,
@@ -136,15 +139,16 @@ impl Sets {
     }
 
     fn state(&mut self, automaton: NonterminalId, state: State) -> Result<StateId, Fault> {
-        let key = (automaton, state);
-        if let Some(&known) = self.automata.ids.get(&key) {
+        let hash = FxBuildHasher.hash_one((automaton, &state));
+        let Automata { ids, states, .. } = &self.automata;
+        let is_it = |known: &Entry| known.automaton == automaton && known.state == state;
+        if let Some(&(_, known)) = ids.find(hash, |&(other, id)| other == hash && is_it(&states[id])) {
             return Ok(known);
         }
         self.check_size()?;
-        let is_final = self.automaton(automaton).is_final(&key.1);
-        let entry = Entry { automaton, state: key.1.clone(), is_final, edges: None, untold: None };
-        let id = self.automata.states.push(entry);
-        self.automata.ids.insert(key, id);
+        let is_final = self.automaton(automaton).is_final(&state);
+        let id = self.automata.states.push(Entry { automaton, state, is_final, edges: None, untold: None });
+        self.automata.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         Ok(id)
     }
 

@@ -435,12 +435,15 @@ pub fn check_mask(case: &Case, vocab: &Vocab, expected: &Mask, mask: &BTreeSet<u
 pub fn check_engine(case: &Case, linked: &LinkedGrammar) -> Result<()> {
     let [on, others @ ..] = compare::engine_options();
     let oracle = Oracle::new(linked, &case.byte_vocab()).map_err(anyhow::Error::msg)?;
-    check_engine_with(case, linked, &oracle, &mut Answers::new(), &on.1).context("vocabulary of bytes, caches on")?;
+    let checked = check_engine_with(case, linked, &oracle, &mut Answers::new(), &on.1);
+    ensure!(!oracle.is_undecided(), "the oracle has given up");
+    checked.context("vocabulary of bytes, caches on")?;
     let oracle = Oracle::new(linked, &case.piece_vocab()).map_err(anyhow::Error::msg)?;
     let mut answers = Answers::new();
     for (name, options) in [on].iter().chain(&others) {
-        check_engine_with(case, linked, &oracle, &mut answers, options)
-            .with_context(|| format!("vocabulary of pieces, {name}"))?;
+        let checked = check_engine_with(case, linked, &oracle, &mut answers, options);
+        ensure!(!oracle.is_undecided(), "the oracle has given up");
+        checked.with_context(|| format!("vocabulary of pieces, {name}"))?;
     }
     Ok(())
 }

@@ -80,6 +80,8 @@ pub struct Oracle {
     undecided: Cell<bool>,
     /// Futures looked at.
     futures: Cell<usize>,
+    /// How many times [`FUTURES_MAX`] and the like may be looked at.
+    patience: usize,
     /// Lexemes that are being ended within each other: more than two only where the text of a `stop` is read again.
     depth: Cell<usize>,
     /// Texts of a `stop` that were read again.
@@ -93,11 +95,13 @@ type Future = (Option<Re>, Vec<(Expected, Re, u64)>, Vec<Re>);
 /// A lexeme that ends, and where it began.
 type Ended = (Expected, usize);
 
-/// Futures looked at to find one in which nothing is owed, or the end of the text.
+/// Futures looked at to find one in which nothing is owed, or the end of the text: for one question and for all, by an oracle
+/// without patience, as random grammars have it; another one takes [`PATIENCE`] times as many.
 const FUTURES_MAX: usize = 200;
 const ALL_FUTURES_MAX: usize = 2_000;
 const FUTURES_TO_AN_END_MAX: usize = 400;
 const ALL_FUTURES_TO_AN_END_MAX: usize = 4_000;
+const PATIENCE: usize = 10;
 /// Ways to have read a prefix; past it the answer is given up.
 const CONFIGURATIONS_MAX: usize = 100;
 /// Lexemes that end within each other, and texts of a `stop` that are read again; past it the answer is given up. Such a text
@@ -158,7 +162,14 @@ impl Oracle {
         let leads_on = RefCell::default();
         let (undecided, futures) = (Cell::default(), Cell::default());
         let (depth, read_again) = (Cell::default(), Cell::default());
-        Ok(Oracle { symbols, vocab: vocab.clone(), regexes, leads_on, undecided, futures, depth, read_again })
+        let vocab = vocab.clone();
+        let patience = PATIENCE;
+        Ok(Oracle { symbols, vocab, regexes, leads_on, undecided, futures, patience, depth, read_again })
+    }
+
+    /// Gives up soon, where a case that is not decided may be dropped.
+    pub fn without_patience(self) -> Self {
+        Oracle { patience: 1, ..self }
     }
 
     /// The vocabulary.
@@ -406,7 +417,7 @@ impl Oracle {
     /// Counts a future that is looked at, of so many for the same question and at most so many for all.
     fn looks_too_far(&self, futures: usize, futures_max: usize, all_max: usize) -> bool {
         self.futures.set(self.futures.get() + 1);
-        let is_too_far = futures > futures_max || self.futures.get() > all_max;
+        let is_too_far = futures > futures_max * self.patience || self.futures.get() > all_max * self.patience;
         self.undecided.set(self.undecided.get() || is_too_far);
         is_too_far
     }

@@ -90,9 +90,6 @@ limits! {
     /// Bytes of what masks of all grammars of an engine are made of: what tokens do inside lexemes. 32 MB: that of some
     /// 1,000 wide lexemes (free text, strings) of 200,000 tokens.
     pub term_cache_bytes_max: usize = 32 << 20,
-    /// Bytes of compiled grammars that an engine keeps though nobody has them any more, for when the same source is compiled
-    /// again. 16 MB: some tens of schemas.
-    pub grammars_kept_bytes_max: usize = 16 << 20,
     /// Bytes that `forced_bytes` returns at most. 2,048: a grammar may force text without end, and each byte of it may
     /// cost a new Earley set.
     pub forced_bytes_max: usize = 2_048,
@@ -119,4 +116,7 @@ limits! {
     /// Open brackets within an array whose elements are compared (`uniqueItems`) while parsing. 200: comparing values
     /// recurses this deep.
     pub schema_unique_depth_max: usize = 200,
+    /// Bytes of compiled grammars that an engine keeps though nobody has them any more, for when the same source is compiled
+    /// again. 16 MB: some tens of schemas.
+    pub grammars_kept_bytes_max: usize = 16 << 20,
 }

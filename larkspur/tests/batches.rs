@@ -129,10 +129,11 @@ fn drafts() {
         }
         assert_eq!(matcher.step_count(), 0);
     }
-    // EOS ends a draft.
+    // EOS ends a draft: nothing may stand behind it.
     let draft = [bytes("{\"a\": true}"), vec![270, 270]].concat();
     let mut masks = vec![TokenMask::new(vocabulary().len()); draft.len() + 1];
-    assert_eq!(matcher.compute_draft_masks(&draft, &mut masks), Ok(draft.len() + 1 - 1));
+    assert_eq!(matcher.compute_draft_masks(&draft, &mut masks), Ok(draft.len() - 1));
+    assert_eq!(matcher.compute_draft_masks(&draft[..draft.len() - 1], &mut masks), Ok(draft.len() - 1));
 }
 
 #[test]

@@ -255,8 +255,8 @@ impl Matcher {
             ahead.compute_mask(mask)?;
             let Some(&token) = draft.get(index) else { return Ok(index + 1) };
             match ahead.consume_token(token) {
-                Ok(_) => {}
-                Err(MatcherError::TokenRejected { .. } | MatcherError::Stopped) => return Ok(index + 1),
+                Ok(_) if ahead.stop_reason() != Some(StopReason::EndOfSentence) => {}
+                Ok(_) | Err(MatcherError::TokenRejected { .. } | MatcherError::Stopped) => return Ok(index + 1),
                 Err(error) => return Err(error),
             }
         }

@@ -81,15 +81,20 @@ fn check<'a>(table: Table, rows: impl Iterator<Item = (&'a Py<Matcher>, usize)>)
     Ok(())
 }
 
-/// Masks before a draft and after each of its tokens. Returns how many.
+/// Masks before a draft and after each of its tokens. Returns how many. Unlike [`larkspur::Matcher::compute_draft_masks`], as
+/// llguidance does it: what stands before a mistake is written, and nothing is tried behind the end of a text, not even EOS.
 fn draft_masks(table: Table, job: Job<(usize, Vec<TokenId>)>) -> Result<usize, MatcherError> {
     let Job { matcher, vocabulary_len, what: (row, draft) } = job;
-    let mut masks = vec![TokenMask::new(vocabulary_len); draft.len() + 1];
-    let written = matcher.compute_draft_masks(&draft, &mut masks)?;
-    for (index, mask) in masks[..written].iter().enumerate() {
-        table.write(row + index, mask);
+    // What is tried belongs to nobody: the matcher itself stays, whatever happens.
+    let mut ahead = matcher.fork();
+    mask_into(table, row, &mut ahead, vocabulary_len)?;
+    for (index, &token) in draft.iter().enumerate() {
+        if ahead.is_stopped() || ahead.try_consume_tokens(&[token])? == 0 {
+            return Ok(index + 1);
+        }
+        mask_into(table, row + index + 1, &mut ahead, vocabulary_len)?;
     }
-    Ok(written)
+    Ok(draft.len() + 1)
 }
 
 #[pymethods]

@@ -129,7 +129,8 @@ pub struct GrammarOptions {
     pub unproductive: Unproductive,
     /// In `longest` mode a literal beats a regex that matches the same text (Lark's contextual lexer).
     pub keywords: bool,
-    /// A program made the grammar, with one rule for all that is equal: lints and the pass `equal` would find nothing.
+    /// A program made the grammar, with one rule for all that it knows to be equal: it is not linted, and the pass `equal`
+    /// leaves it as it is.
     pub is_made: bool,
 }
 

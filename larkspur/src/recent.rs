@@ -59,11 +59,11 @@ impl Recent {
         Self { inner: Mutex::default(), bytes_max }
     }
 
-    /// The grammars of an era; those of another are let go, with all that they share.
+    /// The grammars of the newest era that was asked for; those of older ones are let go, with all that they share.
     fn of_era(&self, era: u64) -> MutexGuard<'_, Kept> {
         // The list is valid after each step.
         let mut kept = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.era != era {
+        if kept.era < era {
             *kept = Kept { era, ..Kept::default() };
         }
         kept

@@ -50,10 +50,24 @@ pub trait Automaton: Debug + Send + Sync {
     fn untold(&self, state: &State) -> State {
         state.clone()
     }
-    /// [`Self::untold`] of the state behind a recorded edge if that is the same whatever its text was.
-    fn next_untold(&self, _state: &State, _label: u32) -> Option<State> {
+    /// [`Self::untold`] of the state behind a recorded edge if that is the same whatever its text was, but for some texts.
+    fn next_untold(&self, _state: &State, _label: u32) -> Option<Untold> {
         None
     }
+    /// Whether an untold state has forgotten what decides its edges: who looks ahead must then go the way from where it
+    /// began again.
+    fn forgot_edges(&self, _state: &State) -> bool {
+        false
+    }
+}
+
+/// The state behind a recorded edge, whatever its text was.
+#[derive(Clone, Debug)]
+pub struct Untold {
+    /// It.
+    pub state: State,
+    /// The texts, as [exceptions](Automaton::exception), behind which there is another one.
+    pub but_for: Exceptions,
 }
 
 /// A way from one state to the next.

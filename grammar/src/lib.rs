@@ -27,7 +27,7 @@ pub mod span;
 pub mod substring;
 pub mod text_map;
 
-pub use automaton::{Automaton, Edge, EdgeSymbol, Exceptions, LimitExceeded, State};
+pub use automaton::{Automaton, Edge, EdgeSymbol, Exceptions, LimitExceeded, State, Untold};
 pub use components::components;
 pub use dfa::{Dfa, DfaRef};
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity};

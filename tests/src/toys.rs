@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use larkspur_grammar::{
     Automaton, CharClass, Edge, EdgeSymbol, Exceptions, LimitExceeded, RegexId, RegexSet, RuleId, State, TerminalId,
+    Untold,
 };
 use proptest::prelude::*;
 
@@ -15,7 +16,7 @@ use crate::oracle::regex::{Re, Regexes};
 pub struct ToySpec {
     /// What it reads.
     pub parts: Vec<PartSpec>,
-    /// What may follow a part, by the length of a recorded text or 0: rules, terminals.
+    /// What may follow a part, by the length of a recorded text or 0 (or whether it is the special one): rules, terminals.
     pub follows: [(Option<usize>, Option<usize>); 2],
     /// Fewest and most parts.
     pub min: u32,
@@ -23,6 +24,8 @@ pub struct ToySpec {
     pub more: u32,
     /// Texts that differ only in `a` and `b` count as one.
     pub folds: bool,
+    /// Decides what follows, in place of the length.
+    pub special: Option<&'static str>,
 }
 
 /// One of the terminals that a toy reads in any order.
@@ -54,13 +57,9 @@ pub fn toy_specs() -> impl Strategy<Value = ToySpec> {
     let follow = || (prop::option::weighted(0.4, 0..4usize), prop::option::weighted(0.4, 0..4usize));
     let parts = prop::collection::vec(part, 1..4);
     let follows = prop_oneof![(follow(), follow()).prop_map(|(a, b)| [a, b]), follow().prop_map(|a| [a, a])];
-    (parts, follows, 0..3u32, 0..4u32, any::<bool>()).prop_map(|(parts, follows, min, more, folds)| ToySpec {
-        parts,
-        follows,
-        min,
-        more,
-        folds,
-    })
+    let special = prop::option::of(prop_oneof![Just("a"), Just("b"), Just("aa"), Just("ab"), Just("bc"), Just("c")]);
+    (parts, follows, 0..3u32, 0..4u32, any::<bool>(), special)
+        .prop_map(|(parts, follows, min, more, folds, special)| ToySpec { parts, follows, min, more, folds, special })
 }
 
 /// A toy in a grammar.
@@ -71,6 +70,7 @@ pub struct Toy {
     min: u32,
     max: u32,
     folds: bool,
+    special: Option<Vec<u8>>,
     /// What distinct parts can read, and whether that is all.
     distinct: (BTreeSet<Vec<u8>>, bool),
     terminals: Vec<TerminalId>,
@@ -113,10 +113,12 @@ impl Toy {
             min: spec.min,
             max: spec.min + spec.more,
             folds: spec.folds,
+            special: None,
             distinct: (BTreeSet::new(), true),
             terminals: Vec::new(),
             rules: Vec::new(),
         };
+        toy.special = spec.special.map(|text| toy.canonical(text.as_bytes()));
         // One more than can ever be read.
         let wanted = toy.max as usize + 1;
         for part in &spec.parts {
@@ -238,7 +240,11 @@ impl Automaton for Toy {
         }
         let part = &self.parts[label as usize];
         place.count += 1;
-        place.follow = Some(if self.follows[0] == self.follows[1] { 0 } else { (text.len() % 2) as u32 });
+        place.follow = Some(match &self.special {
+            _ if self.follows[0] == self.follows[1] => 0,
+            Some(special) => u32::from(self.canonical(text) == *special),
+            None => (text.len() % 2) as u32,
+        });
         if part.kind == Kind::Distinct {
             assert!(!text.is_empty(), "a recorded text is there");
             place.seen = place.seen.with(&self.canonical(text));
@@ -282,11 +288,13 @@ impl Automaton for Toy {
     }
 
     /// Only where the length of the text decides nothing.
-    fn next_untold(&self, state: &State, label: u32) -> Option<State> {
+    fn next_untold(&self, state: &State, label: u32) -> Option<Untold> {
         let [even, odd] = self.follows;
-        if even != odd {
-            return None;
-        }
+        let but_for = match &self.special {
+            _ if even == odd => Exceptions::default(),
+            Some(special) => Exceptions::default().with(special),
+            None => return None,
+        };
         let mut place: Place = state.get::<Place>().clone();
         place.count += 1;
         place.follow = Some(0);
@@ -294,6 +302,6 @@ impl Automaton for Toy {
             Kind::Distinct => place.seen = Exceptions::untold(),
             _ => place.counts[label as usize] += 1,
         }
-        Some(self.untold(&State::new(place)))
+        Some(Untold { state: self.untold(&State::new(place)), but_for })
     }
 }

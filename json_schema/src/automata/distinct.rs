@@ -9,19 +9,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use larkspur_grammar::automaton::LimitExceeded;
+use larkspur_grammar::{Exceptions, LimitExceeded};
 use rustc_hash::FxHashSet;
 
-use super::Containers;
 use super::json::{Json, JsonKind};
 use super::run::{Label, Read, of_string};
 use super::state::{ArrayFrame, ArrayPhase, Frame, ObjectPhase, Place};
+use super::{Containers, Inline};
 use crate::plan::Trouble;
 
 /// A scalar and a name that stand for one that no rival has. No text has them: they are not in canonical form, and no
 /// JSON text is as long as the latter's length says.
 const NEW_SCALAR: &[u8] = b"?";
 const NEW_NAME: &str = "\u{10FFFF}\u{0}new\u{0}\u{10FFFF}";
+
+/// The same for one that was forgotten.
+const UNTOLD_SCALAR: &[u8] = b"??";
+const UNTOLD_NAME: &str = "\u{10FFFF}\u{0}untold\u{0}\u{10FFFF}";
 
 /// Elements that must get different values of few, at most; past it the search is given up.
 const MATCHED_MAX: usize = 2_000;
@@ -181,6 +185,41 @@ impl Containers {
     fn all_rivals<'a>(&'a self, place: &'a Place, at_value: bool) -> impl Iterator<Item = (usize, Rival)> + 'a {
         let levels = (0..place.frames.len()).filter(|&level| self.is_unique(&place.frames[level]));
         levels.flat_map(move |level| self.rivals(place, level, at_value).into_iter().map(move |rival| (level, rival)))
+    }
+
+    /// The place behind a scalar or name that no rival has, and those that some have: with it the open elements differ from
+    /// all others, and what it was counts no more until the next one begins.
+    pub(crate) fn unlike_rivals(&self, place: &Place, label: Label) -> Option<(Place, Exceptions)> {
+        let scalar = Json::scalar(UNTOLD_SCALAR);
+        let (read, but_for) = match label {
+            Label::Value(_, way) => {
+                let Inline { scalars, .. } = self.inline_of(self.choice_node(place.frames.last()?, label));
+                let kind = scalars.get(way as usize)?.kind;
+                let rivals = self.rival_scalars(place);
+                let rivals = rivals.iter().map(|(scalar, _)| scalar).filter(|scalar| kind.contains(scalar));
+                (Read::Scalar(&scalar), rivals.fold(Exceptions::default(), |set, scalar| set.with(scalar)))
+            }
+            Label::Cell(_) => {
+                let rivals = self.rival_names(place);
+                let add = |set: Exceptions, (name, _): &(Arc<str>, Place)| set.with(&of_string(name));
+                (Read::Name(UNTOLD_NAME), rivals.iter().fold(Exceptions::default(), add))
+            }
+            _ => return None,
+        };
+        let next = self.apply(place, label, read).ok()?;
+        Some((Place { is_untold: true, ..next }, but_for))
+    }
+
+    /// Whether a place's edges depend on what was forgotten: something is compared with it, or values are counted.
+    pub(crate) fn forgot_what_counts(&self, place: &Place) -> bool {
+        let counts = |frame: &Frame| match frame {
+            Frame::Array(array) => {
+                let mut nodes = self.arrays[array.machine as usize].nodes.iter();
+                self.is_unique(frame) && nodes.any(|&node| self.few_of(node).is_some())
+            }
+            Frame::Object(_) => false,
+        };
+        place.is_untold && (place.frames.iter().any(counts) || self.all_rivals(place, false).next().is_some())
     }
 
     /// The place with only these rivals of the outermost array's open element: when that ends, so does a search. Where later

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use larkspur_grammar::automaton::LimitExceeded;
-use larkspur_grammar::{Automaton, Edge, EdgeSymbol, Exceptions, RegexId, RegexSet, RuleId, State, TerminalId};
+use larkspur_grammar::{Automaton, Edge, EdgeSymbol, Exceptions, RegexId, RegexSet, RuleId, State, TerminalId, Untold};
 
 use super::json::Json;
 use super::state::{ArrayFrame, ArrayPhase, Frame, ObjectFrame, ObjectPhase, Place};
@@ -141,17 +141,22 @@ impl Automaton for Containers {
             _ => state.clone(),
         }
     }
-    fn next_untold(&self, state: &State, label: u32) -> Option<State> {
+    fn next_untold(&self, state: &State, label: u32) -> Option<Untold> {
         let place = state.get::<Place>();
-        let Label::Cell(cell) = Label::unpack(label) else { return None };
+        let label = Label::unpack(label);
         if self.compares(place) {
-            return None;
+            let (next, but_for) = self.unlike_rivals(place, label)?;
+            return Some(Untold { state: State::new(next), but_for });
         }
+        let Label::Cell(cell) = label else { return None };
         let mut next = place.clone();
         next.forget_names(Some(cell));
         let Some(Frame::Object(frame)) = next.frames.last_mut() else { unreachable!("a name") };
         frame.phase = ObjectPhase::Colon(Property::Cell(cell));
-        Some(State::new(next))
+        Some(Untold { state: State::new(next), but_for: Exceptions::default() })
+    }
+    fn forgot_edges(&self, state: &State) -> bool {
+        self.forgot_what_counts(state.get())
     }
 }
 
@@ -350,6 +355,9 @@ impl Containers {
 
     fn names_symbol(&self, place: &Place, frame: &ObjectFrame) -> Result<Option<EdgeSymbol>, LimitExceeded> {
         let machine = self.machine(frame);
+        if place.is_untold {
+            return Ok(Some(EdgeSymbol::Recorded(machine.names.expect("names"), Exceptions::untold())));
+        }
         let open = self.open_keys(frame).map_err(|trouble| self.search_limit(trouble))?;
         let mut allowed = vec![false; machine.keys.len()];
         for key in open {
@@ -366,6 +374,9 @@ impl Containers {
 
     fn cell_symbol(&self, place: &Place, frame: &ObjectFrame, cell: u32) -> Result<Option<EdgeSymbol>, LimitExceeded> {
         let names = &self.machine(frame).cells[cell as usize];
+        if place.is_untold {
+            return Ok(Some(EdgeSymbol::Recorded(names.terminal, Exceptions::untold())));
+        }
         let mut exceptions = frame.names[cell as usize].clone();
         if self.compares(place) {
             for (name, place) in self.rival_names(place) {
@@ -383,6 +394,9 @@ impl Containers {
     }
 
     fn scalar_symbol(&self, place: &Place, label: Label, set: &ScalarSet) -> Result<Option<EdgeSymbol>, LimitExceeded> {
+        if place.is_untold && matches!(place.frames.last(), Some(Frame::Array(_))) {
+            return Ok(Some(EdgeSymbol::Recorded(set.terminal, Exceptions::untold())));
+        }
         // One that the array has read is wrong for certain: thousands are not tried each time.
         let mut exceptions = match place.frames.last() {
             Some(Frame::Array(frame)) => frame.elements.scalars(set.kind),

@@ -14,6 +14,8 @@ use crate::plan::objects::{ObjectProgress, Place as Property};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Place {
     pub frames: Vec<Frame>,
+    /// A scalar or name among what is compared was forgotten, of which it is known that no rival had it.
+    pub is_untold: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

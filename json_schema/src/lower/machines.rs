@@ -136,7 +136,7 @@ impl Lowerer<'_, '_> {
     }
 
     fn start_at(&mut self, frame: Frame) -> ExprId {
-        let place = Place { frames: vec![frame] };
+        let place = Place { frames: vec![frame], is_untold: false };
         let next = self.machines.starts.len() as u32;
         let start = *self.machines.start_ids.entry(place.clone()).or_insert(next);
         if start == next {

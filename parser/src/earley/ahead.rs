@@ -48,7 +48,7 @@ enum Texts<'a> {
     Others,
 }
 
-/// What late lexemes leave out.
+/// What late lexemes leave out, or take in a way of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftOut {
     /// Lists of texts, each sorted.
@@ -130,15 +130,20 @@ impl Sets {
                         let untold = self.behind_any(scan.param, edge, lexer)?;
                         let takes_all = is_alone || self.takes_all(scan.param, edge, lexer)?;
                         let takes_others = takes_all || self.takes_others(scan.param, edge, lexer)?;
-                        is_for_all &= takes_all && untold.is_some();
-                        is_for_others &= takes_others && untold.is_some();
+                        let is_same = untold.as_ref().is_some_and(|behind| behind.but_for.is_empty());
+                        is_for_all &= takes_all && is_same;
+                        is_for_others &= takes_others && (is_same || untold.is_some() && lexer.is_late(scan.lexeme));
+                        let untold = untold.filter(|behind| match texts {
+                            Texts::One(text) => !self.is_among(scan.param, &behind.but_for, text),
+                            Texts::All | Texts::Others => true,
+                        });
                         let state = match (texts, untold) {
                             (Texts::All, _) if !is_for_all => return Ok(None),
                             (Texts::Others, _) if !is_for_others => return Ok(None),
                             (Texts::One(text), _) if !takes_all && !self.takes(scan.param, edge, text, lexer)? => {
                                 continue;
                             }
-                            (_, Some(state)) => state,
+                            (_, Some(behind)) => behind.state,
                             (Texts::One(text), None) => {
                                 let state = self.behind_recorded(scan.param, edge, text, lexer)?;
                                 self.untold_state(state, lexer)?
@@ -171,8 +176,8 @@ impl Sets {
         self.ahead.scans.contains_key(&(set, ended))
     }
 
-    /// The texts that late lexemes which begin in a set leave out, all of them or one; `None` if they are not known as a
-    /// list. Texts that are none of those lead on as any other text does: see [`Sets::scan_other`].
+    /// The texts that late lexemes which begin in a set leave out, all of them or one, and those that lead elsewhere than
+    /// others; `None` if they are not known as a list. Texts that are none of those lead on as any other text does: see [`Sets::scan_other`].
     pub fn left_out(
         &mut self,
         set: SetId,
@@ -207,7 +212,7 @@ impl Sets {
             Some(lexeme) => closure.scans_of(lexeme),
             None => closure.scans(),
         };
-        let is_by_all = lexeme.is_some() && scans.len() == 1;
+        let mut is_by_all = lexeme.is_some() && scans.len() == 1;
         for scan in scans {
             let Some(edge) = scan.recorded else { continue };
             let edges = self.edges(self.before(scan.param), lexer)?;
@@ -216,10 +221,12 @@ impl Sets {
             };
             let of_lexeme = lexer.left_out(*lexeme);
             lists.extend(of_lexeme.filter(|list| !lists.contains(list)).cloned());
-            if exceptions.is_untold() || exceptions.len() > EXCEPTIONS_MAX {
+            let but_for = self.behind_any(scan.param, edge, lexer)?.map(|behind| behind.but_for).unwrap_or_default();
+            is_by_all &= but_for.is_empty();
+            if exceptions.is_untold() || exceptions.len() + but_for.len() > EXCEPTIONS_MAX {
                 return Ok(None);
             }
-            for exception in exceptions.iter() {
+            for exception in exceptions.iter().chain(but_for.iter()) {
                 match self.spellings(scan.param, exception) {
                     Some(spellings) => texts.extend(spellings),
                     None => return Ok(None),

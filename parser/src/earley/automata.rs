@@ -11,7 +11,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{
-    Automaton, EdgeSymbol, Exceptions, IndexVec, LimitExceeded, ParamExpr, RegexId, RegexNode, RegexSet, State,
+    Automaton, EdgeSymbol, Exceptions, IndexVec, LimitExceeded, ParamExpr, RegexId, RegexNode, RegexSet, State, Untold,
     define_id,
 };
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -43,6 +43,8 @@ pub(crate) struct Automata {
     ids: HashTable<(u64, StateId)>,
     /// Where automata start, by the dot before them.
     starts: FxHashMap<DotId, StateId>,
+    /// What is behind recorded edges, whatever their texts were, by the labels of the edges.
+    untold: FxHashMap<(StateId, u32), Option<Behind>>,
     recent: Vec<Recent>,
     edges: usize,
     /// Bytes of all tries of exceptions.
@@ -105,6 +107,13 @@ impl Without {
     }
 }
 
+/// What is behind a recorded edge, whatever its text was but for some.
+#[derive(Clone, Debug)]
+pub(super) struct Behind {
+    pub state: StateId,
+    pub but_for: Exceptions,
+}
+
 /// A set of exceptions that was lowered.
 #[derive(Debug)]
 struct Recent {
@@ -129,7 +138,8 @@ impl From<LimitExceeded> for Fault {
 impl Automata {
     /// Bytes that states take, roughly.
     pub fn bytes(&self) -> usize {
-        self.states.len() * STATE_BYTES + self.edges * size_of::<LiveEdge>() + self.trie_bytes
+        let untold = self.untold.len() * size_of::<((StateId, u32), Option<Behind>)>();
+        self.states.len() * STATE_BYTES + self.edges * size_of::<LiveEdge>() + self.trie_bytes + untold
     }
 }
 
@@ -210,6 +220,9 @@ impl Sets {
             return Ok(edges.clone());
         }
         let (automaton, state) = (*automaton, state.clone());
+        if self.automaton(automaton).forgot_edges(&state) {
+            return Err(Fault::Untold);
+        }
         let cfg = self.cfg.clone();
         let edges = self.automaton(automaton).edges(&state)?;
         self.check_work(edges.len())?;
@@ -367,21 +380,27 @@ impl Sets {
         self.next_state(state, label, text)
     }
 
-    /// The untold state behind a recorded edge if it is the same for all texts.
-    pub(super) fn behind_any(
-        &mut self,
-        param: ParamId,
-        edge: u32,
-        lexer: &mut Lexer,
-    ) -> Result<Option<StateId>, Fault> {
-        let state = self.before(param);
-        let label = self.edges(state, lexer)?[edge as usize].label;
-        let Entry { automaton, state, .. } = &self.automata.states[state];
-        let automaton = *automaton;
-        match self.automaton(automaton).next_untold(state, label) {
-            Some(untold) => self.state(automaton, untold).map(Some),
-            None => Ok(None),
+    /// What is behind a recorded edge if it is the same for all texts but for some.
+    pub(super) fn behind_any(&mut self, param: ParamId, edge: u32, lexer: &mut Lexer) -> Result<Option<Behind>, Fault> {
+        let id = self.before(param);
+        let label = self.edges(id, lexer)?[edge as usize].label;
+        if let Some(known) = self.automata.untold.get(&(id, label)) {
+            return Ok(known.clone());
         }
+        let Entry { automaton, state, .. } = &self.automata.states[id];
+        let automaton = *automaton;
+        let behind = match self.automaton(automaton).next_untold(state, label) {
+            Some(Untold { state, but_for }) => Some(Behind { state: self.state(automaton, state)?, but_for }),
+            None => None,
+        };
+        self.automata.untold.insert((id, label), behind.clone());
+        Ok(behind)
+    }
+
+    /// Whether a text that a state's edge has read is among these.
+    pub(super) fn is_among(&self, param: ParamId, texts: &Exceptions, text: &[u8]) -> bool {
+        let automaton = || self.automaton(self.automata.states[self.before(param)].automaton);
+        !texts.is_empty() && texts.contains(&automaton().exception(text))
     }
 
     /// The state that looks ahead for a state: its untold one, unless that does not know its own edges.
@@ -464,15 +483,16 @@ impl Sets {
         byte: u8,
         lexer: &mut Lexer,
     ) -> Result<bool, Fault> {
+        let behind = self.behind_any(param, edge, lexer)?;
+        if behind.is_some_and(|behind| !self.is_among(param, &behind.but_for, text)) {
+            return Ok(true);
+        }
         let state = self.before(param);
         let label = self.edges(state, lexer)?[edge as usize].label;
         let Entry { automaton, state, .. } = &self.automata.states[state];
         let cfg = self.cfg.clone();
         let tables = cfg.nonterminals[*automaton].automaton.as_ref().expect("an automaton");
         let asked = cfg.automaton(*automaton).expect("an automaton");
-        if asked.next_untold(state, label).is_some() {
-            return Ok(true);
-        }
         let next = asked.next(state, label, text)?;
         if asked.is_final(&next) || !cfg.ignored[tables.grammar].is_empty() {
             return Ok(true);

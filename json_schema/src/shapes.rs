@@ -2,6 +2,7 @@
 
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{RegexId, RegexNode};
+use rustc_hash::FxHashSet;
 
 use crate::arrays;
 use crate::error::Mistake;
@@ -22,7 +23,7 @@ fn others<'a, T>(lists: &'a [&'a [T]], index: usize) -> impl Iterator<Item = &'a
 }
 
 /// Texts of a list that are compared with a language one by one, at most.
-const LITERALS_MAX: usize = 64;
+const LITERALS_MAX: usize = 512;
 
 impl Normalizer<'_> {
     /// Every value.
@@ -314,7 +315,7 @@ impl Normalizer<'_> {
         b: &[T],
         mut and: impl FnMut(&mut Self, T, T) -> Option<T>,
     ) -> Box<[T]> {
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let mut out = Vec::new();
         for &x in a {
             for &y in b {
@@ -332,7 +333,7 @@ impl Normalizer<'_> {
         if ways.contains(&any) {
             return [any].into();
         }
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let out: Vec<T> = ways.into_iter().filter(|&way| seen.insert(way)).collect();
         self.has_too_many(out.len());
         out.into()
@@ -361,8 +362,8 @@ impl Normalizer<'_> {
             (true, _) => b,
             (_, true) => a,
             _ => match (self.literals(a), self.literals(b)) {
-                (Some(texts), _) => self.texts_of(texts, b),
-                (_, Some(texts)) => self.texts_of(texts, a),
+                (Some(texts), _) => self.texts_of(&texts, b).unwrap_or_else(|| self.set.and(&[a, b])),
+                (_, Some(texts)) => self.texts_of(&texts, a).unwrap_or_else(|| self.set.and(&[a, b])),
                 _ => self.set.and(&[a, b]),
             },
         }
@@ -372,27 +373,47 @@ impl Normalizer<'_> {
         let is_literal = |&part: &RegexId| matches!(self.set.node(part), RegexNode::Literal(_));
         match self.set.node(regex) {
             RegexNode::Literal(_) => Some(vec![regex]),
-            RegexNode::Or(parts) if parts.len() <= LITERALS_MAX && parts.iter().all(is_literal) => Some(parts.to_vec()),
+            RegexNode::Or(parts) if parts.iter().all(is_literal) => Some(parts.to_vec()),
             _ => None,
         }
     }
-    /// Those of the texts that are in the language.
-    fn texts_of(&mut self, texts: Vec<RegexId>, regex: RegexId) -> RegexId {
+    /// The texts that a language leaves out, if it is written as all texts but these.
+    fn left_out(&self, regex: RegexId) -> Option<FxHashSet<RegexId>> {
+        let parts = match self.set.node(regex) {
+            RegexNode::And(parts) => &**parts,
+            _ => &[regex],
+        };
+        let mut left_out = FxHashSet::default();
+        for &part in parts.iter().filter(|&&part| part != self.any_text) {
+            let RegexNode::Not(texts) = *self.set.node(part) else { return None };
+            left_out.extend(self.literals(texts)?);
+        }
+        Some(left_out)
+    }
+    /// Those of the texts that are in the language; `None` if that takes too long to find out.
+    fn texts_of(&mut self, texts: &[RegexId], regex: RegexId) -> Option<RegexId> {
+        self.charge(texts.len() as u64);
         let mut kept = Vec::with_capacity(texts.len());
-        for &text in &texts {
+        if let Some(others) = self.literals(regex) {
+            let others: FxHashSet<RegexId> = others.into_iter().collect();
+            kept.extend(texts.iter().filter(|text| others.contains(text)));
+            return Some(self.set.or(&kept));
+        }
+        if let Some(left_out) = self.left_out(regex) {
+            kept.extend(texts.iter().filter(|text| !left_out.contains(text)));
+            return Some(self.set.or(&kept));
+        }
+        if texts.len() > LITERALS_MAX {
+            return None;
+        }
+        for &text in texts {
             let RegexNode::Literal(bytes) = self.set.node(text) else { continue };
             let Ok(chars) = String::from_utf8(bytes.to_vec()) else { continue };
-            self.charge(1);
-            match self.search.matches(&self.set, regex, &chars) {
-                Some(true) => kept.push(text),
-                Some(false) => {}
-                None => {
-                    let all = self.set.or(&texts);
-                    return self.set.and(&[all, regex]);
-                }
+            if self.search.matches(&self.set, regex, &chars)? {
+                kept.push(text);
             }
         }
-        self.set.or(&kept)
+        Some(self.set.or(&kept))
     }
     /// Texts that are not in the language.
     pub fn not_text(&mut self, a: RegexId) -> RegexId {

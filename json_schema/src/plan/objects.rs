@@ -579,10 +579,15 @@ impl<'n, 'a> Planner<'n, 'a> {
             made.into_iter().map(|(node, keep)| ObjectChoice { node, keep, meets: 0 }).collect();
         for (bit, &wrong) in wrong.iter().enumerate().filter(|&(_, &wrong)| wrong != NEVER) {
             for index in 0..choices.len() {
-                let node = self.normalizer.ir.all(&[choices[index].node, wrong], self.origin);
-                if node != NEVER {
-                    let meets = choices[index].meets | 1 << bit;
-                    choices.push(ObjectChoice { node, keep: choices[index].keep.clone(), meets });
+                let ObjectChoice { node, ref keep, meets } = choices[index];
+                let keep = keep.clone();
+                let both = self.normalizer.ir.all(&[node, wrong], self.origin);
+                let (both, meets) = (self.representative(both), meets | 1 << bit);
+                // Where all its values meet the demand, it does.
+                if both == self.representative(node) {
+                    choices[index].meets = meets;
+                } else if both != NEVER {
+                    choices.push(ObjectChoice { node: both, keep, meets });
                 }
             }
             if choices.len() > choices_max {

@@ -1,6 +1,7 @@
 //! From a place in the text to the token mask: the memo of whole masks, terms, walks, token letters, EOS. `docs/mask.md`
 //! tells how they go together.
 
+mod pieces;
 pub(crate) mod shared;
 mod store;
 mod terms;

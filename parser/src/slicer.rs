@@ -55,6 +55,8 @@ pub(crate) struct Slicer {
     pub rests: [TokenTrie; 2],
     /// The nodes below the roots of all tries.
     pub roots: Arc<[PieceNode]>,
+    /// The numbers of the tries' roots.
+    root_of: Vec<PieceNode>,
     /// Words of a mask.
     pub words_len: usize,
 }
@@ -129,7 +131,10 @@ impl Slicer {
         let is_left = |id: TokenId| slice_of[id as usize] == u8::MAX;
         let is_long = |id: TokenId| vocabulary.token_bytes(id).is_some_and(|bytes| bytes.len() > SHORT_BYTES_MAX);
         let rests = [trie.subset(|id| is_left(id) && !is_long(id)), trie.subset(|id| is_left(id) && is_long(id))];
-        let mut slicer = Self { slices, rests, roots: Arc::new([]), words_len: vocabulary.len().div_ceil(32) };
+        let words_len = vocabulary.len().div_ceil(32);
+        let mut slicer = Self { slices, rests, roots: Arc::new([]), root_of: Vec::new(), words_len };
+        slicer.root_of =
+            slicer.tries().scan(0, |end, trie| Some(std::mem::replace(end, *end + trie.len() as PieceNode))).collect();
         let roots = slicer.rooted_tries().flat_map(|(trie, root)| trie.children(ROOT).map(move |child| root + child));
         slicer.roots = roots.collect();
         Ok(slicer)
@@ -142,18 +147,17 @@ impl Slicer {
 
     /// The same with the numbers of their roots.
     pub fn rooted_tries(&self) -> impl Iterator<Item = (&TokenTrie, PieceNode)> {
-        self.tries().scan(0, |root, trie| {
-            let rooted = (trie, *root);
-            *root += trie.len() as PieceNode;
-            Some(rooted)
-        })
+        self.tries().zip(self.root_of.iter().copied())
     }
 
     /// The trie that a node is in, and the number of that trie's root.
     pub fn trie_of(&self, node: PieceNode) -> (&TokenTrie, PieceNode) {
-        self.rooted_tries()
-            .find(|(trie, root)| node < root + trie.len() as PieceNode)
-            .expect("nodes are numbered within the tries")
+        let index = self.root_of.partition_point(|&root| root <= node) - 1;
+        let trie = match self.slices.get(index) {
+            Some(slice) => &slice.trie,
+            None => &self.rests[index - self.slices.len()],
+        };
+        (trie, self.root_of[index])
     }
 }
 

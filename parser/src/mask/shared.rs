@@ -3,20 +3,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use larkspur_grammar::define_id;
 use rustc_hash::FxHashMap;
 
+use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::terms::Tokens;
 use crate::lexer::arena::Expr;
-use crate::slicer::PieceNode;
-
-define_id! {
-    /// A part of the trie.
-    pub(super) struct PieceId = "t";
-}
-
-/// All of the trie.
-pub(super) const ALL: PieceId = PieceId(0);
+use crate::slicer::{PieceNode, Slicer};
 
 /// A lexeme in a piece, whatever its name is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,7 +27,7 @@ pub(super) struct LexemeKey {
 pub(super) struct LexemeTerm {
     pub inside: Arc<Tokens>,
     /// What is left behind its end, if it may end on the way.
-    pub end: Option<(PieceId, Arc<[PieceNode]>)>,
+    pub end: Option<(PieceId, PieceRef)>,
     pub late: Arc<[PieceNode]>,
 }
 
@@ -55,7 +47,7 @@ pub(crate) struct SharedTerms {
 #[derive(Debug)]
 struct Inner {
     terms: FxHashMap<LexemeKey, Arc<LexemeTerm>>,
-    pieces: FxHashMap<Arc<[PieceNode]>, PieceId>,
+    pieces: FxHashMap<Arc<[PieceNode]>, (PieceId, Arc<Piece>)>,
     /// Numbers are not used again when pieces are dropped: who still has one means what it was.
     next_piece: PieceId,
     bytes: usize,
@@ -89,20 +81,23 @@ impl SharedTerms {
         inner.terms.insert(key, Arc::new(term));
     }
 
-    /// The number of a part of the trie, by its nodes, ascending.
-    pub(super) fn piece(&self, nodes: Box<[PieceNode]>) -> (PieceId, Arc<[PieceNode]>) {
-        let mut inner = self.lock();
-        if let Some((nodes, &id)) = inner.pieces.get_key_value(&*nodes) {
-            return (id, nodes.clone());
+    /// A part of the trie and its number, by its nodes, ascending.
+    pub(super) fn piece(&self, nodes: Box<[PieceNode]>, slicer: &Slicer) -> (PieceId, Arc<Piece>) {
+        if let Some((id, piece)) = self.lock().pieces.get(&*nodes) {
+            return (*id, piece.clone());
         }
-        let bytes = size_of_val(&*nodes) + size_of::<(Arc<[PieceNode]>, PieceId)>();
-        inner.make_room(bytes, self.bytes_max);
-        inner.bytes += bytes;
-        let nodes: Arc<[PieceNode]> = nodes.into();
+        let piece = Arc::new(Piece::new(nodes.into(), slicer));
+        let mut inner = self.lock();
+        // Another thread may have been here.
+        if let Some((id, piece)) = inner.pieces.get(&piece.nodes) {
+            return (*id, piece.clone());
+        }
+        inner.make_room(piece.bytes(), self.bytes_max);
+        inner.bytes += piece.bytes();
         let id = inner.next_piece;
         inner.next_piece.0 += 1;
-        inner.pieces.insert(nodes.clone(), id);
-        (id, nodes)
+        inner.pieces.insert(piece.nodes.clone(), (id, piece.clone()));
+        (id, piece)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Finished masks: many places have the same.
 
-use std::hash::Hasher;
+use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::HashTable;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, define_id};
 use larkspur_toktrie::TokenMask;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxBuildHasher, FxHasher};
 
 define_id! {
     /// A mask of a [`MaskStore`].
@@ -37,33 +37,65 @@ enum Stored {
     },
 }
 
-impl Stored {
-    fn of(words: &[u32]) -> Self {
-        for rest in [0, u32::MAX] {
-            let others = || words.iter().enumerate().filter(|(_, word)| **word != rest);
-            if others().count() <= words.len() / SPARSE_SHARE {
-                let others = others().map(|(index, &word)| (index as u32, word)).collect();
-                return Stored::Sparse { len: words.len(), rest, words: others };
+/// A mask that looks for its number: what differs from `rest` if that is little, or all words.
+enum Wanted<'a> {
+    Sparse { rest: u32, words: Vec<(u32, u32)> },
+    Words(&'a [u32]),
+}
+
+impl<'a> Wanted<'a> {
+    fn of(words: &'a [u32]) -> Self {
+        let (mut empty, mut full) = (0, 0);
+        for &word in words {
+            empty += u32::from(word == 0);
+            full += u32::from(word == u32::MAX);
+        }
+        let few = (words.len() / SPARSE_SHARE) as u32;
+        for (rest, like) in [(0, empty), (u32::MAX, full)] {
+            let others = words.len() as u32 - like;
+            if others <= few {
+                return Wanted::Sparse { rest, words: unlike(words, rest, others as usize) };
             }
         }
-        Stored::Words(words.into())
+        Wanted::Words(words)
     }
 
-    fn is(&self, words: &[u32]) -> bool {
+    fn hash(&self) -> u64 {
         match self {
-            Stored::Words(own) => **own == *words,
-            Stored::Sparse { len, rest, words: others } => {
-                let mut others = others.iter();
-                let mut next = others.next();
-                let mut is_next = |index: usize, word: u32| match next {
-                    Some(&(other, own)) if other as usize == index => {
-                        next = others.next();
-                        own == word
-                    }
-                    _ => *rest == word,
-                };
-                *len == words.len() && words.iter().enumerate().all(|(index, &word)| is_next(index, word))
+            Wanted::Words(words) => hash_words(words),
+            Wanted::Sparse { rest, words } => FxBuildHasher.hash_one((rest, words)),
+        }
+    }
+
+    fn into_stored(self, len: usize) -> Stored {
+        match self {
+            Wanted::Words(words) => Stored::Words(words.into()),
+            Wanted::Sparse { rest, words } => Stored::Sparse { len, rest, words: words.into() },
+        }
+    }
+}
+
+/// The words that differ from `rest`, by place.
+fn unlike(words: &[u32], rest: u32, count: usize) -> Vec<(u32, u32)> {
+    const BLOCK: usize = 16;
+    let mut others = Vec::with_capacity(count);
+    for (number, block) in words.chunks(BLOCK).enumerate() {
+        if block.iter().fold(0, |unlike, word| unlike | word ^ rest) != 0 {
+            let places = (number * BLOCK) as u32..;
+            others.extend(places.zip(block.iter().copied()).filter(|&(_, word)| word != rest));
+        }
+    }
+    others
+}
+
+impl Stored {
+    fn is(&self, wanted: &Wanted<'_>, wanted_len: usize) -> bool {
+        match (self, wanted) {
+            (Stored::Words(own), Wanted::Words(words)) => **own == **words,
+            (Stored::Sparse { len, rest, words }, Wanted::Sparse { rest: wanted_rest, words: wanted }) => {
+                *len == wanted_len && rest == wanted_rest && **words == **wanted
             }
+            _ => false,
         }
     }
 
@@ -106,11 +138,13 @@ impl MaskStore {
     /// The mask's number. It is compared in full.
     pub fn intern(&mut self, words: &[u32]) -> StoredId {
         let masks = &mut self.masks;
-        let hash = hash_words(words);
-        if let Some(&(_, known)) = self.ids.find(hash, |&(_, id)| masks[id].is(words)) {
+        let wanted = Wanted::of(words);
+        let hash = wanted.hash();
+        let is_it = |&(other, id): &(u64, StoredId)| other == hash && masks[id].is(&wanted, words.len());
+        if let Some(&(_, known)) = self.ids.find(hash, is_it) {
             return known;
         }
-        let stored = Stored::of(words);
+        let stored = wanted.into_stored(words.len());
         self.bytes += stored.bytes();
         let id = masks.push(stored);
         self.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
@@ -123,10 +157,10 @@ impl MaskStore {
     }
 }
 
-/// Four sums side by side: one would wait for itself, a word after the other.
+/// Eight sums side by side: one would wait for itself, a word after the other.
 fn hash_words(words: &[u32]) -> u64 {
-    let (blocks, rest) = words.as_chunks::<8>();
-    let mut sums = [FxHasher::default(), FxHasher::default(), FxHasher::default(), FxHasher::default()];
+    let (blocks, rest) = words.as_chunks::<16>();
+    let mut sums = [(); 8].map(|()| FxHasher::default());
     for block in blocks {
         for (sum, &[low, high]) in sums.iter_mut().zip(block.as_chunks::<2>().0) {
             sum.write_u64(u64::from(high) << 32 | u64::from(low));

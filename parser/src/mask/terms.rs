@@ -15,7 +15,7 @@ use larkspur_grammar::{IndexVec, LexerMode, define_id};
 use larkspur_toktrie::{NO_TOKEN, ROOT, TokenId, TokenTrie, mask};
 use rustc_hash::FxHashMap;
 
-pub(super) use super::shared::{ALL, PieceId};
+use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
 use super::work::Work;
 use crate::cfg::LexemeId;
@@ -94,8 +94,8 @@ impl Term {
 pub(super) struct Terms {
     /// Those of all grammars.
     shared: Arc<SharedTerms>,
-    /// Nodes of each piece, ascending; nothing of [`ALL`].
-    pieces: FxHashMap<PieceId, Arc<[PieceNode]>>,
+    /// All pieces but [`ALL`].
+    pieces: FxHashMap<PieceId, Arc<Piece>>,
     piece_ids: FxHashMap<Arc<[PieceNode]>, PieceId>,
     terms: IndexVec<TermId, Term>,
     /// Terms of states: one, or those of its lexemes if each goes its own way.
@@ -165,9 +165,14 @@ impl Terms {
         &self.terms[id]
     }
 
+    /// A piece by its number.
+    pub fn piece(&self, id: PieceId) -> PieceRef {
+        if id == ALL { PieceRef::All } else { PieceRef::Part(self.pieces[&id].clone()) }
+    }
+
     /// The nodes of a piece, ascending.
     pub fn piece_nodes(&self, slicer: &Slicer, id: PieceId) -> Arc<[PieceNode]> {
-        if id == ALL { slicer.roots.clone() } else { self.pieces[&id].clone() }
+        self.piece(id).nodes(slicer)
     }
 
     /// What the tokens of a piece do in a lexer state: all that these terms say. The nodes visited for that are added to
@@ -224,11 +229,13 @@ impl Terms {
         let id = match key.and_then(|key| self.shared.get(&key)) {
             Some(shared) => {
                 let ended = lexer.lexeme_set(&[entry.0]);
-                let end = shared.end.as_ref().map(|&(piece, ref nodes)| {
-                    if self.pieces.insert(piece, nodes.clone()).is_none() {
-                        self.bytes += size_of::<(PieceId, Arc<[PieceNode]>)>() + size_of_val(&**nodes);
+                let end = shared.end.as_ref().map(|&(id, ref piece)| {
+                    if let PieceRef::Part(piece) = piece
+                        && self.pieces.insert(id, piece.clone()).is_none()
+                    {
+                        self.bytes += size_of::<(PieceId, Arc<Piece>)>() + piece.bytes();
                     }
-                    ((Guard::NONE, ended), piece)
+                    ((Guard::NONE, ended), id)
                 });
                 let (inside, late) = (shared.inside.clone(), shared.late.clone());
                 let lexeme = Some(entry.0);
@@ -239,7 +246,7 @@ impl Terms {
                 let id = self.of_whole(slicer, (piece, single), lexer, work)?;
                 self.terms[id].lexeme = Some(entry.0);
                 if let Some(key) = key {
-                    self.share(slicer, key, id);
+                    self.share(key, id);
                 }
                 id
             }
@@ -250,11 +257,11 @@ impl Terms {
     }
 
     /// Gives the term of a lexeme to all grammars.
-    fn share(&self, slicer: &Slicer, key: LexemeKey, id: TermId) {
+    fn share(&self, key: LexemeKey, id: TermId) {
         let Term { inside, ends, late, stuck, .. } = &self.terms[id];
         let end = match **ends {
             [] => None,
-            [(_, piece)] => Some((piece, self.piece_nodes(slicer, piece))),
+            [(_, id)] => Some((id, self.piece(id))),
             _ => unreachable!("one lexeme ends in one way"),
         };
         debug_assert!(stuck.is_empty(), "a lexeme that splits is not stuck");
@@ -276,7 +283,7 @@ impl Terms {
         let mut near = Vec::new();
         let nodes = match piece {
             ALL => self.roots(slicer, lex, lexer, work, (&mut slices, &mut near))?,
-            _ => self.pieces[&piece].clone(),
+            _ => self.piece_nodes(slicer, piece),
         };
         let view = View { piece, slices: &slices, nodes: &nodes };
         let id = match &*near {
@@ -355,7 +362,7 @@ impl Terms {
     }
 
     fn finish(&mut self, slicer: &Slicer, inside: Tokens, draft: Draft) -> Term {
-        let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece(slicer, nodes))).collect();
+        let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece_of(slicer, nodes))).collect();
         let mut late = draft.late;
         late.sort_unstable();
         Term { inside: Arc::new(inside), ends, late: late.into(), lexeme: None, stuck: draft.stuck.into() }
@@ -386,14 +393,14 @@ impl Terms {
             if nearer == lex {
                 nodes.extend(children);
             } else {
-                let piece = self.piece(slicer, children.collect());
+                let piece = self.piece_of(slicer, children.collect());
                 near.push(self.of_whole(slicer, (piece, nearer), lexer, work)?);
             }
         }
         Ok(nodes.into())
     }
 
-    fn piece(&mut self, slicer: &Slicer, mut nodes: Vec<PieceNode>) -> PieceId {
+    fn piece_of(&mut self, slicer: &Slicer, mut nodes: Vec<PieceNode>) -> PieceId {
         nodes.sort_unstable();
         nodes.dedup();
         if *nodes == *slicer.roots {
@@ -402,10 +409,10 @@ impl Terms {
         if let Some(&known) = self.piece_ids.get(&*nodes) {
             return known;
         }
-        let (id, nodes) = self.shared.piece(nodes.into());
-        self.bytes += size_of_val(&*nodes) + 2 * size_of::<(Arc<[PieceNode]>, PieceId)>();
-        self.pieces.insert(id, nodes.clone());
-        self.piece_ids.insert(nodes, id);
+        let (id, piece) = self.shared.piece(nodes.into(), slicer);
+        self.bytes += piece.bytes() + 2 * size_of::<(Arc<Piece>, PieceId)>();
+        self.piece_ids.insert(piece.nodes.clone(), id);
+        self.pieces.insert(id, piece);
         id
     }
 

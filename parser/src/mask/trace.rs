@@ -4,7 +4,8 @@
 use larkspur_toktrie::{ROOT, TokenTrie};
 use rustc_hash::FxHashSet;
 
-use super::terms::{ALL, PieceId, Term, TermId, Terms};
+use super::pieces::{ALL, PieceId, PieceRef};
+use super::terms::{Term, TermId, Terms};
 use super::work::Work;
 use crate::earley::ahead::LeftOut;
 use crate::earley::sets::{NO_SET, SetId};
@@ -86,8 +87,7 @@ impl Trace {
                 }
                 let mut group = group;
                 if !term.late.is_empty() {
-                    let nodes = terms.piece_nodes(slicer, piece);
-                    let left_out = trace.left_out(machine, slicer, (&nodes, term), set, begun)?;
+                    let left_out = trace.left_out(machine, slicer, (&terms.piece(piece), term), set, begun)?;
                     group = trace.group(group, left_out);
                 }
                 for &(ended, rest) in &term.ends {
@@ -130,13 +130,13 @@ impl Trace {
         })
     }
 
-    /// At which late nodes of a term its lexeme leaves out its text. It began in `set`, at the nodes of a piece, or earlier
+    /// At which late nodes of a term its lexeme leaves out its text. It began in `set`, at the nodes of the piece, or earlier
     /// in a thread. Where edges may differ in that, the machine is to be asked.
     fn left_out(
         &mut self,
         machine: &mut Machine,
         slicer: &Slicer,
-        (nodes, term): (&[PieceNode], &Term),
+        (piece, term): (&PieceRef, &Term),
         set: SetId,
         begun: Option<Thread>,
     ) -> Result<Vec<PieceNode>, Fault> {
@@ -148,6 +148,7 @@ impl Trace {
             return Ok(found);
         };
         let text = begun.map_or(&[][..], |thread| machine.text(thread));
+        let mut entered = Vec::new();
         for texts in lists.iter() {
             self.depends_on_text |= begun.is_some();
             let texts = &texts[texts.partition_point(|other| **other < *text)..];
@@ -160,9 +161,15 @@ impl Trace {
                 slicer.rooted_tries().for_each(|trie| finder.below(trie, ROOT, texts, text.len()));
                 continue;
             }
-            for &node in nodes {
-                let (trie, root) = slicer.trie_of(node);
-                finder.at((trie, root), node - root, texts, 0);
+            let mut from = texts.partition_point(|text| text.is_empty());
+            while let Some(byte) = texts.get(from).map(|text| text[0]) {
+                let len = texts[from..].partition_point(|text| text[0] == byte);
+                piece.entered_by(slicer, byte, &mut entered);
+                for node in entered.drain(..) {
+                    let (trie, root) = slicer.trie_of(node);
+                    finder.at((trie, root), node - root, &texts[from..from + len], 0);
+                }
+                from += len;
             }
         }
         if !is_by_all {

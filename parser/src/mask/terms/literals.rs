@@ -1,8 +1,8 @@
 //! The term of literals: their way through the trie, without lexer states.
 
-use larkspur_toktrie::{ROOT, TokenTrie};
+use larkspur_toktrie::TokenTrie;
 
-use super::{ALL, Draft, PieceId, Term, Terms, gather};
+use super::{Draft, PieceId, Term, Terms, gather};
 use crate::error::Fault;
 use crate::lexer::guards::Guard;
 use crate::lexer::split::Entry;
@@ -21,26 +21,17 @@ impl Terms {
         work: &mut Work,
     ) -> Result<Term, Fault> {
         let mut draft = Draft::default();
-        let nodes = self.piece_nodes(slicer, piece);
+        let piece = self.piece(piece);
         let mut agenda: Vec<(PieceNode, Entry)> = Vec::new();
+        let mut entered: Vec<PieceNode> = Vec::new();
         for &literal in literals {
             if !is_fresh && is_end(lexer, literal) {
                 let ended = lexer.lexeme_set(&[literal.0]);
-                draft.end((Guard::NONE, ended)).extend(nodes.iter().copied());
+                draft.end((Guard::NONE, ended)).extend(&*piece.nodes(slicer));
             }
-        }
-        if piece == ALL {
-            for (trie, root) in slicer.rooted_tries() {
-                let enter = |(byte, next)| trie.child(ROOT, byte).map(|node| (root + node, next));
-                let entered = literals.iter().flat_map(|&literal| children(lexer, literal)).filter_map(enter);
-                agenda.extend(entered);
-            }
-        } else {
-            for &node in &*nodes {
-                let (trie, root) = slicer.trie_of(node);
-                let byte = trie.bytes()[(node - root) as usize];
-                let entered = literals.iter().filter_map(|&literal| after(lexer, literal, byte));
-                agenda.extend(entered.map(|next| (node, next)));
+            for (byte, next) in children(lexer, literal) {
+                piece.entered_by(slicer, byte, &mut entered);
+                agenda.extend(entered.drain(..).map(|node| (node, next)));
             }
         }
         while let Some((node, literal)) = agenda.pop() {
@@ -65,10 +56,6 @@ impl Terms {
 
 fn is_end(lexer: &Lexer, (lexeme, rest): Entry) -> bool {
     lexer.pattern(lexeme).is_literal_end(rest)
-}
-
-fn after(lexer: &Lexer, (lexeme, rest): Entry, byte: u8) -> Option<Entry> {
-    lexer.pattern(lexeme).literal_after(rest, byte).map(|next| (lexeme, next))
 }
 
 /// The bytes that a literal takes.

@@ -1,0 +1,88 @@
+//! Pieces: parts of the trie, such as what is left of all tokens behind the end of some lexeme.
+
+use std::sync::Arc;
+
+use larkspur_grammar::define_id;
+use larkspur_toktrie::ROOT;
+
+use crate::slicer::{PieceNode, Slicer};
+
+define_id! {
+    /// A part of the trie.
+    pub(super) struct PieceId = "t";
+}
+
+/// All of the trie.
+pub(super) const ALL: PieceId = PieceId(0);
+
+/// The nodes of a piece but for those that are below others of it.
+#[derive(Debug)]
+pub(super) struct Piece {
+    /// Ascending.
+    pub nodes: Arc<[PieceNode]>,
+    /// The same, sorted by the byte that enters them: of the thousands behind a string's end few begin as the next key does.
+    by_byte: Box<[PieceNode]>,
+    /// These bytes, ascending, each with the end of its nodes.
+    ends: Box<[(u8, u32)]>,
+}
+
+impl Piece {
+    pub fn new(nodes: Arc<[PieceNode]>, slicer: &Slicer) -> Self {
+        let mut keyed: Vec<(u8, PieceNode)> = Vec::with_capacity(nodes.len());
+        for &node in &*nodes {
+            let (trie, root) = slicer.trie_of(node);
+            keyed.push((trie.bytes()[(node - root) as usize], node));
+        }
+        keyed.sort_unstable();
+        let mut ends: Vec<(u8, u32)> = Vec::new();
+        for (index, &(byte, _)) in keyed.iter().enumerate() {
+            match ends.last_mut().filter(|(last, _)| *last == byte) {
+                Some((_, end)) => *end = index as u32 + 1,
+                None => ends.push((byte, index as u32 + 1)),
+            }
+        }
+        Self { nodes, by_byte: keyed.into_iter().map(|(_, node)| node).collect(), ends: ends.into() }
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + 2 * size_of_val(&*self.nodes) + size_of_val(&*self.ends)
+    }
+
+    /// The nodes that a byte enters.
+    fn entered_by(&self, byte: u8) -> &[PieceNode] {
+        match self.ends.binary_search_by_key(&byte, |&(byte, _)| byte) {
+            Ok(at) => {
+                let first = if at == 0 { 0 } else { self.ends[at - 1].1 };
+                &self.by_byte[first as usize..self.ends[at].1 as usize]
+            }
+            Err(_) => &[],
+        }
+    }
+}
+
+/// A piece, or all of the trie.
+#[derive(Clone, Debug)]
+pub(super) enum PieceRef {
+    All,
+    Part(Arc<Piece>),
+}
+
+impl PieceRef {
+    /// Adds the nodes that a byte enters.
+    pub fn entered_by(&self, slicer: &Slicer, byte: u8, nodes: &mut Vec<PieceNode>) {
+        match self {
+            PieceRef::All => {
+                nodes.extend(slicer.rooted_tries().filter_map(|(trie, root)| Some(root + trie.child(ROOT, byte)?)));
+            }
+            PieceRef::Part(piece) => nodes.extend(piece.entered_by(byte)),
+        }
+    }
+
+    /// All nodes, ascending.
+    pub fn nodes(&self, slicer: &Slicer) -> Arc<[PieceNode]> {
+        match self {
+            PieceRef::All => slicer.roots.clone(),
+            PieceRef::Part(piece) => piece.nodes.clone(),
+        }
+    }
+}

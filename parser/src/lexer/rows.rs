@@ -34,13 +34,18 @@ pub(crate) struct Row {
 pub(super) struct Step {
     /// The last one that was taken.
     byte: u8,
-    /// How often steps were taken; 0 if none is known.
-    taken: u8,
+    /// What steps would have been spared by a row; 0 if none is known.
+    spared: u8,
     next: u32,
 }
 
-/// A step that was taken so often is worth a row, unless these are many.
-const STEPS_TAKEN_MAX: u8 = 3;
+/// A row spares a look at the last step where that is taken again, else the making of a step.
+const SPARED_BY_STEP: u8 = 1;
+const SPARED_BY_NEW_STEP: u8 = 16;
+
+/// A row is worth so much, unless these are many: it takes some microseconds, and most states of a text are left by one
+/// byte.
+const ROW_COST: u8 = 48;
 const ROWS_FOR_STEPS_MAX: usize = 10_000;
 
 impl Lexer {
@@ -63,14 +68,14 @@ impl Lexer {
 
     fn next_without_row(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
         let step = self.steps[id.index()];
-        let is_rare = step.taken < STEPS_TAKEN_MAX || self.rows.len() >= ROWS_FOR_STEPS_MAX;
-        if step.taken > 0 && step.byte == byte && is_rare {
-            self.steps[id.index()].taken = step.taken.saturating_add(1);
+        let is_rare = step.spared < ROW_COST || self.rows.len() >= ROWS_FOR_STEPS_MAX;
+        if step.spared > 0 && step.byte == byte && is_rare {
+            self.steps[id.index()].spared = step.spared.saturating_add(SPARED_BY_STEP);
             Ok(LexStateId(step.next))
-        } else if step.taken < STEPS_TAKEN_MAX {
+        } else if step.spared < ROW_COST {
             // The start of names is left by few bytes, each of which takes a fraction of a row.
             let next = self.single_step(id, byte)?;
-            self.steps[id.index()] = Step { byte, taken: step.taken + 1, next: next.0 };
+            self.steps[id.index()] = Step { byte, spared: step.spared + SPARED_BY_NEW_STEP, next: next.0 };
             Ok(next)
         } else {
             Ok(self.row(id)?.next[usize::from(byte)])
@@ -126,7 +131,12 @@ impl Lexer {
         let is_longest = self.cfg.mode == LexerMode::Longest;
         let all_compete = self.lexeme_sets[ends].iter().all(|&lexeme| self.cfg.lexemes[lexeme].competes);
         let records = self.states[id].records;
+        // Bytes side by side mostly lead to the same state.
+        let mut last = (DEAD, if can_end { ASK } else { REFUSED });
         row.next.map(|next| {
+            if next == last.0 {
+                return last.1;
+            }
             let state = &self.states[next];
             // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
             let stays = state.kind == StateKind::Inside
@@ -134,12 +144,14 @@ impl Lexer {
                 // Where nothing is recorded any more, it is forgotten where that began.
                 && state.records == records
                 && !state.is_late;
-            match next {
+            let quick = match next {
                 DEAD if can_end => ASK,
                 DEAD => REFUSED,
                 _ if stays => next.0,
                 _ => ASK,
-            }
+            };
+            last = (next, quick);
+            quick
         })
     }
 

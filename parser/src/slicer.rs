@@ -5,18 +5,21 @@
 //! That a state takes a slice is proved on the product of the two automata, which come from the regex algebra; so it
 //! holds for lazy lexemes, counted repetition and free text alike.
 
+mod parts;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use larkspur_grammar::regex_syntax::{Dialect, RegexOptions, parse_regex};
 use larkspur_grammar::text_map::TextMap;
-use larkspur_grammar::{LexerMode, Limits, RegexSet, SourceId};
+use larkspur_grammar::{CharClass, Diagnostic, LexerMode, Limits, RegexId, RegexNode, RegexSet, SourceId};
 use larkspur_toktrie::{ROOT, TokenId, TokenTrie, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
-use crate::lexer::states::{DEAD, LexStateId, Lexer, StateKind};
+use crate::lexer::states::{DEAD, LexState, LexStateId, Lexer, StateKind};
+pub(crate) use parts::{Decided, Parts};
 
 /// The slices that suit JSON, code and free text: string interiors without and with `<` (which begins the end of most
 /// tool calls), by length, so that `maxLength` of at least that length takes them, then any text.
@@ -73,6 +76,8 @@ pub(crate) struct Slice {
     unbounded: Option<Automaton>,
     pub mask: Vec<u32>,
     pub trie: TokenTrie,
+    /// Its tokens by alphabet and length, if it is of texts of some characters.
+    pub parts: Option<Parts>,
     /// Slices before it all of whose texts are its own: what does not take them does not take it.
     includes: Vec<usize>,
 }
@@ -102,11 +107,13 @@ impl Slicer {
     /// Sorts the vocabulary's tokens into slices. Cost: about the length of the vocabulary's tokens for each slice.
     pub fn new(vocabulary: &Vocabulary, slices: &[String], arena: &Arena, limits: &Limits) -> Result<Self, SliceError> {
         let mut automata = Vec::with_capacity(slices.len());
+        let mut classes = Vec::with_capacity(slices.len());
         for (index, slice) in slices.iter().enumerate() {
             let counted = slice.rsplit_once("{1,").filter(|(_, count)| count.ends_with('}'));
             let unbounded =
                 counted.map(|(body, _)| automaton(index, &format!("{body}+"), arena, limits)).transpose()?;
             automata.push((automaton(index, slice, arena, limits)?, unbounded));
+            classes.push(counted.map(|(body, _)| class(index, body)).transpose()?.flatten());
         }
         let mut slice_of: Vec<u8> = vec![u8::MAX; vocabulary.len()];
         for id in 0..vocabulary.len() as TokenId {
@@ -117,7 +124,7 @@ impl Slicer {
         }
         let trie = vocabulary.trie();
         let mut slices = Vec::with_capacity(automata.len());
-        for (index, (automaton, unbounded)) in automata.into_iter().enumerate() {
+        for (index, ((automaton, unbounded), class)) in automata.into_iter().zip(classes).enumerate() {
             let mut mask = vec![0; vocabulary.len().div_ceil(32)];
             for (id, _) in slice_of.iter().enumerate().filter(|(_, of)| usize::from(**of) == index) {
                 mask[id / 32] |= 1 << (id % 32);
@@ -126,7 +133,8 @@ impl Slicer {
             let includes =
                 slices.iter().enumerate().filter(|(_, other): &(usize, &Slice)| automaton.includes(&other.automaton));
             let includes = includes.map(|(other, _)| other).collect();
-            slices.push(Slice { automaton, unbounded, mask, trie, includes });
+            let parts = class.map(|class| Parts::new(&trie, &class, mask.len()));
+            slices.push(Slice { automaton, unbounded, mask, trie, parts, includes });
         }
         let is_left = |id: TokenId| slice_of[id as usize] == u8::MAX;
         let is_long = |id: TokenId| vocabulary.token_bytes(id).is_some_and(|bytes| bytes.len() > SHORT_BYTES_MAX);
@@ -150,9 +158,14 @@ impl Slicer {
         self.tries().zip(self.root_of.iter().copied())
     }
 
+    /// Which of the tries a node is in.
+    pub fn index_of(&self, node: PieceNode) -> usize {
+        self.root_of.partition_point(|&root| root <= node) - 1
+    }
+
     /// The trie that a node is in, and the number of that trie's root.
     pub fn trie_of(&self, node: PieceNode) -> (&TokenTrie, PieceNode) {
-        let index = self.root_of.partition_point(|&root| root <= node) - 1;
+        let index = self.index_of(node);
         let trie = match self.slices.get(index) {
             Some(slice) => &slice.trie,
             None => &self.rests[index - self.slices.len()],
@@ -163,18 +176,51 @@ impl Slicer {
 
 /// Which slices lexer states take, as far as it was asked.
 #[derive(Default, Debug)]
-pub(crate) struct Contained(FxHashMap<(LexStateId, usize), bool>);
+pub(crate) struct Contained {
+    slices: FxHashMap<(LexStateId, usize), bool>,
+    parts: FxHashMap<(LexStateId, usize), Decided>,
+}
 
 impl Contained {
+    /// What a state does with the parts of a slice, by its number, that it does not take.
+    pub fn parts(
+        &mut self,
+        slicer: &Slicer,
+        index: usize,
+        lexer: &mut Lexer,
+        lex: LexStateId,
+    ) -> Result<Decided, Fault> {
+        let Some(parts) = &slicer.slices[index].parts else { return Ok(Decided::default()) };
+        let lex = lexer.clamped_to(lex, slicer.slices[index].horizon())?;
+        if let Some(&known) = self.parts.get(&(lex, index)) {
+            return Ok(known);
+        }
+        let decided = match lexer.alone(lex)? {
+            Some(alone) => {
+                // Literals, which are not among these, take no part as a whole, but may take some of it.
+                let has_literals = lexer.live_lexemes(lex).any(|lexeme| !lexer.pattern(lexeme).is_regex());
+                let mut all = Decided { taken: 0, refused: if has_literals { 0 } else { u64::MAX } };
+                for lex in alone {
+                    let Decided { taken, refused } = self.parts(slicer, index, lexer, lex)?;
+                    all = Decided { taken: all.taken | taken, refused: all.refused & refused };
+                }
+                all
+            }
+            None => parts.decide(lexer, lex)?,
+        };
+        self.parts.insert((lex, index), decided);
+        Ok(decided)
+    }
+
     /// [`Slice::is_contained`] of a slice, by its number, as far as its tokens go.
     pub fn ask(&mut self, slicer: &Slicer, index: usize, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
         let lex = lexer.clamped_to(lex, slicer.slices[index].horizon())?;
-        if let Some(&known) = self.0.get(&(lex, index)) {
+        if let Some(&known) = self.slices.get(&(lex, index)) {
             return Ok(known);
         }
         for &other in &slicer.slices[index].includes {
             if !self.ask(slicer, other, lexer, lex)? {
-                self.0.insert((lex, index), false);
+                self.slices.insert((lex, index), false);
                 return Ok(false);
             }
         }
@@ -190,41 +236,41 @@ impl Contained {
             }
             None => slicer.slices[index].is_contained(lexer, lexer.mode(), lex)?,
         };
-        self.0.insert((lex, index), answer);
+        self.slices.insert((lex, index), answer);
         Ok(answer)
     }
 }
 
-fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result<Automaton, SliceError> {
+fn parse(index: usize, text: &str) -> Result<(RegexSet, RegexId), SliceError> {
     let mut set = RegexSet::new();
     let options = RegexOptions::new(Dialect::Rust);
     let map = TextMap::verbatim(SourceId(0), 0);
-    let refused = |message: String| SliceError::Regex { index, message };
-    let regex = parse_regex(text, &map, &options, &Limits::default(), &mut set, &mut Vec::new())
-        .map_err(|errors| refused(errors.first().map_or_else(String::new, |error| error.message.clone())))?;
-    let fault = |fault: Fault| refused(format!("limit `{}` exceeded", fault.limit().0));
-    let start = arena.lower(&set, &[regex]).map_err(fault)?[0];
-    let mut automaton = Automaton { rows: vec![[0; 256]], accepting: vec![false] };
-    let mut ids: FxHashMap<Expr, u16> = FxHashMap::from_iter([(Expr::NOTHING, 0), (start, 1)]);
-    let mut queue = VecDeque::from([start]);
-    while let Some(expr) = queue.pop_front() {
-        let row = arena.row(expr, limits).map_err(fault)?;
-        let mut next = [0; 256];
-        for byte in 0..=255u8 {
-            let target = row.next(byte);
-            let count = ids.len();
-            next[usize::from(byte)] = *ids.entry(target).or_insert_with(|| {
-                queue.push_back(target);
-                count as u16
-            });
-        }
-        if ids.len() > SLICE_STATES_MAX {
-            return Err(SliceError::TooLarge { index, limit: SLICE_STATES_MAX });
-        }
-        automaton.rows.push(next);
-        automaton.accepting.push(arena.nullable(expr));
-    }
-    Ok(automaton)
+    let regex = parse_regex(text, &map, &options, &Limits::default(), &mut set, &mut Vec::new());
+    let message = |errors: Vec<Diagnostic>| errors.into_iter().next().map_or_else(String::new, |error| error.message);
+    let regex = regex.map_err(|errors| SliceError::Regex { index, message: message(errors) })?;
+    Ok((set, regex))
+}
+
+fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result<Automaton, SliceError> {
+    let (set, regex) = parse(index, text)?;
+    let refused = |fault: Fault| SliceError::Regex { index, message: format!("limit `{}` exceeded", fault.limit().0) };
+    let automaton = Automaton::new(&set, regex, arena, limits).map_err(refused)?;
+    automaton.ok_or(SliceError::TooLarge { index, limit: SLICE_STATES_MAX })
+}
+
+/// The characters of a regex that is one of some.
+fn class(index: usize, text: &str) -> Result<Option<CharClass>, SliceError> {
+    let (set, regex) = parse(index, text)?;
+    Ok(match set.node(regex) {
+        RegexNode::Class(class) => Some(class.clone()),
+        _ => None,
+    })
+}
+
+/// Whether more happens in a state than that lexemes go on. In `exact` mode ignored text must be able to end, and
+/// look-aheads to hold.
+fn is_special(state: &LexState, mode: LexerMode) -> bool {
+    state.kind == StateKind::LazyEnd || state.is_late || mode == LexerMode::Exact && state.may_be_stuck
 }
 
 impl Slice {
@@ -245,6 +291,32 @@ impl Slice {
 }
 
 impl Automaton {
+    /// The automaton of a regex; `None` if it is too large.
+    fn new(set: &RegexSet, regex: RegexId, arena: &Arena, limits: &Limits) -> Result<Option<Self>, Fault> {
+        let start = arena.lower(set, &[regex])?[0];
+        let mut automaton = Automaton { rows: vec![[0; 256]], accepting: vec![false] };
+        let mut ids: FxHashMap<Expr, u16> = FxHashMap::from_iter([(Expr::NOTHING, 0), (start, 1)]);
+        let mut queue = VecDeque::from([start]);
+        while let Some(expr) = queue.pop_front() {
+            let row = arena.row(expr, limits)?;
+            let mut next = [0; 256];
+            for byte in 0..=255u8 {
+                let target = row.next(byte);
+                let count = ids.len();
+                next[usize::from(byte)] = *ids.entry(target).or_insert_with(|| {
+                    queue.push_back(target);
+                    count as u16
+                });
+            }
+            if ids.len() > SLICE_STATES_MAX {
+                return Ok(None);
+            }
+            automaton.rows.push(next);
+            automaton.accepting.push(arena.nullable(expr));
+        }
+        Ok(Some(automaton))
+    }
+
     fn matches(&self, bytes: &[u8]) -> bool {
         let mut state = 1;
         for &byte in bytes {
@@ -306,13 +378,8 @@ impl Automaton {
                     continue;
                 }
                 last = (next, target);
-                let entered = lexer.state(target);
-                // In `exact` mode ignored text must be able to end, and look-aheads to hold.
-                let may_be_stuck = mode == LexerMode::Exact && entered.may_be_stuck;
-                if target == DEAD || entered.kind == StateKind::LazyEnd || entered.is_late || may_be_stuck {
-                    return Ok(false);
-                }
-                if endless && !lexer.is_endless(target)? {
+                let is_live = target != DEAD && !is_special(lexer.state(target), mode);
+                if !is_live || endless && !lexer.is_endless(target)? {
                     return Ok(false);
                 }
                 agenda.push((next, target));

@@ -275,8 +275,12 @@ impl Lexer {
     }
 
     /// The regex algebra that the lexemes are in.
-    pub fn arena(&self) -> &Arena {
+    pub fn arena(&self) -> &Arc<Arena> {
         &self.arena
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The state in which each of `lexemes` (sorted) is whole.

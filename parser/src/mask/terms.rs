@@ -24,7 +24,7 @@ use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::split::{Entry, Split};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
-use crate::slicer::{Contained, PieceNode, Slicer};
+use crate::slicer::{Contained, Decided, PieceNode, Slicer};
 use beside::{Besides, View, WIDE};
 
 define_id! {
@@ -106,6 +106,8 @@ pub(super) struct Terms {
     of_lexemes: FxHashMap<(PieceId, Entry, bool), TermId>,
     /// Which slices lexer states take.
     pub contained: Contained,
+    /// The slices that pieces are all of.
+    slice_of: FxHashMap<PieceId, usize>,
     besides: Besides,
     bytes: usize,
     /// The states at the nodes above the one that is looked at. Kept for its room.
@@ -145,6 +147,7 @@ impl Terms {
             of_wholes: FxHashMap::default(),
             of_lexemes: FxHashMap::default(),
             contained: Contained::default(),
+            slice_of: FxHashMap::default(),
             besides: Besides::default(),
             bytes: 0,
             states: Vec::new(),
@@ -279,13 +282,17 @@ impl Terms {
         if let Some(&known) = self.of_wholes.get(&(piece, lex)) {
             return Ok(known);
         }
-        let mut slices = Vec::new();
-        let mut near = Vec::new();
+        let (mut slices, mut parts, mut near) = (Vec::new(), Vec::new(), Vec::new());
         let nodes = match piece {
-            ALL => self.roots(slicer, lex, lexer, work, (&mut slices, &mut near))?,
-            _ => self.piece_nodes(slicer, piece),
+            ALL => self.roots(slicer, lex, lexer, work, (&mut slices, &mut parts, &mut near))?,
+            _ => {
+                if let Some(&slice) = self.slice_of.get(&piece) {
+                    self.decide(slicer, slice, lex, lexer, &mut parts)?;
+                }
+                self.piece_nodes(slicer, piece)
+            }
         };
-        let view = View { piece, slices: &slices, nodes: &nodes };
+        let view = View { piece, slices: &slices, parts: &parts, nodes: &nodes };
         let id = match &*near {
             [] => {
                 let (term, is_wide) = self.make(slicer, view, lex, lexer, work)?;
@@ -315,7 +322,7 @@ impl Terms {
         work: &mut Work,
     ) -> Result<Term, Fault> {
         let mut draft = Draft::default();
-        self.walk_nodes(&mut draft, slicer, view.nodes, lex, lexer)?;
+        self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         work.visit(draft.visited)?;
         let mut many = Vec::new();
         for &id in known {
@@ -332,7 +339,7 @@ impl Terms {
         }
         draft.stuck.sort_unstable();
         draft.stuck.dedup();
-        let mut inside = gather(slicer, &draft.tokens, view.slices);
+        let mut inside = gather(slicer, &draft.tokens, view.slices, view.parts);
         if !many.is_empty() {
             let mut words = inside.words(slicer.words_len);
             many.iter().for_each(|tokens| mask::or_assign(&mut words, &tokens.words(slicer.words_len)));
@@ -350,13 +357,15 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<(Term, bool), Fault> {
-        if let Some(term) = self.beside(slicer, view, lex, lexer, work)? {
+        if view.parts.is_empty()
+            && let Some(term) = self.beside(slicer, view, lex, lexer, work)?
+        {
             return Ok((term, true));
         }
         let mut draft = Draft::default();
-        self.walk_nodes(&mut draft, slicer, view.nodes, lex, lexer)?;
+        self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         work.visit(draft.visited)?;
-        let inside = gather(slicer, &draft.tokens, view.slices);
+        let inside = gather(slicer, &draft.tokens, view.slices, view.parts);
         let is_wide = draft.visited >= WIDE;
         Ok((self.finish(slicer, inside, draft), is_wide))
     }
@@ -370,14 +379,14 @@ impl Terms {
 
     /// The nodes below the roots of the tries, but for those of slices that a state takes, and those whose tokens are too
     /// short for all that the state counts, of which the terms are given: of another state, which counts less and so stands
-    /// for many.
+    /// for many. Of slices of which it takes or refuses some parts, these.
     fn roots(
         &mut self,
         slicer: &Slicer,
         lex: LexStateId,
         lexer: &mut Lexer,
         work: &mut Work,
-        (slices, near): (&mut Vec<usize>, &mut Vec<TermId>),
+        (slices, parts, near): (&mut Vec<usize>, &mut Vec<(usize, Decided)>, &mut Vec<TermId>),
     ) -> Result<Arc<[PieceNode]>, Fault> {
         let mut nodes = Vec::new();
         for (index, (trie, root)) in slicer.rooted_tries().enumerate() {
@@ -391,13 +400,31 @@ impl Terms {
                 _ => lex,
             };
             if nearer == lex {
+                self.decide(slicer, index, lex, lexer, parts)?;
                 nodes.extend(children);
             } else {
                 let piece = self.piece_of(slicer, children.collect());
+                self.slice_of.insert(piece, index);
                 near.push(self.of_whole(slicer, (piece, nearer), lexer, work)?);
             }
         }
         Ok(nodes.into())
+    }
+
+    /// Adds what a state does with the parts of a trie, if that is a slice's and there is anything to say.
+    fn decide(
+        &mut self,
+        slicer: &Slicer,
+        index: usize,
+        lex: LexStateId,
+        lexer: &mut Lexer,
+        parts: &mut Vec<(usize, Decided)>,
+    ) -> Result<(), Fault> {
+        if index < slicer.slices.len() {
+            let decided = self.contained.parts(slicer, index, lexer, lex)?;
+            parts.extend((decided != Decided::default()).then_some((index, decided)));
+        }
+        Ok(())
     }
 
     fn piece_of(&mut self, slicer: &Slicer, mut nodes: Vec<PieceNode>) -> PieceId {
@@ -420,27 +447,36 @@ impl Terms {
         &mut self,
         draft: &mut Draft,
         slicer: &Slicer,
-        nodes: &[PieceNode],
+        view: View<'_>,
         lex: LexStateId,
         lexer: &mut Lexer,
     ) -> Result<(), Fault> {
-        let Some(&first) = nodes.first() else { return Ok(()) };
+        let Some(&first) = view.nodes.first() else { return Ok(()) };
         let (mut trie, mut root) = slicer.trie_of(first);
-        for &node in nodes {
+        let mut open = view.open(slicer, first);
+        for &node in view.nodes {
             if (node - root) as usize >= trie.len() {
                 (trie, root) = slicer.trie_of(node);
+                open = view.open(slicer, node);
             }
-            self.walk_node(draft, trie, (root, node - root), lex, lexer)?;
+            match open {
+                None => self.walk_node(draft, trie, (root, node - root), |_| true, lex, lexer)?,
+                Some((below, open)) => {
+                    self.walk_node(draft, trie, (root, node - root), |node| below[node] & open != 0, lex, lexer)?;
+                }
+            }
         }
         Ok(())
     }
 
-    /// Looks at a node, which is entered from a lexer state, and at what is below it.
+    /// Looks at a node, which is entered from a lexer state, and at what is below it, as far as it is open.
+    #[inline]
     fn walk_node(
         &mut self,
         draft: &mut Draft,
         trie: &TokenTrie,
         (root, first): (PieceNode, u32),
+        is_open: impl Fn(usize) -> bool,
         lex: LexStateId,
         lexer: &mut Lexer,
     ) -> Result<(), Fault> {
@@ -456,6 +492,7 @@ impl Terms {
             let level = depths[node] as usize - base;
             let from = self.states[level - 1];
             let next = match lexer.quick(from, bytes[node]) {
+                _ if !is_open(node) => None,
                 REFUSED => None,
                 ASK => step(draft, lexer, from, (trie, root, node as u32))?,
                 next => Some(LexStateId(next)),
@@ -513,8 +550,9 @@ fn step(
     Ok(Some(next))
 }
 
-fn gather(slicer: &Slicer, tokens: &[TokenId], slices: &[usize]) -> Tokens {
-    if slices.is_empty() && tokens.len() * WORDS_PER_TOKEN <= slicer.words_len {
+fn gather(slicer: &Slicer, tokens: &[TokenId], slices: &[usize], parts: &[(usize, Decided)]) -> Tokens {
+    let has_parts = parts.iter().any(|(_, decided)| decided.taken != 0);
+    if slices.is_empty() && !has_parts && tokens.len() * WORDS_PER_TOKEN <= slicer.words_len {
         return Tokens::Few(tokens.into());
     }
     let mut words: Box<[u32]> = match slices {
@@ -523,6 +561,9 @@ fn gather(slicer: &Slicer, tokens: &[TokenId], slices: &[usize]) -> Tokens {
     };
     for &slice in slices.iter().skip(1) {
         mask::or_assign(&mut words, &slicer.slices[slice].mask);
+    }
+    for &(slice, decided) in parts {
+        slicer.slices[slice].parts.iter().for_each(|parts| parts.allow(decided.taken, &mut words));
     }
     tokens.iter().for_each(|&token| mask::allow(&mut words, token));
     Tokens::Many(words)

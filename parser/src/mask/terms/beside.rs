@@ -11,7 +11,7 @@ use super::{Draft, PieceId, Term, TermId, Terms, Tokens, Work, step};
 use crate::error::Fault;
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::states::{DEAD, LexStateId, Lexer, StateKind};
-use crate::slicer::{PieceNode, Slicer};
+use crate::slicer::{Decided, PieceNode, Slicer};
 
 /// States that a new one is compared with: the last ones of its piece.
 const BESIDES_MAX: usize = 8;
@@ -39,15 +39,24 @@ impl Besides {
     }
 }
 
-/// A piece as a state sees it: the slices that it takes whole, and the nodes of the piece in other tries.
+/// A piece as a state sees it: the slices that it takes whole, those of which it takes or refuses parts, and the nodes of
+/// the piece in tries that are not taken.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub piece: PieceId,
     pub slices: &'a [usize],
+    pub parts: &'a [(usize, Decided)],
     pub nodes: &'a [PieceNode],
 }
 
 impl View<'_> {
+    /// Of the trie that a node is in, the parts below its nodes, and those that are not decided; `None` if none is.
+    pub fn open<'s>(&self, slicer: &'s Slicer, node: PieceNode) -> Option<(&'s [u64], u64)> {
+        let index = slicer.index_of(node);
+        let &(_, Decided { taken, refused }) = self.parts.iter().find(|(slice, _)| *slice == index)?;
+        Some((slicer.slices[index].parts.as_ref()?.below(), !(taken | refused)))
+    }
+
     /// By each byte, how many nodes there are from those on that it enters.
     fn weights(&self, slicer: &Slicer) -> [u64; 256] {
         let mut weights = [0; 256];
@@ -203,7 +212,7 @@ impl Terms {
             }
             let Some(other_next) = inside_after(lexer, other, byte, others)? else {
                 pair.part(root + node, root + below);
-                self.walk_node(draft, trie, (root, node), from, lexer)?;
+                self.walk_node(draft, trie, (root, node), |_| true, from, lexer)?;
                 node = below;
                 continue;
             };

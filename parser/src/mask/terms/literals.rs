@@ -49,7 +49,7 @@ impl Terms {
         work.visit(draft.visited)?;
         draft.tokens.sort_unstable();
         draft.tokens.dedup();
-        let inside = gather(slicer, &draft.tokens, &[]);
+        let inside = gather(slicer, &draft.tokens, &[], &[]);
         Ok(self.finish(slicer, inside, draft))
     }
 }

@@ -13,7 +13,7 @@ use std::ops::Add;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use larkspur_toktrie::{TokenMask, TokenTrie, Vocabulary};
+use larkspur_toktrie::{MaskOrigin, TokenMask, TokenTrie, Vocabulary};
 use rustc_hash::FxHashMap;
 
 use crate::cfg::TokenLetterId;
@@ -133,7 +133,7 @@ impl MaskCache {
         match self.known(machine, ahead, cursor) {
             Some(known) => {
                 self.stats.hits += 1;
-                self.store.write(known, mask);
+                self.write_stored(known, mask);
                 Ok(())
             }
             None => self.make_new(machine, vocabulary, slicer, (cursor, ahead), mask).map(|_| ()),
@@ -176,9 +176,18 @@ impl MaskCache {
     pub fn write(&self, id: MaskId, mask: &mut TokenMask) -> bool {
         let is_kept = id.serial == self.serial && self.store.has(id.number);
         if is_kept {
-            self.store.write(id.number, mask);
+            self.write_stored(id.number, mask);
         }
         is_kept
+    }
+
+    /// Overwrites a mask with a stored one, if it is not that already.
+    fn write_stored(&self, number: StoredId, mask: &mut TokenMask) {
+        let origin = MaskOrigin { store: self.serial, number: number.0 };
+        if mask.origin() != Some(origin) {
+            self.store.write(number, mask);
+            mask.set_origin(origin);
+        }
     }
 
     /// Makes a mask that is not known. Its number, if it is kept.
@@ -199,6 +208,9 @@ impl MaskCache {
             true => self.walked(machine, vocabulary, slicer, (cursor, ahead), mask).map(|()| None),
             false => self.make(machine, vocabulary, slicer, (cursor, ahead), mask).map(Some),
         };
+        if let Ok(Some(number)) = made {
+            mask.set_origin(MaskOrigin { store: self.serial, number: number.0 });
+        }
         machine.sets.ahead.is_on = false;
         self.stats.nodes_visited += self.work.visited();
         made
@@ -215,7 +227,7 @@ impl MaskCache {
     ) -> Result<(), Fault> {
         if let Some(&known) = self.mask_of.get(&cursor) {
             self.stats.hits += 1;
-            self.store.write(known, mask);
+            self.write_stored(known, mask);
             return Ok(());
         }
         self.stats.misses += 1;
@@ -272,7 +284,7 @@ impl MaskCache {
         if asks.is_empty()
             && let Some(&known) = self.composed.get(&composition)
         {
-            self.store.write(known, mask);
+            self.write_stored(known, mask);
             self.remember(machine, (cursor, ahead), depends_on_text, known);
             return Ok(known);
         }

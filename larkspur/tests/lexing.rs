@@ -73,7 +73,7 @@ fn look_around_makes_no_traps_in_exact_mode() {
     assert_eq!(first(&format!("{parameters}{a}")).as_deref(), Ok("(y"));
 }
 
-/// Blocks need `longest` mode and their rules' parameters; what stands in the lines may be in `exact` mode or have others.
+/// What stands in the lines of blocks may be in another mode, or have parameters of its own.
 #[test]
 fn lines_of_blocks_are_grammars_of_their_own() {
     let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));

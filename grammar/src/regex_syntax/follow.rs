@@ -57,7 +57,7 @@ impl Dfa for Table {
 }
 
 /// The automaton of a language of bytes.
-pub(super) struct Automaton {
+pub(crate) struct Automaton {
     classes: Vec<ByteSet>,
     /// By state and class; `None` where nothing matches any more.
     next: Vec<Vec<Option<usize>>>,
@@ -157,6 +157,49 @@ impl Automaton {
         let letters: Vec<RegexId> = self.classes.iter().map(|&class| set.bytes(class)).collect();
         let dfa = DfaRef::new(Arc::new(Table { name, start, next, accepting }));
         set.dfa(&dfa, &letters)
+    }
+
+    /// The language's texts by the bytes that go on with them, and what follows those that are taken whole: any other byte.
+    pub fn whole(&self, set: &mut RegexSet) -> Vec<(RegexId, RegexId)> {
+        let mut states: FxHashMap<Vec<bool>, Vec<bool>> = FxHashMap::default();
+        for (state, row) in self.next.iter().enumerate().filter(|(state, _)| self.accepting[*state]) {
+            let live = row.iter().map(Option::is_some).collect();
+            states.entry(live).or_insert_with(|| vec![false; self.next.len()])[state] = true;
+        }
+        let mut ways: Vec<(Vec<bool>, Vec<bool>)> = states.into_iter().collect();
+        ways.sort_unstable();
+        let ways = ways.into_iter().map(|(live, states)| {
+            let texts = self.texts(0, states, set);
+            let other = self.classes.iter().zip(&live).filter(|(_, live)| !**live);
+            let other = other.fold(ByteSet::EMPTY, |other, (class, _)| other.union(class));
+            let (other, any) = (set.bytes(other), set.any_byte());
+            let any = set.repeat(any, 0, None);
+            let behind = set.concat(&[other, any]);
+            (texts, set.optional(behind))
+        });
+        ways.collect()
+    }
+
+    /// Whether what goes on with a text leads to the state behind this byte again, the same from everywhere.
+    pub fn returns_to(&self, byte: u8) -> bool {
+        let class = self.classes.iter().position(|class| class.contains(byte)).expect("all bytes are in one");
+        let mut behind = self.next.iter().filter_map(|row| row[class]);
+        let Some(first) = behind.next() else { return false };
+        if behind.any(|other| other != first) {
+            return false;
+        }
+        let mut reaches: Vec<bool> = self.next.iter().map(|row| row[class].is_some()).collect();
+        loop {
+            let more: Vec<usize> = (0..reaches.len())
+                .filter(|&state| !reaches[state] && self.next[state].iter().flatten().any(|&next| reaches[next]))
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            more.into_iter().for_each(|state| reaches[state] = true);
+        }
+        let accepting = self.next.iter().zip(&self.accepting).filter(|(_, accepting)| **accepting);
+        accepting.flat_map(|(row, _)| row.iter().flatten()).all(|&next| reaches[next])
     }
 
     /// The texts that are not empty and after which not everything may follow.

@@ -22,7 +22,7 @@ pub(super) enum Side {
 }
 
 /// Questions about languages, within a budget.
-pub(super) struct Questions {
+pub(crate) struct Questions {
     algebra: Algebra,
     lowered: Lowered,
 }

@@ -1,8 +1,10 @@
 //! The IR to a GBNF text.
 //!
 //! GBNF is context-free over characters: what a lexer decides (longest matches, lazy ones, `stop`), parameters, budgets,
-//! complements and intersections have no words in it. Ignored text is written out behind each lexeme.
+//! objects whose names are compared have no words in it. Ignored text is written out behind each lexeme. What a regex says with `&`,
+//! `~` and look-around becomes the rules of an automaton ([`right_linear`](crate::right_linear)).
 
+use std::collections::hash_map::Entry;
 use std::fmt::Write;
 
 use larkspur_grammar::{
@@ -11,6 +13,7 @@ use larkspur_grammar::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::right_linear::{State, automaton};
 use crate::to_lark::Converted;
 use crate::writing::{Place, brackets, sign, word};
 
@@ -45,6 +48,8 @@ pub fn from_ir(linked: &LinkedGrammar, comments: &[Comment], limits: &Limits) ->
         taken: FxHashSet::default(),
         waiting: Vec::new(),
         out: String::new(),
+        automata: FxHashMap::default(),
+        span: linked.grammars[linked.root].rules[linked.grammars[linked.root].start].span,
     };
     writer.grammar();
     last_comments.iter().for_each(|text| writer.comment(text));
@@ -65,6 +70,8 @@ enum Part {
     Terminal(GrammarId, TerminalId),
     /// Ignored text.
     Ignored(GrammarId),
+    /// A state of a regex's automaton.
+    State(GrammarId, RegexId, usize),
 }
 
 enum Task {
@@ -113,6 +120,10 @@ struct Writer<'a> {
     /// Named, and not yet written.
     waiting: Vec<Part>,
     out: String,
+    /// Of the regexes that GBNF has no words for.
+    automata: FxHashMap<(GrammarId, RegexId), Vec<State>>,
+    /// The terminal that is written.
+    span: Span,
 }
 
 impl<'a> Writer<'a> {
@@ -154,14 +165,17 @@ impl<'a> Writer<'a> {
             Part::Rule(grammar, rule) => grammars[grammar].rules[rule].name.clone(),
             Part::Terminal(grammar, terminal) => grammars[grammar].terminals[terminal].name.clone(),
             Part::Ignored(_) => "ignored".to_owned(),
+            Part::State(..) => "state".to_owned(),
         };
         let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let wanted: String = own.chars().map(letter).collect::<String>().trim_matches('-').to_owned();
         let wanted = if wanted.is_empty() { "x".to_owned() } else { wanted };
-        let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+        // Of many states the first numbers are taken.
+        let from = if let Part::State(..) = part { self.automata.len() + self.waiting.len() } else { 2 };
+        let numbered = (from..).map(|number| format!("{wanted}-{number}"));
         let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| !self.taken.contains(name));
         let free = free.expect("numbers do not end");
-        if free != own {
+        if free != own && !matches!(part, Part::State(..)) {
             self.notes.push(format!("`{own}` is `{free}`"));
         }
         self.taken.insert(free.clone());
@@ -193,9 +207,12 @@ impl<'a> Writer<'a> {
                 self.tasks(id, vec![Task::Expr(rule.body, Place::Alternative)]);
             }
             Part::Terminal(id, terminal) => {
-                let regex = self.linked.grammars[id].terminals[terminal].regex;
+                let terminal = &self.linked.grammars[id].terminals[terminal];
+                let regex = terminal.regex;
+                self.span = terminal.span;
                 self.tasks(id, vec![Task::Regex(regex, Place::Alternative)]);
             }
+            Part::State(id, regex, state) => self.state(id, regex, state),
             Part::Ignored(id) => {
                 let grammar: &'a Grammar = &self.linked.grammars[id];
                 let start = grammar.rules[grammar.start].span;
@@ -326,6 +343,7 @@ impl<'a> Writer<'a> {
         if definition.follow.is_some() || definition.behind.is_some() {
             self.refusals.push((span, "look-around beyond a terminal"));
         }
+        self.span = span;
         let is_named = is_named(&definition.name);
         let own = |place| match is_named {
             true => None,
@@ -340,6 +358,33 @@ impl<'a> Writer<'a> {
         self.open_if(place == Place::Repeated, stack);
         stack.push(Task::Word(ignored));
         stack.push(lexeme(Place::Part));
+    }
+
+    /// A state of an automaton: what goes on from there.
+    fn state(&mut self, id: GrammarId, regex: RegexId, state: usize) {
+        let State { accepts, next } = &self.automata[&(id, regex)][state];
+        let (accepts, next) = (*accepts, next.iter().map(|(class, to)| (characters(class), *to)).collect::<Vec<_>>());
+        let mut is_first = true;
+        for (class, to) in next {
+            if !std::mem::take(&mut is_first) {
+                self.word("|");
+            }
+            self.word(&class);
+            // Where nothing goes on, the text ends.
+            let State { accepts, next } = &self.automata[&(id, regex)][to];
+            if !accepts || !next.is_empty() {
+                let name = self.name(Part::State(id, regex, to));
+                self.word(&name);
+            }
+        }
+        if accepts {
+            if !is_first {
+                self.word("|");
+            }
+            self.word("\"\"");
+        } else if is_first {
+            self.refusals.push((self.span, "terminals that match nothing"));
+        }
     }
 
     fn tokens(&mut self, set: &TokenSet, span: Span, place: Place, stack: &mut Vec<Task>) {
@@ -365,7 +410,7 @@ impl<'a> Writer<'a> {
 
     fn regex(&mut self, id: GrammarId, regex: RegexId, place: Place, stack: &mut Vec<Task>) {
         let grammar: &'a Grammar = &self.linked.grammars[id];
-        let span = grammar.rules[grammar.start].span;
+        let span = self.span;
         match grammar.regexes.node(regex) {
             RegexNode::Literal(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => self.word(&string(text)),
@@ -387,10 +432,20 @@ impl<'a> Writer<'a> {
             RegexNode::Repeat(child, min, max) => {
                 self.repeat(Task::Regex(*child, Place::Repeated), (*min, *max), place, stack);
             }
-            RegexNode::And(_) | RegexNode::Not(_) => self.refusals.push((span, "`&`, `~` and look-around")),
-            RegexNode::Shortest(_) => self.refusals.push((span, "lexemes that end at their first match")),
-            RegexNode::MultipleOf { .. } | RegexNode::Values { .. } | RegexNode::Dfa(..) => {
-                self.refusals.push((span, "regexes with an automaton of their own"));
+            RegexNode::And(_)
+            | RegexNode::Not(_)
+            | RegexNode::Shortest(_)
+            | RegexNode::MultipleOf { .. }
+            | RegexNode::Values { .. }
+            | RegexNode::Dfa(..) => {
+                if let Entry::Vacant(entry) = self.automata.entry((id, regex)) {
+                    let Some(states) = automaton(&grammar.regexes, regex) else {
+                        return self.refusals.push((span, "`&`, `~` and look-around of this size"));
+                    };
+                    entry.insert(states);
+                }
+                let name = self.name(Part::State(id, regex, 0));
+                self.word(&name);
             }
             RegexNode::Nothing => self.refusals.push((span, "terminals that match nothing")),
         }

@@ -26,6 +26,7 @@ mod from_ir;
 mod lower;
 mod parser;
 mod regular;
+mod right_linear;
 mod to_lark;
 mod writing;
 

@@ -143,7 +143,8 @@ impl DiagnosticList {
     /// Adds a diagnostic that may have been added before.
     pub fn push_new(&mut self, diagnostic: Diagnostic) {
         let list = if diagnostic.is_error() { &self.errors } else { &self.warnings };
-        if !list.contains(&diagnostic) {
+        // Most often the place tells them apart.
+        if !list.iter().any(|other| other.labels == diagnostic.labels && *other == diagnostic) {
             self.push(diagnostic);
         }
     }

@@ -64,6 +64,9 @@ impl OpenChoice {
     }
 }
 
+/// In place of a count that was over the limit.
+const COUNT_REPORTED: u32 = u32::MAX;
+
 impl Parser<'_, '_> {
     /// A definition's body: alternatives; the next line goes on if it begins with `|`.
     pub(crate) fn body(&mut self) -> Parse<NodeId> {
@@ -346,6 +349,9 @@ impl Parser<'_, '_> {
             }
             _ => return Ok(None),
         };
+        if bounds.0 == COUNT_REPORTED || bounds.1 == Some(COUNT_REPORTED) {
+            return Ok(Some((0, None)));
+        }
         if let (min, Some(max)) = bounds
             && min > max
         {
@@ -369,7 +375,7 @@ impl Parser<'_, '_> {
             let span = self.span(lexeme);
             self.sink.report(span, Mistake::RepeatTooLarge { count, limit: self.limits.repeat_max });
             self.next();
-            return Ok(0);
+            return Ok(COUNT_REPORTED);
         };
         self.next();
         Ok(count)

@@ -37,7 +37,7 @@ pub const CODES: &[CodeInfo] = &[
         code: "F006",
         title: "no conversion",
         explanation: "`convert` writes GBNF, regexes and JSON Schemas as Lark, and all of these as GBNF. GBNF is context-free \
-                      over characters: it has no words for `&`, `~`, lazy lexemes, `stop`, `max_tokens`, parameters, and for \
+                      over characters: it has no words for lazy lexemes, `stop`, `max_tokens`, parameters, and for \
                       objects whose names are counted or must not repeat.",
         bad: "",
         good: "",

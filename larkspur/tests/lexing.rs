@@ -95,3 +95,39 @@ fn lines_of_blocks_are_grammars_of_their_own() {
     assert!(judge(&members, "if ba:\n b\n if a:\n  a\nab\n"));
     assert!(!judge(&members, "aa\n") && !judge(&members, "if a:\na\n"));
 }
+
+/// What follows a lexeme decides whether it may end where it goes on, and `dump` says so.
+#[test]
+fn forks_are_found() {
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let forks = |lark: &str| {
+        let source = Source::lark(format!("%larkspur {{ \"lexer\": \"exact\" }}\n{lark}"));
+        let dump = engine.compile(&source).expect("it compiles").dump_lexer();
+        let line = dump.lines().find_map(|line| line.strip_prefix("forks")).expect("it is said").trim().to_string();
+        (line, dump)
+    };
+    let names = |lark: &str| -> Vec<String> {
+        let (forks, dump) = forks(lark);
+        let name = |id: &str| {
+            let line = dump.lines().find(|line| line.split(' ').next() == Some(id)).expect("it is listed");
+            line.split(' ').nth(1).expect("it has a name").to_string()
+        };
+        forks.split(' ').filter(|word| *word != "nowhere").map(name).collect()
+    };
+    assert_eq!(names("start: N (\",\" N)* \";\"\nN: /[0-9]+(\\.[0-9]+)?/\n%ignore \" \""), [""; 0]);
+    assert_eq!(names("start: N \"..\" N\nN: /[0-9]+(\\.[0-9]*)?/"), ["N"]);
+    assert_eq!(names("start: A B\nA: /a+/\nB: /a|b/"), ["A"]);
+    assert_eq!(names("start: a B?\na: A | \"(\" a \")\"\nA: /[a-c]+/\nB: /[d-f]+/\n%ignore /b-/"), ["A"]);
+    assert_eq!(names("start: W*\nW: /é[é-ü]*/"), ["W"]);
+    assert_eq!(names("start: W*\nW: /[a-z]+ /"), [""; 0]);
+}
+
+/// An object's names in the middle of a Lark text.
+#[test]
+fn names_of_objects_swallow_nothing() {
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let schema = "{\"properties\": {\"name\": {\"const\": \"get\"}, \"args\": {\"type\": \"object\"}}, \"type\": \"object\", \
+                  \"required\": [\"name\", \"args\"], \"additionalProperties\": false}";
+    let grammar = engine.compile(&Source::lark(format!("start: \"<call>\" %json {schema} \"</call>\"\n")));
+    assert_eq!(grammar.expect("it compiles").warnings(), []);
+}

@@ -4,6 +4,7 @@
 //! Right-hand sides are chains of [`Dot`]s interned by what follows, so that rules that end alike share their tails
 //! and equal futures have equal ids.
 
+mod after;
 mod but_for;
 pub(crate) mod lower;
 pub(crate) mod params;
@@ -12,8 +13,8 @@ mod prune;
 use std::sync::Arc;
 
 use larkspur_grammar::{
-    Automaton, AutomatonId, ConditionId, GrammarId, IndexVec, LexerMode, LinkedGrammar, ParamExpr, RegexId, RegexSet,
-    RuleId, Span, State, TerminalId, define_id,
+    Automaton, AutomatonId, ByteSet, ConditionId, GrammarId, IndexVec, LexerMode, LinkedGrammar, ParamExpr, RegexId,
+    RegexSet, RuleId, Span, State, TerminalId, define_id,
 };
 use rustc_hash::FxHashMap;
 
@@ -80,6 +81,9 @@ pub(crate) struct Cfg {
     pub has_recorded: bool,
     /// Whether each lexeme matches nothing. Indexed by lexeme; empty before [`Cfg::prune`].
     pub empty_lexemes: Vec<bool>,
+    /// The bytes that may come directly behind each lexeme, at most. Indexed by lexeme; empty where it is not asked, and
+    /// before [`Cfg::prune`].
+    pub after: Vec<ByteSet>,
     /// Whether the symbol after the dot derives some text that is not empty. Indexed by dot.
     pub reads: Vec<bool>,
     /// Whether an item with the dot here can neither be finished nor go on for ever; empty if none is. By dot.

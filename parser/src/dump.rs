@@ -4,11 +4,18 @@
 
 use std::fmt::Write;
 
-use larkspur_grammar::{Grammar, LexerMode, ParamExpr, RegexId, Span, Tail, Terminal};
+use larkspur_grammar::algebra::{Algebra, Lowered, OverLimit};
+use larkspur_grammar::index::Id;
+use larkspur_grammar::{ByteSet, Grammar, LexerMode, ParamExpr, RegexId, RegexSet, Span, Tail, Terminal, TerminalId};
+use rustc_hash::FxHashSet;
 
-use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, Lexeme, LoweredAlternative, Pattern, Symbol};
+use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, Lexeme, LexemeId, LoweredAlternative, Pattern, Symbol};
 use crate::engine::CompiledGrammar;
 use crate::literal_trie::LiteralTrie;
+
+/// Expressions and steps for one lexeme at most when forks are looked for.
+const FORK_EXPRESSIONS_MAX: usize = 100_000;
+const FORK_WORK_MAX: u64 = 2_000_000;
 
 impl CompiledGrammar {
     /// The lexemes: one line each with its regex, then the parts that several regexes share, then what is ignored.
@@ -41,6 +48,15 @@ impl CompiledGrammar {
         }
         for (id, _) in cfg.lexemes.iter_enumerated().filter(|(_, lexeme)| lexeme.recorded) {
             let _ = writeln!(out, "recorded {id}");
+        }
+        if !cfg.after.is_empty() {
+            let forks = |id: &LexemeId| {
+                let (lexeme, regex) = (&cfg.lexemes[*id], shown.terminals[TerminalId(id.0)].regex);
+                let ends_alone = lexeme.ignored_by.is_some() || lexeme.competes;
+                !ends_alone && forks(&shown.regexes, regex, cfg.after[id.index()])
+            };
+            let forks: Vec<String> = cfg.lexemes.ids().filter(forks).map(|id| format!(" {id}")).collect();
+            let _ = writeln!(out, "forks{}", if forks.is_empty() { " nowhere".to_string() } else { forks.concat() });
         }
         for (grammar, lexemes) in cfg.ignored.iter_enumerated().filter(|(_, lexemes)| !lexemes.is_empty()) {
             let ids: Vec<String> = lexemes.iter().map(ToString::to_string).collect();
@@ -184,4 +200,32 @@ fn as_terminal(lexeme: &Lexeme, regex: RegexId) -> Terminal {
         follow: lexeme.follow,
         behind: lexeme.behind,
     }
+}
+
+/// Whether a text of a regex may end before one of these bytes, with which a longer one goes on; also if that is not found out.
+fn forks(regexes: &RegexSet, regex: RegexId, after: ByteSet) -> bool {
+    let mut algebra = Algebra::new(FORK_EXPRESSIONS_MAX);
+    let mut ask = || -> Result<bool, OverLimit> {
+        let start = algebra.lower(regexes, regex, &mut Lowered::default())?;
+        let mut seen = FxHashSet::from_iter([start]);
+        let mut agenda = vec![start];
+        while let Some(state) = agenda.pop() {
+            let may_end = algebra.is_nullable(state);
+            for class in algebra.first_classes(state, FORK_WORK_MAX)? {
+                let byte = class.iter().next().expect("classes are not empty");
+                let next = algebra.derivative(state, byte, FORK_WORK_MAX)?;
+                if !algebra.is_non_empty(next, FORK_WORK_MAX)? {
+                    continue;
+                }
+                if may_end && !class.intersect(&after).is_empty() {
+                    return Ok(true);
+                }
+                if seen.insert(next) {
+                    agenda.push(next);
+                }
+            }
+        }
+        Ok(false)
+    };
+    ask().unwrap_or(true)
 }

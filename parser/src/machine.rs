@@ -336,10 +336,15 @@ impl Machine {
     #[inline]
     pub fn quick(&self, Word(word): Word, byte: u8) -> Quick {
         // The place of a list is no lexer state, so that it has no row.
+        let to = |next: u32| Quick::To(Word(word >> 32 << 32 | u64::from(next)));
         match self.lexer.quick(LexStateId(word as u32), byte) {
             REFUSED => Quick::Refused,
-            ASK => Quick::Ask,
-            next => Quick::To(Word(word >> 32 << 32 | u64::from(next))),
+            ASK => match self.lexer.settled(LexStateId(word as u32), byte) {
+                REFUSED => Quick::Refused,
+                ASK => Quick::Ask,
+                next => to(next),
+            },
+            next => to(next),
         }
     }
 
@@ -569,6 +574,13 @@ impl Machine {
         let mut begun = None;
         if ends != NO_LEXEMES && self.may_follow(thread, ends, byte)? {
             let (set, start) = self.end_plain(thread, ends)?;
+            if goes_on == DEAD {
+                match self.lexer.quick(start, byte) {
+                    REFUSED => return Ok(None),
+                    ASK => {}
+                    next => return Ok(Some(Cursor(self.thread(LexStateId(next), set)?))),
+                }
+            }
             let fresh = self.thread(start, set)?;
             let lex = self.goes_on(fresh, byte)?;
             begun = (lex != DEAD).then(|| self.moved(fresh, lex));

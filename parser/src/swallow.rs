@@ -162,6 +162,11 @@ impl Search<'_> {
             Some(swallowed) if text.is_some() => swallowed,
             _ => return Ok(()),
         };
+        // A name that an object cannot have leads nowhere; nothing is swallowed behind it.
+        if swallowed.is_empty() {
+            self.is_cut = true;
+            return Ok(());
+        }
         if self.reported.contains_key(&lexeme) {
             return Ok(());
         }

@@ -150,6 +150,7 @@ pub(crate) fn lower(
         has_traps: false,
         has_recorded: lexemes.iter().any(|lexeme| lexeme.recorded),
         empty_lexemes: Vec::new(),
+        after: Vec::new(),
         regexes,
         lexemes,
         nonterminals,

@@ -41,6 +41,7 @@ impl Cfg {
         self.remove_dead(&is_empty, &finishes, &endless);
         let Symbol::Nonterminal(start) = self.dots[self.start].symbol else { unreachable!("start is a nonterminal") };
         if self.nonterminals[start].productive {
+            self.after = self.bytes_after();
             return Ok(());
         }
         let (grammar, rule) = self.nonterminals[start].rule.expect("start is a rule");

@@ -119,6 +119,8 @@ impl Lexer {
             let row = self.build_row(id)?;
             let quick = self.quick_row(id, &row);
             self.row_of[id.index()] = self.rows.len() as u32;
+            let settled = self.settled_row(id, &row, &quick);
+            self.settled_rows.push(settled);
             self.quick_rows.push(quick);
             self.rows.push(row);
         }
@@ -153,6 +155,43 @@ impl Lexer {
             last = (next, quick);
             quick
         })
+    }
+
+    /// The bytes of [`ASK`] before which what ends in the state cannot end in this grammar ([`Cfg::after`]), so that the step is
+    /// one inside lexemes, or none.
+    ///
+    /// [`Cfg::after`]: crate::cfg::Cfg::after
+    fn settled_row(&self, id: LexStateId, row: &Row, quick: &[u32; 256]) -> ByteSet {
+        let ends = self.states[id].ends;
+        let mut settled = ByteSet::EMPTY;
+        if self.cfg.after.is_empty() || ends == NO_LEXEMES {
+            return settled;
+        }
+        let after = self.lexeme_sets[ends].iter().map(|id| &self.cfg.after[id.index()]);
+        let after = after.fold(ByteSet::EMPTY, |all, after| all.union(after));
+        for byte in after.negate().iter().filter(|&byte| quick[usize::from(byte)] == ASK) {
+            let next = row.next[usize::from(byte)];
+            let state = &self.states[next];
+            let is_inside = state.kind == StateKind::Inside && !state.may_be_stuck && !state.is_late;
+            if next == DEAD || is_inside && state.records == self.states[id].records {
+                settled.insert(byte);
+            }
+        }
+        settled
+    }
+
+    /// As [`quick`](Self::quick), where that says [`ASK`], for a text of this grammar.
+    #[inline]
+    pub fn settled(&self, id: LexStateId, byte: u8) -> u32 {
+        match self.row_of.get(id.index()) {
+            Some(&row) if self.settled_rows.get(row as usize).is_some_and(|row| row.contains(byte)) => {
+                match self.rows[row as usize].next[usize::from(byte)] {
+                    DEAD => REFUSED,
+                    next => next.0,
+                }
+            }
+            _ => ASK,
+        }
     }
 
     /// In `exact` mode: lexemes that end in the state before a byte, after which the thread is in the state `next`.

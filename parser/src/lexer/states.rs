@@ -99,6 +99,8 @@ pub(crate) struct Lexer {
     /// For the trie walk, one load a byte: the state after it if the step stays inside lexemes, [`REFUSED`] or [`ASK`].
     /// Parallel to `rows`. Asking the state for its kind and its ends took twice the time of a walk.
     pub(super) quick_rows: Vec<[u32; 256]>,
+    /// Where a step is known in this grammar though not in all: see [`Lexer::settled`]. Parallel to `rows`.
+    pub(super) settled_rows: Vec<larkspur_grammar::ByteSet>,
     /// Index into `rows` of each state, or `u32::MAX`. Indexed by state.
     pub(super) row_of: Vec<u32>,
     /// The step that was taken from each state, until it has a row. Indexed by state.
@@ -174,6 +176,7 @@ impl Lexer {
             state_ids: FxHashMap::default(),
             rows: Vec::new(),
             quick_rows: Vec::new(),
+            settled_rows: Vec::new(),
             row_of: Vec::new(),
             steps: Vec::new(),
             expr_rows: FxHashMap::default(),

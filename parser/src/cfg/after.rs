@@ -1,0 +1,210 @@
+//! The bytes that may come directly behind each lexeme, wherever it stands: FIRST and FOLLOW sets as in textbooks, of bytes.
+//!
+//! In `exact` mode a lexeme may end wherever it matches. Before a byte that nothing begins with that may follow it, it need not
+//! be asked whether it does: where it also cannot go on so, the lexer's state after that byte is all there is, as in
+//! `longest` mode.
+
+use larkspur_grammar::{ByteSet, IndexVec, LexerMode, RegexId, RegexNode, RegexSet};
+use rustc_hash::FxHashMap;
+
+use super::{Cfg, DOT_END, DotId, LexemeId, NonterminalId, Pattern, Symbol};
+
+impl Cfg {
+    /// An upper bound of the bytes behind each lexeme; empty where it is not asked: in `longest` mode, and where rules end
+    /// before their time, texts are read again or automata decide what follows.
+    pub fn bytes_after(&self) -> Vec<ByteSet> {
+        if self.mode == LexerMode::Longest || self.has_automata || self.has_hidden || self.has_scopes {
+            return Vec::new();
+        }
+        let mut firsts = Firsts { regexes: &self.regexes, known: FxHashMap::default() };
+        let lexemes: Vec<ByteSet> = self.lexemes.iter().map(|lexeme| firsts.of_pattern(&lexeme.pattern)).collect();
+        let dots = self.first_of_dots(&lexemes);
+        let mut ignored = ByteSet::EMPTY;
+        self.ignored.iter().flatten().for_each(|id| ignored = ignored.union(&lexemes[id.0 as usize]));
+        let mut after = vec![ignored; lexemes.len()];
+        // What follows a nonterminal follows those that end with it.
+        let mut follow: IndexVec<NonterminalId, ByteSet> = vec![ByteSet::EMPTY; self.nonterminals.len()].into();
+        let mut ends_with: IndexVec<NonterminalId, Vec<NonterminalId>> =
+            vec![Vec::new(); self.nonterminals.len()].into();
+        let mut last: Vec<(NonterminalId, LexemeId)> = Vec::new();
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            for alternative in &nonterminal.alternatives {
+                let mut dot = alternative.dot;
+                while dot != DOT_END {
+                    let info = &self.dots[dot];
+                    let (rest, may_end) = &dots[info.next.0 as usize];
+                    match info.symbol {
+                        Symbol::Nonterminal(child) => {
+                            follow[child] = follow[child].union(rest);
+                            if *may_end {
+                                ends_with[id].push(child);
+                            }
+                        }
+                        Symbol::Lexeme(lexeme) => {
+                            let after = &mut after[lexeme.0 as usize];
+                            *after = after.union(rest);
+                            if *may_end {
+                                last.push((id, lexeme));
+                            }
+                        }
+                        _ => {}
+                    }
+                    dot = info.next;
+                }
+            }
+        }
+        let mut agenda: Vec<NonterminalId> = self.nonterminals.ids().collect();
+        while let Some(id) = agenda.pop() {
+            for &child in &ends_with[id] {
+                let more = follow[child].union(&follow[id]);
+                if more != follow[child] {
+                    follow[child] = more;
+                    agenda.push(child);
+                }
+            }
+        }
+        for (id, lexeme) in last {
+            let after = &mut after[lexeme.0 as usize];
+            *after = after.union(&follow[id]);
+        }
+        let any = lexemes.iter().fold(ByteSet::EMPTY, |any, first| any.union(first));
+        for (lexeme, after) in self.lexemes.iter().zip(&mut after) {
+            // Behind ignored text may stand whatever may stand before it.
+            if lexeme.ignored_by.is_some() || lexeme.follow.is_some() {
+                *after = any;
+            }
+        }
+        after
+    }
+
+    /// What each rest of a right-hand side begins with, and whether it may be empty. Indexed by dot.
+    fn first_of_dots(&self, lexemes: &[ByteSet]) -> Vec<(ByteSet, bool)> {
+        let is_nullable = |dot: DotId| {
+            let info = &self.dots[dot];
+            info.optional || matches!(info.symbol, Symbol::Nonterminal(id) if self.nonterminals[id].nullable)
+        };
+        // What begins with what; lexemes count at once.
+        let mut first: IndexVec<NonterminalId, ByteSet> = vec![ByteSet::EMPTY; self.nonterminals.len()].into();
+        let mut users: IndexVec<NonterminalId, Vec<NonterminalId>> = vec![Vec::new(); self.nonterminals.len()].into();
+        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            for alternative in &nonterminal.alternatives {
+                let mut dot = alternative.dot;
+                while dot != DOT_END {
+                    match self.dots[dot].symbol {
+                        Symbol::Nonterminal(child) => users[child].push(id),
+                        Symbol::Lexeme(lexeme) => first[id] = first[id].union(&lexemes[lexeme.0 as usize]),
+                        _ => {}
+                    }
+                    if !is_nullable(dot) {
+                        break;
+                    }
+                    dot = self.dots[dot].next;
+                }
+            }
+        }
+        let mut agenda: Vec<NonterminalId> = self.nonterminals.ids().collect();
+        while let Some(id) = agenda.pop() {
+            for &user in &users[id] {
+                let more = first[user].union(&first[id]);
+                if more != first[user] {
+                    first[user] = more;
+                    agenda.push(user);
+                }
+            }
+        }
+        let mut dots: Vec<(ByteSet, bool)> = Vec::with_capacity(self.dots.len());
+        for (id, info) in self.dots.iter_enumerated() {
+            let own = match info.symbol {
+                Symbol::Nothing => {
+                    dots.push((ByteSet::EMPTY, true));
+                    continue;
+                }
+                Symbol::Lexeme(lexeme) => lexemes[lexeme.0 as usize],
+                Symbol::Nonterminal(child) => first[child],
+                Symbol::Tokens(_) => ByteSet::EMPTY,
+            };
+            debug_assert!(info.next < id, "what follows is older");
+            let (rest, may_end) = dots[info.next.0 as usize];
+            dots.push(if is_nullable(id) { (own.union(&rest), may_end) } else { (own, false) });
+        }
+        dots
+    }
+}
+
+/// The bytes that texts of regexes begin with, at most.
+struct Firsts<'a> {
+    regexes: &'a RegexSet,
+    known: FxHashMap<RegexId, ByteSet>,
+}
+
+impl Firsts<'_> {
+    fn of_pattern(&mut self, pattern: &Pattern) -> ByteSet {
+        let mut first = ByteSet::EMPTY;
+        match pattern {
+            Pattern::Literal(bytes) => bytes.first().into_iter().for_each(|&byte| first.insert(byte)),
+            Pattern::Literals(trie) => trie.children(0).for_each(|(byte, _)| first.insert(byte)),
+            &Pattern::Regex(regex) => first = self.of(regex),
+        }
+        first
+    }
+
+    fn of(&mut self, regex: RegexId) -> ByteSet {
+        let mut stack = vec![regex];
+        while let Some(&top) = stack.last() {
+            let node = self.regexes.node(top);
+            let before = stack.len();
+            if !self.known.contains_key(&top) {
+                stack.extend(node.children().iter().copied().filter(|child| !self.known.contains_key(child)));
+            }
+            if stack.len() > before {
+                continue;
+            }
+            let first = self.of_node(node);
+            self.known.insert(top, first);
+            stack.pop();
+        }
+        self.known[&regex]
+    }
+
+    fn of_node(&self, node: &RegexNode) -> ByteSet {
+        let of = |child: &RegexId| self.known[child];
+        let mut first = ByteSet::EMPTY;
+        match node {
+            RegexNode::Nothing => {}
+            RegexNode::Literal(bytes) => bytes.first().into_iter().for_each(|&byte| first.insert(byte)),
+            RegexNode::Bytes(set) => first = *set,
+            RegexNode::Class(class) => {
+                for &(low, high) in class.ranges() {
+                    // Encodings are ordered as characters are.
+                    let (low, high) = (first_byte(low), first_byte(high));
+                    first = first.union(&ByteSet::range(low, high));
+                }
+            }
+            RegexNode::Concat(parts) => {
+                for part in parts {
+                    first = first.union(&of(part));
+                    if !self.regexes.info(*part).nullable {
+                        break;
+                    }
+                }
+            }
+            RegexNode::Or(parts) => parts.iter().for_each(|part| first = first.union(&of(part))),
+            RegexNode::And(parts) => {
+                first = parts.iter().fold(ByteSet::ALL, |first, part| first.intersect(&of(part)));
+            }
+            RegexNode::Repeat(child, ..) | RegexNode::Shortest(child) => first = of(child),
+            _ => first = ByteSet::ALL,
+        }
+        first
+    }
+}
+
+/// The first byte of a character's encoding.
+fn first_byte(code: u32) -> u8 {
+    match code {
+        0..0x80 => code as u8,
+        0x80..0x800 => 0xC0 | (code >> 6) as u8,
+        0x800..0x1_0000 => 0xE0 | (code >> 12) as u8,
+        _ => 0xF0 | (code >> 18) as u8,
+    }
+}

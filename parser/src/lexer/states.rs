@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use larkspur_grammar::index::Id;
-use larkspur_grammar::{IndexVec, LexerMode, Limits, define_id};
+use larkspur_grammar::{ByteSet, IndexVec, LexerMode, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arena::{Arena, Expr, ExprRow};
@@ -100,7 +100,7 @@ pub(crate) struct Lexer {
     /// Parallel to `rows`. Asking the state for its kind and its ends took twice the time of a walk.
     pub(super) quick_rows: Vec<[u32; 256]>,
     /// Where a step is known in this grammar though not in all: see [`Lexer::settled`]. Parallel to `rows`.
-    pub(super) settled_rows: Vec<larkspur_grammar::ByteSet>,
+    pub(super) settled_rows: Vec<ByteSet>,
     /// Index into `rows` of each state, or `u32::MAX`. Indexed by state.
     pub(super) row_of: Vec<u32>,
     /// The step that was taken from each state, until it has a row. Indexed by state.

@@ -251,8 +251,8 @@ pub fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Option<Spa
     let mut names = names.into_iter().take(NAMES_COMPARED_MAX);
     // Of names of one or two letters each is like every other; only another case or `-` for `_` is a slip.
     if length <= 2 {
-        let folded = fold(name);
-        let (name, defined) = names.find(|(other, _)| fold(other) == folded)?;
+        let folded: String = fold(name).collect();
+        let (name, defined) = names.find(|(other, _)| fold(other).eq(folded.chars()))?;
         return Some(Near { name: name.to_owned(), defined });
     }
     let alike = |other: &str| other.len().abs_diff(length) <= 2 + length.max(other.len()) / 3;
@@ -263,23 +263,38 @@ pub fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Option<Spa
 }
 
 /// A name without case, and with `_` for `-`.
-fn fold(name: &str) -> String {
-    name.to_lowercase().replace('-', "_")
+fn fold(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars().flat_map(char::to_lowercase).map(|c| if c == '-' { '_' } else { c })
 }
 
 /// The candidate nearest to `name`, if it is near enough to be a slip of the pen:
 /// Damerau-Levenshtein distance of at most a third of the longer name, or equal but for case and `-`/`_`.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let folded = fold(name);
     let mut best: Option<(usize, &str)> = None;
+    let length = name.chars().count();
     for candidate in candidates {
-        let distance = if fold(candidate) == folded { 0 } else { edit_distance(name, candidate) };
-        let allowed = (name.chars().count().max(candidate.chars().count()) / 3).max(1);
+        let other = candidate.chars().count();
+        let allowed = (length.max(other) / 3).max(1);
+        let distance = match fold(name).eq(fold(candidate)) {
+            true => 0,
+            false if length.abs_diff(other) > allowed || bag_distance(name, candidate) > allowed => continue,
+            false => edit_distance(name, candidate),
+        };
         if distance <= allowed && best.is_none_or(|(d, c)| (distance, candidate) < (d, c)) {
             best = Some((distance, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// At most the [`edit_distance`]: how many ASCII characters the one has that the other lacks. Few candidates are near.
+fn bag_distance(a: &str, b: &str) -> usize {
+    let mut counts = [0i32; 128];
+    a.bytes().filter(u8::is_ascii).for_each(|byte| counts[usize::from(byte)] += 1);
+    b.bytes().filter(u8::is_ascii).for_each(|byte| counts[usize::from(byte)] -= 1);
+    let more: i32 = counts.iter().filter(|&&count| count > 0).sum();
+    let less: i32 = counts.iter().filter(|&&count| count < 0).sum();
+    more.max(-less) as usize
 }
 
 /// Optimal string alignment distance; inputs over 64 characters count as unlike.

@@ -14,7 +14,6 @@
 //! strings have lone surrogates, our texts do not.
 
 mod ast;
-mod branches;
 mod class;
 mod error;
 mod escape;
@@ -161,36 +160,6 @@ pub(crate) fn taken_whole(regex: RegexId, set: &mut RegexSet) -> Result<Vec<(Reg
 pub(crate) fn returns_behind(regex: RegexId, byte: u8, set: &mut RegexSet) -> Result<bool, TooLarge> {
     let automaton = follow::Automaton::new(set, regex).map_err(|_| TooLarge)?;
     Ok(automaton.returns_to(byte))
-}
-
-/// A repetition of texts, those of `plain` and those that only some texts may follow: of the latter, what follows them is the
-/// next time, or what follows the repetition.
-///
-/// Errors: the languages are too large.
-pub fn repeat_follow(
-    plain: RegexId,
-    follows: &[(RegexId, RegexId)],
-    min: u32,
-    max: Option<u32>,
-    set: &mut RegexSet,
-) -> Result<SplitFollow, TooLarge> {
-    let mut graph = branches::Graph::new();
-    let end = graph.repeat(0, min, max, |graph, from| {
-        let mut ends = vec![graph.text(from, plain, set)?];
-        for &(texts, allowed) in follows {
-            let behind = graph.text(from, texts, set)?;
-            ends.push(graph.ahead(behind, allowed, set)?);
-        }
-        graph.join(&ends)
-    })?;
-    let mut split = SplitFollow { decided: set.nothing(), follows: Vec::new() };
-    for (texts, follow) in graph.endings(end, set)? {
-        match follow {
-            None => split.decided = texts,
-            Some(follow) => split.follows.push((texts, follow)),
-        }
-    }
-    Ok(split)
 }
 
 /// What [`split_follow`] tells apart.

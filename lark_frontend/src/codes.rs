@@ -340,9 +340,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L054",
         "look-ahead beyond its place",
-        "A look-ahead may see beyond a terminal, which then ends only before what it allows. As an operand of \
-         `&` and `~`, with `lazy`, `stop` or `suffix`, or where the terminal is empty, it cannot, nor can a look-behind that is \
-         repeated.",
+        "A look-ahead may see beyond a terminal, which then ends only before what it allows. Inside of it, as an operand of \
+         `&` and `~`, repeated, with `lazy`, `stop` or `suffix`, or where the terminal is empty, it cannot.",
         "start: (/a(?=b)/ & /[a-z]+/) \"b\"\n",
         "start: /a(?=b)/ \"b\"\n",
     ),

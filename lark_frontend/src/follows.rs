@@ -5,7 +5,7 @@
 //! decide what they look for there. What is left becomes a terminal of its own, which stands beside the one with the regex
 //! wherever that stands.
 
-use larkspur_grammar::regex_syntax::{Looking, repeat_follow, split_behind, split_follow};
+use larkspur_grammar::regex_syntax::{Looking, split_behind, split_follow};
 use larkspur_grammar::{Alternative, ExprKind, RegexId, RegexNode, RegexSet, Span, Terminal, TerminalId};
 
 use crate::ast::{NodeId, NodeKind};
@@ -41,29 +41,6 @@ impl Lowerer<'_, '_> {
     pub fn choice_follows(&mut self, node: NodeId, parts: &[NodeId]) {
         let follows: Follows = parts.iter().flat_map(|&part| self.follows_of(part).to_vec()).collect();
         self.set_follows(node, follows);
-    }
-
-    /// The regex of a repetition whose child has further texts: what follows these is the next time, or stands behind it all.
-    pub fn repeat_follows(
-        &mut self,
-        node: NodeId,
-        child: NodeId,
-        regex: RegexId,
-        (min, max): (u32, Option<u32>),
-    ) -> RegexId {
-        let ahead = self.follows_of(child).iter().map(|looking| match looking {
-            &Looking { texts, behind: None, follow: Some(follow) } => Some((texts, follow)),
-            _ => None,
-        });
-        let ahead: Option<Vec<(RegexId, RegexId)>> = ahead.collect();
-        let split = ahead.and_then(|ahead| repeat_follow(regex, &ahead, min, max, &mut self.grammar.regexes).ok());
-        let Some(split) = split else {
-            self.no_follows(child);
-            return regex;
-        };
-        let plain = |(texts, follow)| Looking { texts, behind: None, follow: Some(follow) };
-        self.set_follows(node, split.follows.into_iter().map(plain).collect());
-        split.decided
     }
 
     /// The regex of a sequence in which some part has further texts, which are told apart by what stands around them.

@@ -271,9 +271,6 @@ impl<'a> Lowerer<'a, '_> {
         match &ast.nodes[node].kind {
             NodeKind::Choice(_) | NodeKind::Repeat(_, 0, Some(1)) => self.choice_follows(node, &ast.children(node)),
             NodeKind::Sequence(_) | NodeKind::Group(_) => {}
-            &NodeKind::Repeat(child, min, max) if !self.follows_of(child).is_empty() => {
-                return self.repeat_follows(node, child, parts[0], (min, max));
-            }
             _ => ast.children(node).into_iter().for_each(|child| self.no_follows(child)),
         }
         match &ast.nodes[node].kind {

@@ -169,7 +169,7 @@ impl Algebra {
 
     /// The same for several expressions: within a class, the derivatives of each are equal.
     pub(super) fn common_classes(&mut self, mut stack: Vec<Expr>, work_max: u64) -> Result<Vec<ByteSet>, OverLimit> {
-        let mut classes = Classes::new();
+        let mut classes = vec![ByteSet::ALL];
         let mut sets: FxHashSet<ByteSet> = FxHashSet::default();
         let mut seen: FxHashSet<Expr> = FxHashSet::default();
         while let Some(expr) = stack.pop() {
@@ -185,7 +185,7 @@ impl Algebra {
             }
             let mut split = |set: ByteSet| {
                 if sets.insert(set) {
-                    classes.split(&set);
+                    refine(&mut classes, &set);
                 }
             };
             match self.node(expr) {
@@ -205,52 +205,18 @@ impl Algebra {
                 Node::Or(parts) | Node::And(parts) => stack.extend(parts),
             }
         }
-        Ok(classes.sets())
+        Ok(classes)
     }
 }
 
-/// Bytes sorted into classes by the sets that they are in.
-struct Classes {
-    class_of: [u8; 256],
-    sizes: Vec<u16>,
-    /// Of each class how much of it is in the set that splits; 0 between splits.
-    inside: [u16; 256],
-}
-
-impl Classes {
-    fn new() -> Self {
-        Self { class_of: [0; 256], sizes: vec![256], inside: [0; 256] }
-    }
-
-    /// Splits each class into what is in `set` and what is not. Cost: the set's size, or its complement's.
-    fn split(&mut self, set: &ByteSet) {
-        let part = if set.len() > 128 { set.negate() } else { *set };
-        for byte in part.iter() {
-            self.inside[usize::from(self.class_of[usize::from(byte)])] += 1;
+/// Splits each class into what is in `set` and what is not.
+fn refine(classes: &mut Vec<ByteSet>, set: &ByteSet) {
+    for index in 0..classes.len() {
+        let inside = classes[index].intersect(set);
+        if !inside.is_empty() && inside != classes[index] {
+            let outside = classes[index].intersect(&set.negate());
+            classes[index] = inside;
+            classes.push(outside);
         }
-        let mut new_of = [None; 256];
-        for byte in part.iter() {
-            let class = self.class_of[usize::from(byte)];
-            let (inside, size) = (self.inside[usize::from(class)], self.sizes[usize::from(class)]);
-            if inside < size {
-                let new = *new_of[usize::from(class)].get_or_insert_with(|| {
-                    self.sizes.push(inside);
-                    (self.sizes.len() - 1) as u8
-                });
-                self.class_of[usize::from(byte)] = new;
-            }
-        }
-        for (class, _) in new_of.iter().enumerate().filter(|(_, new)| new.is_some()) {
-            self.sizes[class] -= self.inside[class];
-        }
-        self.inside = [0; 256];
-    }
-
-    fn sets(&self) -> Vec<ByteSet> {
-        let mut sets = vec![ByteSet::EMPTY; self.sizes.len()];
-        (0..=255u8).for_each(|byte| sets[usize::from(self.class_of[usize::from(byte)])].insert(byte));
-        // What was split off is in few sets: a search finds its way there sooner.
-        sets.reverse();
-        sets
     }
 }

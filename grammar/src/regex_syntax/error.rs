@@ -225,8 +225,8 @@ impl RegexError {
                      let something as long stand between, put it at the terminal's start, or say it with `&` and `~`",
                 ),
                 LookFault::After => error("R023", "what this looks at may stand after what can be seen here".into()).help(
-                    "in a look-behind, in a pattern, and where it stands in another assertion it sees no further than to its end: \
-                     let something follow that decides it, or say it with `&` and `~`",
+                    "in a look-behind, or in a pattern, it sees no further than to its end, in a repetition to the regex's end only \
+                     where it forbids short texts: let something follow that decides it, or say it with `&` and `~`",
                 ),
                 LookFault::TooMany { limit } => {
                     error("R023", format!("more than {limit} look-arounds and word boundaries in one regex"))
@@ -495,11 +495,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "R023",
         "look-around out of sight",
-        "A look-behind in the middle of a terminal or in a repetition does not see beyond the terminal's start, nor does an \
-         assertion in another one, or in a repetition in a pattern of a JSON Schema, see beyond that; there only short texts \
-         may be forbidden to come next, as in `(?:(?!END).)*END`. So what stands beside them must decide them. What stands \
-         around a terminal counts at its edges. Rust's regexes have none of them but the word boundaries.",
-        "start: /(a|(?<=a)b)+/",
+        "A repetition's body cannot see other times of itself, unless it only forbids short texts that come next, as in \
+         `(?:(?!END).)*END`, nor does a look-behind in the middle of a terminal see beyond its start. So what stands beside \
+         them there must decide them. What stands around a terminal counts at its edges. A pattern of a JSON Schema sees the \
+         whole string. Rust's regexes have none of them but the word boundaries.",
+        "start: /(a(?=b))+/",
         "start: /(?!0)[0-9]+/",
     ),
     CodeInfo::new(

@@ -85,7 +85,7 @@ impl Automaton {
                 if !algebra.is_non_empty(next, WORK_MAX).map_err(too_large)? {
                     continue;
                 }
-                if Self::is_everything(&mut algebra, next)? {
+                if Self::is_all(&mut algebra, next)? {
                     next = Expr::ALL;
                 }
                 let id = *ids.entry(next).or_insert_with(|| {
@@ -117,35 +117,7 @@ impl Automaton {
         Ok(Self { classes, next, accepting, all })
     }
 
-    /// One without languages, of rows by state and class.
-    pub fn of(classes: Vec<ByteSet>, next: Vec<Vec<Option<usize>>>) -> Self {
-        let none = vec![false; next.len()];
-        Self { classes, next, accepting: none.clone(), all: none }
-    }
-
-    pub fn class_of(&self, byte: u8) -> usize {
-        self.classes.iter().position(|class| class.contains(byte)).expect("all bytes are in one")
-    }
-
-    pub fn step(&self, state: usize, byte: u8) -> Option<usize> {
-        self.next[state][self.class_of(byte)]
-    }
-
-    pub fn accepts(&self, state: usize) -> bool {
-        self.accepting[state]
-    }
-
-    /// Whether every text matches from a state on.
-    pub fn is_all(&self, state: usize) -> bool {
-        self.all[state]
-    }
-
-    /// What a state leaves of the language.
-    pub fn left(&self, state: usize, set: &mut RegexSet) -> RegexId {
-        self.texts(state, self.accepting.clone(), set)
-    }
-
-    fn is_everything(algebra: &mut Algebra, expr: Expr) -> Result<bool, LookFault> {
+    fn is_all(algebra: &mut Algebra, expr: Expr) -> Result<bool, LookFault> {
         if expr == Expr::ALL || !algebra.is_nullable(expr) {
             return Ok(expr == Expr::ALL);
         }
@@ -155,7 +127,7 @@ impl Automaton {
     }
 
     /// The texts that lead from a state to one of these.
-    pub fn texts(&self, start: usize, accepting: Vec<bool>, set: &mut RegexSet) -> RegexId {
+    fn texts(&self, start: usize, accepting: Vec<bool>, set: &mut RegexSet) -> RegexId {
         // Only where an accepting state can be reached.
         let mut reaches = accepting.clone();
         loop {
@@ -210,7 +182,7 @@ impl Automaton {
 
     /// Whether what goes on with a text leads to the state behind this byte again, the same from everywhere.
     pub fn returns_to(&self, byte: u8) -> bool {
-        let class = self.class_of(byte);
+        let class = self.classes.iter().position(|class| class.contains(byte)).expect("all bytes are in one");
         let mut behind = self.next.iter().filter_map(|row| row[class]);
         let Some(first) = behind.next() else { return false };
         if behind.any(|other| other != first) {
@@ -257,7 +229,7 @@ impl Automaton {
             } else {
                 set.and(&[rest, texts])
             };
-            let left = if state == 0 { allowed } else { self.left(state, set) };
+            let left = if state == 0 { allowed } else { self.texts(state, self.accepting.clone(), set) };
             ways.push((texts, Some(left)));
         }
         Ok(ways)
@@ -268,7 +240,9 @@ impl Automaton {
         let too_large = |_| LookFault::TooLarge;
         let mut algebra = Algebra::new(EXPRESSIONS_MAX);
         let start = algebra.lower(set, rest, &mut Lowered::default()).map_err(too_large)?;
-        let class_of: Vec<usize> = (0..=255).map(|byte| self.class_of(byte)).collect();
+        let class_of =
+            |byte: u8| self.classes.iter().position(|class| class.contains(byte)).expect("all bytes are in one");
+        let class_of: Vec<usize> = (0..=255).map(class_of).collect();
         let mut seen: FxHashSet<(Expr, usize)> = FxHashSet::from_iter([(start, 0)]);
         let mut agenda = vec![(start, 0)];
         let mut ends = vec![false; self.next.len()];

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Dialect;
-use super::ast::{Ast, AstId, Tree};
+use super::ast::Ast;
 use super::error::RegexError;
 use super::parser::{Flags, Item, Parser};
 
@@ -84,39 +84,8 @@ impl<'t> Parser<'t, '_, '_> {
         self.at += len;
         let span = open..self.at;
         match self.body(open) {
-            Item::Node(child) if behind => Item::Node(self.tree.push(Ast::Look { behind, negative, child, span })),
-            Item::Node(child) => Item::Node(self.look_ahead(negative, child, span, 0)),
+            Item::Node(child) => Item::Node(self.tree.push(Ast::Look { behind, negative, child, span })),
             other => other,
-        }
-    }
-
-    /// A look-ahead. What it says of the text before this place is said there: `(?!\bif)` is `\B|(?!if)`.
-    fn look_ahead(&mut self, negative: bool, child: AstId, span: Range<usize>, depth: usize) -> AstId {
-        let begins_behind =
-            |tree: &Tree, id: AstId| matches!(tree.nodes[id], Ast::Boundary { .. } | Ast::Look { behind: true, .. });
-        match self.tree.nodes[child].clone() {
-            Ast::Concat(parts) if parts.first().is_some_and(|&first| begins_behind(&self.tree, first)) => {
-                let first = match self.tree.nodes[parts[0]].clone() {
-                    Ast::Boundary { negated, word, span } if negative => {
-                        self.tree.push(Ast::Boundary { negated: !negated, word, span })
-                    }
-                    Ast::Look { behind, negative: was, child, span } if negative => {
-                        self.tree.push(Ast::Look { behind, negative: !was, child, span })
-                    }
-                    _ => parts[0],
-                };
-                // Its parts have new parents.
-                self.tree.nodes[child] = Ast::Empty;
-                let rest = self.tree.concat(parts[1..].to_vec());
-                let rest = self.look_ahead(negative, rest, span, depth);
-                if negative { self.tree.or(vec![first, rest]) } else { self.tree.concat(vec![first, rest]) }
-            }
-            Ast::Or(parts) if depth < 2 && parts.len() <= 16 && self.tree.infos[child].looks => {
-                self.tree.nodes[child] = Ast::Empty;
-                let each = parts.iter().map(|&part| self.look_ahead(negative, part, span.clone(), depth + 1)).collect();
-                if negative { self.tree.concat(each) } else { self.tree.or(each) }
-            }
-            _ => self.tree.push(Ast::Look { behind: false, negative, child, span }),
         }
     }
 

@@ -8,12 +8,12 @@
 use std::ops::Range;
 
 use super::ast::{Anchor, Ast, AstId, Tree};
-use super::error::{LazyFault, LookFault, RegexError, RegexLint, Report};
+use super::error::{LazyFault, RegexError, RegexLint, Report};
 use super::follow::Automaton;
 use super::lazy::{Lazy, TREE_NODES_MAX};
 use super::look::Way;
 use super::undecided::Questions;
-use super::{Dialect, LexemeRegex, Looking, RegexOptions, branches, look};
+use super::{Dialect, LexemeRegex, Looking, RegexOptions, look};
 use crate::index::{Id, IndexVec};
 use crate::limits::Limits;
 use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
@@ -285,16 +285,6 @@ fn walk(
     match look::lower(tree, root, options, limits, set, &plain, follows) {
         Ok(ways) => Some(ways),
         Err((error, span)) => {
-            let is_undecided = matches!(error, RegexError::Look { fault: LookFault::Before | LookFault::After });
-            if is_undecided
-                && !options.search
-                && let Ok(endings) = branches::lower(tree, root, set, &plain)
-                && (follows || endings.iter().all(|(_, follow)| follow.is_none()))
-            {
-                let ways = endings.into_iter().map(|(texts, follow)| Way { texts, behind: None, follow });
-                let ways: Vec<Way> = ways.collect();
-                return Some(if ways.is_empty() { vec![Way::plain(set.nothing())] } else { ways });
-            }
             report.error(error, span);
             None
         }

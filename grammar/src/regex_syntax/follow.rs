@@ -126,10 +126,8 @@ impl Automaton {
         Ok(!is_some)
     }
 
-    /// The texts that lead from a state to one of these.
-    fn texts(&self, start: usize, accepting: Vec<bool>, set: &mut RegexSet) -> RegexId {
-        // Only where an accepting state can be reached.
-        let mut reaches = accepting.clone();
+    /// The states that lead to one of these, with them.
+    fn reaching(&self, mut reaches: Vec<bool>) -> Vec<bool> {
         loop {
             let more: Vec<usize> = (0..reaches.len())
                 .filter(|&state| !reaches[state] && self.next[state].iter().flatten().any(|&next| reaches[next]))
@@ -139,6 +137,13 @@ impl Automaton {
             }
             more.into_iter().for_each(|state| reaches[state] = true);
         }
+        reaches
+    }
+
+    /// The texts that lead from a state to one of these.
+    fn texts(&self, start: usize, accepting: Vec<bool>, set: &mut RegexSet) -> RegexId {
+        // Only where an accepting state can be reached.
+        let reaches = self.reaching(accepting.clone());
         if !reaches[start] {
             return set.nothing();
         }
@@ -188,16 +193,7 @@ impl Automaton {
         if behind.any(|other| other != first) {
             return false;
         }
-        let mut reaches: Vec<bool> = self.next.iter().map(|row| row[class].is_some()).collect();
-        loop {
-            let more: Vec<usize> = (0..reaches.len())
-                .filter(|&state| !reaches[state] && self.next[state].iter().flatten().any(|&next| reaches[next]))
-                .collect();
-            if more.is_empty() {
-                break;
-            }
-            more.into_iter().for_each(|state| reaches[state] = true);
-        }
+        let reaches = self.reaching(self.next.iter().map(|row| row[class].is_some()).collect());
         let accepting = self.next.iter().zip(&self.accepting).filter(|(_, accepting)| **accepting);
         accepting.flat_map(|(row, _)| row.iter().flatten()).all(|&next| reaches[next])
     }

@@ -225,7 +225,7 @@ impl Lexer {
 
     /// Bytes of states and rows, roughly.
     pub fn bytes(&self) -> usize {
-        let row = size_of::<Row>() + size_of::<[u32; 256]>();
+        let row = size_of::<Row>() + size_of::<[u32; 256]>() + size_of::<ByteSet>();
         self.states.len() * (size_of::<LexState>() + size_of::<StateKey>()) + self.rows.len() * row
     }
 

@@ -17,6 +17,7 @@ mod finite;
 mod horizon;
 mod lowering;
 mod remainder;
+mod runs;
 mod simplify;
 mod tries;
 mod values;
@@ -29,6 +30,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use crate::regex::{ByteSet, CharClass};
 pub use lowering::Lowered;
 use remainder::Remainder;
+pub use runs::Run;
 
 /// An expression of an [`Algebra`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

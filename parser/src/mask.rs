@@ -6,6 +6,7 @@ pub(crate) mod shared;
 mod store;
 mod terms;
 mod trace;
+mod units;
 mod walkers;
 mod work;
 

@@ -8,7 +8,7 @@
 mod parts;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use larkspur_grammar::regex_syntax::{Dialect, RegexOptions, parse_regex};
 use larkspur_grammar::text_map::TextMap;
@@ -60,6 +60,8 @@ pub(crate) struct Slicer {
     pub roots: Arc<[PieceNode]>,
     /// The numbers of the tries' roots.
     root_of: Vec<PieceNode>,
+    /// All nodes by the byte that enters them.
+    by_byte: OnceLock<ByByte>,
     /// Words of a mask.
     pub words_len: usize,
 }
@@ -67,6 +69,15 @@ pub(crate) struct Slicer {
 /// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rests. Their nodes are
 /// numbered one trie after the other.
 pub(crate) type PieceNode = u32;
+
+/// Nodes by the byte that enters them.
+#[derive(Debug)]
+struct ByByte {
+    /// Of each byte ascending.
+    nodes: Box<[PieceNode]>,
+    /// Where those of each byte begin, and the end.
+    starts: [u32; 257],
+}
 
 /// A slice, its automaton, and the tokens that belong to it.
 #[derive(Debug)]
@@ -140,7 +151,8 @@ impl Slicer {
         let is_long = |id: TokenId| vocabulary.token_bytes(id).is_some_and(|bytes| bytes.len() > SHORT_BYTES_MAX);
         let rests = [trie.subset(|id| is_left(id) && !is_long(id)), trie.subset(|id| is_left(id) && is_long(id))];
         let words_len = vocabulary.len().div_ceil(32);
-        let mut slicer = Self { slices, rests, roots: Arc::new([]), root_of: Vec::new(), words_len };
+        let mut slicer =
+            Self { slices, rests, roots: Arc::new([]), root_of: Vec::new(), by_byte: OnceLock::new(), words_len };
         slicer.root_of =
             slicer.tries().scan(0, |end, trie| Some(std::mem::replace(end, *end + trie.len() as PieceNode))).collect();
         let roots = slicer.rooted_tries().flat_map(|(trie, root)| trie.children(ROOT).map(move |child| root + child));
@@ -156,6 +168,44 @@ impl Slicer {
     /// The same with the numbers of their roots.
     pub fn rooted_tries(&self) -> impl Iterator<Item = (&TokenTrie, PieceNode)> {
         self.tries().zip(self.root_of.iter().copied())
+    }
+
+    /// Nodes of all tries together.
+    pub fn nodes_len(&self) -> usize {
+        self.tries().map(TokenTrie::len).sum()
+    }
+
+    /// The nodes that a byte enters, ascending. Cost: one walk over all tries, the first time.
+    pub fn entered_by(&self, byte: u8) -> &[PieceNode] {
+        let ByByte { nodes, starts } = self.by_byte.get_or_init(|| self.make_by_byte());
+        &nodes[starts[usize::from(byte)] as usize..starts[usize::from(byte) + 1] as usize]
+    }
+
+    /// All nodes with the bytes that enter them. No byte enters the roots.
+    fn entered(&self) -> impl Iterator<Item = (u8, PieceNode)> {
+        let below_root = |(trie, root): (_, PieceNode)| {
+            let bytes: &[u8] = TokenTrie::bytes(trie);
+            (root + 1..).zip(&bytes[1..]).map(|(node, &byte)| (byte, node))
+        };
+        self.rooted_tries().flat_map(below_root)
+    }
+
+    fn make_by_byte(&self) -> ByByte {
+        let mut starts = [0u32; 257];
+        for (byte, _) in self.entered() {
+            starts[usize::from(byte) + 1] += 1;
+        }
+        for byte in 0..256 {
+            starts[byte + 1] += starts[byte];
+        }
+        let mut nodes = vec![0; starts[256] as usize].into_boxed_slice();
+        let mut next = starts;
+        for (byte, node) in self.entered() {
+            let at = &mut next[usize::from(byte)];
+            nodes[*at as usize] = node;
+            *at += 1;
+        }
+        ByByte { nodes, starts }
     }
 
     /// Which of the tries a node is in.

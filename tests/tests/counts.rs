@@ -8,7 +8,7 @@ use larkspur_tests::compare::{Answers, Rig, engine_options};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
 
 /// Bounds above and below the lengths of tokens (1 to 40 bytes), of characters, words and both.
-const GRAMMARS: [&str; 6] = [
+const GRAMMARS: [&str; 13] = [
     r#"start: "<" /[aé ]{0,60}/ ">""#,
     r#"start: "<" /[aé]{30,45}/ ">""#,
     r#"start: "<" T ">"
@@ -17,6 +17,14 @@ T: /(a+ ){0,17}a+/ & /.{0,50}/"#,
 T: /([aé]+ +){0,9}[aé]+/ & /.{0,48}/"#,
     r#"start: "<" (/a{0,50}/ | /(a|é){20,40}/) (">" | " ")+"#,
     r#"start: (/a{1,33}/ " ")+ ">""#,
+    // What comes behind a run differs, begins as the run goes on, or stands beside it.
+    r#"start: "<" (/[^>"]{1,20}>/ | /[^>"]{1,20}"/)+"#,
+    r#"start: (/[a ]{0,20} a/ | /[aé]{3,7}>/)+"#,
+    r#"start: "<" (/([a ]{0,9}>|é{2,5}"|a>")/)+"#,
+    r#"start: "<" /([^"]|"a){0,12}">/"#,
+    r#"start: "<" /(a[é ]|é){0,12}>/ " ""#,
+    r#"start: "<" /(a|aé){0,12}>/ " ""#,
+    r#"start: "<" /[^>]{2,}>/ | "<" /[^"]*"/ "a""#,
 ];
 
 fn linked(text: &str) -> Result<LinkedGrammar> {
@@ -31,10 +39,11 @@ fn linked(text: &str) -> Result<LinkedGrammar> {
 
 /// Tokens of many lengths, in all slices and none.
 fn vocab() -> Vocab {
-    let mut texts: Vec<Vec<u8>> = ["<", ">", "a", "é", " ", "  ", "a a", "aé a ", "a>", " >", "\"", "a\""]
-        .iter()
-        .map(|text| text.as_bytes().to_vec())
-        .collect();
+    let mut texts: Vec<Vec<u8>> =
+        ["<", ">", "a", "é", " ", "  ", "a a", "aé a ", "a>", " >", "\"", "a\"", "a>a", ">é ", "é\" a", "\"<"]
+            .iter()
+            .map(|text| text.as_bytes().to_vec())
+            .collect();
     texts.extend([2, 5, 9, 12, 20, 29, 31, 33, 40].map(|len| b"a".repeat(len)));
     texts.extend([4, 8, 16].map(|len| "é".repeat(len).into_bytes()));
     texts.extend([4, 12, 18].map(|len| "a ".repeat(len).into_bytes()));

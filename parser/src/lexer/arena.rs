@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use larkspur_grammar::algebra::{Algebra, Lowered, OverLimit};
+use larkspur_grammar::algebra::{Algebra, Lowered, OverLimit, Run};
 use larkspur_grammar::{Limits, RegexId, RegexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -157,6 +157,11 @@ impl Arena {
     pub fn clamped(&self, expr: Expr, horizon: u32) -> Expr {
         let Inner { algebra, clamped, .. } = &mut *self.lock();
         algebra.clamped(expr, horizon, clamped.entry(horizon).or_default())
+    }
+
+    /// See [`Algebra::runs`]; `None` if the arena is full.
+    pub fn runs(&self, expr: Expr) -> Option<(Vec<Run>, Expr)> {
+        self.lock().algebra.runs(expr).ok()
     }
 
     /// Whether the expression matches the empty text.

@@ -45,6 +45,11 @@ impl Lexer {
         (rest & EXCEPTED == 0).then(|| Expr::from_raw(rest))
     }
 
+    /// Whether a lexeme ends at its first match.
+    pub fn is_lazy(&self, lexeme: LexemeId) -> bool {
+        self.cfg.lexemes[lexeme].lazy
+    }
+
     /// How a lexeme is recognised.
     pub fn pattern(&self, lexeme: LexemeId) -> &Pattern {
         &self.cfg.lexemes[lexeme].pattern

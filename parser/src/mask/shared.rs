@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::terms::Tokens;
+use super::units::UnitMap;
 use crate::lexer::arena::Expr;
+use crate::lexer::states::Lexer;
 use crate::slicer::{PieceNode, Slicer};
 
 /// A lexeme in a piece, whatever its name is.
@@ -37,6 +39,19 @@ impl LexemeTerm {
     }
 }
 
+/// What is known of a unit, which runs repeat.
+#[derive(Debug)]
+enum Unit {
+    /// A run of it took a long walk.
+    Wanted,
+    Known(Arc<UnitMap>),
+    /// It is not such that its ends in tokens are found.
+    Unclear,
+}
+
+/// Units of which the tokens are known at most, a megabyte each.
+const UNITS_MAX: usize = 8;
+
 /// Pieces and terms of one epoch of the arena.
 #[derive(Debug)]
 pub(crate) struct SharedTerms {
@@ -48,6 +63,7 @@ pub(crate) struct SharedTerms {
 struct Inner {
     terms: FxHashMap<LexemeKey, Arc<LexemeTerm>>,
     pieces: FxHashMap<Arc<[PieceNode]>, (PieceId, Arc<Piece>)>,
+    units: FxHashMap<Expr, Unit>,
     /// Numbers are not used again when pieces are dropped: who still has one means what it was.
     next_piece: PieceId,
     bytes: usize,
@@ -59,6 +75,7 @@ impl SharedTerms {
         let inner = Inner {
             terms: FxHashMap::default(),
             pieces: FxHashMap::default(),
+            units: FxHashMap::default(),
             next_piece: PieceId(ALL.0 + 1),
             bytes: 0,
         };
@@ -79,6 +96,30 @@ impl SharedTerms {
         inner.make_room(term.bytes(), self.bytes_max);
         inner.bytes += term.bytes();
         inner.terms.insert(key, Arc::new(term));
+    }
+
+    /// The tokens of a unit, if it is [wanted](Self::want_units).
+    pub(super) fn units(&self, unit: Expr, slicer: &Slicer, lexer: &mut Lexer) -> Option<Arc<UnitMap>> {
+        match self.lock().units.get(&unit)? {
+            Unit::Known(units) => return Some(units.clone()),
+            Unit::Unclear => return None,
+            Unit::Wanted => {}
+        }
+        let made = UnitMap::new(unit, slicer, lexer).map(Arc::new);
+        let mut inner = self.lock();
+        let bytes = made.as_ref().map_or(0, |units| units.bytes());
+        inner.make_room(bytes, self.bytes_max);
+        if inner.units.values().filter(|unit| matches!(unit, Unit::Known(_))).count() >= UNITS_MAX {
+            inner.drop_units();
+        }
+        inner.bytes += bytes;
+        inner.units.insert(unit, made.clone().map_or(Unit::Unclear, Unit::Known));
+        made
+    }
+
+    /// Notes that the tokens of a unit are worth knowing.
+    pub(super) fn want_units(&self, unit: Expr) {
+        self.lock().units.entry(unit).or_insert(Unit::Wanted);
     }
 
     /// A part of the trie and its number, by its nodes, ascending.
@@ -106,7 +147,17 @@ impl Inner {
         if self.bytes + bytes > bytes_max {
             self.terms.clear();
             self.pieces.clear();
+            self.units.clear();
             self.bytes = 0;
+        }
+    }
+
+    fn drop_units(&mut self) {
+        for unit in self.units.values_mut() {
+            if let Unit::Known(units) = unit {
+                self.bytes -= units.bytes();
+                *unit = Unit::Wanted;
+            }
         }
     }
 }

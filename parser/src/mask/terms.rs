@@ -8,6 +8,7 @@
 
 mod beside;
 mod literals;
+mod runs;
 
 use std::sync::Arc;
 
@@ -245,8 +246,7 @@ impl Terms {
                 self.push(Term { inside, ends: end.into_iter().collect(), late, lexeme, stuck: [].into() })
             }
             None => {
-                let single = lexer.single(entry, is_fresh)?;
-                let id = self.of_whole(slicer, (piece, single), lexer, work)?;
+                let id = self.of_new_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?;
                 self.terms[id].lexeme = Some(entry.0);
                 if let Some(key) = key {
                     self.share(key, id);
@@ -256,6 +256,29 @@ impl Terms {
         };
         self.bytes += size_of::<((PieceId, Entry, bool), TermId)>();
         self.of_lexemes.insert((piece, entry, is_fresh), id);
+        Ok(id)
+    }
+
+    /// The term of a lexeme of which no grammar has made it.
+    fn of_new_lexeme(
+        &mut self,
+        slicer: &Slicer,
+        (piece, entry, is_fresh): (PieceId, Entry, bool),
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<TermId, Fault> {
+        let single = lexer.single(entry, is_fresh)?;
+        if piece != ALL || self.of_wholes.contains_key(&(piece, single)) {
+            return self.of_whole(slicer, (piece, single), lexer, work);
+        }
+        if let Some(term) = self.of_runs(slicer, (entry, is_fresh), lexer, work)? {
+            let id = self.push(term);
+            self.of_wholes.insert((piece, single), id);
+            return Ok(id);
+        }
+        let before = work.visited();
+        let id = self.of_whole(slicer, (piece, single), lexer, work)?;
+        self.note_runs(slicer, entry, work.visited() - before, lexer);
         Ok(id)
     }
 
@@ -324,12 +347,23 @@ impl Terms {
         let mut draft = Draft::default();
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         work.visit(draft.visited)?;
-        let mut many = Vec::new();
+        let many = match gather(slicer, &std::mem::take(&mut draft.tokens), view.slices, view.parts) {
+            Tokens::Few(tokens) => {
+                draft.tokens = tokens.into();
+                Vec::new()
+            }
+            Tokens::Many(words) => vec![words],
+        };
+        Ok(self.merge(slicer, draft, many, known))
+    }
+
+    /// A term of what was found, of masks of tokens that stay inside, and of all that other terms say.
+    fn merge(&mut self, slicer: &Slicer, mut draft: Draft, mut many: Vec<Box<[u32]>>, known: &[TermId]) -> Term {
         for &id in known {
             let Term { inside, ends, late, stuck, .. } = &self.terms[id];
             match &**inside {
                 Tokens::Few(tokens) => draft.tokens.extend(tokens),
-                Tokens::Many(_) => many.push(inside.clone()),
+                Tokens::Many(words) => many.push(words.clone()),
             }
             for &(ended, piece) in ends {
                 draft.end(ended).extend(&*self.piece_nodes(slicer, piece));
@@ -339,13 +373,15 @@ impl Terms {
         }
         draft.stuck.sort_unstable();
         draft.stuck.dedup();
-        let mut inside = gather(slicer, &draft.tokens, view.slices, view.parts);
-        if !many.is_empty() {
-            let mut words = inside.words(slicer.words_len);
-            many.iter().for_each(|tokens| mask::or_assign(&mut words, &tokens.words(slicer.words_len)));
-            inside = Tokens::Many(words);
-        }
-        Ok(self.finish(slicer, inside, draft))
+        let inside = match many.pop() {
+            None => gather(slicer, &draft.tokens, &[], &[]),
+            Some(mut words) => {
+                many.iter().for_each(|other| mask::or_assign(&mut words, other));
+                draft.tokens.iter().for_each(|&token| mask::allow(&mut words, token));
+                Tokens::Many(words)
+            }
+        };
+        self.finish(slicer, inside, draft)
     }
 
     /// A term, and whether it takes a long walk to make it.
@@ -550,9 +586,14 @@ fn step(
     Ok(Some(next))
 }
 
+/// Whether a list of tokens is shorter to add to a mask than words.
+fn are_few(tokens: &[TokenId], slicer: &Slicer) -> bool {
+    tokens.len() * WORDS_PER_TOKEN <= slicer.words_len
+}
+
 fn gather(slicer: &Slicer, tokens: &[TokenId], slices: &[usize], parts: &[(usize, Decided)]) -> Tokens {
     let has_parts = parts.iter().any(|(_, decided)| decided.taken != 0);
-    if slices.is_empty() && !has_parts && tokens.len() * WORDS_PER_TOKEN <= slicer.words_len {
+    if slices.is_empty() && !has_parts && are_few(tokens, slicer) {
         return Tokens::Few(tokens.into());
     }
     let mut words: Box<[u32]> = match slices {

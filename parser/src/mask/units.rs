@@ -1,0 +1,147 @@
+//! What tokens are in units: of what runs repeat, such as the characters of a string. It is the same in all runs of that
+//! unit, however often they repeat it and whatever comes behind them.
+
+use larkspur_toktrie::{NO_TOKEN, TokenId, mask};
+use rustc_hash::FxHashMap;
+
+use crate::error::Fault;
+use crate::lexer::arena::Expr;
+use crate::lexer::states::Lexer;
+use crate::slicer::{PieceNode, Slicer};
+
+/// States of a unit's automaton at most. A character of JSON, with its escapes, has some fifteen.
+const STATES_MAX: usize = 128;
+/// What a byte leads to where it is no state: nothing, and a whole unit.
+const DEAD: u8 = u8::MAX;
+const WHOLE: u8 = u8::MAX - 1;
+/// No unit ends before a node.
+const NOT_BETWEEN: u8 = u8::MAX;
+
+/// So many units have masks of their own; those of others are the next smaller one's and some tokens more.
+const CHECKPOINTS: [u8; 7] = [2, 4, 6, 8, 12, 16, u8::MAX];
+
+/// The tokens, and the nodes of the trie, by how many units they are.
+#[derive(Debug)]
+pub(super) struct UnitMap {
+    /// By node, how many units the bytes before it are, if none of them is begun and not ended.
+    before: Box<[u8]>,
+    /// Tokens that are units, the last one perhaps not to its end, by how many.
+    tokens: Box<[TokenId]>,
+    /// Where those of more units than this begin.
+    ends: [u32; 256],
+    /// The tokens of at most so many units.
+    checkpoints: Vec<(u8, Box<[u32]>)>,
+}
+
+impl UnitMap {
+    /// `None` if units are not told apart by where they end, have too many states, or a token is too long. Cost: a walk
+    /// over the trie as far as it is units.
+    pub fn new(unit: Expr, slicer: &Slicer, lexer: &mut Lexer) -> Option<Self> {
+        let rows = automaton(unit, lexer).ok().flatten()?;
+        let depth_max = slicer.tries().map(|trie| trie.depth_max()).max().unwrap_or(0);
+        if depth_max >= usize::from(NOT_BETWEEN) {
+            return None;
+        }
+        let mut before = vec![NOT_BETWEEN; slicer.nodes_len()].into_boxed_slice();
+        let mut counted: Vec<(u8, TokenId)> = Vec::new();
+        // At each depth a state, and how many units ended before it.
+        let mut path = vec![(0u8, 0u8); depth_max + 1];
+        for (trie, root) in slicer.rooted_tries() {
+            let mut node = 1;
+            while node < trie.len() {
+                let depth = usize::from(trie.depths()[node]);
+                let (state, whole) = path[depth - 1];
+                if state == 0 {
+                    before[root as usize + node] = whole;
+                }
+                let next = rows[usize::from(state)][usize::from(trie.bytes()[node])];
+                if next == DEAD {
+                    node = trie.subtree_ends()[node] as usize;
+                    continue;
+                }
+                let token = trie.tokens()[node];
+                if token != NO_TOKEN {
+                    counted.push((whole + 1, token));
+                }
+                path[depth] = if next == WHOLE { (0, whole + 1) } else { (next, whole) };
+                node += 1;
+            }
+        }
+        let mut ends = [0u32; 256];
+        counted.iter().for_each(|&(units, _)| ends[usize::from(units)] += 1);
+        for units in 1..ends.len() {
+            ends[units] += ends[units - 1];
+        }
+        let mut tokens = vec![0; counted.len()].into_boxed_slice();
+        let mut next: [u32; 256] = std::array::from_fn(|units| if units == 0 { 0 } else { ends[units - 1] });
+        for (units, token) in counted {
+            let at = &mut next[usize::from(units)];
+            tokens[*at as usize] = token;
+            *at += 1;
+        }
+        let mut words: Box<[u32]> = vec![0; slicer.words_len].into();
+        let mut added = 0;
+        let checkpoints = CHECKPOINTS.map(|units| {
+            let end = ends[usize::from(units)] as usize;
+            tokens[added..end].iter().for_each(|&token| mask::allow(&mut words, token));
+            added = end;
+            (units, words.clone())
+        });
+        Some(Self { before, tokens, ends, checkpoints: checkpoints.into() })
+    }
+
+    /// Whether at least `min` and at most `max` units are before a node, each to its end.
+    pub fn is_behind(&self, node: PieceNode, min: u32, max: u32) -> bool {
+        let before = self.before[node as usize];
+        before != NOT_BETWEEN && (min..=max).contains(&u32::from(before))
+    }
+
+    /// The tokens of at most so many units, of which the last one may not be ended.
+    pub fn tokens(&self, max: u32) -> &[TokenId] {
+        &self.tokens[..self.ends[max.min(255) as usize] as usize]
+    }
+
+    /// The same as a mask.
+    pub fn mask(&self, max: u32) -> Box<[u32]> {
+        let max = max.min(255) as usize;
+        let below = self.checkpoints.iter().rev().find(|(units, _)| usize::from(*units) <= max);
+        let (units, mut words) = match below {
+            Some((units, words)) => (usize::from(*units), words.clone()),
+            None => (0, vec![0; self.checkpoints[0].1.len()].into()),
+        };
+        let more = &self.tokens[self.ends[units] as usize..self.ends[max] as usize];
+        more.iter().for_each(|&token| mask::allow(&mut words, token));
+        words
+    }
+
+    pub fn bytes(&self) -> usize {
+        let masks: usize = self.checkpoints.iter().map(|(_, words)| size_of_val(&**words)).sum();
+        size_of::<Self>() + size_of_val(&*self.before) + size_of_val(&*self.tokens) + masks
+    }
+}
+
+/// What bytes lead to from each state of a unit, 0 being its start. `None` if more can follow a whole unit, or if there are
+/// too many states.
+fn automaton(unit: Expr, lexer: &mut Lexer) -> Result<Option<Vec<[u8; 256]>>, Fault> {
+    let mut rows: Vec<[u8; 256]> = Vec::new();
+    let mut states = vec![unit];
+    let mut number: FxHashMap<Expr, u8> = FxHashMap::from_iter([(unit, 0)]);
+    while let Some(&state) = states.get(rows.len()) {
+        let row = lexer.expr_row(state)?;
+        let mut next = Vec::with_capacity(row.next.len());
+        for &expr in &row.next {
+            let is_whole = lexer.arena().nullable(expr);
+            next.push(match expr {
+                Expr::NOTHING => DEAD,
+                Expr::EPSILON => WHOLE,
+                _ if is_whole || states.len() >= STATES_MAX => return Ok(None),
+                _ => *number.entry(expr).or_insert_with(|| {
+                    states.push(expr);
+                    (states.len() - 1) as u8
+                }),
+            });
+        }
+        rows.push(std::array::from_fn(|byte| next[usize::from(row.class_of[byte])]));
+    }
+    Ok(Some(rows))
+}

@@ -16,6 +16,8 @@ pub(crate) type Entry = (LexemeId, Rest);
 #[derive(Debug)]
 pub(crate) struct Split {
     pub regexes: Vec<Entry>,
+    /// Ignored text, regexes or not: it goes on as far as it can.
+    pub ignored: Vec<Entry>,
     pub literals: Vec<Entry>,
     /// No byte of them was read yet, so that they do not match yet.
     pub is_fresh: bool,
@@ -27,7 +29,7 @@ impl Lexer {
         let StateKey { entries, kind, guard } = self.key(id);
         let is_independent = |&(lexeme, _): &Entry| {
             let info = &self.cfg.lexemes[lexeme];
-            !info.competes && info.ignored_by.is_none() && info.follow.is_none()
+            !info.competes && info.follow.is_none()
         };
         // In grammars with traps it depends on the rules where a lexeme may go on.
         let is_free = self.mode() == LexerMode::Exact && !self.cfg.has_traps;
@@ -35,9 +37,11 @@ impl Lexer {
         if !is_free || !entries.iter().all(is_independent) {
             return None;
         }
+        let is_ignored = |entry: &Entry| self.cfg.lexemes[entry.0].ignored_by.is_some();
         let is_regex = |entry: &Entry| self.pattern(entry.0).is_regex();
-        let (regexes, literals) = entries.iter().copied().partition(is_regex);
-        Some(Split { regexes, literals, is_fresh: *kind == StateKind::Fresh })
+        let (ignored, others): (Vec<Entry>, Vec<Entry>) = entries.iter().partition(|&entry| is_ignored(entry));
+        let (regexes, literals) = others.into_iter().partition(is_regex);
+        Some(Split { regexes, ignored, literals, is_fresh: *kind == StateKind::Fresh })
     }
 
     /// The expression that a regex's rest is, if no texts are left out.

@@ -49,7 +49,7 @@ impl Piece {
     }
 
     /// The nodes that a byte enters.
-    fn entered_by(&self, byte: u8) -> &[PieceNode] {
+    pub fn entered_by(&self, byte: u8) -> &[PieceNode] {
         match self.ends.binary_search_by_key(&byte, |&(byte, _)| byte) {
             Ok(at) => {
                 let first = if at == 0 { 0 } else { self.ends[at - 1].1 };

@@ -36,6 +36,9 @@ define_id! {
 /// Adding a listed token to a mask takes as long as adding so many words.
 const WORDS_PER_TOKEN: usize = 8;
 
+/// Of pieces of so many nodes those are looked for that a state can enter.
+const MANY_NODES: usize = 64;
+
 /// Tokens: a list where they are few, else a mask.
 #[derive(Debug)]
 pub(super) enum Tokens {
@@ -196,7 +199,11 @@ impl Terms {
         let mut terms = Vec::new();
         match lexer.split(lex) {
             None => terms.push(self.of_whole(slicer, (piece, lex), lexer, work)?),
-            Some(Split { regexes, literals, is_fresh }) => {
+            Some(Split { regexes, ignored, literals, is_fresh }) => {
+                for entry in ignored {
+                    let single = lexer.single(entry, is_fresh)?;
+                    terms.push(self.of_whole(slicer, (piece, single), lexer, work)?);
+                }
                 for entry in regexes {
                     terms.push(self.of_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?);
                 }
@@ -306,16 +313,19 @@ impl Terms {
             return Ok(known);
         }
         let (mut slices, mut parts, mut near) = (Vec::new(), Vec::new(), Vec::new());
-        let nodes = match piece {
-            ALL => self.roots(slicer, lex, lexer, work, (&mut slices, &mut parts, &mut near))?,
+        let (nodes, is_whole) = match piece {
+            ALL => (self.roots(slicer, lex, lexer, work, (&mut slices, &mut parts, &mut near))?, true),
             _ => {
                 if let Some(&slice) = self.slice_of.get(&piece) {
                     self.decide(slicer, slice, lex, lexer, &mut parts)?;
                 }
-                self.piece_nodes(slicer, piece)
+                match self.entered(piece, lex, lexer)? {
+                    Some(entered) => (entered.into(), false),
+                    None => (self.piece_nodes(slicer, piece), true),
+                }
             }
         };
-        let view = View { piece, slices: &slices, parts: &parts, nodes: &nodes };
+        let view = View { piece, slices: &slices, parts: &parts, nodes: &nodes, is_whole };
         let id = match &*near {
             [] => {
                 let (term, is_wide) = self.make(slicer, view, lex, lexer, work)?;
@@ -394,6 +404,7 @@ impl Terms {
         work: &mut Work,
     ) -> Result<(Term, bool), Fault> {
         if view.parts.is_empty()
+            && view.is_whole
             && let Some(term) = self.beside(slicer, view, lex, lexer, work)?
         {
             return Ok((term, true));
@@ -411,6 +422,23 @@ impl Terms {
         let mut late = draft.late;
         late.sort_unstable();
         Term { inside: Arc::new(inside), ends, late: late.into(), lexeme: None, stuck: draft.stuck.into() }
+    }
+
+    /// The nodes of a piece that a state can enter, if they are few of many. Nothing ends in the state.
+    fn entered(&self, piece: PieceId, lex: LexStateId, lexer: &mut Lexer) -> Result<Option<Vec<PieceNode>>, Fault> {
+        let PieceRef::Part(piece) = self.piece(piece) else { return Ok(None) };
+        if piece.nodes.len() < MANY_NODES || lexer.state(lex).ends != NO_LEXEMES {
+            return Ok(None);
+        }
+        let next = &lexer.row(lex)?.next;
+        let entered = (0..=255).filter(|&byte| next[usize::from(byte)] != DEAD).map(|byte| piece.entered_by(byte));
+        let len: usize = entered.clone().map(<[PieceNode]>::len).sum();
+        if len > piece.nodes.len() / 2 {
+            return Ok(None);
+        }
+        let mut nodes: Vec<PieceNode> = entered.flatten().copied().collect();
+        nodes.sort_unstable();
+        Ok(Some(nodes))
     }
 
     /// The nodes below the roots of the tries, but for those of slices that a state takes, and those whose tokens are too

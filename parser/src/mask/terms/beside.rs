@@ -47,6 +47,8 @@ pub(super) struct View<'a> {
     pub slices: &'a [usize],
     pub parts: &'a [(usize, Decided)],
     pub nodes: &'a [PieceNode],
+    /// Whether these are all such nodes; else the state refuses the others.
+    pub is_whole: bool,
 }
 
 impl View<'_> {

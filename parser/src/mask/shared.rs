@@ -39,18 +39,25 @@ impl LexemeTerm {
     }
 }
 
-/// What is known of a unit, which runs repeat.
-#[derive(Debug)]
-enum Unit {
-    /// A run of it took a long walk.
-    Wanted,
-    Known(Arc<UnitMap>),
-    /// It is not such that its ends in tokens are found.
-    Unclear,
+/// Units of which the tokens are known at most, a megabyte each.
+const UNITS_MAX: usize = 12;
+
+/// Units, which runs repeat.
+#[derive(Default, Debug)]
+struct Units {
+    /// Those of which the tokens are known. The one that was asked for last is the last one.
+    known: Vec<(Expr, Arc<UnitMap>)>,
+    /// Nodes of the long walks in runs of others; `None` if the ends of these are not found in tokens.
+    walked: FxHashMap<Expr, Option<u64>>,
 }
 
-/// Units of which the tokens are known at most, a megabyte each.
-const UNITS_MAX: usize = 8;
+impl Units {
+    fn get(&mut self, unit: Expr) -> Option<Arc<UnitMap>> {
+        let at = self.known.iter().position(|&(known, _)| known == unit)?;
+        self.known[at..].rotate_left(1);
+        self.known.last().map(|(_, units)| units.clone())
+    }
+}
 
 /// Pieces and terms of one epoch of the arena.
 #[derive(Debug)]
@@ -63,7 +70,7 @@ pub(crate) struct SharedTerms {
 struct Inner {
     terms: FxHashMap<LexemeKey, Arc<LexemeTerm>>,
     pieces: FxHashMap<Arc<[PieceNode]>, (PieceId, Arc<Piece>)>,
-    units: FxHashMap<Expr, Unit>,
+    units: Units,
     /// Numbers are not used again when pieces are dropped: who still has one means what it was.
     next_piece: PieceId,
     bytes: usize,
@@ -75,7 +82,7 @@ impl SharedTerms {
         let inner = Inner {
             terms: FxHashMap::default(),
             pieces: FxHashMap::default(),
-            units: FxHashMap::default(),
+            units: Units::default(),
             next_piece: PieceId(ALL.0 + 1),
             bytes: 0,
         };
@@ -98,28 +105,43 @@ impl SharedTerms {
         inner.terms.insert(key, Arc::new(term));
     }
 
-    /// The tokens of a unit, if it is [wanted](Self::want_units).
+    /// The tokens of a unit, if it [was walked](Self::walked_units) for longer than it takes to make them.
     pub(super) fn units(&self, unit: Expr, slicer: &Slicer, lexer: &mut Lexer) -> Option<Arc<UnitMap>> {
-        match self.lock().units.get(&unit)? {
-            Unit::Known(units) => return Some(units.clone()),
-            Unit::Unclear => return None,
-            Unit::Wanted => {}
+        {
+            let units = &mut self.lock().units;
+            if let Some(known) = units.get(unit) {
+                return Some(known);
+            }
+            let walked = units.walked.get(&unit).copied().flatten();
+            if walked.is_none_or(|nodes| nodes < slicer.nodes_len() as u64) {
+                return None;
+            }
         }
         let made = UnitMap::new(unit, slicer, lexer).map(Arc::new);
         let mut inner = self.lock();
-        let bytes = made.as_ref().map_or(0, |units| units.bytes());
-        inner.make_room(bytes, self.bytes_max);
-        if inner.units.values().filter(|unit| matches!(unit, Unit::Known(_))).count() >= UNITS_MAX {
-            inner.drop_units();
+        let Some(made) = made else {
+            inner.units.walked.insert(unit, None);
+            return None;
+        };
+        // Another thread may have been here.
+        if inner.units.get(unit).is_none() {
+            inner.make_room(made.bytes(), self.bytes_max);
+            if inner.units.known.len() == UNITS_MAX {
+                let (unit_of_oldest, oldest) = inner.units.known.remove(0);
+                inner.bytes -= oldest.bytes();
+                inner.units.walked.remove(&unit_of_oldest);
+            }
+            inner.bytes += made.bytes();
+            inner.units.known.push((unit, made.clone()));
         }
-        inner.bytes += bytes;
-        inner.units.insert(unit, made.clone().map_or(Unit::Unclear, Unit::Known));
-        made
+        Some(made)
     }
 
-    /// Notes that the tokens of a unit are worth knowing.
-    pub(super) fn want_units(&self, unit: Expr) {
-        self.lock().units.entry(unit).or_insert(Unit::Wanted);
+    /// Notes a long walk in a run of a unit.
+    pub(super) fn walked_units(&self, unit: Expr, nodes: u64) {
+        if let Some(walked) = self.lock().units.walked.entry(unit).or_insert(Some(0)) {
+            *walked += nodes;
+        }
     }
 
     /// A part of the trie and its number, by its nodes, ascending.
@@ -147,17 +169,8 @@ impl Inner {
         if self.bytes + bytes > bytes_max {
             self.terms.clear();
             self.pieces.clear();
-            self.units.clear();
+            self.units = Units::default();
             self.bytes = 0;
-        }
-    }
-
-    fn drop_units(&mut self) {
-        for unit in self.units.values_mut() {
-            if let Unit::Known(units) = unit {
-                self.bytes -= units.bytes();
-                *unit = Unit::Wanted;
-            }
         }
     }
 }

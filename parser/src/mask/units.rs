@@ -43,30 +43,33 @@ impl UnitMap {
             return None;
         }
         let mut before = vec![NOT_BETWEEN; slicer.nodes_len()].into_boxed_slice();
-        let mut counted: Vec<(u8, TokenId)> = Vec::new();
+        // One more than there are, so that what is no token can be written, too, and written over.
+        let mut counted: Vec<(u8, TokenId)> = vec![(0, NO_TOKEN); slicer.words_len * 32 + 1];
+        let mut counted_len = 0;
         // At each depth a state, and how many units ended before it.
-        let mut path = vec![(0u8, 0u8); depth_max + 1];
+        let mut path = [(0u8, 0u8); 256];
         for (trie, root) in slicer.rooted_tries() {
+            let len = trie.len();
+            let (bytes, depths) = (&trie.bytes()[..len], &trie.depths()[..len]);
+            let (subtree_ends, tokens) = (&trie.subtree_ends()[..len], &trie.tokens()[..len]);
+            let before = &mut before[root as usize..][..len];
             let mut node = 1;
-            while node < trie.len() {
-                let depth = usize::from(trie.depths()[node]);
-                let (state, whole) = path[depth - 1];
-                if state == 0 {
-                    before[root as usize + node] = whole;
-                }
-                let next = rows[usize::from(state)][usize::from(trie.bytes()[node])];
+            while node < len {
+                let depth = depths[node] as u8;
+                let (state, whole) = path[usize::from(depth - 1)];
+                before[node] = if state == 0 { whole } else { NOT_BETWEEN };
+                let next = rows[usize::from(state)][usize::from(bytes[node])];
                 if next == DEAD {
-                    node = trie.subtree_ends()[node] as usize;
+                    node = subtree_ends[node] as usize;
                     continue;
                 }
-                let token = trie.tokens()[node];
-                if token != NO_TOKEN {
-                    counted.push((whole + 1, token));
-                }
-                path[depth] = if next == WHOLE { (0, whole + 1) } else { (next, whole) };
+                counted[counted_len] = (whole + 1, tokens[node]);
+                counted_len += usize::from(tokens[node] != NO_TOKEN);
+                path[usize::from(depth)] = if next == WHOLE { (0, whole + 1) } else { (next, whole) };
                 node += 1;
             }
         }
+        counted.truncate(counted_len);
         let mut ends = [0u32; 256];
         counted.iter().for_each(|&(units, _)| ends[usize::from(units)] += 1);
         for units in 1..ends.len() {

@@ -15,7 +15,7 @@ use crate::mask::units::UnitMap;
 use crate::slicer::Slicer;
 use larkspur_grammar::algebra::Run;
 
-/// After a walk over this part of all nodes, one in so many, the next one asks what tokens are in its units.
+/// A long walk is over this part of all nodes, one in so many.
 const LONG_SHARE: usize = 32;
 
 /// Tails are looked for if they can begin at this part of all nodes, one in so many.
@@ -99,13 +99,13 @@ impl Terms {
         Ok(())
     }
 
-    /// After a walk: if it was long, what tokens are in the units of the state's runs is worth knowing.
+    /// After a walk: if it was long, what tokens are in the units of the state's runs will be worth knowing.
     pub(super) fn note_runs(&self, slicer: &Slicer, entry: Entry, visited: u64, lexer: &mut Lexer) {
         if visited < (slicer.nodes_len() / LONG_SHARE) as u64 {
             return;
         }
         let Some((runs, _)) = runs_of(entry, lexer) else { return };
-        runs.iter().for_each(|run| self.shared.want_units(run.unit));
+        runs.iter().for_each(|run| self.shared.walked_units(run.unit, visited));
     }
 }
 

@@ -49,6 +49,12 @@ impl Lexer {
         (rest & EXCEPTED == 0).then(|| Expr::from_raw(rest))
     }
 
+    /// Whether in `exact` mode all lexemes that match in a state end there, whatever byte follows and what it leads to.
+    pub fn always_ends(&self, id: LexStateId) -> bool {
+        let state = self.state(id);
+        self.mode() == LexerMode::Exact && !state.ends_ignored && !state.competes && !state.looks_ahead
+    }
+
     /// Whether a lexeme ends at its first match.
     pub fn is_lazy(&self, lexeme: LexemeId) -> bool {
         self.cfg.lexemes[lexeme].lazy

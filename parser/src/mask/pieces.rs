@@ -28,20 +28,29 @@ pub(super) struct Piece {
 
 impl Piece {
     pub fn new(nodes: Arc<[PieceNode]>, slicer: &Slicer) -> Self {
-        let mut keyed: Vec<(u8, PieceNode)> = Vec::with_capacity(nodes.len());
+        let mut bytes: Vec<u8> = Vec::with_capacity(nodes.len());
+        let mut starts = [0u32; 257];
+        let (mut trie, mut root) = slicer.trie_of(nodes.first().copied().unwrap_or(0));
         for &node in &*nodes {
-            let (trie, root) = slicer.trie_of(node);
-            keyed.push((trie.bytes()[(node - root) as usize], node));
-        }
-        keyed.sort_unstable();
-        let mut ends: Vec<(u8, u32)> = Vec::new();
-        for (index, &(byte, _)) in keyed.iter().enumerate() {
-            match ends.last_mut().filter(|(last, _)| *last == byte) {
-                Some((_, end)) => *end = index as u32 + 1,
-                None => ends.push((byte, index as u32 + 1)),
+            if (node - root) as usize >= trie.len() {
+                (trie, root) = slicer.trie_of(node);
             }
+            let byte = trie.bytes()[(node - root) as usize];
+            bytes.push(byte);
+            starts[usize::from(byte) + 1] += 1;
         }
-        Self { nodes, by_byte: keyed.into_iter().map(|(_, node)| node).collect(), ends: ends.into() }
+        for byte in 0..256 {
+            starts[byte + 1] += starts[byte];
+        }
+        let met = (0..=255u8).filter(|&byte| starts[usize::from(byte)] < starts[usize::from(byte) + 1]);
+        let ends = met.map(|byte| (byte, starts[usize::from(byte) + 1])).collect();
+        let mut by_byte: Box<[PieceNode]> = vec![0; nodes.len()].into();
+        for (&node, byte) in nodes.iter().zip(bytes) {
+            let at = &mut starts[usize::from(byte)];
+            by_byte[*at as usize] = node;
+            *at += 1;
+        }
+        Self { nodes, by_byte, ends }
     }
 
     pub fn bytes(&self) -> usize {

@@ -126,16 +126,22 @@ struct Draft {
     late: Vec<PieceNode>,
     stuck: Vec<LexStateId>,
     visited: u64,
+    /// A state in which lexemes end whatever follows, and which of `ends` that is.
+    ending: Option<(LexStateId, usize)>,
 }
 
 impl Draft {
     fn end(&mut self, ended: Guarded<LexemeSetId>) -> &mut Vec<PieceNode> {
+        let at = self.index_of_end(ended);
+        &mut self.ends[at].1
+    }
+
+    fn index_of_end(&mut self, ended: Guarded<LexemeSetId>) -> usize {
         let known = self.ends.iter().position(|(lexemes, _)| *lexemes == ended);
-        let at = known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             self.ends.push((ended, Vec::new()));
             self.ends.len() - 1
-        });
-        &mut self.ends[at].1
+        })
     }
 }
 
@@ -591,6 +597,14 @@ fn step(
         draft.late.push(root + node);
     }
     let (kind, ends_now, may_be_stuck) = (entered.kind, entered.ends, entered.may_be_stuck);
+    if let Some((state, at)) = draft.ending
+        && state == from
+        && kind == StateKind::Inside
+        && !may_be_stuck
+    {
+        draft.ends[at].1.push(root + node);
+        return Ok((next != DEAD).then_some(next));
+    }
     let ended = match lexer.mode() {
         LexerMode::Exact => lexer.ends_before(from, byte, next)?,
         LexerMode::Longest if next == DEAD => lexer.state(from).ends,
@@ -598,6 +612,9 @@ fn step(
     };
     if ended != NO_LEXEMES {
         lexer.by_follow(from, ended)?.iter().for_each(|&ended| draft.end(ended).push(root + node));
+        if lexer.always_ends(from) {
+            draft.ending = Some((from, draft.index_of_end((Guard::NONE, ended))));
+        }
     }
     if next == DEAD {
         return Ok(None);

@@ -78,9 +78,8 @@ pub fn measure(args: &Args) -> Result<()> {
         let texts = walks(&native, &vocabulary, args.tokens).with_context(|| name.clone())?;
         let mut sides = [Side::default(), Side::default()];
         for _ in 0..args.repeat.max(1) {
-            for (side, source) in sides.iter_mut().zip([&native, &by_characters]) {
-                side.repeat(source, &CompileOptions::default(), &vocabulary, &texts).with_context(|| name.clone())?;
-            }
+            let ways = [&native, &by_characters].map(|source| (source, CompileOptions::default()));
+            repeat(&mut sides, &ways, &vocabulary, &texts).with_context(|| name.clone())?;
         }
         let [native, characters] = sides.each_ref().map(Side::summaries);
         table.row(&[
@@ -116,10 +115,9 @@ fn modes(args: &Args, vocabulary: &std::sync::Arc<Vocabulary>, out: &mut String)
         let texts = [tokenize(&(case.text)(args.size_kb * 1024))];
         let mut sides = [Side::default(), Side::default()];
         for _ in 0..args.repeat.max(1) {
-            for (side, mode) in sides.iter_mut().zip([LexerMode::Longest, LexerMode::Exact]) {
-                let options = CompileOptions { lexer: Some(mode), ..CompileOptions::default() };
-                side.repeat(&source, &options, vocabulary, &texts).with_context(|| case.name)?;
-            }
+            let ways = [LexerMode::Longest, LexerMode::Exact]
+                .map(|mode| (&source, CompileOptions { lexer: Some(mode), ..CompileOptions::default() }));
+            repeat(&mut sides, &ways, vocabulary, &texts).with_context(|| case.name)?;
         }
         let [longest, exact] = sides.each_ref().map(Side::summaries);
         let mut row = vec![case.name.to_owned(), longest[0].masks.to_string()];
@@ -223,32 +221,47 @@ struct Side {
     warm: Vec<Pass>,
 }
 
-impl Side {
-    /// A new engine goes over the texts twice.
-    fn repeat(
-        &mut self,
-        source: &Source,
-        options: &CompileOptions,
-        vocabulary: &std::sync::Arc<Vocabulary>,
-        texts: &[Vec<u32>],
-    ) -> Result<()> {
+/// Warm passes of both ways in turn, so that what else the machine does befalls both.
+const WARM_PASSES: usize = 8;
+
+/// A new engine for each way goes over the texts, and then over and over in turn.
+fn repeat(
+    sides: &mut [Side; 2],
+    ways: &[(&Source, CompileOptions); 2],
+    vocabulary: &std::sync::Arc<Vocabulary>,
+    texts: &[Vec<u32>],
+) -> Result<()> {
+    let mut compiled = Vec::with_capacity(ways.len());
+    for (side, (source, options)) in sides.iter_mut().zip(ways) {
         let engine = warm_larkspur(vocabulary)?;
         let (grammar, compile_us) = timed(|| engine.compile_source(source, options));
         let grammar = grammar?;
-        let is_first = self.cold.is_empty();
-        self.compile_us = if is_first { compile_us } else { self.compile_us.min(compile_us) };
-        for passes in [&mut self.cold, &mut self.warm] {
-            for (index, text) in texts.iter().enumerate() {
-                let pass = run(&engine, &grammar, text, PASS, |_, _| {})?;
-                match passes.get_mut(index) {
-                    Some(known) => known.merge(pass),
-                    None => passes.push(pass),
-                }
-            }
-        }
-        Ok(())
+        let is_first = side.cold.is_empty();
+        side.compile_us = if is_first { compile_us } else { side.compile_us.min(compile_us) };
+        add(&mut side.cold, &engine, &grammar, texts)?;
+        compiled.push((engine, grammar));
     }
+    for _ in 0..WARM_PASSES {
+        for (side, (engine, grammar)) in sides.iter_mut().zip(&compiled) {
+            add(&mut side.warm, engine, grammar, texts)?;
+        }
+    }
+    Ok(())
+}
 
+/// A pass over the texts; of each step the least time is kept.
+fn add(passes: &mut Vec<Pass>, engine: &Larkspur, grammar: &CompiledGrammar, texts: &[Vec<u32>]) -> Result<()> {
+    for (index, text) in texts.iter().enumerate() {
+        let pass = run(engine, grammar, text, PASS, |_, _| {})?;
+        match passes.get_mut(index) {
+            Some(known) => known.merge(pass),
+            None => passes.push(pass),
+        }
+    }
+    Ok(())
+}
+
+impl Side {
     /// Of all texts together: cold, warm.
     fn summaries(&self) -> [PassSummary; 2] {
         [&self.cold, &self.warm].map(|passes| {

@@ -3,6 +3,7 @@
 pub(crate) mod arena;
 pub(crate) mod exceptions;
 pub(crate) mod guards;
+mod ignored;
 mod late;
 mod past;
 pub(crate) mod rows;

@@ -157,19 +157,27 @@ impl Lexer {
         })
     }
 
-    /// The bytes of [`ASK`] before which what ends in the state cannot end in this grammar ([`Cfg::after`]), so that the step is
-    /// one inside lexemes, or none.
+    /// The bytes of [`ASK`] before which what ends in the state cannot end in this grammar ([`Cfg::after`]), or is ignored text
+    /// that goes on with them, so that the step is one inside lexemes, or none.
     ///
     /// [`Cfg::after`]: crate::cfg::Cfg::after
     fn settled_row(&self, id: LexStateId, row: &Row, quick: &[u32; 256]) -> ByteSet {
         let ends = self.states[id].ends;
         let mut settled = ByteSet::EMPTY;
-        if self.cfg.after.is_empty() || ends == NO_LEXEMES {
+        if ends == NO_LEXEMES {
             return settled;
         }
-        let after = self.lexeme_sets[ends].iter().map(|id| &self.cfg.after[id.index()]);
-        let after = after.fold(ByteSet::EMPTY, |all, after| all.union(after));
-        for byte in after.negate().iter().filter(|&byte| quick[usize::from(byte)] == ASK) {
+        let mut before = ByteSet::EMPTY;
+        if !self.cfg.after.is_empty() {
+            let after = self.lexeme_sets[ends].iter().map(|id| &self.cfg.after[id.index()]);
+            before = after.fold(ByteSet::EMPTY, |all, after| all.union(after)).negate();
+        }
+        if let [only] = *self.lexeme_sets[ends]
+            && self.cfg.lexemes[only].ignored_by.is_some()
+        {
+            before = before.union(&row.ignored_goes_on);
+        }
+        for byte in before.iter().filter(|&byte| quick[usize::from(byte)] == ASK) {
             let next = row.next[usize::from(byte)];
             let state = &self.states[next];
             let is_inside = state.kind == StateKind::Inside && !state.may_be_stuck && !state.is_late;

@@ -131,6 +131,8 @@ pub(crate) struct Lexer {
     pub(super) late: Vec<Option<bool>>,
     /// Texts that late lexemes leave out wherever they stand: see [`Lexer::left_out`].
     pub(super) left_out: FxHashMap<LexemeId, LeftOutTexts>,
+    /// [`Lexer::ignored_always_ends`], if that was asked.
+    pub(super) ignored_always_ends: Option<bool>,
 }
 
 /// Texts that a lexeme leaves out, sorted.
@@ -194,6 +196,7 @@ impl Lexer {
             clamped: FxHashMap::default(),
             late: Vec::new(),
             left_out: FxHashMap::default(),
+            ignored_always_ends: None,
         };
         lexer.lexeme_set(&[]);
         let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside, guard: Guard::NONE };
@@ -548,6 +551,7 @@ impl Lexer {
                     self.cfg.lexemes[lexeme].ignored_by.is_some() || self.cfg.has_follows && has_follow(lexeme)
                 }));
         let is_late = records && matched.iter().any(|&lexeme| self.is_known_late(lexeme));
+        let is_in_doubt = is_bound && !(is_mixed && self.ignored_always_ends());
         let ends_ignored = ends.iter().any(|&lexeme| self.cfg.lexemes[lexeme].ignored_by.is_some());
         let state = LexState {
             kind: key.kind,
@@ -558,7 +562,7 @@ impl Lexer {
             matched: self.lexeme_set(&matched),
             ends: self.lexeme_set(&ends),
             is_bound,
-            may_be_stuck: is_bound || is_asked && (self.cfg.has_behinds || self.cfg.has_traps),
+            may_be_stuck: is_in_doubt || is_asked && (self.cfg.has_behinds || self.cfg.has_traps),
             looks_ahead,
             competes,
             key: Arc::new(key),

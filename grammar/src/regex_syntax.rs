@@ -4,8 +4,9 @@
 //! What is not regular (back-references) or cannot be decided where it stands (a look-around that sees beyond a terminal,
 //! a lazy quantifier whose end is not clear) is an error at its place, never something else. The tables of Unicode come from the `regex-syntax` crate.
 //!
-//! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes), with `look` for all other assertions, `follow` for
-//! what they leave open at a lexeme's end, and `lazy` for lazy quantifiers of lexemes.
+//! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes), with `look` for all other assertions, `branches` for
+//! those that `look` does not decide, `follow` for what they leave open at a lexeme's end, and `lazy` for lazy quantifiers of
+//! lexemes.
 //!
 //! Anchors: a regex describes whole texts, so `^` and `$` at its edges say nothing; with [`RegexOptions::search`] they
 //! decide whether text may stand before and after; there they may stand anywhere.
@@ -14,6 +15,7 @@
 //! strings have lone surrogates, our texts do not.
 
 mod ast;
+mod branches;
 mod class;
 mod error;
 mod escape;

@@ -55,6 +55,7 @@ pub(super) enum LookFault {
     After,
     TooMany { limit: usize },
     TooManySteps { limit: usize },
+    TooManyWays { limit: usize },
     TooLarge,
 }
 
@@ -221,12 +222,13 @@ impl RegexError {
                 .help("say it with `&` and `~` of terminals: `A & ~B` is what matches A but not B"),
             RegexError::Look { fault } => match fault {
                 LookFault::Before => error("R023", "what this looks at may stand before what can be seen here".into()).help(
-                    "in a repetition, behind a look-ahead, and in the middle of a terminal it sees no further than to its start: \
-                     let something as long stand between, put it at the terminal's start, or say it with `&` and `~`",
+                    "this must be decided by the regex itself, whatever stands before it: let something as long stand before \
+                     the assertion, or write it where the start of a terminal may look behind",
                 ),
                 LookFault::After => error("R023", "what this looks at may stand after what can be seen here".into()).help(
-                    "in a look-behind, or in a pattern, it sees no further than to its end, in a repetition to the regex's end only \
-                     where it forbids short texts: let something follow that decides it, or say it with `&` and `~`",
+                    "this must be decided by the regex itself, or by the look-behind that it is in, whatever follows: let \
+                     something follow that decides it, or write it where the end of a terminal may look ahead; in repetitions, \
+                     JSON Schema's patterns may only forbid short texts: `(?:(?!END).)*END`",
                 ),
                 LookFault::TooMany { limit } => {
                     error("R023", format!("more than {limit} look-arounds and word boundaries in one regex"))
@@ -235,6 +237,10 @@ impl RegexError {
                 LookFault::TooManySteps { limit } => {
                     error("R023", format!("the alternatives around look-arounds take more than {limit} steps"))
                         .help("put alternatives that end alike into one group")
+                }
+                LookFault::TooManyWays { limit } => {
+                    error("R023", format!("look-around in this needs more than {limit} states to be decided"))
+                        .help("look for shorter texts, for fewer of them, or fewer times")
                 }
                 LookFault::TooLarge => error("R023", "what this looks for behind the terminal is too large".into())
                     .help("look for something shorter, or say it with `&` and `~`"),
@@ -495,11 +501,12 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "R023",
         "look-around out of sight",
-        "A repetition's body cannot see other times of itself, unless it only forbids short texts that come next, as in \
-         `(?:(?!END).)*END`, nor does a look-behind in the middle of a terminal see beyond its start. So what stands beside \
-         them there must decide them. What stands around a terminal counts at its edges. A pattern of a JSON Schema sees the \
-         whole string. Rust's regexes have none of them but the word boundaries.",
-        "start: /(a(?=b))+/",
+        "Look-around may see what stands around a terminal, and a pattern of a JSON Schema sees the whole string, but in repetitions \
+         it may only forbid short texts that come next, as in `(?:(?!END).)*END`. A look-ahead in a \
+         look-behind sees no further than to that one's end, and an operand of `&` and `~` not beyond itself: what stands there \
+         must decide it. Where it stands in repetitions, what it looks for must not be too long. Rust's regexes have none of \
+         them but the word boundaries.",
+        "start: /a+(?<=a(?=b))-/",
         "start: /(?!0)[0-9]+/",
     ),
     CodeInfo::new(

@@ -5,6 +5,7 @@
 //! of them as a deterministic automaton of `A` has states. Those that leave everything are decided. The others are
 //! lexemes only where what follows is in what they leave, which is [`Terminal::follow`](crate::Terminal::follow).
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -71,7 +72,10 @@ impl Automaton {
     pub fn new(set: &RegexSet, language: RegexId) -> Result<Self, LookFault> {
         let mut algebra = Algebra::new(EXPRESSIONS_MAX);
         let too_large = |_| LookFault::TooLarge;
-        let start = algebra.lower(set, language, &mut Lowered::default()).map_err(too_large)?;
+        let mut start = algebra.lower(set, language, &mut Lowered::default()).map_err(too_large)?;
+        if Self::is_everything(&mut algebra, start)? {
+            start = Expr::ALL;
+        }
         let mut states = vec![start];
         let mut ids: FxHashMap<Expr, usize> = FxHashMap::from_iter([(start, 0)]);
         let mut rows: Vec<Vec<Option<usize>>> = Vec::new();
@@ -85,7 +89,7 @@ impl Automaton {
                 if !algebra.is_non_empty(next, WORK_MAX).map_err(too_large)? {
                     continue;
                 }
-                if Self::is_all(&mut algebra, next)? {
+                if Self::is_everything(&mut algebra, next)? {
                     next = Expr::ALL;
                 }
                 let id = *ids.entry(next).or_insert_with(|| {
@@ -117,7 +121,75 @@ impl Automaton {
         Ok(Self { classes, next, accepting, all })
     }
 
-    fn is_all(algebra: &mut Algebra, expr: Expr) -> Result<bool, LookFault> {
+    /// One of rows by state and class, in which no state accepts.
+    pub fn of(classes: Vec<ByteSet>, next: Vec<Vec<Option<usize>>>) -> Self {
+        let none = vec![false; next.len()];
+        Self { classes, next, accepting: none.clone(), all: none }
+    }
+
+    /// The number of its states; 0 is the start.
+    pub fn states(&self) -> usize {
+        self.next.len()
+    }
+
+    /// The class of a byte.
+    pub fn class_of(&self, byte: u8) -> usize {
+        self.classes.iter().position(|class| class.contains(byte)).expect("all bytes are in one")
+    }
+
+    /// The state behind a byte of a class; [`None`] where nothing matches any more.
+    pub fn step(&self, state: usize, class: usize) -> Option<usize> {
+        self.next[state][class]
+    }
+
+    /// Whether the text that led to a state matches.
+    pub fn accepts(&self, state: usize) -> bool {
+        self.accepting[state]
+    }
+
+    /// Whether a longer text may match.
+    pub fn goes_on(&self, state: usize) -> bool {
+        self.next[state].iter().any(Option::is_some)
+    }
+
+    /// Whether every text matches from a state on.
+    pub fn is_all(&self, state: usize) -> bool {
+        self.all[state]
+    }
+
+    /// The states to which texts of the other automaton lead, and the number of all states if some lead to none.
+    pub fn led_to(&self, other: &Self) -> BTreeSet<usize> {
+        let pairs: BTreeSet<(usize, usize)> =
+            (0..=255).map(|byte| (self.class_of(byte), other.class_of(byte))).collect();
+        let mut seen: FxHashSet<(usize, usize)> = FxHashSet::from_iter([(0, 0)]);
+        let mut agenda = vec![(0, 0)];
+        while let Some((state, of_other)) = agenda.pop() {
+            for &(class, class_of_other) in &pairs {
+                let Some(of_other) = other.next[of_other][class_of_other] else { continue };
+                let state = if state < self.states() { self.next[state][class] } else { None };
+                let next = (state.unwrap_or(self.states()), of_other);
+                if seen.insert(next) {
+                    agenda.push(next);
+                }
+            }
+        }
+        seen.into_iter().filter(|&(_, of_other)| other.accepting[of_other]).map(|(state, _)| state).collect()
+    }
+
+    /// What a state leaves of the language.
+    pub fn left(&self, state: usize, set: &mut RegexSet) -> RegexId {
+        self.texts(state, self.accepting.clone(), set)
+    }
+
+    /// The texts that lead to one of these; to no state, if the number of all is one of them.
+    pub fn leading_to(&self, states: &BTreeSet<usize>, set: &mut RegexSet) -> RegexId {
+        let to_none = states.contains(&self.states());
+        let ends = (0..self.states()).map(|state| states.contains(&state) != to_none).collect();
+        let texts = self.texts(0, ends, set);
+        if to_none { set.not(texts) } else { texts }
+    }
+
+    fn is_everything(algebra: &mut Algebra, expr: Expr) -> Result<bool, LookFault> {
         if expr == Expr::ALL || !algebra.is_nullable(expr) {
             return Ok(expr == Expr::ALL);
         }
@@ -141,7 +213,7 @@ impl Automaton {
     }
 
     /// The texts that lead from a state to one of these.
-    fn texts(&self, start: usize, accepting: Vec<bool>, set: &mut RegexSet) -> RegexId {
+    pub fn texts(&self, start: usize, accepting: Vec<bool>, set: &mut RegexSet) -> RegexId {
         // Only where an accepting state can be reached.
         let reaches = self.reaching(accepting.clone());
         if !reaches[start] {
@@ -187,7 +259,7 @@ impl Automaton {
 
     /// Whether what goes on with a text leads to the state behind this byte again, the same from everywhere.
     pub fn returns_to(&self, byte: u8) -> bool {
-        let class = self.classes.iter().position(|class| class.contains(byte)).expect("all bytes are in one");
+        let class = self.class_of(byte);
         let mut behind = self.next.iter().filter_map(|row| row[class]);
         let Some(first) = behind.next() else { return false };
         if behind.any(|other| other != first) {
@@ -225,7 +297,7 @@ impl Automaton {
             } else {
                 set.and(&[rest, texts])
             };
-            let left = if state == 0 { allowed } else { self.texts(state, self.accepting.clone(), set) };
+            let left = if state == 0 { allowed } else { self.left(state, set) };
             ways.push((texts, Some(left)));
         }
         Ok(ways)
@@ -236,9 +308,7 @@ impl Automaton {
         let too_large = |_| LookFault::TooLarge;
         let mut algebra = Algebra::new(EXPRESSIONS_MAX);
         let start = algebra.lower(set, rest, &mut Lowered::default()).map_err(too_large)?;
-        let class_of =
-            |byte: u8| self.classes.iter().position(|class| class.contains(byte)).expect("all bytes are in one");
-        let class_of: Vec<usize> = (0..=255).map(class_of).collect();
+        let class_of: Vec<usize> = (0..=255).map(|byte| self.class_of(byte)).collect();
         let mut seen: FxHashSet<(Expr, usize)> = FxHashSet::from_iter([(start, 0)]);
         let mut agenda = vec![(start, 0)];
         let mut ends = vec![false; self.next.len()];

@@ -57,6 +57,11 @@ impl Way {
     pub fn plain(texts: RegexId) -> Self {
         Self { texts, behind: None, follow: None }
     }
+
+    /// Whether anything may stand around the texts.
+    pub fn is_plain(&self) -> bool {
+        self.behind.is_none() && self.follow.is_none()
+    }
 }
 
 /// How far a walk sees.
@@ -150,6 +155,34 @@ pub(super) fn lower(
 /// of what llguidance matches, and say nothing.
 pub(super) fn anchors_look(options: &RegexOptions) -> bool {
     options.dialect == Dialect::Python
+}
+
+/// The texts that an anchor for a start allows before it, `any` being all texts.
+pub(super) fn start_allowed(anchor: Anchor, any: RegexId, options: &RegexOptions, set: &mut RegexSet) -> RegexId {
+    let epsilon = set.epsilon();
+    if anchor == Anchor::TextStart {
+        return epsilon;
+    }
+    let line = set.class(CharClass::from_ranges(line_breaks(options).iter().copied()));
+    let line = set.concat(&[any, line]);
+    set.or(&[epsilon, line])
+}
+
+/// The texts that an anchor for an end allows, `any` being all texts, and how many characters it looks at.
+pub(super) fn end_allowed(anchor: Anchor, any: RegexId, options: &RegexOptions, set: &mut RegexSet) -> (RegexId, u64) {
+    let epsilon = set.epsilon();
+    match anchor {
+        Anchor::TextEndOrFinalNewline => {
+            let newline = set.literal(b"\n");
+            (set.or(&[epsilon, newline]), 2)
+        }
+        Anchor::LineEnd => {
+            let line = set.class(CharClass::from_ranges(line_breaks(options).iter().copied()));
+            let line = set.concat(&[line, any]);
+            (set.or(&[epsilon, line]), 1)
+        }
+        _ => (epsilon, 1),
+    }
 }
 
 fn span(node: &Ast) -> Range<usize> {
@@ -345,8 +378,8 @@ impl Walk<'_> {
             // Of what is no lexeme only the edges have these, where they say nothing.
             Ast::Anchor(..) if !self.options.search && !self.anchors_look => Ok(Asserted::Before(history)),
             Ast::Anchor(anchor, _) if anchor.is_start() => {
-                let text = self.before_start(*anchor, self.any);
-                let bytes = self.before_start(*anchor, self.all);
+                let text = start_allowed(*anchor, self.any, self.options, self.set);
+                let bytes = start_allowed(*anchor, self.all, self.options, self.set);
                 self.before(history, Before { text, bytes, reach: Some(1) }, view, node)
             }
             &Ast::Look { behind: true, negative, child, .. } => {
@@ -363,8 +396,8 @@ impl Walk<'_> {
                 self.before(history, Before { text, bytes, reach }, view, node)
             }
             Ast::Anchor(anchor, _) => {
-                let (end, reach) = self.after_end(*anchor, self.any);
-                let bytes = self.after_end(*anchor, self.all).0;
+                let (end, reach) = end_allowed(*anchor, self.any, self.options, self.set);
+                let bytes = end_allowed(*anchor, self.all, self.options, self.set).0;
                 let rest = self.rest(items, history, view)?;
                 let allowed = Allowed { text: end, bytes, reach: Some(reach), child: None };
                 self.after(history, allowed, rest, view, node).map(Asserted::Both)
@@ -551,34 +584,6 @@ impl Walk<'_> {
     /// How many characters what an assertion looks for may have, if no other assertion is in it.
     fn reach(&mut self, child: AstId) -> Option<u64> {
         if self.tree.infos[child].anchored { None } else { self.length(self.plain[child]).1 }
-    }
-
-    /// The texts that an anchor for a start allows before it, `any` being all texts.
-    fn before_start(&mut self, anchor: Anchor, any: RegexId) -> RegexId {
-        let epsilon = self.set.epsilon();
-        if anchor == Anchor::TextStart {
-            return epsilon;
-        }
-        let line = self.set.class(CharClass::from_ranges(line_breaks(self.options).iter().copied()));
-        let line = self.set.concat(&[any, line]);
-        self.set.or(&[epsilon, line])
-    }
-
-    /// The texts that an anchor for an end allows, `any` being all texts, and how many characters it looks at.
-    fn after_end(&mut self, anchor: Anchor, any: RegexId) -> (RegexId, u64) {
-        let epsilon = self.set.epsilon();
-        match anchor {
-            Anchor::TextEndOrFinalNewline => {
-                let newline = self.set.literal(b"\n");
-                (self.set.or(&[epsilon, newline]), 2)
-            }
-            Anchor::LineEnd => {
-                let line = self.set.class(CharClass::from_ranges(line_breaks(self.options).iter().copied()));
-                let line = self.set.concat(&[line, any]);
-                (self.set.or(&[epsilon, line]), 1)
-            }
-            _ => (epsilon, 1),
-        }
     }
 
     fn complement(&mut self, language: RegexId) -> RegexId {

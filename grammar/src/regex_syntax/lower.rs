@@ -8,12 +8,12 @@
 use std::ops::Range;
 
 use super::ast::{Anchor, Ast, AstId, Tree};
-use super::error::{LazyFault, RegexError, RegexLint, Report};
+use super::error::{LazyFault, LookFault, RegexError, RegexLint, Report};
 use super::follow::Automaton;
 use super::lazy::{Lazy, TREE_NODES_MAX};
 use super::look::Way;
 use super::undecided::Questions;
-use super::{Dialect, LexemeRegex, Looking, RegexOptions, look};
+use super::{Dialect, LexemeRegex, Looking, RegexOptions, branches, look};
 use crate::index::{Id, IndexVec};
 use crate::limits::Limits;
 use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
@@ -161,9 +161,8 @@ fn lexeme(mut ways: Vec<Way>, set: &mut RegexSet) -> LexemeRegex {
         let mut questions = Questions::new();
         ways.retain(|way| !questions.is_empty(set, way.texts));
     }
-    let is_plain = |way: &Way| way.behind.is_none() && way.follow.is_none();
-    let plain: Vec<RegexId> = ways.iter().filter(|way| is_plain(way)).map(|way| way.texts).collect();
-    let looking = ways.into_iter().filter(|way| !is_plain(way));
+    let plain: Vec<RegexId> = ways.iter().filter(|way| way.is_plain()).map(|way| way.texts).collect();
+    let looking = ways.into_iter().filter(|way| !way.is_plain());
     let looking = looking.map(|Way { texts, behind, follow }| Looking { texts, behind, follow }).collect();
     LexemeRegex { regex: set.or(&plain), tail: None, looking }
 }
@@ -284,11 +283,28 @@ fn walk(
     }
     match look::lower(tree, root, options, limits, set, &plain, follows) {
         Ok(ways) => Some(ways),
+        Err((error @ RegexError::Look { fault }, span)) if tries_branches(options, fault) => {
+            // What they are about is told by the first, as far as it goes.
+            let decidable = matches!(fault, LookFault::Before | LookFault::After);
+            let error = match branches::lower(tree, root, options, set, &plain, follows) {
+                Ok(ways) => return Some(ways),
+                Err(LookFault::TooManyWays { .. }) if !decidable => error,
+                Err(fault) => RegexError::Look { fault },
+            };
+            report.error(error, span);
+            None
+        }
         Err((error, span)) => {
             report.error(error, span);
             None
         }
     }
+}
+
+/// Whether what [`look`] does not decide is tried as branches. These are automata over bytes, which cannot be spelled as the
+/// contents of a JSON string, as regexes of JSON Schemas are.
+fn tries_branches(options: &RegexOptions, fault: LookFault) -> bool {
+    options.dialect != Dialect::Ecma && !options.search && !matches!(fault, LookFault::TooMany { .. })
 }
 
 /// The anchors that something else than anchors separates from the edge that they are about.

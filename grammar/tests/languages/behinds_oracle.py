@@ -39,13 +39,15 @@ def pattern():
     alternatives = [alternative() for _ in range(random.choice([1, 1, 1, 2]))]
     if random.random() < 0.2:
         return random.choice(["-?", "a?"]) + "(?:" + "|".join(alternatives) + ")"
+    if random.random() < 0.3:
+        return "(?:" + "|".join(alternatives) + ")" + random.choice(["+", "*", "{2}", "+a", "*-"])
     return "|".join(alternatives)
 
 
 def main():
     random.seed(5)
     lines = set()
-    while len(lines) < 300:
+    while len(lines) < 400:
         regex = pattern()
         flags = random.choice(["", "m"])
         if not re.search(r"\^|\\[AbBZ]|\$|\(\?<?[=!]", regex):

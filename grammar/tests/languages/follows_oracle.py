@@ -23,7 +23,7 @@ def piece(depth=0):
         return random.choice(["\\b", "\\B"])
     if kind < 0.5 and depth < 2:
         ways = "|".join(sequence(depth + 1) for _ in range(random.randrange(1, 3)))
-        return f"(?:{ways})" + random.choice(["", "", "?"])
+        return f"(?:{ways})" + random.choice(["", "", "?", "+", "*", "{2}"])
     return random.choice(ATOMS) + random.choice(SUFFIXES)
 
 
@@ -34,7 +34,7 @@ def sequence(depth=0):
 def main():
     random.seed(3)
     lines = set()
-    while len(lines) < 300:
+    while len(lines) < 600:
         pattern = sequence()
         if "(?" not in pattern.replace("(?:", "") and "\\" not in pattern:
             continue

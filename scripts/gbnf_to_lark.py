@@ -34,7 +34,7 @@ class Parser:
 
     def __init__(self, text):
         self.text = text
-        self.at = 0
+        self.at = 1 if text.startswith("\ufeff") else 0  # some editors write a byte order mark
         self.comments = []  # (start, end)
         self.references = []  # (name, at)
         self.definitions = []

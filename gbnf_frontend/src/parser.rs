@@ -38,7 +38,9 @@ impl Open {
 pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) -> Ast {
     let (text, begin) = (&text[..body.end as usize], body.start as usize);
     let (nodes, comments) = (IndexVec::new(), Vec::new());
-    let mut parser = Parser { text, at: begin, begin, source: body.source, limits, sink, nodes, comments };
+    // Some editors write a byte order mark.
+    let at = begin + if text[begin..].starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut parser = Parser { text, at, begin, source: body.source, limits, sink, nodes, comments };
     let mut definitions = Vec::new();
     loop {
         parser.space(true);

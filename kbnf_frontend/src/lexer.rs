@@ -76,7 +76,10 @@ struct Lexer<'a, 's> {
 
 /// Reads a part of a text, which ends with it. After a mistake it goes on with what follows.
 pub(crate) fn lex(text: &str, body: Span, sink: &mut Sink) -> Vec<Lexeme> {
-    let mut lexer = Lexer { text, at: body.start as usize, source: body.source, sink };
+    let begin = body.start as usize;
+    // Some editors write a byte order mark.
+    let at = begin + if text[begin..].starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut lexer = Lexer { text, at, source: body.source, sink };
     let mut lexemes = Vec::new();
     while lexer.space() && !lexer.sink.is_full() {
         let start = lexer.at;

@@ -47,6 +47,20 @@ fn kinds_by_name() {
 }
 
 #[test]
+fn byte_order_marks_are_skipped() {
+    let grammars = [
+        Source::lark("\u{feff}start: \"a\""),
+        Source::gbnf("\u{feff}root ::= \"a\""),
+        Source::kbnf("\u{feff}start ::= 'a';"),
+        Source::json_schema("\u{feff}{\"enum\": [1]}"),
+    ];
+    for (source, text) in grammars.iter().zip(["a", "a", "a", "1"]) {
+        assert_eq!(accepts(source, text), Ok(true), "{source:?}");
+        assert_eq!(accepts(source, "\u{feff}"), Err(0), "{source:?}");
+    }
+}
+
+#[test]
 fn regexes_are_whole_texts_in_exact_mode() {
     let source = Source::regex("(ab)*|x+y");
     assert_eq!(accepts(&source, ""), Ok(true));

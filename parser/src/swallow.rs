@@ -22,6 +22,9 @@ const SETS_MAX: usize = 32;
 /// Lexer states searched from each set.
 const STATES_MAX: usize = 32;
 
+/// Bytes of sets made for that; thousands of rules that may all begin in one place make sets of megabytes.
+const BYTES_MAX: usize = 4 << 20;
+
 /// Lexemes that may follow, looked at one by one.
 const LEXEMES_MAX: usize = 64;
 
@@ -50,6 +53,8 @@ struct Search<'a> {
     queue: VecDeque<SetId>,
     seen: FxHashSet<SetId>,
     reported: FxHashMap<LexemeId, Diagnostic>,
+    /// Bytes of sets at which the search ends.
+    bytes_max: usize,
     /// Whether something was left out.
     is_cut: bool,
     can_finish: bool,
@@ -71,6 +76,7 @@ pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> 
     let start = machine.start()?;
     let Some(thread) = Machine::single(start) else { return Ok(Vec::new()) };
     let mut search = Search {
+        bytes_max: machine.sets.bytes() + BYTES_MAX,
         machine,
         queue: VecDeque::from([thread.set]),
         seen: FxHashSet::from_iter([thread.set]),
@@ -125,6 +131,11 @@ impl Search<'_> {
 
     /// What follows if lexemes end in a state.
     fn state(&mut self, set: SetId, reached: &[Reached], at: usize) -> Result<(), Fault> {
+        if self.machine.sets.bytes() > self.bytes_max {
+            self.is_cut = true;
+            self.queue.clear();
+            return Ok(());
+        }
         let lex = reached[at].lex;
         let state = self.machine.lexer.state(lex);
         let (ends, is_lazy) = (state.ends, state.kind == StateKind::LazyEnd);

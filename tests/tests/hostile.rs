@@ -479,6 +479,23 @@ fn nested_repetition_of_optional_rules() {
     }
 }
 
+/// Sets of megabytes, of which the search for lexemes that swallow others once made hundreds.
+#[test]
+fn optional_rules_that_call_each_other() {
+    const RULES: usize = 10_000;
+    let rules = lines(RULES, |i| {
+        let (one, other) = (i * 7_919 % RULES, (i * i + 3) % RULES);
+        format!("r{i}: [r{one}] [r{other}] \"x{i};\"\n")
+    });
+    for mode in MODES {
+        let mut matcher = matcher(&format!("start: r1\n{rules}"), mode);
+        assert_eq!(mask(&mut matcher), "x");
+        // The one that the text starts with, or one inside of it.
+        consume(&mut matcher, "x1;");
+        assert_eq!(mask(&mut matcher), "x$");
+    }
+}
+
 #[test]
 fn circles_of_rules() {
     let circles = [

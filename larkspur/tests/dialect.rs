@@ -42,7 +42,7 @@ fn blocks(page: &str) -> (usize, usize) {
 
 #[test]
 fn blocks_of_the_reference() {
-    let (good, bad) = blocks("lark-dialect.md");
+    let (good, bad) = blocks("lark.md");
     assert!(good > 20 && bad > 10, "{good} good and {bad} bad blocks");
 }
 

@@ -37,29 +37,35 @@ impl Lexer {
         for id in cfg.lexemes.ids() {
             begins.push(self.after(id, self.whole(id))?.0);
         }
+        // Whether what else there is begins otherwise.
+        let lets_all_begin = |goes_on: &ByteSet| {
+            cfg.lexemes.iter_enumerated().filter(|(_, lexeme)| lexeme.ignored_by.is_none()).all(|(id, lexeme)| {
+                let own = &begins[id.0 as usize];
+                let others = own.intersect(&goes_on.negate());
+                if lexeme.recorded { others == *own } else { others != ByteSet::EMPTY }
+            })
+        };
         for (grammar, ignored) in cfg.ignored.iter_enumerated() {
-            let is_once = cfg.ignore_once[grammar];
-            let mut ends: Vec<LexemeId> = Vec::new();
+            // What ignored text that ends begins with, which can follow other ignored text.
+            let mut ending = ByteSet::EMPTY;
             let mut left: Vec<(LexemeId, ByteSet)> = Vec::new();
             for &id in ignored {
                 let Some(goes_on) = self.bytes_that_go_on(id)? else { return Ok(false) };
-                left.push((id, goes_on));
+                match lets_all_begin(&goes_on) {
+                    true => ending = ending.union(&begins[id.0 as usize]),
+                    false => left.push((id, goes_on)),
+                }
             }
-            // What others are there begins otherwise, or ignored text does that ends.
-            let lets_all_begin = |goes_on: &ByteSet| {
-                cfg.lexemes.iter_enumerated().filter(|(_, lexeme)| lexeme.ignored_by.is_none()).all(|(id, lexeme)| {
-                    let own = &begins[id.0 as usize];
-                    let others = own.intersect(&goes_on.negate());
-                    if lexeme.recorded { others == *own } else { others != ByteSet::EMPTY }
-                })
-            };
+            if cfg.ignore_once[grammar] && !left.is_empty() {
+                return Ok(false);
+            }
             while !left.is_empty() {
                 let before = left.len();
                 left.retain(|(id, goes_on)| {
-                    let another =
-                        |end: &LexemeId| begins[end.0 as usize].intersect(&goes_on.negate()) != ByteSet::EMPTY;
-                    let does_end = lets_all_begin(goes_on) || !is_once && ends.iter().any(another);
-                    ends.extend(does_end.then_some(*id));
+                    let does_end = ending.intersect(&goes_on.negate()) != ByteSet::EMPTY;
+                    if does_end {
+                        ending = ending.union(&begins[id.0 as usize]);
+                    }
                     !does_end
                 });
                 if left.len() == before {

@@ -21,6 +21,7 @@ pub struct Machine {
 #[derive(Clone, Debug, Serialize)]
 pub struct Versions {
     pub larkspur: String,
+    /// What was built, which the checkout need not be any more.
     pub commit: String,
     pub llguidance: String,
     pub toktrie: String,
@@ -106,14 +107,9 @@ impl Versions {
             let line = entry.and_then(|entry| entry.lines().find(|line| line.starts_with("version = ")));
             line.map_or("?", |line| line["version = ".len()..].trim_matches('"')).to_owned()
         };
-        let dirty = !command("git", &["status", "--porcelain", "--untracked-files=no"]).is_empty();
-        let mut commit = command("git", &["rev-parse", "--short=12", "HEAD"]);
-        if dirty {
-            commit.push_str(" with changes");
-        }
         Self {
             larkspur: env!("CARGO_PKG_VERSION").to_owned(),
-            commit,
+            commit: env!("LARKSPUR_COMMIT").to_owned(),
             llguidance: version("llguidance"),
             toktrie: version("toktrie"),
             tiktoken_rs: version("tiktoken-rs"),

@@ -1,6 +1,6 @@
 //! GBNF text to [`Ast`]. After a mistake it goes on with what follows, so that all mistakes show in one run.
 
-use larkspur_grammar::{CharClass, IndexVec, Limits, SourceId, Span, index::Id};
+use larkspur_grammar::{CharClass, IndexVec, Limits, SourceId, Span, behind_bom, index::Id};
 
 use crate::ast::{Ast, Definition, Node, NodeId, NodeKind};
 use crate::characters::character;
@@ -38,8 +38,7 @@ impl Open {
 pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) -> Ast {
     let (text, begin) = (&text[..body.end as usize], body.start as usize);
     let (nodes, comments) = (IndexVec::new(), Vec::new());
-    // Some editors write a byte order mark.
-    let at = begin + if text[begin..].starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let at = begin + behind_bom(&text[begin..]);
     let mut parser = Parser { text, at, begin, source: body.source, limits, sink, nodes, comments };
     let mut definitions = Vec::new();
     loop {

@@ -15,7 +15,7 @@ use crate::define_id;
 use crate::diagnostic::Diagnostic;
 use crate::index::IndexVec;
 use crate::limits::Limits;
-use crate::span::{SourceId, Span};
+use crate::span::{SourceId, Span, behind_bom};
 use crate::text_map::TextMap;
 
 pub use error::CODES;
@@ -89,7 +89,7 @@ pub fn parse_json_prefix(
 ///
 /// Errors: as [`parse_json_prefix`], and for what follows the value.
 pub fn parse_json(source: SourceId, text: &str, limits: &Limits) -> Result<JsonDocument, Vec<Diagnostic>> {
-    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let start = behind_bom(text);
     reader::read(source, text, start, limits, true).map(|(document, _)| document)
 }
 

@@ -38,5 +38,5 @@ pub use link::{LinkedGrammar, link};
 pub use param::{Condition, ConditionId, ParamExpr, ParamRange};
 pub use regex::{ByteSet, CharClass, Imported, RegexId, RegexNode, RegexSet};
 pub use regex_syntax::{Dialect, LazyTail, LexemeRegex, RegexOptions, parse_lexeme, parse_regex};
-pub use span::{Source, SourceId, SourceMap, Span};
+pub use span::{Source, SourceId, SourceMap, Span, behind_bom};
 pub use text_map::TextMap;

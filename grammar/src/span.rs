@@ -31,6 +31,12 @@ impl Span {
     }
 }
 
+/// Where a text begins behind the byte order mark that some editors write.
+pub fn behind_bom(text: &str) -> usize {
+    const BOM: char = '\u{feff}';
+    if text.starts_with(BOM) { BOM.len_utf8() } else { 0 }
+}
+
 /// A source text and the name it is shown under.
 #[derive(Clone, Debug)]
 pub struct Source {

@@ -1,7 +1,7 @@
 //! KBNF text to lexemes, one pass. Blanks and comments are dropped; a string is one lexeme, decoded later.
 
 use larkspur_grammar::diagnostic::did_you_mean;
-use larkspur_grammar::{SourceId, Span};
+use larkspur_grammar::{SourceId, Span, behind_bom};
 
 use crate::ast::PatternKind;
 use crate::error::{Mistake, Sink};
@@ -77,8 +77,7 @@ struct Lexer<'a, 's> {
 /// Reads a part of a text, which ends with it. After a mistake it goes on with what follows.
 pub(crate) fn lex(text: &str, body: Span, sink: &mut Sink) -> Vec<Lexeme> {
     let begin = body.start as usize;
-    // Some editors write a byte order mark.
-    let at = begin + if text[begin..].starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let at = begin + behind_bom(&text[begin..]);
     let mut lexer = Lexer { text, at, source: body.source, sink };
     let mut lexemes = Vec::new();
     while lexer.space() && !lexer.sink.is_full() {

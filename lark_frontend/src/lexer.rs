@@ -4,7 +4,7 @@
 //! A JSON value behind `%json`, `%regex`, `%llguidance` and `%larkspur` is one lexeme, read here so that its end is known.
 
 use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
-use larkspur_grammar::{Limits, SourceId, Span};
+use larkspur_grammar::{Limits, SourceId, Span, behind_bom};
 
 use crate::error::{Mistake, Sink, near};
 
@@ -254,7 +254,7 @@ pub(crate) fn lex(
         text,
         bytes: text.as_bytes(),
         source,
-        at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
+        at: behind_bom(text),
         rust: llguidance_face,
         out: Lexed {
             lexemes: Vec::new(),

@@ -46,8 +46,8 @@ enum Edge {
     Text(usize),
     /// What follows must be one of this automaton's texts.
     Ahead(usize),
-    /// What stands before must be one of this automaton's texts.
-    Behind(usize),
+    /// What stands before must be one of this automaton's texts or, with `true`, must be none.
+    Behind(usize, bool),
 }
 
 /// A branch's conditions on what stands around the text.
@@ -182,9 +182,16 @@ impl Graph {
         self.edge(from, Edge::Ahead(automaton))
     }
 
-    /// What stands before a place is one of `allowed`, a language of any bytes; before the text `any` may stand.
-    fn behind(&mut self, from: usize, allowed: RegexId, any: RegexId, set: &RegexSet) -> Result<usize, TooMany> {
-        let automaton = self.automaton(allowed, set)?;
+    /// What stands before a place is (with `negative`, is not) one of `found`, a language of any bytes; before the text `any`
+    /// may stand.
+    fn behind(
+        &mut self,
+        from: usize,
+        (found, negative): (RegexId, bool),
+        any: RegexId,
+        set: &RegexSet,
+    ) -> Result<usize, TooMany> {
+        let automaton = self.automaton(found, set)?;
         if !self.looks_behind.contains_key(&automaton) {
             let any = self.automaton(any, set)?;
             let starts = self.automata[automaton].led_to(&self.automata[any]);
@@ -193,7 +200,7 @@ impl Graph {
             }
             self.looks_behind.insert(automaton, starts.into_iter().collect());
         }
-        self.edge(from, Edge::Behind(automaton))
+        self.edge(from, Edge::Behind(automaton, negative))
     }
 
     /// The end of a part that is any of several.
@@ -385,11 +392,12 @@ impl<'a> Reading<'a> {
                     wants.add_ahead(at, 0);
                 }
             }
-            Edge::Behind(at) => {
+            Edge::Behind(at, negative) => {
                 let automaton = &self.graph.automata[at];
                 let mut pasts = self.graph.looks_behind.keys().zip(&state.pasts);
                 let (_, past) = pasts.find(|(other, _)| **other == at).expect("it looks behind");
-                let holds = |&state: &usize| state < automaton.states() && automaton.accepts(state);
+                let is_found = |state| state < automaton.states() && automaton.accepts(state);
+                let holds = |&state: &usize| is_found(state) != negative;
                 let allowed = past.iter().enumerate().filter(|(_, state)| holds(state));
                 let allowed = allowed.fold(0, |all, (bit, _)| all | 1 << bit);
                 let is_any = past.iter().all(holds);
@@ -634,8 +642,7 @@ impl Reader<'_, '_> {
 
     /// What stands before is (with `negative`, is not) one of `found`.
     fn behind(&mut self, from: usize, found: RegexId, negative: bool) -> Result<usize, LookFault> {
-        let allowed = if negative { self.source.set.not(found) } else { found };
-        Ok(self.graph.behind(from, allowed, self.before, self.source.set)?)
+        Ok(self.graph.behind(from, (found, negative), self.before, self.source.set)?)
     }
 
     /// The same of what follows.

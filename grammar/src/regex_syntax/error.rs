@@ -239,7 +239,7 @@ impl RegexError {
                         .help("put alternatives that end alike into one group")
                 }
                 LookFault::TooManyWays { limit } => {
-                    error("R023", format!("look-around in this needs more than {limit} states to be decided"))
+                    error("R023", format!("look-around in this needs more than {limit} states, or too many branches, to be decided"))
                         .help("look for shorter texts, for fewer of them, or fewer times")
                 }
                 LookFault::TooLarge => error("R023", "what this looks for behind the terminal is too large".into())

@@ -77,7 +77,8 @@ impl Automaton {
             start = Expr::ALL;
         }
         let mut states = vec![start];
-        let mut ids: FxHashMap<Expr, usize> = FxHashMap::from_iter([(start, 0)]);
+        // Which state each derivative is; `None` where nothing matches any more.
+        let mut ids: FxHashMap<Expr, Option<usize>> = FxHashMap::from_iter([(start, Some(0))]);
         let mut rows: Vec<Vec<Option<usize>>> = Vec::new();
         let mut at = 0;
         while let Some(&state) = states.get(at) {
@@ -85,18 +86,24 @@ impl Automaton {
             let mut row = vec![None; 256];
             for class in algebra.first_classes(state, WORK_MAX).map_err(too_large)? {
                 let byte = class.iter().next().expect("classes are not empty");
-                let mut next = algebra.derivative(state, byte, WORK_MAX).map_err(too_large)?;
-                if !algebra.is_non_empty(next, WORK_MAX).map_err(too_large)? {
-                    continue;
-                }
-                if Self::is_everything(&mut algebra, next)? {
-                    next = Expr::ALL;
-                }
-                let id = *ids.entry(next).or_insert_with(|| {
-                    states.push(next);
-                    states.len() - 1
-                });
-                class.iter().for_each(|byte| row[usize::from(byte)] = Some(id));
+                let next = algebra.derivative(state, byte, WORK_MAX).map_err(too_large)?;
+                let id = match ids.get(&next) {
+                    Some(&known) => known,
+                    None => {
+                        let id = if !algebra.is_non_empty(next, WORK_MAX).map_err(too_large)? {
+                            None
+                        } else {
+                            let state = if Self::is_everything(&mut algebra, next)? { Expr::ALL } else { next };
+                            *ids.entry(state).or_insert_with(|| {
+                                states.push(state);
+                                Some(states.len() - 1)
+                            })
+                        };
+                        ids.insert(next, id);
+                        id
+                    }
+                };
+                class.iter().for_each(|byte| row[usize::from(byte)] = id);
             }
             if states.len() > STATES_MAX {
                 return Err(LookFault::TooLarge);

@@ -9,6 +9,7 @@ mod captures;
 mod cfg;
 mod codes;
 mod compile;
+mod counting_sort;
 mod dump;
 mod eager;
 mod earley;

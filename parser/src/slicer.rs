@@ -16,6 +16,7 @@ use larkspur_grammar::{CharClass, Diagnostic, LexerMode, Limits, RegexId, RegexN
 use larkspur_toktrie::{ROOT, TokenId, TokenTrie, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::counting_sort::by_key;
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::states::{DEAD, LexState, LexStateId, Lexer, StateKind};
@@ -60,8 +61,8 @@ pub(crate) struct Slicer {
     pub roots: Arc<[PieceNode]>,
     /// The numbers of the tries' roots.
     root_of: Vec<PieceNode>,
-    /// All nodes by the byte that enters them.
-    by_byte: OnceLock<ByByte>,
+    /// All nodes by the byte that enters them, of each byte ascending, and where those of each byte begin.
+    by_byte: OnceLock<(Box<[PieceNode]>, [u32; 257])>,
     /// Words of a mask.
     pub words_len: usize,
 }
@@ -69,15 +70,6 @@ pub(crate) struct Slicer {
 /// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rests. Their nodes are
 /// numbered one trie after the other.
 pub(crate) type PieceNode = u32;
-
-/// Nodes by the byte that enters them.
-#[derive(Debug)]
-struct ByByte {
-    /// Of each byte ascending.
-    nodes: Box<[PieceNode]>,
-    /// Where those of each byte begin, and the end.
-    starts: [u32; 257],
-}
 
 /// A slice, its automaton, and the tokens that belong to it.
 #[derive(Debug)]
@@ -161,12 +153,12 @@ impl Slicer {
     }
 
     /// The tries that the vocabulary is sorted into.
-    pub fn tries(&self) -> impl Iterator<Item = &TokenTrie> {
+    pub fn tries(&self) -> impl Iterator<Item = &TokenTrie> + Clone {
         self.slices.iter().map(|slice| &slice.trie).chain(&self.rests)
     }
 
     /// The same with the numbers of their roots.
-    pub fn rooted_tries(&self) -> impl Iterator<Item = (&TokenTrie, PieceNode)> {
+    pub fn rooted_tries(&self) -> impl Iterator<Item = (&TokenTrie, PieceNode)> + Clone {
         self.tries().zip(self.root_of.iter().copied())
     }
 
@@ -177,12 +169,12 @@ impl Slicer {
 
     /// The nodes that a byte enters, ascending. Cost: one walk over all tries, the first time.
     pub fn entered_by(&self, byte: u8) -> &[PieceNode] {
-        let ByByte { nodes, starts } = self.by_byte.get_or_init(|| self.make_by_byte());
+        let (nodes, starts) = self.by_byte.get_or_init(|| by_key(self.entered()));
         &nodes[starts[usize::from(byte)] as usize..starts[usize::from(byte) + 1] as usize]
     }
 
     /// All nodes with the bytes that enter them. No byte enters the roots.
-    fn entered(&self) -> impl Iterator<Item = (u8, PieceNode)> {
+    fn entered(&self) -> impl Iterator<Item = (u8, PieceNode)> + Clone {
         let below_root = |(trie, root): (_, PieceNode)| {
             let bytes: &[u8] = TokenTrie::bytes(trie);
             (root + 1..).zip(&bytes[1..]).map(|(node, &byte)| (byte, node))
@@ -190,22 +182,11 @@ impl Slicer {
         self.rooted_tries().flat_map(below_root)
     }
 
-    fn make_by_byte(&self) -> ByByte {
-        let mut starts = [0u32; 257];
-        for (byte, _) in self.entered() {
-            starts[usize::from(byte) + 1] += 1;
-        }
-        for byte in 0..256 {
-            starts[byte + 1] += starts[byte];
-        }
-        let mut nodes = vec![0; starts[256] as usize].into_boxed_slice();
-        let mut next = starts;
-        for (byte, node) in self.entered() {
-            let at = &mut next[usize::from(byte)];
-            nodes[*at as usize] = node;
-            *at += 1;
-        }
-        ByByte { nodes, starts }
+    /// The tokens at a node and below it.
+    pub fn tokens_from(&self, node: PieceNode) -> impl Iterator<Item = TokenId> {
+        let (trie, root) = self.trie_of(node);
+        let nodes = node - root..trie.subtree_ends()[(node - root) as usize];
+        nodes.filter_map(|node| trie.token(node))
     }
 
     /// Which of the tries a node is in.

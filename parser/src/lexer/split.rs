@@ -55,11 +55,6 @@ impl Lexer {
         self.mode() == LexerMode::Exact && !state.ends_ignored && !state.competes && !state.looks_ahead
     }
 
-    /// Whether a lexeme ends at its first match.
-    pub fn is_lazy(&self, lexeme: LexemeId) -> bool {
-        self.cfg.lexemes[lexeme].lazy
-    }
-
     /// How a lexeme is recognised.
     pub fn pattern(&self, lexeme: LexemeId) -> &Pattern {
         &self.cfg.lexemes[lexeme].pattern

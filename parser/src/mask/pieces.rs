@@ -5,6 +5,7 @@ use std::sync::Arc;
 use larkspur_grammar::define_id;
 use larkspur_toktrie::ROOT;
 
+use crate::counting_sort::by_key;
 use crate::slicer::{PieceNode, Slicer};
 
 define_id! {
@@ -29,27 +30,16 @@ pub(super) struct Piece {
 impl Piece {
     pub fn new(nodes: Arc<[PieceNode]>, slicer: &Slicer) -> Self {
         let mut bytes: Vec<u8> = Vec::with_capacity(nodes.len());
-        let mut starts = [0u32; 257];
         let (mut trie, mut root) = slicer.trie_of(nodes.first().copied().unwrap_or(0));
         for &node in &*nodes {
             if (node - root) as usize >= trie.len() {
                 (trie, root) = slicer.trie_of(node);
             }
-            let byte = trie.bytes()[(node - root) as usize];
-            bytes.push(byte);
-            starts[usize::from(byte) + 1] += 1;
+            bytes.push(trie.bytes()[(node - root) as usize]);
         }
-        for byte in 0..256 {
-            starts[byte + 1] += starts[byte];
-        }
+        let (by_byte, starts) = by_key(bytes.into_iter().zip(nodes.iter().copied()));
         let met = (0..=255u8).filter(|&byte| starts[usize::from(byte)] < starts[usize::from(byte) + 1]);
         let ends = met.map(|byte| (byte, starts[usize::from(byte) + 1])).collect();
-        let mut by_byte: Box<[PieceNode]> = vec![0; nodes.len()].into();
-        for (&node, byte) in nodes.iter().zip(bytes) {
-            let at = &mut starts[usize::from(byte)];
-            by_byte[*at as usize] = node;
-            *at += 1;
-        }
         Self { nodes, by_byte, ends }
     }
 

@@ -280,15 +280,12 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<TermId, Fault> {
+        if piece == ALL
+            && let Some(term) = self.of_runs(slicer, (entry, is_fresh), lexer, work)?
+        {
+            return Ok(self.push(term));
+        }
         let single = lexer.single(entry, is_fresh)?;
-        if piece != ALL || self.of_wholes.contains_key(&(piece, single)) {
-            return self.of_whole(slicer, (piece, single), lexer, work);
-        }
-        if let Some(term) = self.of_runs(slicer, (entry, is_fresh), lexer, work)? {
-            let id = self.push(term);
-            self.of_wholes.insert((piece, single), id);
-            return Ok(id);
-        }
         let before = work.visited();
         let id = self.of_whole(slicer, (piece, single), lexer, work)?;
         self.note_runs(slicer, entry, work.visited() - before, lexer);
@@ -363,13 +360,7 @@ impl Terms {
         let mut draft = Draft::default();
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         work.visit(draft.visited)?;
-        let many = match gather(slicer, &std::mem::take(&mut draft.tokens), view.slices, view.parts) {
-            Tokens::Few(tokens) => {
-                draft.tokens = tokens.into();
-                Vec::new()
-            }
-            Tokens::Many(words) => vec![words],
-        };
+        let many = taken(slicer, view.slices, view.parts).into_iter().collect();
         Ok(self.merge(slicer, draft, many, known))
     }
 
@@ -389,15 +380,11 @@ impl Terms {
         }
         draft.stuck.sort_unstable();
         draft.stuck.dedup();
-        let inside = match many.pop() {
-            None => gather(slicer, &draft.tokens, &[], &[]),
-            Some(mut words) => {
-                many.iter().for_each(|other| mask::or_assign(&mut words, other));
-                draft.tokens.iter().for_each(|&token| mask::allow(&mut words, token));
-                Tokens::Many(words)
-            }
-        };
-        self.finish(slicer, inside, draft)
+        let taken = many.pop().map(|mut words| {
+            many.iter().for_each(|other| mask::or_assign(&mut words, other));
+            words
+        });
+        self.finish(slicer, taken, draft)
     }
 
     /// A term, and whether it takes a long walk to make it.
@@ -418,12 +405,13 @@ impl Terms {
         let mut draft = Draft::default();
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         work.visit(draft.visited)?;
-        let inside = gather(slicer, &draft.tokens, view.slices, view.parts);
         let is_wide = draft.visited >= WIDE;
-        Ok((self.finish(slicer, inside, draft), is_wide))
+        Ok((self.finish(slicer, taken(slicer, view.slices, view.parts), draft), is_wide))
     }
 
-    fn finish(&mut self, slicer: &Slicer, inside: Tokens, draft: Draft) -> Term {
+    /// The term of what was found and the tokens that were taken without a look at each.
+    fn finish(&mut self, slicer: &Slicer, taken: Option<Box<[u32]>>, draft: Draft) -> Term {
+        let inside = gather(slicer, &draft.tokens, taken);
         let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece_of(slicer, nodes))).collect();
         let mut late = draft.late;
         late.sort_unstable();
@@ -636,12 +624,11 @@ fn are_few(tokens: &[TokenId], slicer: &Slicer) -> bool {
     tokens.len() * WORDS_PER_TOKEN <= slicer.words_len
 }
 
-fn gather(slicer: &Slicer, tokens: &[TokenId], slices: &[usize], parts: &[(usize, Decided)]) -> Tokens {
+/// The tokens of slices and of parts of slices; `None` if there are none of either.
+fn taken(slicer: &Slicer, slices: &[usize], parts: &[(usize, Decided)]) -> Option<Box<[u32]>> {
     let has_parts = parts.iter().any(|(_, decided)| decided.taken != 0);
-    if slices.is_empty() && !has_parts && are_few(tokens, slicer) {
-        return Tokens::Few(tokens.into());
-    }
     let mut words: Box<[u32]> = match slices {
+        [] if !has_parts => return None,
         [] => vec![0; slicer.words_len].into(),
         [first, ..] => slicer.slices[*first].mask.clone().into(),
     };
@@ -651,6 +638,15 @@ fn gather(slicer: &Slicer, tokens: &[TokenId], slices: &[usize], parts: &[(usize
     for &(slice, decided) in parts {
         slicer.slices[slice].parts.iter().for_each(|parts| parts.allow(decided.taken, &mut words));
     }
+    Some(words)
+}
+
+/// Tokens and those that were taken.
+fn gather(slicer: &Slicer, tokens: &[TokenId], taken: Option<Box<[u32]>>) -> Tokens {
+    if taken.is_none() && are_few(tokens, slicer) {
+        return Tokens::Few(tokens.into());
+    }
+    let mut words = taken.unwrap_or_else(|| vec![0; slicer.words_len].into());
     tokens.iter().for_each(|&token| mask::allow(&mut words, token));
     Tokens::Many(words)
 }

@@ -4,6 +4,7 @@
 use larkspur_toktrie::{NO_TOKEN, TokenId, mask};
 use rustc_hash::FxHashMap;
 
+use crate::counting_sort::by_key;
 use crate::error::Fault;
 use crate::lexer::arena::Expr;
 use crate::lexer::states::Lexer;
@@ -27,10 +28,10 @@ pub(super) struct UnitMap {
     before: Box<[u8]>,
     /// Tokens that are units, the last one perhaps not to its end, by how many.
     tokens: Box<[TokenId]>,
-    /// Where those of more units than this begin.
+    /// Where those of so many units end.
     ends: [u32; 256],
-    /// The tokens of at most so many units.
-    checkpoints: Vec<(u8, Box<[u32]>)>,
+    /// The tokens of at most so many units as [`CHECKPOINTS`] has.
+    checkpoints: [Box<[u32]>; CHECKPOINTS.len()],
 }
 
 impl UnitMap {
@@ -70,27 +71,17 @@ impl UnitMap {
             }
         }
         counted.truncate(counted_len);
-        let mut ends = [0u32; 256];
-        counted.iter().for_each(|&(units, _)| ends[usize::from(units)] += 1);
-        for units in 1..ends.len() {
-            ends[units] += ends[units - 1];
-        }
-        let mut tokens = vec![0; counted.len()].into_boxed_slice();
-        let mut next: [u32; 256] = std::array::from_fn(|units| if units == 0 { 0 } else { ends[units - 1] });
-        for (units, token) in counted {
-            let at = &mut next[usize::from(units)];
-            tokens[*at as usize] = token;
-            *at += 1;
-        }
+        let (tokens, starts) = by_key(counted.into_iter());
+        let ends = std::array::from_fn(|units| starts[units + 1]);
         let mut words: Box<[u32]> = vec![0; slicer.words_len].into();
         let mut added = 0;
         let checkpoints = CHECKPOINTS.map(|units| {
             let end = ends[usize::from(units)] as usize;
             tokens[added..end].iter().for_each(|&token| mask::allow(&mut words, token));
             added = end;
-            (units, words.clone())
+            words.clone()
         });
-        Some(Self { before, tokens, ends, checkpoints: checkpoints.into() })
+        Some(Self { before, tokens, ends, checkpoints })
     }
 
     /// Whether at least `min` and at most `max` units are before a node, each to its end.
@@ -107,10 +98,10 @@ impl UnitMap {
     /// The same as a mask.
     pub fn mask(&self, max: u32) -> Box<[u32]> {
         let max = max.min(255) as usize;
-        let below = self.checkpoints.iter().rev().find(|(units, _)| usize::from(*units) <= max);
-        let (units, mut words) = match below {
-            Some((units, words)) => (usize::from(*units), words.clone()),
-            None => (0, vec![0; self.checkpoints[0].1.len()].into()),
+        let checkpoints = CHECKPOINTS.map(usize::from).into_iter().zip(&self.checkpoints);
+        let (units, mut words) = match checkpoints.rev().find(|(units, _)| *units <= max) {
+            Some((units, words)) => (units, words.clone()),
+            None => (0, vec![0; self.checkpoints[0].len()].into()),
         };
         let more = &self.tokens[self.ends[units] as usize..self.ends[max] as usize];
         more.iter().for_each(|&token| mask::allow(&mut words, token));
@@ -118,7 +109,7 @@ impl UnitMap {
     }
 
     pub fn bytes(&self) -> usize {
-        let masks: usize = self.checkpoints.iter().map(|(_, words)| size_of_val(&**words)).sum();
+        let masks: usize = self.checkpoints.iter().map(|words| size_of_val(&**words)).sum();
         size_of::<Self>() + size_of_val(&*self.before) + size_of_val(&*self.tokens) + masks
     }
 }

@@ -7,7 +7,7 @@
 use larkspur_toktrie::{TokenTrie, mask};
 use rustc_hash::FxHashMap;
 
-use super::{Draft, PieceId, Term, TermId, Terms, Tokens, Work, step};
+use super::{Draft, PieceId, Term, TermId, Terms, Work, step};
 use crate::error::Fault;
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::states::{DEAD, LexStateId, Lexer, StateKind};
@@ -111,7 +111,6 @@ impl Terms {
                 trie.token(node).into_iter().for_each(|token| mask::forbid(&mut words, token));
             }
         }
-        draft.tokens.iter().for_each(|&token| mask::allow(&mut words, token));
         for (index, (trie, root)) in slicer.rooted_tries().enumerate() {
             if view.slices.contains(&index) {
                 mask::or_assign(&mut words, &slicer.slices[index].mask);
@@ -130,7 +129,7 @@ impl Terms {
                 draft.end(ended).extend(shared);
             }
         }
-        Ok(Some(self.finish(slicer, Tokens::Many(words), draft)))
+        Ok(Some(self.finish(slicer, Some(words), draft)))
     }
 
     /// Of the last states of a piece the one that most resembles a new one, if a walk is long.

@@ -2,7 +2,7 @@
 
 use larkspur_toktrie::TokenTrie;
 
-use super::{Draft, PieceId, Term, Terms, gather};
+use super::{Draft, PieceId, Term, Terms};
 use crate::error::Fault;
 use crate::lexer::guards::Guard;
 use crate::lexer::split::Entry;
@@ -49,8 +49,7 @@ impl Terms {
         work.visit(draft.visited)?;
         draft.tokens.sort_unstable();
         draft.tokens.dedup();
-        let inside = gather(slicer, &draft.tokens, &[], &[]);
-        Ok(self.finish(slicer, inside, draft))
+        Ok(self.finish(slicer, None, draft))
     }
 }
 

@@ -109,11 +109,11 @@ impl Terms {
     }
 }
 
-/// The runs of what is left of a lexeme. None if it ends at its first match or leaves out texts, so that a token that goes on
-/// in a run may be refused.
+/// The runs of what is left of a lexeme, and what is beside them. None if it leaves out texts, so that a token that goes on in a
+/// run may be refused.
 fn runs_of(entry: Entry, lexer: &mut Lexer) -> Option<(Vec<Run>, Expr)> {
     let expr = lexer.plain(entry.1)?;
-    if lexer.is_lazy(entry.0) || lexer.is_known_late(entry.0) {
+    if lexer.is_known_late(entry.0) {
         return None;
     }
     let (runs, rest) = lexer.arena().runs(expr)?;

@@ -19,6 +19,10 @@ use clap::Parser;
 
 use args::{Cli, Command};
 
+/// Compiling is many small allocations, of which the system's allocators make a third of its time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How a command ended, as the exit code says it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {

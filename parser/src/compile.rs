@@ -8,7 +8,7 @@ use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar};
 use crate::cfg::lower::lower;
 use crate::engine::{CompiledGrammar, Era, Shared};
 use crate::error::Fault;
-use crate::lexer::states::Lexer;
+use crate::lexer::states;
 use crate::machine::Machine;
 use crate::machine::ways::Traps;
 use crate::swallow::swallows;
@@ -23,17 +23,17 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
 
     let Era { arena, terms, .. } = shared.era();
     let mut cfg = Arc::new(cfg);
-    let lexer = Lexer::new(cfg.clone(), arena.clone(), limits).map_err(limit_met)?;
+    let exprs = states::lower(&cfg, &arena).map_err(limit_met)?;
     let mut is_empty = Vec::with_capacity(cfg.lexemes.len());
-    for (id, lexeme) in cfg.lexemes.iter_enumerated() {
-        match lexer.is_empty(id) {
-            Ok(empty) => {
+    for (lexeme, expr) in cfg.lexemes.iter().zip(exprs.iter()) {
+        match expr.map_or(Ok(true), |expr| arena.is_non_empty(expr, limits.regex_emptiness_fuel)) {
+            Ok(has_texts) => {
                 // Of a terminal of an automaton there is a second lexeme, which is recorded.
-                if empty && !lexeme.recorded {
+                if !has_texts && !lexeme.recorded {
                     let message = format!("{} matches no text", lexeme.name);
                     diagnostics.push(Diagnostic::warning("P002", lexeme.span, message));
                 }
-                is_empty.push(empty);
+                is_empty.push(!has_texts);
             }
             Err(fault) => {
                 diagnostics.push(limit_diagnostic(fault, lexeme.span));
@@ -41,7 +41,6 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
             }
         }
     }
-    drop(lexer);
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(diagnostics);
     }
@@ -51,13 +50,13 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
         diagnostics.push(error);
         return Err(diagnostics);
     }
-    let mut machine = Machine::new(cfg.clone(), arena.clone(), limits).map_err(limit_met)?;
+    let mut machine = Machine::new(cfg.clone(), &exprs, arena.clone(), limits).map_err(limit_met)?;
     match machine.traps().map_err(limit_met)? {
         Traps::None => {}
         Traps::Some => {
             drop(machine);
             Arc::get_mut(&mut cfg).expect("the machine is gone").has_traps = true;
-            machine = Machine::new(cfg.clone(), arena, limits).map_err(limit_met)?;
+            machine = Machine::new(cfg.clone(), &exprs, arena, limits).map_err(limit_met)?;
         }
         Traps::Everywhere => {
             let message = "the grammar can never be finished: look-around forbids whatever could follow";

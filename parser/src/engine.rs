@@ -8,6 +8,7 @@ use larkspur_toktrie::Vocabulary;
 use crate::captures::Plan;
 use crate::cfg::Cfg;
 use crate::lexer::arena::Arena;
+use crate::lexer::states::lower;
 use crate::machine::Machine;
 use crate::mask::shared::SharedTerms;
 use crate::mask::{MaskCache, MaskStats};
@@ -250,7 +251,9 @@ impl CompiledGrammar {
             let limits = self.inner.shared.limits();
             // What was lowered once can be lowered again, unless the arena is spent: then the old epoch has to do.
             let Era { arena, terms, .. } = self.inner.shared.era();
-            if let Ok(machine) = Machine::new(self.inner.cfg.clone(), arena, limits) {
+            let cfg = &self.inner.cfg;
+            let machine = lower(cfg, &arena).and_then(|exprs| Machine::new(cfg.clone(), &exprs, arena, limits));
+            if let Ok(machine) = machine {
                 *epoch = Arc::new(Epoch::new(machine, &terms, limits));
             }
         }

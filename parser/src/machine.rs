@@ -17,7 +17,7 @@ pub(crate) mod ways;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use larkspur_grammar::{ByteSet, LexerMode, Limits};
+use larkspur_grammar::{ByteSet, IndexVec, LexerMode, Limits};
 use rustc_hash::FxHashMap;
 
 use crate::cfg::{Cfg, LexemeId, TokenLetterId};
@@ -127,10 +127,17 @@ impl Deref for Threads {
 }
 
 impl Machine {
+    /// A machine of the lexemes as [`lexer::states::lower`](crate::lexer::states::lower) gives them.
+    ///
     /// Errors: see [`Arena::lower`].
-    pub fn new(cfg: Arc<Cfg>, arena: Arc<Arena>, limits: &Limits) -> Result<Self, Fault> {
+    pub fn new(
+        cfg: Arc<Cfg>,
+        exprs: &IndexVec<LexemeId, Option<Expr>>,
+        arena: Arc<Arena>,
+        limits: &Limits,
+    ) -> Result<Self, Fault> {
         Ok(Self {
-            lexer: Lexer::new(cfg.clone(), arena, limits)?,
+            lexer: Lexer::new(cfg.clone(), exprs, arena, limits)?,
             sets: Sets::new(cfg.clone(), limits),
             tape: Tape::new(cfg.has_recorded),
             cfg,

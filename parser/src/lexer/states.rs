@@ -138,26 +138,31 @@ pub(crate) struct Lexer {
 /// Texts that a lexeme leaves out, sorted.
 pub(crate) type LeftOutTexts = Arc<[Box<[u8]>]>;
 
+/// The expressions of all regexes that are lexemes; `None` for other lexemes.
+///
+/// Errors: see [`Arena::lower`].
+pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<IndexVec<LexemeId, Option<Expr>>, Fault> {
+    let regex = |pattern: &Pattern| match *pattern {
+        Pattern::Regex(regex) => Some(regex),
+        _ => None,
+    };
+    let roots: Vec<_> = cfg.lexemes.iter().filter_map(|lexeme| regex(&lexeme.pattern)).collect();
+    let mut exprs = arena.lower(&cfg.regexes, &roots)?.into_iter();
+    let mut own = |pattern| regex(pattern).map(|_| exprs.next().expect("one expression for each regex"));
+    Ok(cfg.lexemes.iter().map(|lexeme| own(&lexeme.pattern)).collect::<Vec<_>>().into())
+}
+
 impl Lexer {
+    /// A lexer of the lexemes as [`lower`] gives them.
+    ///
     /// Errors: see [`Arena::lower`].
-    pub fn new(cfg: Arc<Cfg>, arena: Arc<Arena>, limits: &Limits) -> Result<Self, Fault> {
-        let roots: Vec<_> = cfg
-            .lexemes
-            .iter()
-            .filter_map(|lexeme| match lexeme.pattern {
-                Pattern::Regex(regex) => Some(regex),
-                _ => None,
-            })
-            .collect();
-        let mut exprs = arena.lower(&cfg.regexes, &roots)?.into_iter();
-        let initial: Vec<Rest> = cfg
-            .lexemes
-            .iter()
-            .map(|lexeme| match lexeme.pattern {
-                Pattern::Regex(_) => exprs.next().expect("one expression for each regex").to_raw(),
-                _ => 0,
-            })
-            .collect();
+    pub fn new(
+        cfg: Arc<Cfg>,
+        exprs: &IndexVec<LexemeId, Option<Expr>>,
+        arena: Arc<Arena>,
+        limits: &Limits,
+    ) -> Result<Self, Fault> {
+        let initial: Vec<Rest> = exprs.iter().map(|expr| expr.map_or(0, Expr::to_raw)).collect();
         let mut follows = Vec::new();
         if cfg.has_follows {
             for lexeme in cfg.lexemes.iter() {
@@ -203,19 +208,6 @@ impl Lexer {
         lexer.intern(dead)?;
         lexer.leave_out()?;
         Ok(lexer)
-    }
-
-    /// Whether the lexeme matches no text at all.
-    ///
-    /// Errors: `regex_emptiness_fuel`.
-    pub fn is_empty(&self, lexeme: LexemeId) -> Result<bool, Fault> {
-        match self.cfg.lexemes[lexeme].pattern {
-            Pattern::Regex(_) => {
-                let expr = Expr::from_raw(self.initial[lexeme]);
-                Ok(!self.arena.is_non_empty(expr, self.limits.regex_emptiness_fuel)?)
-            }
-            _ => Ok(false),
-        }
     }
 
     pub fn mode(&self) -> LexerMode {

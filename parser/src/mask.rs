@@ -1,6 +1,7 @@
 //! From a place in the text to the token mask: the memo of whole masks, terms, walks, token letters, EOS. `docs/mask.md`
 //! tells how they go together.
 
+mod compose;
 mod pieces;
 pub(crate) mod shared;
 mod store;
@@ -12,18 +13,18 @@ mod work;
 
 use std::ops::Add;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use larkspur_toktrie::{MaskOrigin, TokenMask, TokenTrie, Vocabulary};
+use larkspur_toktrie::{TokenMask, TokenTrie, Vocabulary};
 use rustc_hash::FxHashMap;
 
 use crate::cfg::TokenLetterId;
 use crate::error::Fault;
 use crate::machine::{Contents, Cursor, Machine};
-use crate::slicer::{PieceNode, Slicer};
+use crate::slicer::Slicer;
+use compose::Composed;
 use shared::SharedTerms;
 use store::{MaskStore, StoredId};
-use terms::{TermId, Terms, Tokens};
+use terms::Terms;
 use trace::{Group, Trace};
 use walkers::{Depth, EagerWalker, Part, RecordingWalker, Walker};
 use work::Work;
@@ -41,10 +42,8 @@ pub(crate) struct MaskCache {
     composed: FxHashMap<Composition, StoredId>,
     store: MaskStore,
     terms: Terms,
-    /// Tells the store from all others that there were.
-    serial: u64,
     bytes_max: usize,
-    /// A mask of which only the number is wanted, or that is a part of another one.
+    /// A mask of which only the number is wanted.
     scratch: Option<TokenMask>,
     /// Work on the mask that is being made.
     work: Work,
@@ -92,12 +91,6 @@ pub struct MaskId {
     number: StoredId,
 }
 
-/// A number for a new store.
-fn next_serial() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
 impl MaskCache {
     /// A memo of at most `bytes_max` bytes; what does not hold a single mask switches it off, and each mask is a walk.
     pub fn new(bytes_max: usize, shared: Arc<SharedTerms>) -> Self {
@@ -106,9 +99,8 @@ impl MaskCache {
             recorded_mask_of: FxHashMap::default(),
             recorded_bytes: 0,
             composed: FxHashMap::default(),
-            store: MaskStore::default(),
+            store: MaskStore::new(),
             terms: Terms::new(shared),
-            serial: next_serial(),
             bytes_max,
             scratch: None,
             work: Work::default(),
@@ -134,7 +126,7 @@ impl MaskCache {
         match self.known(machine, ahead, cursor) {
             Some(known) => {
                 self.stats.hits += 1;
-                self.write_stored(known, mask);
+                self.store.write(known, mask);
                 Ok(())
             }
             None => self.make_new(machine, vocabulary, slicer, (cursor, ahead), mask).map(|_| ()),
@@ -170,25 +162,16 @@ impl MaskCache {
     }
 
     fn id_of(&self, number: StoredId) -> Option<MaskId> {
-        (!self.store.is_empty(number)).then_some(MaskId { serial: self.serial, number })
+        (!self.store.is_empty(number)).then_some(MaskId { serial: self.store.serial(), number })
     }
 
     /// Overwrites a mask with the one that has this number. False if that was dropped, or is of another grammar.
     pub fn write(&self, id: MaskId, mask: &mut TokenMask) -> bool {
-        let is_kept = id.serial == self.serial && self.store.has(id.number);
+        let is_kept = id.serial == self.store.serial() && self.store.has(id.number);
         if is_kept {
-            self.write_stored(id.number, mask);
+            self.store.write(id.number, mask);
         }
         is_kept
-    }
-
-    /// Overwrites a mask with a stored one, if it is not that already.
-    fn write_stored(&self, number: StoredId, mask: &mut TokenMask) {
-        let origin = MaskOrigin { store: self.serial, number: number.0 };
-        if mask.origin() != Some(origin) {
-            self.store.write(number, mask);
-            mask.set_origin(origin);
-        }
     }
 
     /// Makes a mask that is not known. Its number, if it is kept.
@@ -210,7 +193,7 @@ impl MaskCache {
             false => self.make(machine, vocabulary, slicer, (cursor, ahead), mask).map(Some),
         };
         if let Ok(Some(number)) = made {
-            mask.set_origin(MaskOrigin { store: self.serial, number: number.0 });
+            mask.set_origin(self.store.origin(number));
         }
         machine.sets.ahead.is_on = false;
         self.stats.nodes_visited += self.work.visited();
@@ -228,7 +211,7 @@ impl MaskCache {
     ) -> Result<(), Fault> {
         if let Some(&known) = self.mask_of.get(&cursor) {
             self.stats.hits += 1;
-            self.write_stored(known, mask);
+            self.store.write(known, mask);
             return Ok(());
         }
         self.stats.misses += 1;
@@ -285,16 +268,17 @@ impl MaskCache {
         if asks.is_empty()
             && let Some(&known) = self.composed.get(&composition)
         {
-            self.write_stored(known, mask);
+            self.store.write(known, mask);
             self.remember(machine, (cursor, ahead), depends_on_text, known);
             return Ok(known);
         }
-        self.compose(slicer, &composition, mask);
+        let mut composed = Composed::new(slicer, (&self.terms, &mut self.store), &composition.groups, mask);
         if !asks.is_empty() {
-            self.walk_ahead(machine, Part::Nodes(slicer, &asks), (cursor, ahead), mask)?;
+            self.walk_ahead(machine, Part::Nodes(slicer, &asks), (cursor, ahead), composed.mask)?;
+            composed.touch(slicer, &asks);
         }
-        finish(machine, vocabulary, &composition, mask);
-        let id = self.store.intern(mask.words());
+        composed.finish(machine, vocabulary, &composition);
+        let id = self.store.intern_composed(composed);
         let depends_on_text = depends_on_text || !asks.is_empty();
         if asks.is_empty() {
             self.composed.insert(composition, id);
@@ -330,7 +314,8 @@ impl MaskCache {
         }
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?.into();
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
-        finish(machine, vocabulary, &Composition { groups: [].into(), letters, accepts }, mask);
+        let composition = Composition { groups: [].into(), letters, accepts };
+        Composed { mask, base: None, touched: Vec::new() }.finish(machine, vocabulary, &composition);
         Ok(())
     }
 
@@ -379,8 +364,7 @@ impl MaskCache {
             self.recorded_mask_of.clear();
             self.recorded_bytes = 0;
             self.composed.clear();
-            self.store = MaskStore::default();
-            self.serial = next_serial();
+            self.store = MaskStore::new();
             self.terms.clear();
         }
     }
@@ -424,53 +408,5 @@ impl MaskCache {
         let (work, walked) = walker.finish(visited);
         self.work = work;
         walked
-    }
-
-    /// Allows what the terms do.
-    fn compose(&mut self, slicer: &Slicer, composition: &Composition, mask: &mut TokenMask) {
-        mask.clear();
-        // What leaves something out comes first, so that it takes nothing from the others.
-        let mut is_first = true;
-        for Group { left_out, terms } in composition.groups.iter().rev().filter(|group| !group.terms.is_empty()) {
-            if left_out.is_empty() || is_first {
-                self.allow(terms, mask);
-                left_out.iter().for_each(|&node| forbid(slicer, node, mask));
-            } else {
-                let mut alone = self.scratch.take().unwrap_or_else(|| TokenMask::new(mask.vocabulary_len()));
-                alone.clear();
-                self.allow(terms, &mut alone);
-                left_out.iter().for_each(|&node| forbid(slicer, node, &mut alone));
-                mask.or_assign(alone.words());
-                self.scratch = Some(alone);
-            }
-            is_first = false;
-        }
-    }
-
-    fn allow(&self, terms: &[TermId], mask: &mut TokenMask) {
-        for &term in terms {
-            match &*self.terms.get(term).inside {
-                Tokens::Few(tokens) => tokens.iter().for_each(|&token| mask.allow(token)),
-                Tokens::Many(words) => mask.or_assign(words),
-            }
-        }
-    }
-}
-
-/// Forbids the tokens at a node and below it.
-fn forbid(slicer: &Slicer, node: PieceNode, mask: &mut TokenMask) {
-    let (trie, root) = slicer.trie_of(node);
-    let below = node - root..trie.subtree_ends()[(node - root) as usize];
-    below.filter_map(|node| trie.token(node)).for_each(|token| mask.forbid(token));
-}
-
-/// Adds to the tokens of the trie what they are spelled like, token letters and the end.
-fn finish(machine: &Machine, vocabulary: &Vocabulary, composition: &Composition, mask: &mut TokenMask) {
-    vocabulary.trie().finish_mask(mask);
-    for &letter in &composition.letters {
-        mask.or_assign(&machine.cfg.token_letters[letter].bits);
-    }
-    if composition.accepts {
-        vocabulary.eos().iter().for_each(|&eos| mask.allow(eos));
     }
 }

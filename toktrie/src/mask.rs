@@ -81,22 +81,36 @@ fn combine(words: &mut [u32], other: &[u32], operation: impl Fn(u32, u32) -> u32
 }
 
 /// The set of allowed tokens, owned by the caller and used again from step to step.
-#[derive(Clone)]
 pub struct TokenMask {
     /// `words_for(vocabulary_len)` words. Bits at and after `vocabulary_len` are 0.
     words: Box<[u32]>,
     vocabulary_len: usize,
     origin: Option<MaskOrigin>,
+    /// Words that the mask had before, for [`Self::recall`]; those it had last stand last.
+    spares: Vec<(MaskOrigin, Box<[u32]>)>,
 }
 
+/// Words that a mask keeps besides its own at most.
+const SPARES_MAX: usize = 3;
+
 /// What a mask's words were copied from. Whoever keeps masks copies nothing where it is the same again, as it is inside
-/// strings: 25 kB for 200,000 tokens.
+/// strings, and little where it is nearly the same: 25 kB are a mask of 200,000 tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MaskOrigin {
     /// Who keeps it: a number that nobody else has as long as the process lives.
     pub store: u64,
     /// Which of the masks there; it never changes.
     pub number: u32,
+    /// Masks of one family differ in few words.
+    pub family: u32,
+}
+
+/// Has nothing but the words.
+impl Clone for TokenMask {
+    fn clone(&self) -> Self {
+        let Self { words, vocabulary_len, origin, .. } = self;
+        Self { words: words.clone(), vocabulary_len: *vocabulary_len, origin: *origin, spares: Vec::new() }
+    }
 }
 
 impl PartialEq for TokenMask {
@@ -110,7 +124,8 @@ impl Eq for TokenMask {}
 impl TokenMask {
     /// A mask for ids below `vocabulary_len` that allows none.
     pub fn new(vocabulary_len: usize) -> Self {
-        Self { words: vec![0; words_for(vocabulary_len)].into(), vocabulary_len, origin: None }
+        let words = vec![0; words_for(vocabulary_len)].into();
+        Self { words, vocabulary_len, origin: None, spares: Vec::new() }
     }
 
     /// How many ids the mask has a bit for.
@@ -156,6 +171,30 @@ impl TokenMask {
     /// What the words were copied from, unless they were written since.
     pub fn origin(&self) -> Option<MaskOrigin> {
         self.origin
+    }
+
+    /// Makes words that were copied from a mask of this family the mask's own again, if it still has any: what they are a copy
+    /// of. Else all words are to be written. So a mask that goes from one family to another and back, as at the ends of
+    /// strings, is not copied each time. Cost: a mask keeps its last words in up to four families.
+    pub fn recall(&mut self, store: u64, family: u32) -> Option<MaskOrigin> {
+        let is_it = |origin: &MaskOrigin| origin.store == store && origin.family == family;
+        if self.origin.as_ref().is_some_and(is_it) {
+            return self.origin;
+        }
+        let found = self.spares.iter().position(|(origin, _)| is_it(origin));
+        let (origin, words) = match (found, self.origin) {
+            (Some(place), _) => {
+                let (origin, words) = self.spares.remove(place);
+                (Some(origin), words)
+            }
+            (None, None) => return None,
+            (None, Some(_)) if self.spares.len() == SPARES_MAX => (None, self.spares.remove(0).1),
+            (None, Some(_)) => (None, vec![0; self.words.len()].into()),
+        };
+        let words = std::mem::replace(&mut self.words, words);
+        self.spares.extend(self.origin.map(|origin| (origin, words)));
+        self.origin = origin;
+        origin
     }
 
     /// Says what the words are a copy of.

@@ -1,12 +1,17 @@
 //! Finished masks: many places have the same.
 
 use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashTable;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, define_id};
-use larkspur_toktrie::TokenMask;
-use rustc_hash::{FxBuildHasher, FxHasher};
+use larkspur_toktrie::{MaskOrigin, TokenMask};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
+
+use super::compose::Composed;
+use super::terms::Tokens;
 
 define_id! {
     /// A mask of a [`MaskStore`].
@@ -16,10 +21,16 @@ define_id! {
 /// A mask is kept by the words that differ from the others where these are at most one in so many.
 const SPARSE_SHARE: usize = 16;
 
-/// Distinct masks with numbers.
-#[derive(Default, Debug)]
+/// Masks with numbers. Equal masks have one number, unless they were made of other terms.
+#[derive(Debug)]
 pub(super) struct MaskStore {
+    /// Tells the store from all others that there were.
+    serial: u64,
     masks: IndexVec<StoredId, Stored>,
+    /// Terms that masks are over.
+    bases: Vec<Arc<Tokens>>,
+    /// Their places, by where they are in memory.
+    base_ids: FxHashMap<usize, u32>,
     /// Hashes of contents and numbers, by content.
     ids: HashTable<(u64, StoredId)>,
     bytes: usize,
@@ -29,17 +40,22 @@ pub(super) struct MaskStore {
 #[derive(Debug)]
 enum Stored {
     Words(Box<[u32]>),
-    /// All words are like `rest` but for some, by place.
-    Sparse {
-        len: usize,
-        rest: u32,
-        words: Box<[(u32, u32)]>,
-    },
+    /// All words are like those of the base but for some, by place.
+    Over(Base, Box<[(u32, u32)]>),
 }
 
-/// A mask that looks for its number: what differs from `rest` if that is little, or all words.
+/// What masks differ from in some words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Base {
+    /// Words that are all the same.
+    Like(u32),
+    /// A term, by its place in [`MaskStore::bases`].
+    Term(u32),
+}
+
+/// A mask that looks for its number: what differs from its base if that is little, or all words.
 enum Wanted<'a> {
-    Sparse { rest: u32, words: Vec<(u32, u32)> },
+    Over(Base, Vec<(u32, u32)>),
     Words(&'a [u32]),
 }
 
@@ -50,11 +66,10 @@ impl<'a> Wanted<'a> {
             empty += u32::from(word == 0);
             full += u32::from(word == u32::MAX);
         }
-        let few = (words.len() / SPARSE_SHARE) as u32;
-        for (rest, like) in [(0, empty), (u32::MAX, full)] {
+        for (all, like) in [(0, empty), (u32::MAX, full)] {
             let others = words.len() as u32 - like;
-            if others <= few {
-                return Wanted::Sparse { rest, words: unlike(words, rest, others as usize) };
+            if others as usize <= few(words) {
+                return Wanted::Over(Base::Like(all), unlike(words, all, others as usize));
             }
         }
         Wanted::Words(words)
@@ -63,16 +78,21 @@ impl<'a> Wanted<'a> {
     fn hash(&self) -> u64 {
         match self {
             Wanted::Words(words) => hash_words(words),
-            Wanted::Sparse { rest, words } => FxBuildHasher.hash_one((rest, words)),
+            Wanted::Over(base, words) => FxBuildHasher.hash_one((base, words)),
         }
     }
 
-    fn into_stored(self, len: usize) -> Stored {
+    fn into_stored(self) -> Stored {
         match self {
             Wanted::Words(words) => Stored::Words(words.into()),
-            Wanted::Sparse { rest, words } => Stored::Sparse { len, rest, words: words.into() },
+            Wanted::Over(base, words) => Stored::Over(base, words.into()),
         }
     }
+}
+
+/// So many words of a mask are few.
+fn few(words: &[u32]) -> usize {
+    words.len() / SPARSE_SHARE
 }
 
 /// The words that differ from `rest`, by place.
@@ -88,25 +108,30 @@ fn unlike(words: &[u32], rest: u32, count: usize) -> Vec<(u32, u32)> {
     others
 }
 
+impl Base {
+    /// As [`MaskOrigin`] has it.
+    fn family(self) -> u32 {
+        match self {
+            Base::Like(word) => word & 1,
+            Base::Term(term) => 2 + term,
+        }
+    }
+}
+
 impl Stored {
-    fn is(&self, wanted: &Wanted<'_>, wanted_len: usize) -> bool {
-        match (self, wanted) {
-            (Stored::Words(own), Wanted::Words(words)) => **own == **words,
-            (Stored::Sparse { len, rest, words }, Wanted::Sparse { rest: wanted_rest, words: wanted }) => {
-                *len == wanted_len && rest == wanted_rest && **words == **wanted
-            }
-            _ => false,
+    /// As [`MaskOrigin`] has it; one by itself for a mask that is over none.
+    fn family(&self, id: StoredId) -> u32 {
+        match self {
+            Stored::Words(_) => u32::MAX - id.0,
+            Stored::Over(base, _) => base.family(),
         }
     }
 
-    fn write(&self, mask: &mut TokenMask) {
-        match self {
-            Stored::Words(words) => mask.copy_from(words),
-            Stored::Sparse { rest, words, .. } => {
-                let all = mask.words_mut();
-                all.fill(*rest);
-                words.iter().for_each(|&(index, word)| all[index as usize] = word);
-            }
+    fn is(&self, wanted: &Wanted<'_>) -> bool {
+        match (self, wanted) {
+            (Stored::Words(own), Wanted::Words(words)) => **own == **words,
+            (Stored::Over(own, words), Wanted::Over(base, wanted)) => own == base && **words == **wanted,
+            _ => false,
         }
     }
 
@@ -114,20 +139,92 @@ impl Stored {
         size_of::<Self>()
             + match self {
                 Stored::Words(words) => size_of_val(&**words),
-                Stored::Sparse { words, .. } => size_of_val(&**words),
+                Stored::Over(_, words) => size_of_val(&**words),
             }
     }
 }
 
+/// A number for a new store.
+fn next_serial() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 impl MaskStore {
-    /// Overwrites a mask with a stored one, which must be there.
+    /// A store of no masks.
+    pub fn new() -> Self {
+        Self {
+            serial: next_serial(),
+            masks: IndexVec::new(),
+            bases: Vec::new(),
+            base_ids: FxHashMap::default(),
+            ids: HashTable::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Tells the store from all others that there were as long as the process lives.
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Overwrites a mask with a stored one, which must be there. Cost: the words that differ from those of the same base that
+    /// the mask had before, if it still has them; else all words.
     pub fn write(&self, id: StoredId, mask: &mut TokenMask) {
-        self.masks[id].write(mask);
+        let stored = &self.masks[id];
+        let origin = self.origin(id);
+        let before = mask.recall(self.serial, origin.family);
+        if before == Some(origin) {
+            return;
+        }
+        match stored {
+            Stored::Words(words) => mask.copy_from(words),
+            Stored::Over(base, words) => {
+                self.restore(*base, before, mask);
+                let all = mask.words_mut();
+                words.iter().for_each(|&(place, word)| all[place as usize] = word);
+            }
+        }
+        mask.set_origin(origin);
+    }
+
+    /// Overwrites a mask with what others are to be made over.
+    pub fn write_base(&mut self, base: Option<&Arc<Tokens>>, mask: &mut TokenMask) {
+        let base = self.base(base);
+        let before = mask.recall(self.serial, base.family());
+        self.restore(base, before, mask);
+    }
+
+    /// Overwrites a mask, which may be one over the same base, with that.
+    fn restore(&self, base: Base, before: Option<MaskOrigin>, mask: &mut TokenMask) {
+        let all = mask.words_mut();
+        match (base, before.map(|before| &self.masks[StoredId(before.number)])) {
+            (_, Some(Stored::Over(_, written))) => {
+                let own = self.words(base);
+                written.iter().for_each(|&(place, _)| all[place as usize] = own(place as usize));
+            }
+            (Base::Like(word), _) => all.fill(word),
+            (Base::Term(term), _) => all.copy_from_slice(many(&self.bases[term as usize])),
+        }
+    }
+
+    /// What the words of a mask are a copy of, given that they are those of a stored one.
+    pub fn origin(&self, id: StoredId) -> MaskOrigin {
+        MaskOrigin { store: self.serial, number: id.0, family: self.masks[id].family(id) }
+    }
+
+    /// The words of a base, by place.
+    fn words(&self, base: Base) -> impl Fn(usize) -> u32 {
+        let words = match base {
+            Base::Like(word) => Err(word),
+            Base::Term(term) => Ok(many(&self.bases[term as usize])),
+        };
+        move |place| words.map_or_else(|word| word, |words| words[place])
     }
 
     /// Whether a mask allows nothing.
     pub fn is_empty(&self, id: StoredId) -> bool {
-        matches!(&self.masks[id], Stored::Sparse { rest: 0, words, .. } if words.is_empty())
+        matches!(&self.masks[id], Stored::Over(Base::Like(0), words) if words.is_empty())
     }
 
     /// Whether there is a mask of that number.
@@ -137,14 +234,50 @@ impl MaskStore {
 
     /// The mask's number. It is compared in full.
     pub fn intern(&mut self, words: &[u32]) -> StoredId {
+        self.number(Wanted::of(words))
+    }
+
+    /// The same of a mask of which it is known how it was made. Cost: as long as few words differ from what it began with,
+    /// these.
+    pub fn intern_composed(&mut self, composed: Composed<'_>) -> StoredId {
+        let Composed { mask, base, mut touched } = composed;
+        let words = mask.words();
+        if touched.len() > words.len() {
+            return self.intern(words);
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        let base = self.base(base.as_ref());
+        let differ: Vec<(u32, u32)> = {
+            let own = self.words(base);
+            let touched = touched.into_iter().map(|place| (place, words[place as usize]));
+            touched.filter(|&(place, word)| word != own(place as usize)).collect()
+        };
+        match differ.len() <= few(words) {
+            true => self.number(Wanted::Over(base, differ)),
+            false => self.intern(words),
+        }
+    }
+
+    fn base(&mut self, tokens: Option<&Arc<Tokens>>) -> Base {
+        let Some(tokens) = tokens else { return Base::Like(0) };
+        let next = self.bases.len() as u32;
+        let index = *self.base_ids.entry(Arc::as_ptr(tokens) as usize).or_insert(next);
+        if index == next {
+            self.bytes += tokens.bytes();
+            self.bases.push(tokens.clone());
+        }
+        Base::Term(index)
+    }
+
+    fn number(&mut self, wanted: Wanted<'_>) -> StoredId {
         let masks = &mut self.masks;
-        let wanted = Wanted::of(words);
         let hash = wanted.hash();
-        let is_it = |&(other, id): &(u64, StoredId)| other == hash && masks[id].is(&wanted, words.len());
+        let is_it = |&(other, id): &(u64, StoredId)| other == hash && masks[id].is(&wanted);
         if let Some(&(_, known)) = self.ids.find(hash, is_it) {
             return known;
         }
-        let stored = wanted.into_stored(words.len());
+        let stored = wanted.into_stored();
         self.bytes += stored.bytes();
         let id = masks.push(stored);
         self.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
@@ -154,6 +287,14 @@ impl MaskStore {
     /// Bytes of all masks.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+}
+
+/// The words of a base.
+fn many(tokens: &Tokens) -> &[u32] {
+    match tokens {
+        Tokens::Many(words) => words,
+        Tokens::Few(_) => unreachable!("a mask begins with many tokens"),
     }
 }
 
@@ -178,7 +319,7 @@ mod tests {
 
     #[test]
     fn masks_are_kept_by_content() {
-        let mut store = MaskStore::default();
+        let mut store = MaskStore::new();
         let len = 1_000 * 32 + 7;
         let mut masks = Vec::new();
         for (is_full, step) in [(false, 3), (true, 3), (false, 3_000), (true, 3_000), (false, len), (true, len)] {

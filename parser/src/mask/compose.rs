@@ -1,0 +1,122 @@
+//! From terms to a mask. Most masks are one term's tokens and some others: which words these are in is noted, so that nobody
+//! looks at all words to keep the mask.
+
+use std::sync::Arc;
+
+use larkspur_toktrie::{TokenId, TokenMask, Vocabulary};
+
+use super::Composition;
+use super::store::MaskStore;
+use super::terms::{Terms, Tokens};
+use super::trace::Group;
+use crate::machine::Machine;
+use crate::slicer::{PieceNode, Slicer};
+
+/// A mask that is being made.
+#[derive(Debug)]
+pub(super) struct Composed<'a> {
+    pub mask: &'a mut TokenMask,
+    /// What it began with, which are many; without it, it began with nothing.
+    pub base: Option<Arc<Tokens>>,
+    /// The words in which it may differ from that, in any order.
+    pub touched: Vec<u32>,
+}
+
+impl<'a> Composed<'a> {
+    /// Overwrites a mask with what terms allow.
+    pub fn new(
+        slicer: &Slicer,
+        (terms, store): (&Terms, &mut MaskStore),
+        groups: &[Group],
+        mask: &'a mut TokenMask,
+    ) -> Self {
+        let many = |group: &Group| {
+            let insides = group.terms.iter().map(|&term| &terms.get(term).inside);
+            insides.into_iter().find(|inside| matches!(***inside, Tokens::Many(_))).cloned()
+        };
+        let begun = groups.iter().enumerate().find_map(|(index, group)| Some((index, many(group)?)));
+        let (first, base) = begun.map_or((0, None), |(index, tokens)| (index, Some(tokens)));
+        store.write_base(base.as_ref(), mask);
+        let mut composed = Self { mask, base, touched: Vec::new() };
+        // What the first group leaves out is not left out of the others.
+        let others = (0..groups.len()).filter(|&index| index != first);
+        for (index, group) in std::iter::once(first).chain(others).filter_map(|index| Some((index, groups.get(index)?)))
+        {
+            let mut left_out: Vec<TokenId> = group.left_out.iter().flat_map(|&node| slicer.tokens_from(node)).collect();
+            left_out.sort_unstable();
+            let insides = group.terms.iter().map(|&term| &terms.get(term).inside);
+            for inside in insides {
+                match (&**inside, index == first || left_out.is_empty()) {
+                    (Tokens::Few(tokens), true) => tokens.iter().for_each(|&token| composed.allow(token)),
+                    (Tokens::Few(tokens), false) => {
+                        let stay = tokens.iter().filter(|token| left_out.binary_search(token).is_err());
+                        stay.for_each(|&token| composed.allow(token));
+                    }
+                    (Tokens::Many(_), true) if composed.base.as_ref().is_some_and(|base| Arc::ptr_eq(base, inside)) => {
+                    }
+                    (Tokens::Many(words), true) => composed.allow_words(words),
+                    (Tokens::Many(words), false) => {
+                        let mut words = words.clone();
+                        left_out.iter().for_each(|&token| larkspur_toktrie::mask::forbid(&mut words, token));
+                        composed.allow_words(&words);
+                    }
+                }
+            }
+            if index == first {
+                left_out.iter().for_each(|&token| composed.forbid(token));
+            }
+        }
+        composed
+    }
+
+    fn allow(&mut self, token: TokenId) {
+        self.write(token, |word, bit| word | bit);
+    }
+
+    fn forbid(&mut self, token: TokenId) {
+        self.write(token, |word, bit| word & !bit);
+    }
+
+    fn write(&mut self, token: TokenId, change: impl Fn(u32, u32) -> u32) {
+        let place = token / 32;
+        let word = &mut self.mask.words_mut()[place as usize];
+        let changed = change(*word, 1 << (token % 32));
+        if changed != *word {
+            *word = changed;
+            self.touched.push(place);
+        }
+    }
+
+    fn allow_words(&mut self, others: &[u32]) {
+        let words = self.mask.words_mut();
+        for ((word, &other), place) in words.iter_mut().zip(others).zip(0..) {
+            if other & !*word != 0 {
+                *word |= other;
+                self.touched.push(place);
+            }
+        }
+    }
+
+    /// Says that tokens at nodes and below them may have been written.
+    pub fn touch(&mut self, slicer: &Slicer, nodes: &[PieceNode]) {
+        let tokens = nodes.iter().flat_map(|&node| slicer.tokens_from(node));
+        self.touched.extend(tokens.map(|token| token / 32));
+    }
+
+    /// Adds to the tokens of the trie what they are spelled like, token letters and the end.
+    pub fn finish(&mut self, machine: &Machine, vocabulary: &Vocabulary, composition: &Composition) {
+        for &(canonical, other) in vocabulary.trie().duplicates() {
+            if self.mask.is_allowed(canonical) {
+                self.allow(other);
+            } else {
+                self.forbid(other);
+            }
+        }
+        for &letter in &composition.letters {
+            self.allow_words(&machine.cfg.token_letters[letter].bits);
+        }
+        if composition.accepts {
+            vocabulary.eos().iter().for_each(|&eos| self.allow(eos));
+        }
+    }
+}

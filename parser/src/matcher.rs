@@ -1,6 +1,6 @@
 //! One generated sequence: what was consumed, where that leads, and what may follow.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::{Arc, MutexGuard, OnceLock};
 
 use larkspur_grammar::ByteSet;
@@ -74,6 +74,21 @@ struct History {
     events: PersistentVec<Event>,
 }
 
+impl History {
+    /// Goes on to where a token or a text of these bytes leads.
+    fn add(&mut self, now: &mut Now, reading: Reading, bytes: &[u8], has_recorded: bool) {
+        let before = std::mem::replace(now, reading.now);
+        let (text_len, read_len, events_len) = (self.text.len(), self.read.len(), self.events.len());
+        self.steps.push(Step { before, text_len, read_len, events_len });
+        let text = &bytes[reading.text];
+        if has_recorded {
+            self.read.extend(text);
+        }
+        self.text.extend(text);
+        self.events.extend(&reading.events);
+    }
+}
+
 /// Where a matcher is, without its history.
 #[derive(Clone, Debug)]
 struct Now {
@@ -136,7 +151,8 @@ pub(crate) enum EventKind {
 /// A token or a text being read.
 struct Reading {
     now: Now,
-    text: Vec<u8>,
+    /// The part of its bytes that is new text: what was pending is not.
+    text: Range<usize>,
     events: Vec<Event>,
     /// What ended with the last letter that was read and is to be taken back.
     hidden: Option<Hidden>,
@@ -309,31 +325,27 @@ impl Matcher {
     /// [`MatcherError::LimitExceeded`]. The matcher then stays where it was.
     pub fn consume_token(&mut self, token: TokenId) -> Result<Consumed, MatcherError> {
         let reading = self.read_token(token)?;
-        let hidden = reading.hidden;
-        self.commit(reading);
-        let settled = self.settle(hidden);
-        if settled.is_err() {
-            self.rollback(1)?;
-        }
-        settled
+        let hidden = reading.hidden.filter(|_| self.options.backtracking);
+        let bytes = self.grammar.shared().vocabulary().token_bytes(token).unwrap_or_default();
+        Arc::make_mut(&mut self.history).add(&mut self.now, reading, bytes, self.grammar.cfg().has_recorded);
+        self.captured.take();
+        let backtrack_tokens = match hidden {
+            Some(hidden) => self.hide(hidden).or_else(|error| self.rollback(1).and(Err(error)))?,
+            None => 0,
+        };
+        Ok(Consumed { stopped: self.now.stop.is_some(), backtrack_tokens })
     }
 
-    /// What a token that was committed has done besides.
-    fn settle(&mut self, hidden: Option<Hidden>) -> Result<Consumed, MatcherError> {
-        let backtrack_tokens = match hidden {
-            Some(hidden) if self.options.backtracking => {
-                let len = match hidden {
-                    Hidden::Token => 0,
-                    Hidden::Stop(lexeme) => self.tail_len(lexeme)?,
-                };
-                self.take_back(len)
-            }
-            _ => 0,
+    /// Takes back what a token that was committed has ended. Returns how many tokens that are.
+    fn hide(&mut self, hidden: Hidden) -> Result<usize, MatcherError> {
+        let len = match hidden {
+            Hidden::Token => 0,
+            Hidden::Stop(lexeme) => self.tail_len(lexeme)?,
         };
-        if self.now.stop.is_none() {
-            self.now.stop = self.stop_after_token()?;
-        }
-        Ok(Consumed { stopped: self.now.stop.is_some(), backtrack_tokens })
+        let taken = self.take_back(len);
+        let stop = self.stop_after_token(&mut self.session().machine, &self.now)?;
+        self.now.stop = stop;
+        Ok(taken)
     }
 
     /// Consumes tokens one after the other; all or none.
@@ -395,7 +407,8 @@ impl Matcher {
         if let Some(at_byte) = read? {
             return Err(MatcherError::TextRejected { at_byte });
         }
-        self.commit(reading);
+        Arc::make_mut(&mut self.history).add(&mut self.now, reading, bytes, self.grammar.cfg().has_recorded);
+        self.captured.take();
         Ok(())
     }
 
@@ -540,20 +553,7 @@ impl Matcher {
     }
 
     fn reading(&self) -> Reading {
-        Reading { now: self.now.clone(), text: Vec::new(), events: Vec::new(), hidden: None }
-    }
-
-    fn commit(&mut self, reading: Reading) {
-        let before = std::mem::replace(&mut self.now, reading.now);
-        self.captured.take();
-        let history = Arc::make_mut(&mut self.history);
-        let (text_len, read_len, events_len) = (history.text.len(), history.read.len(), history.events.len());
-        history.steps.push(Step { before, text_len, read_len, events_len });
-        if self.grammar.cfg().has_recorded {
-            history.read.extend(&reading.text);
-        }
-        history.text.extend(&reading.text);
-        history.events.extend(&reading.events);
+        Reading { now: self.now.clone(), text: 0..0, events: Vec::new(), hidden: None }
     }
 
     /// What consuming the token leads to, without doing it.
@@ -575,13 +575,13 @@ impl Matcher {
         let machine = &mut session.machine;
         let here = machine.tape.end();
 
-        let mut cursors: Vec<Cursor> = Vec::new();
+        let mut read = None;
         let mut letter = if self.now.pending.is_empty() { machine.step_token(self.now.cursor, token)? } else { None };
         let mut rejected = MatcherError::TokenRejected { token, at_byte: 0 };
         if let Some(bytes) = vocabulary.token_bytes(token) {
             match read_bytes(machine, &mut reading, self.history.text.len(), bytes, &self.options)? {
                 None => {
-                    cursors.push(reading.now.cursor);
+                    read = Some(reading.now.cursor);
                     if let Some((cursor, _)) = &mut letter {
                         *cursor = machine.restarted(*cursor)?;
                     }
@@ -593,14 +593,20 @@ impl Matcher {
                 }
             }
         }
-        if let Some((cursor, hidden)) = letter {
+        if let Some((_, hidden)) = letter {
             reading.events.push(Event { at: self.history.text.len(), kind: EventKind::Token(token) });
-            if hidden && cursors.is_empty() {
+            if hidden && read.is_none() {
                 reading.hidden = Some(Hidden::Token);
             }
-            cursors.push(cursor);
         }
-        let Some(joined) = machine.join(&cursors)? else {
+        let joined = match (read, letter) {
+            (Some(read), None) => Some(read),
+            (read, letter) => {
+                let cursors: Vec<Cursor> = read.into_iter().chain(letter.map(|(cursor, _)| cursor)).collect();
+                machine.join(&cursors)?
+            }
+        };
+        let Some(joined) = joined else {
             if is_eos && self.now.pending.is_empty() && machine.accepts(self.now.cursor)? {
                 reading.now.stop = Some(StopReason::EndOfSentence);
                 return Ok(reading);
@@ -616,27 +622,30 @@ impl Matcher {
             reading.now.lexeme_start = at;
         }
         reading.now.tokens += 1;
+        machine.sets.token_now = reading.now.tokens;
+        // What is taken back decides where the text is.
+        if !(self.options.backtracking && reading.hidden.is_some()) {
+            reading.now.stop = self.stop_after_token(machine, &reading.now)?;
+        }
         Ok(reading)
     }
 
-    /// Whether the text ends by itself after a token.
-    fn stop_after_token(&self) -> Result<Option<StopReason>, MatcherError> {
-        if self.options.max_tokens.is_some_and(|max| self.now.tokens >= max) {
+    /// Whether the text ends by itself after a token, at a place that the machine is set to.
+    fn stop_after_token(&self, machine: &mut Machine, now: &Now) -> Result<Option<StopReason>, MatcherError> {
+        if self.options.max_tokens.is_some_and(|max| now.tokens >= max) {
             return Ok(Some(StopReason::MaxTokens));
         }
-        if !self.now.pending.is_empty() {
+        if !now.pending.is_empty() {
             return Ok(None);
         }
-        let mut session = self.session();
-        let machine = &mut session.machine;
-        for thread in machine.threads(self.now.cursor).iter() {
+        for thread in machine.threads(now.cursor).iter() {
             if machine.lexer.surely_grows(thread.lex) || !machine.lexer.row(thread.lex)?.live.is_empty() {
                 return Ok(None);
             }
         }
-        let ended = machine.accepts(self.now.cursor)?
-            && machine.token_letters(self.now.cursor)?.is_empty()
-            && machine.live_bytes(self.now.cursor)?.is_empty();
+        let ended = machine.accepts(now.cursor)?
+            && machine.token_letters(now.cursor)?.is_empty()
+            && machine.live_bytes(now.cursor)?.is_empty();
         Ok(ended.then_some(StopReason::NoExtension))
     }
 
@@ -696,15 +705,14 @@ fn read_bytes(
         reading.now.pending = pending[common..].into();
     }
     let track = options.backtracking && machine.cfg.has_hidden;
-    reading.text.reserve(bytes.len());
+    reading.text = common..common;
     for (index, &byte) in bytes.iter().enumerate().skip(common) {
         let before = reading.now.cursor;
         let Some(next) = machine.step(before, byte)? else { return Ok(Some(index)) };
         reading.now.cursor = next;
-        reading.text.push(byte);
+        reading.text.end = index + 1;
         machine.tape.push(byte);
-        if track && let Some(lexeme) = track_lexeme(machine, reading, text_len + reading.text.len() - 1, before, byte)?
-        {
+        if track && let Some(lexeme) = track_lexeme(machine, reading, text_len + index - common, before, byte)? {
             // What the token holds after the text of a `stop` is taken back with it.
             reading.hidden = Some(Hidden::Stop(lexeme));
             return Ok(None);

@@ -15,6 +15,7 @@ mod dfa;
 mod emptiness;
 mod finite;
 mod horizon;
+mod last;
 mod lowering;
 mod remainder;
 mod runs;

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use larkspur_grammar::regex_syntax::{Dialect, RegexOptions, parse_regex};
 use larkspur_grammar::text_map::TextMap;
-use larkspur_grammar::{CharClass, Diagnostic, LexerMode, Limits, RegexId, RegexNode, RegexSet, SourceId};
+use larkspur_grammar::{ByteSet, CharClass, Diagnostic, LexerMode, Limits, RegexId, RegexNode, RegexSet, SourceId};
 use larkspur_toktrie::{ROOT, TokenId, TokenTrie, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -61,11 +61,13 @@ pub(crate) struct Slicer {
     pub roots: Arc<[PieceNode]>,
     /// The numbers of the tries' roots.
     root_of: Vec<PieceNode>,
-    /// All nodes by the byte that enters them, of each byte ascending, and where those of each byte begin.
-    by_byte: OnceLock<(Box<[PieceNode]>, [u32; 257])>,
+    by_byte: OnceLock<ByByte>,
     /// Words of a mask.
     pub words_len: usize,
 }
+
+/// All nodes by the byte that enters them, of each byte ascending; where those of each byte begin; and how many are behind them.
+type ByByte = (Box<[PieceNode]>, [u32; 257], [u32; 256]);
 
 /// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rests. Their nodes are
 /// numbered one trie after the other.
@@ -75,6 +77,8 @@ pub(crate) type PieceNode = u32;
 #[derive(Debug)]
 pub(crate) struct Slice {
     automaton: Automaton,
+    /// The bytes of its texts.
+    pub alphabet: ByteSet,
     /// For a slice `X{1,n}` that of `X+`, which has a handful of states and nearly always decides.
     unbounded: Option<Automaton>,
     pub mask: Vec<u32>,
@@ -137,7 +141,8 @@ impl Slicer {
                 slices.iter().enumerate().filter(|(_, other): &(usize, &Slice)| automaton.includes(&other.automaton));
             let includes = includes.map(|(other, _)| other).collect();
             let parts = class.map(|class| Parts::new(&trie, &class, mask.len()));
-            slices.push(Slice { automaton, unbounded, mask, trie, parts, includes });
+            let alphabet = automaton.alphabet();
+            slices.push(Slice { automaton, alphabet, unbounded, mask, trie, parts, includes });
         }
         let is_left = |id: TokenId| slice_of[id as usize] == u8::MAX;
         let is_long = |id: TokenId| vocabulary.token_bytes(id).is_some_and(|bytes| bytes.len() > SHORT_BYTES_MAX);
@@ -169,8 +174,25 @@ impl Slicer {
 
     /// The nodes that a byte enters, ascending. Cost: one walk over all tries, the first time.
     pub fn entered_by(&self, byte: u8) -> &[PieceNode] {
-        let (nodes, starts) = self.by_byte.get_or_init(|| by_key(self.entered()));
+        let (nodes, starts, _) = self.by_byte();
         &nodes[starts[usize::from(byte)] as usize..starts[usize::from(byte) + 1] as usize]
+    }
+
+    /// How many nodes are behind those that a byte enters, these included; what is behind several counts for each.
+    pub fn nodes_from(&self, byte: u8) -> usize {
+        self.by_byte().2[usize::from(byte)] as usize
+    }
+
+    fn by_byte(&self) -> &ByByte {
+        self.by_byte.get_or_init(|| {
+            let (nodes, starts) = by_key(self.entered());
+            let mut below = [0; 256];
+            for (trie, _) in self.rooted_tries() {
+                let ends = trie.subtree_ends().iter().zip(0..).zip(trie.bytes()).skip(1);
+                ends.for_each(|((end, node), &byte)| below[usize::from(byte)] += end - node);
+            }
+            (nodes, starts, below)
+        })
     }
 
     /// All nodes with the bytes that enter them. No byte enters the roots.
@@ -346,6 +368,15 @@ impl Automaton {
             automaton.accepting.push(arena.nullable(expr));
         }
         Ok(Some(automaton))
+    }
+
+    /// The bytes that lead anywhere.
+    fn alphabet(&self) -> ByteSet {
+        let mut alphabet = ByteSet::EMPTY;
+        for row in &self.rows {
+            (0..=255).filter(|&byte| row[usize::from(byte)] != 0).for_each(|byte| alphabet.insert(byte));
+        }
+        alphabet
     }
 
     fn matches(&self, bytes: &[u8]) -> bool {

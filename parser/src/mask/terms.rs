@@ -7,6 +7,7 @@
 //! all of them. Terms know no sets: the next value of an array, the next name of an object have the same ones.
 
 mod beside;
+mod covered;
 mod literals;
 mod runs;
 
@@ -210,9 +211,7 @@ impl Terms {
                     let single = lexer.single(entry, is_fresh)?;
                     terms.push(self.of_whole(slicer, (piece, single), lexer, work)?);
                 }
-                for entry in regexes {
-                    terms.push(self.of_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?);
-                }
+                self.of_regexes(slicer, (piece, regexes, is_fresh), lexer, work, &mut terms)?;
                 if !literals.is_empty() {
                     let term = self.of_literals(slicer, (piece, &literals), is_fresh, lexer, work)?;
                     terms.push(self.push(term));
@@ -241,8 +240,7 @@ impl Terms {
         if let Some(&known) = self.of_lexemes.get(&(piece, entry, is_fresh)) {
             return Ok(known);
         }
-        let is_late = lexer.is_known_late(entry.0);
-        let key = lexer.plain(entry.1).map(|expr| LexemeKey { piece, expr, is_fresh, is_late });
+        let key = key_of((piece, entry, is_fresh), lexer);
         let id = match key.and_then(|key| self.shared.get(&key)) {
             Some(shared) => {
                 let ended = lexer.lexeme_set(&[entry.0]);
@@ -617,6 +615,12 @@ fn step(
         draft.stuck.push(next);
     }
     Ok(Some(next))
+}
+
+/// What the term of a lexeme is shared by, of which this is left; `None` if it leaves out texts of the grammar's.
+fn key_of((piece, entry, is_fresh): (PieceId, Entry, bool), lexer: &Lexer) -> Option<LexemeKey> {
+    let is_late = lexer.is_known_late(entry.0);
+    lexer.plain(entry.1).map(|expr| LexemeKey { piece, expr, is_fresh, is_late })
 }
 
 /// Whether a list of tokens is shorter to add to a mask than words.

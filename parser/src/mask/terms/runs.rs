@@ -18,8 +18,11 @@ use larkspur_grammar::algebra::Run;
 /// A long walk is over this part of all nodes, one in so many.
 const LONG_SHARE: usize = 32;
 
-/// Tails are looked for if they can begin at this part of all nodes, one in so many.
-const TAILS_SHARE: usize = 8;
+/// Tails are looked for if they are at this part of the nodes that would be walked else, one in so many.
+const TAILS_SHARE: usize = 4;
+
+/// If they are at this part of all nodes, it is not asked which of them would be walked: that takes lexer states.
+const FEW_TAILS_SHARE: usize = 32;
 
 /// A run whose tokens are known.
 struct Known {
@@ -48,11 +51,17 @@ impl Terms {
             let tail = lexer.single((entry.0, run.tail.to_raw()), false)?;
             let row = lexer.row(tail)?;
             let begins: Vec<u8> = (0..=255).filter(|&byte| row.next[usize::from(byte)] != DEAD).collect();
-            tails += begins.iter().map(|&byte| slicer.entered_by(byte).len()).sum::<usize>();
+            tails += begins.iter().map(|&byte| slicer.nodes_from(byte)).sum::<usize>();
             known.push(Known { run, units, tail, begins });
         }
         if tails > slicer.nodes_len() / TAILS_SHARE {
             return Ok(None);
+        }
+        if tails > slicer.nodes_len() / FEW_TAILS_SHARE {
+            let single = lexer.single(entry, is_fresh)?;
+            if tails > self.nodes_in_no_slice(slicer, single, lexer)? / TAILS_SHARE {
+                return Ok(None);
+            }
         }
         let beside = match rest {
             Expr::NOTHING => None,
@@ -75,6 +84,17 @@ impl Terms {
         }
         work.visit(draft.visited)?;
         Ok(Some(self.merge(slicer, draft, many, beside.as_slice())))
+    }
+
+    /// Nodes of the tries but for those of slices that a state takes.
+    fn nodes_in_no_slice(&mut self, slicer: &Slicer, lex: LexStateId, lexer: &mut Lexer) -> Result<usize, Fault> {
+        let mut nodes = 0;
+        for (index, trie) in slicer.tries().enumerate() {
+            if index >= slicer.slices.len() || !self.contained.ask(slicer, index, lexer, lex)? {
+                nodes += trie.len();
+            }
+        }
+        Ok(nodes)
     }
 
     /// Walks what begins with a byte behind the units of a run.

@@ -97,10 +97,18 @@ impl<'a> Composed<'a> {
         }
     }
 
-    /// Says that tokens at nodes and below them may have been written.
+    /// Says that tokens at nodes, which are sorted, and below them may have been written.
     pub fn touch(&mut self, slicer: &Slicer, nodes: &[PieceNode]) {
-        let tokens = nodes.iter().flat_map(|&node| slicer.tokens_from(node));
-        self.touched.extend(tokens.map(|token| token / 32));
+        let mut end = 0;
+        for &node in nodes {
+            // What is below another one was written with that. More than all words need not be told.
+            if node < end || self.touched.len() > self.mask.words().len() {
+                continue;
+            }
+            let (trie, root) = slicer.trie_of(node);
+            end = root + trie.subtree_ends()[(node - root) as usize];
+            self.touched.extend(slicer.tokens_from(node).map(|token| token / 32));
+        }
     }
 
     /// Adds to the tokens of the trie what they are spelled like, token letters and the end.

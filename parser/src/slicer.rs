@@ -35,6 +35,9 @@ pub const DEFAULT_SLICES: [&str; 5] = [
 /// Bytes of a short token.
 const SHORT_BYTES_MAX: usize = 32;
 
+/// A slice has parts if it has so many nodes, so that walks are longer than to find out which parts a state takes.
+const PARTED_NODES_MIN: usize = 100_000;
+
 /// States of a slice's automaton; a slice that needs more is refused.
 const SLICE_STATES_MAX: usize = 4096;
 
@@ -83,7 +86,7 @@ pub(crate) struct Slice {
     unbounded: Option<Automaton>,
     pub mask: Vec<u32>,
     pub trie: TokenTrie,
-    /// Its tokens by alphabet and length, if it is of texts of some characters.
+    /// Its tokens by alphabet and length, if it is large and of texts of some characters.
     pub parts: Option<Parts>,
     /// Slices before it all of whose texts are its own: what does not take them does not take it.
     includes: Vec<usize>,
@@ -140,6 +143,7 @@ impl Slicer {
             let includes =
                 slices.iter().enumerate().filter(|(_, other): &(usize, &Slice)| automaton.includes(&other.automaton));
             let includes = includes.map(|(other, _)| other).collect();
+            let class = class.filter(|_| trie.len() >= PARTED_NODES_MIN);
             let parts = class.map(|class| Parts::new(&trie, &class, mask.len()));
             let alphabet = automaton.alphabet();
             slices.push(Slice { automaton, alphabet, unbounded, mask, trie, parts, includes });

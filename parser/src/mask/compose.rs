@@ -88,11 +88,17 @@ impl<'a> Composed<'a> {
     }
 
     fn allow_words(&mut self, others: &[u32]) {
-        let words = self.mask.words_mut();
-        for ((word, &other), place) in words.iter_mut().zip(others).zip(0..) {
-            if other & !*word != 0 {
-                *word |= other;
-                self.touched.push(place);
+        const BLOCK: usize = 16;
+        let blocks = self.mask.words_mut().chunks_mut(BLOCK).zip(others.chunks(BLOCK));
+        for (number, (words, others)) in blocks.enumerate() {
+            if words.iter().zip(others).fold(0, |new, (word, other)| new | other & !word) == 0 {
+                continue;
+            }
+            for ((word, other), place) in words.iter_mut().zip(others).zip((number * BLOCK) as u32..) {
+                if other & !*word != 0 {
+                    *word |= other;
+                    self.touched.push(place);
+                }
             }
         }
     }

@@ -21,6 +21,9 @@ define_id! {
 /// A mask is kept by the words that differ from the others where these are at most one in so many.
 const SPARSE_SHARE: usize = 16;
 
+/// More words are found faster by a look at all than by sorting their places.
+const TOUCHED_MAX: usize = 64;
+
 /// Masks with numbers. Equal masks have one number, unless they were made of other terms.
 #[derive(Debug)]
 pub(super) struct MaskStore {
@@ -95,10 +98,25 @@ fn few(words: &[u32]) -> usize {
     words.len() / SPARSE_SHARE
 }
 
+/// Words that are looked at side by side.
+const BLOCK: usize = 16;
+
+/// The words that differ from another mask's, by place.
+fn differing(words: &[u32], from: &[u32], count_max: usize) -> Vec<(u32, u32)> {
+    let mut others = Vec::with_capacity(count_max.min(words.len()));
+    for (number, (block, from)) in words.chunks(BLOCK).zip(from.chunks(BLOCK)).enumerate() {
+        if block.iter().zip(from).fold(0, |unlike, (word, from)| unlike | word ^ from) != 0 {
+            let places = (number * BLOCK) as u32..;
+            let both = places.zip(block.iter().zip(from));
+            others.extend(both.filter(|(_, (word, from))| word != from).map(|(place, (&word, _))| (place, word)));
+        }
+    }
+    others
+}
+
 /// The words that differ from `rest`, by place.
-fn unlike(words: &[u32], rest: u32, count: usize) -> Vec<(u32, u32)> {
-    const BLOCK: usize = 16;
-    let mut others = Vec::with_capacity(count);
+fn unlike(words: &[u32], rest: u32, count_max: usize) -> Vec<(u32, u32)> {
+    let mut others = Vec::with_capacity(count_max.min(words.len()));
     for (number, block) in words.chunks(BLOCK).enumerate() {
         if block.iter().fold(0, |unlike, word| unlike | word ^ rest) != 0 {
             let places = (number * BLOCK) as u32..;
@@ -242,16 +260,17 @@ impl MaskStore {
     pub fn intern_composed(&mut self, composed: Composed<'_>) -> StoredId {
         let Composed { mask, base, mut touched } = composed;
         let words = mask.words();
-        if touched.len() > words.len() {
-            return self.intern(words);
-        }
-        touched.sort_unstable();
-        touched.dedup();
         let base = self.base(base.as_ref());
-        let differ: Vec<(u32, u32)> = {
-            let own = self.words(base);
-            let touched = touched.into_iter().map(|place| (place, words[place as usize]));
-            touched.filter(|&(place, word)| word != own(place as usize)).collect()
+        let differ = match base {
+            _ if touched.len() <= TOUCHED_MAX => {
+                touched.sort_unstable();
+                touched.dedup();
+                let own = self.words(base);
+                let touched = touched.into_iter().map(|place| (place, words[place as usize]));
+                touched.filter(|&(place, word)| word != own(place as usize)).collect()
+            }
+            Base::Like(all) => unlike(words, all, touched.len()),
+            Base::Term(term) => differing(words, many(&self.bases[term as usize]), touched.len()),
         };
         match differ.len() <= few(words) {
             true => self.number(Wanted::Over(base, differ)),

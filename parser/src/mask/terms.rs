@@ -51,6 +51,13 @@ impl Tokens {
     pub fn is_empty(&self) -> bool {
         matches!(self, Tokens::Few(tokens) if tokens.is_empty())
     }
+    /// Whether all tokens of a mask are among them; lists are too short to tell.
+    fn has_all(&self, mask: &[u32]) -> bool {
+        const BLOCK: usize = 64;
+        let Tokens::Many(words) = self else { return false };
+        let mut blocks = mask.chunks(BLOCK).zip(words.chunks(BLOCK));
+        blocks.all(|(mask, own)| mask.iter().zip(own).fold(0, |missing, (mask, own)| missing | mask & !own) == 0)
+    }
     fn words(&self, words_len: usize) -> Box<[u32]> {
         match self {
             Tokens::Many(words) => words.clone(),

@@ -3,7 +3,7 @@
 
 use larkspur_toktrie::ROOT;
 
-use super::{ALL, PieceId, TermId, Terms, Tokens, Work, key_of};
+use super::{ALL, PieceId, TermId, Terms, Work, key_of};
 use crate::error::Fault;
 use crate::lexer::split::Entry;
 use crate::lexer::states::Lexer;
@@ -60,21 +60,21 @@ impl Terms {
         terms: &[TermId],
         lexer: &mut Lexer,
     ) -> Result<PieceId, Fault> {
+        if terms.is_empty() {
+            return Ok(ALL);
+        }
         let Some(expr) = lexer.plain(entry.1).filter(|&expr| !lexer.arena().nullable(expr)) else { return Ok(ALL) };
         let last = lexer.arena().last_bytes(expr);
-        let mut left_out = Vec::new();
+        let single = lexer.single(entry, is_fresh)?;
         let mut is_long = false;
+        let mut left_out = Vec::new();
         for (index, slice) in slicer.slices.iter().enumerate() {
-            let has_all = |&term: &TermId| match &*self.terms[term].inside {
-                Tokens::Many(words) => slice.mask.iter().zip(words).all(|(slice, own)| slice & !own == 0),
-                Tokens::Few(_) => false,
-            };
-            if slice.trie.len() < NODES_MIN || !last.intersect(&slice.alphabet).is_empty() || !terms.iter().any(has_all) {
+            let cannot_end = slice.trie.len() >= NODES_MIN && last.intersect(&slice.alphabet).is_empty();
+            if !cannot_end || !terms.iter().any(|&term| self.terms[term].inside.has_all(&slice.mask)) {
                 continue;
             }
             left_out.push(index);
-            let single = lexer.single(entry, is_fresh)?;
-            is_long |= !self.contained.ask(slicer, index, lexer, single)?;
+            is_long = is_long || !self.contained.ask(slicer, index, lexer, single)?;
         }
         if !is_long {
             return Ok(ALL);

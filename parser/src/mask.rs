@@ -25,7 +25,7 @@ use compose::Composed;
 use shared::SharedTerms;
 use store::{MaskStore, StoredId};
 use terms::Terms;
-use trace::{Group, Trace};
+use trace::{Agenda, Group, Trace};
 use walkers::{Depth, EagerWalker, Part, RecordingWalker, Walker};
 use work::Work;
 
@@ -43,6 +43,7 @@ pub(crate) struct MaskCache {
     store: MaskStore,
     terms: Terms,
     bytes_max: usize,
+    agenda: Agenda,
     /// A mask of which only the number is wanted.
     scratch: Option<TokenMask>,
     /// Work on the mask that is being made.
@@ -55,8 +56,8 @@ pub(crate) struct MaskCache {
 /// What a mask is made of.
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct Composition {
-    groups: Box<[Group]>,
-    letters: Box<[TokenLetterId]>,
+    groups: Vec<Group>,
+    letters: Vec<TokenLetterId>,
     accepts: bool,
 }
 
@@ -102,6 +103,7 @@ impl MaskCache {
             store: MaskStore::new(),
             terms: Terms::new(shared),
             bytes_max,
+            agenda: Agenda::default(),
             scratch: None,
             work: Work::default(),
             is_told: false,
@@ -253,7 +255,7 @@ impl MaskCache {
         // With budgets sets depend on when they were made, and a `stop` may read its text again.
         let has_terms = !machine.cfg.has_scopes && !machine.cfg.has_hidden;
         let trace = match has_terms {
-            true => Trace::of(ahead, machine, &mut self.terms, slicer, &mut self.work),
+            true => Trace::of(ahead, machine, &mut self.terms, slicer, (&mut self.work, &mut self.agenda)),
             false => Ok(None),
         };
         let Some(Trace { groups, asks, depends_on_text }) = trace? else {
@@ -264,7 +266,7 @@ impl MaskCache {
         };
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
-        let composition = Composition { groups: groups.into(), letters: letters.into(), accepts };
+        let composition = Composition { groups, letters, accepts };
         if asks.is_empty()
             && let Some(&known) = self.composed.get(&composition)
         {
@@ -312,9 +314,9 @@ impl MaskCache {
         for rest in &slicer.rests {
             self.walk_ahead(machine, Part::Below(rest, 0), (cursor, ahead), mask)?;
         }
-        let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?.into();
+        let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
-        let composition = Composition { groups: [].into(), letters, accepts };
+        let composition = Composition { groups: Vec::new(), letters, accepts };
         Composed { mask, base: None, touched: Vec::new() }.finish(machine, vocabulary, &composition);
         Ok(())
     }

@@ -53,6 +53,17 @@ enum After {
     Ask,
 }
 
+/// A piece, the lexer state and the set that it is looked at in, and the group.
+type Place = (PieceId, LexStateId, SetId, usize);
+
+/// What a trace is followed with, kept for its room.
+#[derive(Default, Debug)]
+pub(super) struct Agenda {
+    /// Places with the thread whose lexemes began before them, or none.
+    places: Vec<(Place, Option<Thread>)>,
+    seen: FxHashSet<Place>,
+}
+
 impl Trace {
     /// The terms of a place. `None` if they are too many, or if they do not hold in it.
     pub fn of(
@@ -60,15 +71,14 @@ impl Trace {
         machine: &mut Machine,
         terms: &mut Terms,
         slicer: &Slicer,
-        work: &mut Work,
+        (work, Agenda { places, seen }): (&mut Work, &mut Agenda),
     ) -> Result<Option<Self>, Fault> {
         let mut trace = Trace { groups: vec![Group::default()], ..Trace::default() };
         let threads = machine.threads(cursor);
-        // A thread with lexemes that began before the place, or none; and the group that this is in.
-        let mut agenda: Vec<(PieceId, LexStateId, SetId, Option<Thread>, usize)> =
-            threads.iter().map(|&thread| (ALL, thread.lex, thread.set, Some(thread), 0)).collect();
-        let mut seen: FxHashSet<(PieceId, LexStateId, SetId, usize)> = FxHashSet::default();
-        while let Some((piece, lex, set, begun, group)) = agenda.pop() {
+        seen.clear();
+        places.clear();
+        places.extend(threads.iter().map(|&thread| ((ALL, thread.lex, thread.set, 0), Some(thread))));
+        while let Some(((piece, lex, set, group), begun)) = places.pop() {
             if seen.len() >= PLACES_MAX || trace.groups.len() > GROUPS_MAX {
                 return Ok(None);
             }
@@ -94,8 +104,9 @@ impl Trace {
                     match after(machine, set, ended, is_told)? {
                         After::Nothing => {}
                         After::Set(next, start) => {
-                            if seen.insert((rest, start, next, group)) {
-                                agenda.push((rest, start, next, None, group));
+                            let place = (rest, start, next, group);
+                            if seen.insert(place) {
+                                places.push((place, None));
                             }
                         }
                         After::Ask => trace.asks.extend(&*terms.piece_nodes(slicer, rest)),

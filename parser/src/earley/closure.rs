@@ -53,8 +53,10 @@ pub(crate) struct Waiter {
 pub(crate) struct Closure {
     /// Predicted nonterminals with their parameters.
     pub nodes: Vec<(NonterminalId, ParamId)>,
-    /// What waits for each. Parallel to `nodes`.
-    pub waiters: Vec<Vec<Waiter>>,
+    /// What waits for them, node after node.
+    waiters: Box<[Waiter]>,
+    /// Where those of each node end. Parallel to `nodes`.
+    waiter_ends: Box<[u32]>,
     /// Sorted by lexeme.
     scans: Vec<Scan>,
     pub token_scans: Vec<TokenScan>,
@@ -68,6 +70,12 @@ pub(crate) struct Closure {
 }
 
 impl Closure {
+    /// What waits for a predicted nonterminal, by its number.
+    pub fn waiters(&self, node: u32) -> &[Waiter] {
+        let start = if node == 0 { 0 } else { self.waiter_ends[node as usize - 1] };
+        &self.waiters[start as usize..self.waiter_ends[node as usize] as usize]
+    }
+
     /// The items that wait for a lexeme.
     pub fn scans_of(&self, lexeme: LexemeId) -> &[Scan] {
         let from = self.scans.partition_point(|scan| scan.lexeme < lexeme);
@@ -82,19 +90,21 @@ impl Closure {
 
     /// Bytes that it takes, roughly.
     pub fn bytes(&self) -> usize {
-        let waiters: usize = self.waiters.iter().map(|waiters| 24 + waiters.capacity() * size_of::<Waiter>()).sum();
+        let waiters = size_of_val(&*self.waiters) + size_of_val(&*self.waiter_ends);
         let scans = self.scans.capacity() * size_of::<Scan>() + self.token_scans.capacity() * size_of::<TokenScan>();
         size_of::<Self>() + self.nodes.capacity() * 8 + waiters + scans
     }
 
     pub(super) fn build(sets: &mut Sets, id: SetId, lexer: &mut Lexer) -> Result<Self, Fault> {
         let cfg = sets.cfg.clone();
+        let mut node_ids = std::mem::take(&mut sets.node_ids);
+        node_ids.clear();
         let mut builder = Builder {
             cfg: &cfg,
             sets,
             nodes: Vec::new(),
-            node_ids: FxHashMap::default(),
-            waiters: Vec::new(),
+            node_ids,
+            waiting: Vec::new(),
             scans: Vec::new(),
             recorded: Vec::new(),
             token_scans: Vec::new(),
@@ -123,7 +133,13 @@ impl Closure {
             builder.predict(next as u32, lexer)?;
             next += 1;
         }
-        let Builder { nodes, waiters, mut scans, recorded, token_scans, accepts, .. } = builder;
+        let Builder { sets, nodes, node_ids, mut waiting, mut scans, recorded, token_scans, accepts, .. } = builder;
+        sets.node_ids = node_ids;
+        waiting.sort_by_key(|&(node, _)| node);
+        waiting.dedup();
+        let waiter_ends =
+            (0..nodes.len() as u32).map(|node| waiting.partition_point(|&(of, _)| of <= node) as u32).collect();
+        let waiters = waiting.into_iter().map(|(_, waiter)| waiter).collect();
         scans.sort_by_key(|scan| scan.lexeme);
         let mut entries = recorded;
         let unrecorded = scans.iter().filter(|scan| scan.recorded.is_none());
@@ -135,7 +151,7 @@ impl Closure {
         entries.extend(ignored.map(|&lexeme| (lexeme, lexer.whole(lexeme))));
         let has_ignored = entries.len() > count;
         let start = lexer.start_with(entries)?;
-        Ok(Self { nodes, waiters, scans, token_scans, start, start_unignored, accepts, has_ignored })
+        Ok(Self { nodes, waiters, waiter_ends, scans, token_scans, start, start_unignored, accepts, has_ignored })
     }
 }
 
@@ -149,7 +165,8 @@ struct Builder<'a> {
     sets: &'a mut Sets,
     nodes: Vec<(NonterminalId, ParamId)>,
     node_ids: FxHashMap<(NonterminalId, ParamId), u32>,
-    waiters: Vec<Vec<Waiter>>,
+    /// What waits for which node.
+    waiting: Vec<(u32, Waiter)>,
     scans: Vec<Scan>,
     /// Recorded lexemes without their exceptions.
     recorded: Vec<(LexemeId, Rest)>,
@@ -188,13 +205,9 @@ impl Builder<'_> {
     fn wait(&mut self, id: NonterminalId, passed: ParamId, waiter: Waiter) {
         let node = *self.node_ids.entry((id, passed)).or_insert_with(|| {
             self.nodes.push((id, passed));
-            self.waiters.push(Vec::new());
             self.nodes.len() as u32 - 1
         });
-        let waiters = &mut self.waiters[node as usize];
-        if waiters.last() != Some(&waiter) {
-            waiters.push(waiter);
-        }
+        self.waiting.push((node, waiter));
     }
 
     fn predict(&mut self, node: u32, lexer: &mut Lexer) -> Result<(), Fault> {

@@ -10,7 +10,7 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use super::closure::{Closure, Owner};
+use super::closure::{Closure, Owner, Waiter};
 use super::sets::{Item, Kernel, Mark, NO_SET, ParamId, SetId, Sets};
 use crate::cfg::{DOT_END, DotId};
 use crate::error::Fault;
@@ -45,9 +45,18 @@ impl Sets {
         if let Some(&known) = self.gotos.get(&(set, node)) {
             return Ok(known);
         }
+        let is_made = |waiter: &Waiter| match waiter.owner {
+            Owner::Kernel(_) => true,
+            Owner::Predicted(other) => self.gotos.contains_key(&(set, other)),
+        };
+        if closure.waiters(node).iter().all(is_made) {
+            let id = self.goto_alone(set, closure, node, lexer)?;
+            self.gotos.insert((set, node), id);
+            return Ok(id);
+        }
         for mut component in self.components(set, closure, node) {
             if let &[only] = component.as_slice()
-                && !closure.waiters[only as usize].iter().any(|waiter| waiter.owner == Owner::Predicted(only))
+                && !closure.waiters(only).iter().any(|waiter| waiter.owner == Owner::Predicted(only))
             {
                 let id = self.goto_alone(set, closure, only, lexer)?;
                 self.gotos.insert((set, only), id);
@@ -62,7 +71,7 @@ impl Sets {
 
     fn goto_alone(&mut self, set: SetId, closure: &Closure, node: u32, lexer: &mut Lexer) -> Result<SetId, Fault> {
         let mut kernel = Kernel::default();
-        for waiter in &closure.waiters[node as usize] {
+        for waiter in closure.waiters(node) {
             let continuation = match waiter.owner {
                 Owner::Kernel(continuation) => continuation,
                 Owner::Predicted(other) => self.gotos[&(set, other)],
@@ -91,7 +100,7 @@ impl Sets {
                 visits.insert(node, Visit { order, low: order, on_stack: true });
                 stack.push(node);
             }
-            let waiters = &closure.waiters[node as usize];
+            let waiters = closure.waiters(node);
             if let Some(waiter) = waiters.get(edge) {
                 path.last_mut().expect("not empty").1 += 1;
                 let Owner::Predicted(next) = waiter.owner else { continue };
@@ -187,7 +196,7 @@ impl Sets {
         let mut includes: Vec<(usize, usize)> = Vec::new();
         for (number, &node) in members.iter().enumerate() {
             let mut kernel = Kernel::default();
-            for waiter in &closure.waiters[node as usize] {
+            for waiter in closure.waiters(node) {
                 match waiter.owner {
                     Owner::Kernel(continuation) => {
                         self.add(&mut kernel, waiter.next, continuation, waiter.param, Mark::NONE, lexer)?;

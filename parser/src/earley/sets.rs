@@ -141,6 +141,8 @@ pub(crate) struct Sets {
     pub facts: ParamFacts,
     pub(super) automata: Automata,
     pub ahead: Ahead,
+    /// What a closure that is being made numbers its nodes with, kept for its room.
+    pub(super) node_ids: FxHashMap<(NonterminalId, ParamId), u32>,
     /// Number of the token that is being read, for scopes; the matcher sets it.
     pub token_now: u32,
     /// Bytes of all closures, roughly.
@@ -179,6 +181,7 @@ impl Sets {
             starts: vec![0],
             ids: HashTable::new(),
             included: FxHashMap::default(),
+            node_ids: FxHashMap::default(),
             closures: IndexVec::new(),
             start_states: IndexVec::new(),
             families: FxHashMap::default(),

@@ -170,7 +170,7 @@ impl Machine {
                 Owner::Kernel(continuation) => _ = under_way.items.insert((next, continuation, param)),
                 Owner::Predicted(node) => {
                     if under_way.nodes.insert(node) {
-                        let waiters = closure.waiters[node as usize].iter();
+                        let waiters = closure.waiters(node).iter();
                         agenda.extend(waiters.map(|waiter| (waiter.next, waiter.owner, waiter.param)));
                     }
                 }
@@ -239,7 +239,7 @@ impl Machine {
             if !under_way.nodes.contains(&(number as u32)) {
                 continue;
             }
-            for waiter in &closure.waiters[number] {
+            for waiter in closure.waiters(number as u32) {
                 // A scope within one that has ended is left with it.
                 if self.outermost_used_up(waiter.param, token).is_some() {
                     continue;

@@ -15,6 +15,7 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
 
 use super::idna_table::*;
@@ -80,9 +81,13 @@ const SEPARATORS: [(u32, u32); 4] = [(0x2E, 0x2E), (0x3002, 0x3002), (0xFF0E, 0x
 
 /// The names, as a language of characters. `is_composed`: labels are in normalization form C.
 pub(super) fn hostname(set: &mut RegexSet, is_composed: bool) -> RegexId {
-    let (letters, classes) = letters();
+    let (_, classes) = letters();
     let classes: Vec<RegexId> = classes.into_iter().map(|ranges| set.class(CharClass::from_ranges(ranges))).collect();
-    set.dfa(&DfaRef::new(Arc::new(Hostname { letters, is_composed })), &classes)
+    set.dfa(&automaton(is_composed), &classes)
+}
+
+pub(super) fn automaton(is_composed: bool) -> DfaRef {
+    DfaRef::new(Arc::new(Hostname { letters: letters().0, is_composed }))
 }
 
 /// First and last characters.
@@ -544,6 +549,9 @@ impl State {
 impl Dfa for Hostname {
     fn name(&self) -> &str {
         if self.is_composed { "idn-hostname" } else { "idn-hostname, any form" }
+    }
+    fn save(&self) -> Option<SavedAutomaton> {
+        Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })
     }
     fn letters(&self) -> usize {
         self.letters.len()

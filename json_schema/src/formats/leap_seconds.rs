@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{Dfa, DfaRef, RegexId, RegexSet};
 
 /// The letters: ten digits, then these.
@@ -52,6 +53,9 @@ impl Dfa for LeapSecond {
     fn name(&self) -> &str {
         "leap second"
     }
+    fn save(&self) -> Option<SavedAutomaton> {
+        Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })
+    }
     fn letters(&self) -> usize {
         10 + OTHERS.len()
     }
@@ -98,7 +102,11 @@ impl Dfa for LeapSecond {
 /// The times, as a language of characters.
 pub(super) fn regex(set: &mut RegexSet) -> RegexId {
     let letters: Vec<RegexId> = (b'0'..=b'9').chain(OTHERS.iter().copied()).map(|byte| set.literal(&[byte])).collect();
-    set.dfa(&DfaRef::new(Arc::new(LeapSecond)), &letters)
+    set.dfa(&automaton(), &letters)
+}
+
+pub(super) fn automaton() -> DfaRef {
+    DfaRef::new(Arc::new(LeapSecond))
 }
 
 #[cfg(test)]

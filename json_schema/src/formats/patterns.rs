@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
 
 use super::properties;
@@ -36,10 +37,12 @@ const OTHERS: [u32; 66] = [
 
 /// The patterns, as a language of characters.
 pub(super) fn regex(set: &mut RegexSet) -> RegexId {
-    let pattern = Pattern { letters: letters(), properties: properties::bodies() };
-    let classes: Vec<RegexId> =
-        pattern.letters.iter().map(|&letter| set.class(CharClass::from_ranges([letter]))).collect();
-    set.dfa(&DfaRef::new(Arc::new(pattern)), &classes)
+    let classes: Vec<RegexId> = letters().iter().map(|&letter| set.class(CharClass::from_ranges([letter]))).collect();
+    set.dfa(&automaton(), &classes)
+}
+
+pub(super) fn automaton() -> DfaRef {
+    DfaRef::new(Arc::new(Pattern { letters: letters(), properties: properties::bodies() }))
 }
 
 /// First and last character of each letter: the printable ones of ASCII, then the groups of [`OTHERS`].
@@ -227,6 +230,9 @@ impl State {
 impl Dfa for Pattern {
     fn name(&self) -> &str {
         "regex"
+    }
+    fn save(&self) -> Option<SavedAutomaton> {
+        Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })
     }
     fn letters(&self) -> usize {
         self.letters.len()

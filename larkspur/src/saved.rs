@@ -139,7 +139,7 @@ impl CompiledGrammar {
         let contents = Contents {
             vocabulary: compiled.is_of_vocabulary().then(fingerprint),
             max_tokens: self.max_tokens(),
-            warnings: warnings.iter().map(SavedDiagnostic::new).collect(),
+            warnings: warnings.iter().map(|warning| SavedDiagnostic::new(warning, self.sources())).collect(),
             parser_warnings: compiled.warnings().len() as u32,
             sources: if warnings.is_empty() { SourceMap::new() } else { self.sources().clone() },
             grammar: &grammar,
@@ -201,8 +201,10 @@ fn payload(bytes: &[u8]) -> Result<&[u8], LoadError> {
 }
 
 impl SavedDiagnostic {
-    fn new(diagnostic: &Diagnostic) -> Self {
-        let Diagnostic { code, message, labels, help, .. } = diagnostic.clone();
+    /// Without places of texts that are not known: a program may give a grammar without its sources.
+    fn new(diagnostic: &Diagnostic, sources: &SourceMap) -> Self {
+        let Diagnostic { code, message, mut labels, help, .. } = diagnostic.clone();
+        labels.retain(|label| sources.contains(label.span));
         Self { code: code.to_owned(), message, labels, help }
     }
 

@@ -13,7 +13,7 @@ use crate::dfa::DfaRef;
 use crate::limits::Limits;
 
 /// What an [`Automaton`] or a [`Dfa`](crate::Dfa) is made from.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct SavedAutomaton {
     /// Which code it is for.
     pub kind: String,

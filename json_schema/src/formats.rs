@@ -261,11 +261,14 @@ pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> Regex
 
 /// The automaton of that name among those that formats are made of.
 pub(crate) fn automaton(name: &str) -> Option<DfaRef> {
-    let known = || {
-        let hostnames = [false, true].map(idna::automaton);
-        hostnames.into_iter().chain([idn_email::automaton(), leap_seconds::automaton(), patterns::automaton()])
-    };
-    known().find(|automaton| automaton.name() == name)
+    Some(match name {
+        idna::NAME => idna::automaton(true),
+        idna::NAME_IN_ANY_FORM => idna::automaton(false),
+        idn_email::NAME => idn_email::automaton(),
+        leap_seconds::NAME => leap_seconds::automaton(),
+        patterns::NAME => patterns::automaton(),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use larkspur_grammar::saved::{AutomatonReader, Inconsistent, SavedAutomaton, decoded, encoded};
-use larkspur_grammar::{Automaton, DfaRef, Diagnostic, Label, Limits, Severity, SourceMap};
+use larkspur_grammar::{Automaton, CodeInfo, DfaRef, Diagnostic, Label, Limits, Severity, SourceMap};
 use larkspur_parser::LoadFault;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -159,7 +159,8 @@ impl Engine {
     /// grammar that speaks of tokens loads only with the vocabulary that it was compiled for, every other one with any. The
     /// sources come along only if there are warnings.
     ///
-    /// Whatever the bytes are, this neither panics nor takes more memory than a constant times their length. Bytes that
+    /// Whatever the bytes are, this does not panic, and takes memory in proportion to their length (sets of tokens and places
+    /// where automata start are bounded apart). Bytes that
     /// somebody made up can still be a grammar that nobody wrote: load them from where you would load a model from.
     ///
     /// Errors: [`LoadError`]. Cost: some tens of microseconds for a schema; no regex is read, and no rule is looked at
@@ -170,7 +171,8 @@ impl Engine {
             return Err(LoadError::Vocabulary);
         }
         let sources = contents.sources;
-        let warnings = contents.warnings.into_iter().map(|warning| warning.read(&sources));
+        let codes = codes();
+        let warnings = contents.warnings.into_iter().map(|warning| warning.read(&sources, &codes));
         let warnings = warnings.collect::<Result<Vec<Diagnostic>, _>>()?;
         let own = warnings.len().checked_sub(contents.parser_warnings as usize);
         let own = own.ok_or(Inconsistent { what: "there are fewer warnings" })?;
@@ -209,9 +211,9 @@ impl SavedDiagnostic {
     }
 
     /// The warning. Errors: a code that there is not, a place that is not in the sources.
-    fn read(self, sources: &SourceMap) -> Result<Diagnostic, Inconsistent> {
+    fn read(self, sources: &SourceMap, codes: &[&CodeInfo]) -> Result<Diagnostic, Inconsistent> {
         let Self { code, message, labels, help } = self;
-        let code = codes().into_iter().map(|info| info.code).find(|known| *known == code);
+        let code = codes.iter().map(|info| info.code).find(|known| *known == code);
         let code = code.ok_or(Inconsistent { what: "a warning has no code" })?;
         let holds = labels.iter().all(|label| sources.contains(label.span));
         Inconsistent::unless(holds, "a warning is of no source")?;

@@ -1,5 +1,6 @@
 //! Tables of regexes as bytes, and back with a look at every node.
 
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
@@ -78,6 +79,8 @@ impl SavedRegexes {
     /// Errors: a node that no constructor of [`RegexSet`] makes, or that is there already; an automaton that cannot be
     /// made again. Cost: linear in the bytes.
     pub fn read(self, reader: &dyn AutomatonReader) -> Result<RegexSet, Inconsistent> {
+        let different: FxHashSet<&SavedAutomaton> = self.automata.iter().collect();
+        Inconsistent::unless(different.len() == self.automata.len(), "an automaton is there twice")?;
         let automaton = |saved: &SavedAutomaton| match saved.kind.as_str() {
             Table::KIND => Table::read(&saved.bytes),
             _ => reader.dfa(saved),

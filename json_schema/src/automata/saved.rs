@@ -29,6 +29,9 @@ const WAYS_MAX: usize = 1 << 16;
 const KEYS_MAX: usize = 1 << 29;
 /// Containers of a listed value within each other: [`few`](super::few) lists none as deep.
 const DEPTH_MAX: usize = 64;
+/// Words of the places where automata start at most: each has some for each cell of an object, however few bytes it is
+/// saved in.
+const START_WORDS_MAX: usize = 1 << 24;
 /// Elements that an array of few values must have at most: more could not differ.
 const FEW_ELEMENTS_MAX: u64 = 1 << 20;
 
@@ -153,7 +156,10 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Containers, Inconsis
         rules: Vec::new(),
     };
     containers.check_inline()?;
+    let mut words = 0;
     for start in starts {
+        words += containers.start_words(start);
+        Inconsistent::unless(words <= START_WORDS_MAX, "there are too many places where automata start")?;
         let place = containers.read_start(start)?;
         containers.starts.push(place);
     }
@@ -240,6 +246,17 @@ fn read_values(steps: Vec<Step>) -> Result<Vec<Json>, Inconsistent> {
 }
 
 impl Containers {
+    /// Words of memory of a place, roughly.
+    fn start_words(&self, start: SavedStart) -> usize {
+        match start {
+            SavedStart::Object(machine) | SavedStart::Members(machine, _) => {
+                let plan = self.objects.get(machine as usize).map(|object| &object.plan);
+                plan.map_or(0, |plan| 32 + 8 * plan.cells.len() + plan.keys.len() / 64 + plan.alternatives_len() / 64)
+            }
+            SavedStart::Array(_) => 32,
+        }
+    }
+
     fn read_start(&self, start: SavedStart) -> Result<Place, Inconsistent> {
         let wrong = Inconsistent { what: "an automaton starts in no array or object" };
         let frame = match start {

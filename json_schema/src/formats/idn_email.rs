@@ -6,6 +6,8 @@ use std::sync::Arc;
 use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{Dfa, DfaRef, RegexId, RegexSet};
 
+/// How the automaton is called.
+pub(super) const NAME: &str = "idn-email, local part";
 /// Octets of the part before the `@`: RFC 5321, section 4.5.3.1.1.
 const OCTETS_MAX: u8 = 64;
 
@@ -69,7 +71,7 @@ impl Place {
 
 impl Dfa for LocalPart {
     fn name(&self) -> &str {
-        "idn-email, local part"
+        NAME
     }
     fn save(&self) -> Option<SavedAutomaton> {
         Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })

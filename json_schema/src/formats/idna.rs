@@ -20,6 +20,9 @@ use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
 
 use super::idna_table::*;
 
+/// How the automata are called: of labels in normalization form C, and of others.
+pub(super) const NAME: &str = "idn-hostname";
+pub(super) const NAME_IN_ANY_FORM: &str = "idn-hostname, any form";
 /// Octets of a label's ASCII form.
 const LABEL_OCTETS_MAX: u32 = 63;
 /// Octets of a name's ASCII form, separators included.
@@ -548,7 +551,7 @@ impl State {
 
 impl Dfa for Hostname {
     fn name(&self) -> &str {
-        if self.is_composed { "idn-hostname" } else { "idn-hostname, any form" }
+        if self.is_composed { NAME } else { NAME_IN_ANY_FORM }
     }
     fn save(&self) -> Option<SavedAutomaton> {
         Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })

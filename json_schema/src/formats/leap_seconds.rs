@@ -6,6 +6,8 @@ use std::sync::Arc;
 use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{Dfa, DfaRef, RegexId, RegexSet};
 
+/// How the automaton is called.
+pub(super) const NAME: &str = "leap second";
 /// The letters: ten digits, then these.
 const OTHERS: &[u8] = b":.+-";
 const MINUTES: u32 = 24 * 60;
@@ -51,7 +53,7 @@ fn pack(place: Place, value: u32) -> u128 {
 
 impl Dfa for LeapSecond {
     fn name(&self) -> &str {
-        "leap second"
+        NAME
     }
     fn save(&self) -> Option<SavedAutomaton> {
         Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })

@@ -17,6 +17,8 @@ use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
 
 use super::properties;
 
+/// How the automaton is called.
+pub(super) const NAME: &str = "regex";
 /// Groups open at a time, at most: one bit each.
 const DEPTH_MAX: u32 = 31;
 /// Capturing groups that are counted.
@@ -229,7 +231,7 @@ impl State {
 
 impl Dfa for Pattern {
     fn name(&self) -> &str {
-        "regex"
+        NAME
     }
     fn save(&self) -> Option<SavedAutomaton> {
         Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })

@@ -168,6 +168,10 @@ impl ObjectPlan {
             && clauses.into_iter().all(is_clause);
         Inconsistent::unless(holds, "an object's plan has no such properties")
     }
+    /// Alternatives of all clauses.
+    pub fn alternatives_len(&self) -> usize {
+        self.alternatives.len()
+    }
     /// Whether no property has more choices.
     pub fn choices_at_most(&self, len: usize) -> bool {
         let keys = self.keys.iter().map(|key| &key.choices);

@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::{Cfg, GrammarOrigin};
 use crate::error::Fault;
 
+/// Bytes of all sets of tokens at most: each is a bit for each token of the vocabulary, however few bytes it is saved in.
+/// 1 GB: 40,000 sets of 200,000 tokens.
+const LETTERS_BYTES_MAX: usize = 1 << 30;
+
 /// A [`Cfg`] as it is saved. `C` is it, or a reference to it, without what stands beside it here.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedCfg<C> {
@@ -73,6 +77,8 @@ impl SavedCfg<Cfg> {
         cfg.origins = read_origins(&origins, limits, reader)?;
         let len = cfg.token_letters.len();
         Inconsistent::unless(len == letters.len(), "there are other sets of tokens")?;
+        let bytes = len.saturating_mul(vocabulary_len / 8);
+        Inconsistent::unless(bytes <= LETTERS_BYTES_MAX, "there are too many sets of tokens")?;
         for (letter, ranges) in cfg.token_letters.iter_mut().zip(&letters) {
             letter.bits = bits(ranges, vocabulary_len)?;
         }

@@ -145,9 +145,7 @@ pub fn holds(conditions: &IndexVec<ConditionId, Condition>, condition: Condition
             Condition::BitCount(range, comparison, value) => {
                 values.push(comparison.holds(range.get(param).count_ones(), value));
             }
-            Condition::And(a, b) | Condition::Or(a, b) if !ready => {
-                stack.extend([(id, true), (a, false), (b, false)])
-            }
+            Condition::And(a, b) | Condition::Or(a, b) if !ready => stack.extend([(id, true), (a, false), (b, false)]),
             Condition::Not(a) if !ready => stack.extend([(id, true), (a, false)]),
             Condition::And(..) | Condition::Or(..) => {
                 let (a, b) = (values.pop().expect("operand"), values.pop().expect("operand"));

@@ -12,7 +12,8 @@ use crate::formats;
 ///
 /// Errors: bytes that it did not write. Cost: linear in them.
 pub fn read_automaton(saved: &SavedAutomaton, limits: &Limits) -> Option<Result<Arc<dyn Automaton>, Inconsistent>> {
-    (saved.kind == KIND).then(|| read(&saved.bytes, limits).map(|containers| Arc::new(containers) as Arc<dyn Automaton>))
+    (saved.kind == KIND)
+        .then(|| read(&saved.bytes, limits).map(|containers| Arc::new(containers) as Arc<dyn Automaton>))
 }
 
 /// The automaton of a format that wrote this; `None` if it is of another kind.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use larkspur::grammar::{Automaton, ExprKind, LimitExceeded, Rule, RuleId, State, TerminalId};
 use larkspur::{
     CompileOptions, CompiledGrammar, Engine, EngineOptions, FORMAT, Grammar, LexerMode, Limits, LoadError,
-    MatcherOptions, SaveError, Source, SourceId, Span, StructuralTags, TokenMask, Vocabulary,
-    codes, summary_line,
+    MatcherOptions, SaveError, Source, SourceId, Span, StructuralTags, TokenMask, Vocabulary, codes, summary_line,
 };
 
 fn engine() -> Engine {
@@ -67,7 +66,9 @@ fn every_kind_of_source() {
 
 #[test]
 fn equal_grammars_are_equal_bytes() {
-    let source = Source::json_schema(r#"{"type": "object", "minProperties": 1, "patternProperties": {"^x": {}, "^y": {"type": "null"}}}"#);
+    let source = Source::json_schema(
+        r#"{"type": "object", "minProperties": 1, "patternProperties": {"^x": {}, "^y": {"type": "null"}}}"#,
+    );
     let (first, second) = (saved(&engine(), &source).1, saved(&engine(), &source).1);
     assert!(first == second);
 }
@@ -242,7 +243,9 @@ fn codes_are_explained() {
 #[test]
 fn format_is_the_same() {
     let sources = [
-        Source::lark("start: \"x\" t* <eos>\nt[max_tokens=3, capture]: /[a-c]+(?!d)/ | \"yes\" | \"no\"\n%ignore / /\n"),
+        Source::lark(
+            "start: \"x\" t* <eos>\nt[max_tokens=3, capture]: /[a-c]+(?!d)/ | \"yes\" | \"no\"\n%ignore / /\n",
+        ),
         Source::lark("start: a::0\na::_: \"x\" a::incr([0:4]) %if lt([0:4], 5)\n | \"end\"\n"),
         Source::json_schema(r#"{"type": "array", "items": {"enum": [1, [2.5, {"a": "b"}]]}, "uniqueItems": true}"#),
         Source::json_schema(r#"{"type": "object", "properties": {"a": {"multipleOf": 0.3}}, "maxProperties": 2}"#),

@@ -33,6 +33,6 @@ pub use eager::EagerMatcher;
 pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
 pub use error::MatcherError;
 pub use mask::{MaskId, MaskStats};
-pub use saved::LoadFault;
 pub use matcher::{Consumed, Matcher, MatcherOptions, StopReason};
+pub use saved::LoadFault;
 pub use slicer::{DEFAULT_SLICES, SliceError};

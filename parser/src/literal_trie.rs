@@ -63,7 +63,7 @@ impl LiteralTrie {
             low >= node && (high > low || leaves[node]) && bytes.is_some_and(|bytes| bytes.is_sorted_by(|a, b| a < b))
         };
         let is_ordered = || edge_nodes.iter().enumerate().all(|(edge, &node)| node as usize == edge + 1);
-        ends && lengths && !leaves[0] && is_ordered() && (0..nodes).all(|node| is_node(node))
+        ends && lengths && !leaves[0] && is_ordered() && (0..nodes).all(is_node)
     }
 
     /// Whether a literal ends at the node.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use larkspur::{
-    CompileOptions, CompiledGrammar, Engine, EngineOptions, FORMAT, Linked, LinkedGrammar, Limits, LoadError, Matcher, SaveError,
-    Source, SourceMap, TokenMask, Vocabulary,
+    CompileOptions, CompiledGrammar, Engine, EngineOptions, FORMAT, Limits, Linked, LinkedGrammar, LoadError, Matcher,
+    SaveError, Source, SourceMap, TokenMask, Vocabulary,
 };
 use larkspur_tests::cases::Step;
 use larkspur_tests::compare::{feed, vocabulary};
@@ -77,7 +77,13 @@ fn loaded(name: &str, grammar: &CompiledGrammar, vocabulary: &Arc<Vocabulary>) -
 }
 
 /// Follows the same steps in both, then walks on at random through the masks.
-fn compare(name: &str, (one, other): (&CompiledGrammar, &CompiledGrammar), vocabulary_len: usize, steps: &[Step], seed: u64) {
+fn compare(
+    name: &str,
+    (one, other): (&CompiledGrammar, &CompiledGrammar),
+    vocabulary_len: usize,
+    steps: &[Step],
+    seed: u64,
+) {
     let (Ok(mut one), Ok(mut other)) = (one.matcher(), other.matcher()) else {
         panic!("{name}: no matcher");
     };
@@ -229,7 +235,8 @@ fn schemas_round_trip() {
             None => vec![text],
         };
         for schema in schemas {
-            compiled += usize::from(round_trip_source(&path.display().to_string(), &engine, &Source::json_schema(schema)));
+            compiled +=
+                usize::from(round_trip_source(&path.display().to_string(), &engine, &Source::json_schema(schema)));
         }
     }
     assert!(compiled > 20, "only {compiled} schemas compile");

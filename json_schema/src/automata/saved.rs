@@ -186,8 +186,8 @@ fn read_object(object: SavedObject, any_order: bool, limits: &Limits) -> Result<
 fn read_inline(inline: SavedInline) -> Result<Inline, Inconsistent> {
     let SavedInline { scalars, arrays, objects, few } = inline;
     let texts = scalars.iter().flat_map(|set| set.few.iter().flat_map(|few| few.iter()));
-    let holds = texts.into_iter().all(|text| is_canonical(text))
-        && scalars.len() + arrays.len() + objects.len() <= WAYS_MAX;
+    let holds =
+        texts.into_iter().all(|text| is_canonical(text)) && scalars.len() + arrays.len() + objects.len() <= WAYS_MAX;
     Inconsistent::unless(holds, "a scalar is not in canonical form")?;
     let few = few.map(|steps| read_values(steps).map(Arc::from)).transpose()?;
     Ok(Inline { scalars, arrays, objects, few })
@@ -263,7 +263,9 @@ impl Containers {
             SavedStart::Array(machine) if (machine as usize) < self.arrays.len() => {
                 Frame::Array(ArrayFrame::new(machine, self.arrays[machine as usize].start()))
             }
-            SavedStart::Object(machine) | SavedStart::Members(machine, _) if (machine as usize) < self.objects.len() => {
+            SavedStart::Object(machine) | SavedStart::Members(machine, _)
+                if (machine as usize) < self.objects.len() =>
+            {
                 let object = &self.objects[machine as usize];
                 let (phase, count) = match start {
                     SavedStart::Members(_, count) => (ObjectPhase::After, count),

@@ -13,7 +13,7 @@
 //! - normalization form C by a bound: no mark that may combine stands behind a character that composes with any;
 //! - characters that came after the Unicode of `idna_table`.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
@@ -89,8 +89,11 @@ pub(super) fn hostname(set: &mut RegexSet, is_composed: bool) -> RegexId {
     set.dfa(&automaton(is_composed), &classes)
 }
 
+/// The automaton, made once.
 pub(super) fn automaton(is_composed: bool) -> DfaRef {
-    DfaRef::new(Arc::new(Hostname { letters: letters().0, is_composed }))
+    static MADE: [OnceLock<DfaRef>; 2] = [OnceLock::new(), OnceLock::new()];
+    let make = || DfaRef::new(Arc::new(Hostname { letters: letters().0, is_composed }));
+    MADE[usize::from(is_composed)].get_or_init(make).clone()
 }
 
 /// First and last characters.

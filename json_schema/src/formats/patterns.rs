@@ -10,7 +10,7 @@
 //!   pair of surrogates is written as `\u{…}`;
 //! - no modifiers (`(?i:…)`), and no name of a group twice.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
@@ -43,8 +43,11 @@ pub(super) fn regex(set: &mut RegexSet) -> RegexId {
     set.dfa(&automaton(), &classes)
 }
 
+/// The automaton, made once.
 pub(super) fn automaton() -> DfaRef {
-    DfaRef::new(Arc::new(Pattern { letters: letters(), properties: properties::bodies() }))
+    static MADE: OnceLock<DfaRef> = OnceLock::new();
+    let make = || DfaRef::new(Arc::new(Pattern { letters: letters(), properties: properties::bodies() }));
+    MADE.get_or_init(make).clone()
 }
 
 /// First and last character of each letter: the printable ones of ASCII, then the groups of [`OTHERS`].

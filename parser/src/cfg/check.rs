@@ -8,7 +8,9 @@ use larkspur_grammar::index::Id;
 use larkspur_grammar::saved::Inconsistent;
 use larkspur_grammar::{Condition, ConditionId, GrammarId, IndexVec, ParamExpr, ParamRange, RegexId, RegexNode};
 
-use super::{Cfg, DOT_ACCEPT, DOT_END, Lexeme, LexemeTail, LoweredAutomaton, Nonterminal, NonterminalId, Pattern, Symbol};
+use super::{
+    Cfg, DOT_ACCEPT, DOT_END, Lexeme, LexemeTail, LoweredAutomaton, Nonterminal, NonterminalId, Pattern, Symbol,
+};
 
 type Checked = Result<(), Inconsistent>;
 

@@ -180,7 +180,9 @@ impl ObjectPlan {
     /// Somewhere in an object of which `count` properties are written, and no others are told apart; `None` if they are
     /// not counted so far.
     pub fn started(&self, any_order: bool, count: u64) -> Option<ObjectProgress> {
-        (count <= self.count_top).then(|| ObjectProgress { count, ..self.start(any_order) })
+        // There are no more names than that in what was listed, and counts go on from here.
+        let top = self.count_top.min(u64::from(u32::MAX));
+        (count <= top).then(|| ObjectProgress { count, ..self.start(any_order) })
     }
 
     /// The empty object. With `any_order`, the listed properties may come in any order.

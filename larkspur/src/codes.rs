@@ -143,7 +143,18 @@ pub const CODES: &[CodeInfo] = &[
 /// Every code, in order: of the facade, the front ends, the grammar crate (regexes, JSON, linking, lints) and the
 /// engine.
 pub fn codes() -> Vec<&'static CodeInfo> {
-    let tables = [
+    let mut all: Vec<&CodeInfo> = tables().into_iter().flatten().collect();
+    all.sort_by_key(|info| info.code);
+    all
+}
+
+/// The code that is written so, if there is one.
+pub(crate) fn code(written: &str) -> Option<&'static str> {
+    tables().into_iter().flatten().map(|info| info.code).find(|code| *code == written)
+}
+
+fn tables() -> [&'static [CodeInfo]; 11] {
+    [
         CODES,
         larkspur_lark_frontend::CODES,
         larkspur_gbnf_frontend::CODES,
@@ -155,8 +166,5 @@ pub fn codes() -> Vec<&'static CodeInfo> {
         indentation::CODES,
         lints::CODES,
         larkspur_parser::CODES,
-    ];
-    let mut all: Vec<&CodeInfo> = tables.into_iter().flatten().collect();
-    all.sort_by_key(|info| info.code);
-    all
+    ]
 }

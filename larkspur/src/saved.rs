@@ -7,12 +7,12 @@
 use std::sync::Arc;
 
 use larkspur_grammar::saved::{AutomatonReader, Inconsistent, SavedAutomaton, decoded, encoded};
-use larkspur_grammar::{Automaton, CodeInfo, DfaRef, Diagnostic, Label, Limits, Severity, SourceMap};
+use larkspur_grammar::{Automaton, DfaRef, Diagnostic, Label, Limits, Severity, SourceMap};
 use larkspur_parser::LoadFault;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::codes::codes;
+use crate::codes;
 use crate::engine::{CompiledGrammar, Engine, Inner};
 
 const MAGIC: [u8; 8] = *b"LARKSPUR";
@@ -73,7 +73,7 @@ pub enum LoadError {
 }
 
 impl SaveError {
-    /// Its code, as [`codes`] explains it.
+    /// Its code, as [`codes`](crate::codes()) explains it.
     pub fn code(&self) -> &'static str {
         match self {
             SaveError::NotSavable { .. } => "F020",
@@ -82,7 +82,7 @@ impl SaveError {
 }
 
 impl LoadError {
-    /// Its code, as [`codes`] explains it.
+    /// Its code, as [`codes`](crate::codes()) explains it.
     pub fn code(&self) -> &'static str {
         match self {
             LoadError::NotSaved => "F021",
@@ -172,8 +172,7 @@ impl Engine {
             return Err(LoadError::Vocabulary);
         }
         let sources = contents.sources;
-        let codes = codes();
-        let warnings = contents.warnings.into_iter().map(|warning| warning.read(&sources, &codes));
+        let warnings = contents.warnings.into_iter().map(|warning| warning.read(&sources));
         let warnings = warnings.collect::<Result<Vec<Diagnostic>, _>>()?;
         let own = warnings.len().checked_sub(contents.parser_warnings as usize);
         let own = own.ok_or(Inconsistent { what: "there are fewer warnings" })?;
@@ -212,9 +211,9 @@ impl SavedDiagnostic {
     }
 
     /// The warning. Errors: a code that there is not, a place that is not in the sources.
-    fn read(self, sources: &SourceMap, codes: &[&CodeInfo]) -> Result<Diagnostic, Inconsistent> {
+    fn read(self, sources: &SourceMap) -> Result<Diagnostic, Inconsistent> {
         let Self { code, message, labels, help } = self;
-        let code = codes.iter().map(|info| info.code).find(|known| *known == code);
+        let code = codes::code(&code);
         let code = code.ok_or(Inconsistent { what: "a warning has no code" })?;
         let holds = labels.iter().all(|label| sources.contains(label.span));
         Inconsistent::unless(holds, "a warning is of no source")?;

@@ -18,6 +18,7 @@ mod maskbench;
 mod measure;
 mod random;
 mod report;
+mod saved;
 mod scale;
 mod texts;
 mod vocabulary;
@@ -58,6 +59,8 @@ enum Command {
     Batch(batch::Args),
     /// GBNF, and what exact lexing costs beside the longest match. Writes no files.
     Lexing(lexing::Args),
+    /// Saved grammars: loading beside compiling. Writes no files.
+    Saved(saved::Args),
 }
 
 #[derive(Args, Debug)]
@@ -122,6 +125,7 @@ fn main() -> Result<()> {
         Some(Command::Maskbench(args)) => return maskbench::run(&args),
         Some(Command::Batch(args)) => return batch::run(&args),
         Some(Command::Lexing(args)) => return lexing::measure(&args),
+        Some(Command::Saved(args)) => return saved::run(&args),
         None => {}
     }
     if let Some(order) = &options.child {

@@ -5,7 +5,7 @@
 
 mod batches;
 mod check;
-mod data;
+pub mod data;
 mod engines;
 mod figures;
 mod memory;
@@ -13,7 +13,7 @@ mod passes;
 mod report;
 mod respell;
 mod slow;
-mod tokenizer;
+pub mod tokenizer;
 mod verdicts;
 mod walk;
 

@@ -15,6 +15,7 @@ use rustc_hash::FxHasher;
 
 use crate::ir::{RuleId, TerminalId};
 use crate::regex::{RegexId, RegexSet};
+use crate::saved::SavedAutomaton;
 
 /// A nonterminal with states. Equal arguments give equal answers: nothing in it may change.
 pub trait Automaton: Debug + Send + Sync {
@@ -53,6 +54,14 @@ pub trait Automaton: Debug + Send + Sync {
     /// [`Self::untold`] of the state behind a recorded edge if that is the same whatever its text was, but for some texts.
     fn next_untold(&self, _state: &State, _label: u32) -> Option<Untold> {
         None
+    }
+    /// What it is made from, for a saved grammar. `None` if it does not say: then grammars with it cannot be saved.
+    fn save(&self) -> Option<SavedAutomaton> {
+        None
+    }
+    /// Number of places where it starts: [`start`](Self::start) takes less. Asked where it was read from a saved grammar.
+    fn starts(&self) -> u32 {
+        u32::MAX
     }
     /// Whether an untold state has forgotten what decides its edges: who looks ahead must then go the way from where it
     /// began again.

@@ -5,11 +5,15 @@
 //! [`RegexSet::dfa`]), so that the same automaton reads characters in UTF-8 or as JSON spells them. Beside
 //! [`Automaton`](crate::Automaton), which is a nonterminal: this is a regex, and all operations of regexes take it.
 
+mod table;
+
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::regex::{ByteSet, RegexId, RegexNode, RegexSet};
+use crate::saved::SavedAutomaton;
+pub(crate) use table::Table;
 
 /// A deterministic automaton over the letters `0..letters()`. Nothing in it may change.
 pub trait Dfa: Debug + Send + Sync {
@@ -24,6 +28,10 @@ pub trait Dfa: Debug + Send + Sync {
     fn next(&self, state: u128, letter: u8) -> Option<u128>;
     /// Whether a word may end in this state.
     fn is_accepting(&self, state: u128) -> bool;
+    /// What it is made from, for a saved grammar. `None` if it does not say: then grammars with it cannot be saved.
+    fn save(&self) -> Option<SavedAutomaton> {
+        None
+    }
     /// A state from which each of these letters leads to the same as from `state`: the fewer such states there are, the
     /// fewer are made in the middle of letters.
     fn before_letters(&self, state: u128, letters: &ByteSet) -> u128 {

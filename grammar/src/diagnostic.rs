@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::Limits;
 use crate::span::Span;
 
@@ -18,7 +20,7 @@ pub enum Severity {
 }
 
 /// A place, and what to say about it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Label {
     /// The place.
     pub span: Span,

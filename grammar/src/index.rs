@@ -3,6 +3,11 @@
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[doc(hidden)]
+pub use serde;
+
 /// An index into an [`IndexVec`]; made by [`define_id!`](crate::define_id).
 pub trait Id: Copy + Eq + std::fmt::Debug {
     /// The id of the entry at position `index`. Panics past `u32::MAX - 1`.
@@ -27,6 +32,16 @@ macro_rules! define_id {
             #[inline]
             fn index(self) -> usize {
                 self.0 as usize
+            }
+        }
+        impl $crate::index::serde::Serialize for $name {
+            fn serialize<S: $crate::index::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_u32(self.0)
+            }
+        }
+        impl<'de> $crate::index::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::index::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <u32 as $crate::index::serde::Deserialize>::deserialize(deserializer).map(Self)
             }
         }
         impl std::fmt::Display for $name {
@@ -106,6 +121,19 @@ impl<I: Id, T> IndexVec<I, T> {
 impl<I: Id, T> Default for IndexVec<I, T> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// As the list of its entries.
+impl<I, T: Serialize> Serialize for IndexVec<I, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.raw.serialize(serializer)
+    }
+}
+
+impl<'de, I: Id, T: Deserialize<'de>> Deserialize<'de> for IndexVec<I, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Self::from)
     }
 }
 

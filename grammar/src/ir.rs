@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::automaton::Automaton;
 use crate::define_id;
 use crate::index::IndexVec;
-use crate::param::{Condition, ConditionId, ParamExpr};
+use crate::param::{Condition, ConditionId, ParamExpr, holds};
 use crate::regex::{RegexId, RegexSet};
 use crate::span::Span;
 
@@ -70,7 +72,7 @@ pub struct Grammar {
 }
 
 /// How lexemes end; `docs/decisions` and the dialect reference define both.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
 pub enum LexerMode {
     /// The longest match of all lexemes allowed here ends; no shorter one is retried.
     Longest,
@@ -103,7 +105,7 @@ impl IgnoreEdges {
 }
 
 /// What to do with rules that can never be finished.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
 pub enum Unproductive {
     /// A grammar whose start can never be finished is an error; other such rules are removed.
     Error,
@@ -401,32 +403,6 @@ impl Grammar {
     }
     /// Whether a condition holds for a parameter.
     pub fn holds(&self, condition: ConditionId, param: u64) -> bool {
-        // Children are older than their parents, so one pass over the older part of the table decides; conditions are
-        // a handful of nodes (`Limits::grammar_depth_max` bounds them).
-        let mut stack = vec![(condition, false)];
-        let mut values: Vec<bool> = Vec::new();
-        while let Some((id, ready)) = stack.pop() {
-            match self.conditions[id] {
-                Condition::True => values.push(true),
-                Condition::Compare(range, comparison, value) => values.push(comparison.holds(range.get(param), value)),
-                Condition::BitCount(range, comparison, value) => {
-                    values.push(comparison.holds(range.get(param).count_ones(), value));
-                }
-                Condition::And(a, b) | Condition::Or(a, b) if !ready => {
-                    stack.extend([(id, true), (a, false), (b, false)])
-                }
-                Condition::Not(a) if !ready => stack.extend([(id, true), (a, false)]),
-                Condition::And(..) | Condition::Or(..) => {
-                    let (a, b) = (values.pop().expect("operand"), values.pop().expect("operand"));
-                    let is_and = matches!(self.conditions[id], Condition::And(..));
-                    values.push(if is_and { a && b } else { a || b });
-                }
-                Condition::Not(_) => {
-                    let a = values.pop().expect("operand");
-                    values.push(!a);
-                }
-            }
-        }
-        values.pop().expect("a condition has a value")
+        holds(&self.conditions, condition, param)
     }
 }

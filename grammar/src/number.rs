@@ -10,12 +10,17 @@ mod multiples;
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use crate::json::check_number;
 use crate::limits::Limits;
 use crate::regex::{RegexId, RegexSet};
 
+/// The largest exponent that is read.
+const EXPONENT_MAX: u64 = 100_000_000_000_000_000;
+
 /// A decimal number of any size: `±0.d₁d₂…dₙ · 10^point`.
-#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
 pub struct Decimal {
     negative: bool,
     /// Digits 0 to 9, without zeros at either end; empty for the value 0, which is not negative and has `point` 0.
@@ -36,7 +41,7 @@ impl Decimal {
             return Some(Self::zero());
         }
         let exponent: i64 = exponent.strip_prefix('+').unwrap_or(exponent).parse().ok()?;
-        if exponent.unsigned_abs() > 100_000_000_000_000_000 {
+        if exponent.unsigned_abs() > EXPONENT_MAX {
             return None;
         }
         Some(Self::new(negative, &digits, exponent + whole.len() as i64))
@@ -49,6 +54,14 @@ impl Decimal {
         let Some(first) = digits.iter().position(|&d| d != 0) else { return Self::zero() };
         let last = digits.iter().rposition(|&d| d != 0).unwrap_or(first);
         Self { negative, digits: digits[first..=last].into(), point: point - first as i64 }
+    }
+    /// Whether its digits are as said above, and its exponent is one that [`parse`](Self::parse) takes. For what was read.
+    pub(crate) fn is_normal(&self) -> bool {
+        let ends = [self.digits.first(), self.digits.last()];
+        let is_nonzero = ends.iter().all(|end| end.is_some_and(|&digit| digit != 0));
+        let is_zero = self.digits.is_empty() && !self.negative && self.point == 0;
+        let is_near = self.point.unsigned_abs() <= EXPONENT_MAX + self.digits.len() as u64;
+        (is_nonzero || is_zero) && self.digits.iter().all(|&digit| digit <= 9) && is_near
     }
     /// Whether it is 0.
     pub fn is_zero(&self) -> bool {

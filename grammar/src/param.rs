@@ -1,7 +1,10 @@
 //! Parameters of rules: a `u64` handed down when a rule is predicted, expressions over it, and conditions on it.
 //! The dialect's operations are those of llguidance's parametric grammars.
 
+use serde::{Deserialize, Serialize};
+
 use crate::define_id;
+use crate::index::IndexVec;
 
 define_id! {
     /// A condition in a [`Grammar`](crate::Grammar).
@@ -9,7 +12,7 @@ define_id! {
 }
 
 /// Bits `start..end` of the parameter, `start` being the least significant; `end` is at most 64.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct ParamRange {
     /// First bit.
     pub start: u8,
@@ -32,7 +35,7 @@ impl ParamRange {
 }
 
 /// What a rule passes to a rule that it calls.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum ParamExpr {
     /// A number.
     Const(u64),
@@ -82,7 +85,7 @@ impl ParamExpr {
 }
 
 /// When an alternative is there, `%if`; children are older entries of the grammar's table.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Condition {
     /// Always.
     True,
@@ -99,7 +102,7 @@ pub enum Condition {
 }
 
 /// A comparison of numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Comparison {
     /// `==`
     Eq,
@@ -127,4 +130,33 @@ impl Comparison {
             Comparison::Ge => a >= b,
         }
     }
+}
+
+/// Whether a condition of a table holds for a parameter.
+pub fn holds(conditions: &IndexVec<ConditionId, Condition>, condition: ConditionId, param: u64) -> bool {
+    // Children are older than their parents, so one pass over the older part of the table decides; conditions are
+    // a handful of nodes (`Limits::grammar_depth_max` bounds them).
+    let mut stack = vec![(condition, false)];
+    let mut values: Vec<bool> = Vec::new();
+    while let Some((id, ready)) = stack.pop() {
+        match conditions[id] {
+            Condition::True => values.push(true),
+            Condition::Compare(range, comparison, value) => values.push(comparison.holds(range.get(param), value)),
+            Condition::BitCount(range, comparison, value) => {
+                values.push(comparison.holds(range.get(param).count_ones(), value));
+            }
+            Condition::And(a, b) | Condition::Or(a, b) if !ready => stack.extend([(id, true), (a, false), (b, false)]),
+            Condition::Not(a) if !ready => stack.extend([(id, true), (a, false)]),
+            Condition::And(..) | Condition::Or(..) => {
+                let (a, b) = (values.pop().expect("operand"), values.pop().expect("operand"));
+                let is_and = matches!(conditions[id], Condition::And(..));
+                values.push(if is_and { a && b } else { a || b });
+            }
+            Condition::Not(_) => {
+                let a = values.pop().expect("operand");
+                values.push(!a);
+            }
+        }
+    }
+    values.pop().expect("a condition has a value")
 }

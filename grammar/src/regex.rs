@@ -3,15 +3,20 @@
 //! A node's children are older than the node, so that every pass is one loop over the table and nothing recurses.
 //! Meaning is over bytes: a [`CharClass`] stands for the UTF-8 encodings of its characters.
 
+mod saved;
+
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
+use serde::{Deserialize, Serialize};
 
 use crate::define_id;
 use crate::dfa::DfaRef;
 use crate::index::{Id, IndexVec};
 use crate::number::Decimal;
+
+pub use saved::SavedRegexes;
 
 define_id! {
     /// A node of a [`RegexSet`].
@@ -23,7 +28,7 @@ define_id! {
 pub struct CharClass(Box<[(u32, u32)]>);
 
 /// A set of bytes, bit `b % 64` of word `b / 64`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct ByteSet(pub [u64; 4]);
 
 /// One operation of the algebra.

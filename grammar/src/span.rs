@@ -1,5 +1,7 @@
 //! Where something stands in a source text.
 
+use serde::{Deserialize, Serialize};
+
 use crate::define_id;
 use crate::index::IndexVec;
 
@@ -9,7 +11,7 @@ define_id! {
 }
 
 /// A range of bytes of one source text, end exclusive.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Span {
     /// The text.
     pub source: SourceId,
@@ -38,7 +40,7 @@ pub fn behind_bom(text: &str) -> usize {
 }
 
 /// A source text and the name it is shown under.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Source {
     /// File name, or a description such as `<grammar>` or `grammars[1]`.
     pub name: String,
@@ -47,7 +49,7 @@ pub struct Source {
 }
 
 /// All source texts of one compilation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SourceMap {
     sources: IndexVec<SourceId, Source>,
 }
@@ -60,6 +62,11 @@ impl SourceMap {
     /// Adds a text under a name.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> SourceId {
         self.sources.push(Source { name: name.into(), text: text.into() })
+    }
+    /// Whether a span is of one of the texts, and begins and ends between characters of it.
+    pub fn contains(&self, span: Span) -> bool {
+        let text = self.sources.get(span.source).map(|source| &source.text);
+        text.is_some_and(|text| text.get(span.start as usize..span.end as usize).is_some())
     }
     /// The source, which must have been added to this map.
     pub fn get(&self, id: SourceId) -> &Source {

@@ -11,12 +11,14 @@ pub(crate) mod elements;
 pub(crate) mod few;
 pub(crate) mod json;
 pub(crate) mod run;
+pub(crate) mod saved;
 pub(crate) mod state;
 
 use std::sync::Arc;
 
 use larkspur_grammar::{RuleId, TerminalId};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::ir::NodeId;
 use crate::plan::arrays::ArrayPlan;
@@ -26,7 +28,7 @@ use json::Json;
 use state::Place;
 
 /// Terminals of the brackets and separators, with the white space that may stand there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Marks {
     pub open_brace: TerminalId,
     pub close_brace: TerminalId,
@@ -39,7 +41,7 @@ pub(crate) struct Marks {
 }
 
 /// The same as rules that begin with the line's indentation, for one number of brackets that the automaton has open.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Lines {
     /// The line of the first element or member.
     pub first: RuleId,
@@ -72,6 +74,37 @@ pub(crate) struct Containers {
     pub rules: Vec<RuleId>,
 }
 
+impl Containers {
+    /// Sets the terminals and rules that edges have.
+    pub fn note_symbols(&mut self) {
+        let marks = &self.marks;
+        let mut terminals = vec![
+            marks.open_brace,
+            marks.close_brace,
+            marks.close_empty_brace,
+            marks.open_bracket,
+            marks.close_bracket,
+            marks.close_empty_bracket,
+            marks.comma,
+            marks.colon,
+        ];
+        for object in &self.objects {
+            terminals.extend(object.keys.iter().filter_map(|key| key.terminal));
+            terminals.extend(object.names);
+            terminals.extend(object.cells.iter().map(|cell| cell.terminal));
+        }
+        terminals.extend(self.inline.iter().flat_map(|value| value.scalars.iter().map(|set| set.terminal)));
+        terminals.sort_unstable();
+        terminals.dedup();
+        let mut rules: Vec<RuleId> =
+            self.values.values().flat_map(|value| value.rule.into_iter().chain(value.member)).collect();
+        rules.extend(self.lines.iter().flat_map(|of| [of.first, of.comma, of.close_brace, of.close_bracket]));
+        rules.sort_unstable();
+        rules.dedup();
+        (self.terminals, self.rules) = (terminals, rules);
+    }
+}
+
 /// An object's plan, with its names as terminals.
 #[derive(Debug)]
 pub(crate) struct ObjectMachine {
@@ -84,7 +117,18 @@ pub(crate) struct ObjectMachine {
     pub cells: Vec<CellNames>,
 }
 
-#[derive(Debug)]
+impl ObjectMachine {
+    /// `cells` are the terminals of the plan's cells.
+    pub fn new(plan: ObjectPlan, keys: Vec<KeyName>, names: Option<TerminalId>, cells: Vec<TerminalId>) -> Self {
+        let index = keys.iter().enumerate().map(|(index, key)| (key.text.clone(), index as u32)).collect();
+        let few = |words: &Arc<[Box<str>]>| words.iter().map(|word| Arc::from(&**word)).collect();
+        let cells = plan.cells.iter().zip(cells);
+        let cells = cells.map(|(cell, terminal)| CellNames { terminal, few: cell.few.as_ref().map(few) }).collect();
+        Self { plan, keys, index, names, cells }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct KeyName {
     pub text: Arc<str>,
     /// `None` where the order is free: the name is then one of [`ObjectMachine::names`].
@@ -99,7 +143,7 @@ pub(crate) struct CellNames {
 }
 
 /// How a node's values are read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Value {
     /// As a rule.
     pub rule: Option<RuleId>,
@@ -122,7 +166,7 @@ pub(crate) struct Inline {
 
 /// Scalars as a terminal. Strings have one of their own wherever they can: no string is the beginning of another, so that
 /// what they must not be is looked at when one is whole.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ScalarSet {
     pub terminal: TerminalId,
     pub kind: ScalarKind,
@@ -131,7 +175,7 @@ pub(crate) struct ScalarSet {
 }
 
 /// Which scalars.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum ScalarKind {
     Strings,
     Others,

@@ -27,7 +27,7 @@ mod leap_seconds;
 mod patterns;
 mod properties;
 
-use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
+use larkspur_grammar::{DfaRef, Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
 
 /// What a format says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -257,6 +257,18 @@ pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> Regex
         }
         _ => all,
     }
+}
+
+/// The automaton of that name among those that formats are made of.
+pub(crate) fn automaton(name: &str) -> Option<DfaRef> {
+    Some(match name {
+        idna::NAME => idna::automaton(true),
+        idna::NAME_IN_ANY_FORM => idna::automaton(false),
+        idn_email::NAME => idn_email::automaton(),
+        leap_seconds::NAME => leap_seconds::automaton(),
+        patterns::NAME => patterns::automaton(),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ mod places;
 mod plan;
 mod reach;
 mod refs;
+mod saved;
 mod shapes;
 mod spelling;
 mod strings;
@@ -61,6 +62,7 @@ pub use codes::CODES;
 pub use documents::Retriever;
 pub use draft::Draft;
 pub use places::schemas_at;
+pub use saved::{read_automaton, read_dfa};
 pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFormat, Whitespace};
 
 use error::{Mistake, Sink};

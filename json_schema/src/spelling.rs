@@ -6,7 +6,7 @@
 use larkspur_grammar::{
     ByteSet, Diagnostic, Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// How values are written, and what is done with what cannot be enforced. The default is [`Spelling::generator`].
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -65,7 +65,7 @@ pub enum Whitespace {
 }
 
 /// Which texts a number has.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NumberSpelling {
     /// Integers and constants as digits; other numbers with any zeros behind the point; exponents only where all numbers

@@ -10,6 +10,7 @@
 
 use larkspur_grammar::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::spelling::StringEscapes;
 
@@ -18,7 +19,7 @@ const SHORT: [(u32, u8); 8] =
     [(8, b'b'), (9, b't'), (10, b'n'), (12, b'f'), (13, b'r'), (0x22, b'"'), (0x2F, b'/'), (0x5C, b'\\')];
 
 /// Which characters are written as `\uXXXX`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Unicode {
     /// Those without any other text.
     Needed,
@@ -27,7 +28,7 @@ enum Unicode {
 }
 
 /// Which escapes are written, besides those of characters that have no other text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Escapes {
     /// One bit for each of [`SHORT`].
     short: u8,

@@ -6,13 +6,14 @@
 
 use larkspur_grammar::number::Decimal;
 use larkspur_grammar::{RegexId, RegexSet};
+use serde::{Deserialize, Serialize};
 
 use crate::number_texts::value_texts;
 use crate::spelling::{NumberSpelling, Spelling};
 use crate::strings::{Escapes, Quoting, quoted};
 
 /// How scalars are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Writing {
     pub escapes: Escapes,
     pub numbers: NumberSpelling,

@@ -87,12 +87,74 @@ pub const CODES: &[CodeInfo] = &[
         bad: "{\"grammars\": [{\"lark_gramar\": \"\", \"lark_grammar\": \"start: \\\"a\\\"\"}]}",
         good: "{\"grammars\": [{\"lark_grammar\": \"start: \\\"a\\\"\"}]}",
     },
+    CodeInfo {
+        code: "F020",
+        title: "grammar that cannot be saved",
+        explanation: "A program made the grammar of an `Automaton` or a `Dfa` whose `save` gives nothing. Grammars of texts can \
+                      all be saved.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F021",
+        title: "no saved grammar",
+        explanation: "The bytes do not begin with `LARKSPUR`, as those of a saved grammar do.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F022",
+        title: "other format of a saved grammar",
+        explanation: "Another version of Larkspur saved the grammar. Compile it again from its source.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F023",
+        title: "damaged saved grammar",
+        explanation: "The bytes are not those that were saved: some are missing or have changed.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F024",
+        title: "saved grammar of another vocabulary",
+        explanation: "The grammar speaks of tokens of the vocabulary that it was compiled for, and the engine has another one. \
+                      A grammar that speaks of text only loads with any.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F025",
+        title: "inconsistent saved grammar",
+        explanation: "The bytes are whole, and no version of Larkspur saved them so: somebody made them up.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
+        code: "F026",
+        title: "saved grammar beyond a limit",
+        explanation: "The message names a field of the engine's `Limits`. The grammar was saved where that was larger.",
+        bad: "",
+        good: "",
+    },
 ];
 
 /// Every code, in order: of the facade, the front ends, the grammar crate (regexes, JSON, linking, lints) and the
 /// engine.
 pub fn codes() -> Vec<&'static CodeInfo> {
-    let tables = [
+    let mut all: Vec<&CodeInfo> = tables().into_iter().flatten().collect();
+    all.sort_by_key(|info| info.code);
+    all
+}
+
+/// The code that is written so, if there is one.
+pub(crate) fn code(written: &str) -> Option<&'static str> {
+    tables().into_iter().flatten().map(|info| info.code).find(|code| *code == written)
+}
+
+fn tables() -> [&'static [CodeInfo]; 11] {
+    [
         CODES,
         larkspur_lark_frontend::CODES,
         larkspur_gbnf_frontend::CODES,
@@ -104,8 +166,5 @@ pub fn codes() -> Vec<&'static CodeInfo> {
         indentation::CODES,
         lints::CODES,
         larkspur_parser::CODES,
-    ];
-    let mut all: Vec<&CodeInfo> = tables.into_iter().flatten().collect();
-    all.sort_by_key(|info| info.code);
-    all
+    ]
 }

@@ -44,6 +44,10 @@ impl Engine {
         self.shared.limits()
     }
 
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     /// Compiles a source. One that was compiled lately gives the same grammar again, with all that it has learnt: the last
     /// 64 are kept, or as many as `grammars_kept_bytes_max` allows.
     ///
@@ -102,10 +106,10 @@ pub struct CompiledGrammar {
 }
 
 pub(crate) struct Inner {
-    compiled: larkspur_parser::CompiledGrammar,
-    sources: SourceMap,
-    warnings: Vec<Diagnostic>,
-    max_tokens: Option<u32>,
+    pub compiled: larkspur_parser::CompiledGrammar,
+    pub sources: SourceMap,
+    pub warnings: Vec<Diagnostic>,
+    pub max_tokens: Option<u32>,
 }
 
 impl Inner {
@@ -116,6 +120,10 @@ impl Inner {
 }
 
 impl CompiledGrammar {
+    pub(crate) fn new(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+
     /// A matcher for one text, with the budget of tokens that the source gave.
     ///
     /// Errors: [`MatcherError::LimitExceeded`].

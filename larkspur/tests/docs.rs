@@ -24,8 +24,8 @@ fn block(text: &str) -> String {
 #[test]
 fn diagnostics() {
     let mut text = String::from(
-        "# Diagnostics\n\nEvery code that `larkspur check` can print, with a bad and a good example; `larkspur check --explain \
-         CODE` shows the same.\n`L` Lark, `R` regexes, `N` JSON, `J` JSON Schema, `E` GBNF, `K` KBNF, `G` structure, `P` the parser, `V` the \
+        "# Diagnostics\n\nEvery code that `larkspur check` can print, with a bad and a good example, and those of saved grammars \
+         (`F020` on); `larkspur check --explain CODE` shows the same.\n`L` Lark, `R` regexes, `N` JSON, `J` JSON Schema, `E` GBNF, `K` KBNF, `G` structure, `P` the parser, `V` the \
          vocabulary, `B` limits, `F` front ends.\n\n| code | |\n|---|---|\n",
     );
     let codes = larkspur::codes();

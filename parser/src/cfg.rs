@@ -6,19 +6,23 @@
 
 mod after;
 mod but_for;
+mod check;
 pub(crate) mod lower;
 pub(crate) mod params;
 mod prune;
+mod saved;
 
 use std::sync::Arc;
 
 use larkspur_grammar::{
-    Automaton, AutomatonId, ByteSet, ConditionId, GrammarId, IndexVec, LexerMode, LinkedGrammar, ParamExpr, RegexId,
-    RegexSet, RuleId, Span, State, TerminalId, define_id,
+    Automaton, AutomatonId, ByteSet, Condition, ConditionId, GrammarId, IndexVec, LexerMode, ParamExpr, RegexId,
+    RegexSet, RuleId, SourceId, Span, State, TerminalId, Unproductive, define_id, param,
 };
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::literal_trie::LiteralTrie;
+pub(crate) use saved::{ReadError, SavedCfg};
 
 define_id! {
     /// What the lexer recognises as one piece.
@@ -42,14 +46,15 @@ pub(crate) const DOT_END: DotId = DotId(0);
 /// The start rule is finished: the text is accepted.
 pub(crate) const DOT_ACCEPT: DotId = DotId(1);
 
-/// A lowered grammar.
-#[derive(Debug)]
+/// A lowered grammar. Of one that is saved, what is skipped stands beside it: see [`SavedCfg`].
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Cfg {
     /// `exact` if it is that of some grammar; the others' lexemes then [compete](Lexeme::competes).
     pub mode: LexerMode,
     /// In `longest` mode literals beat regexes of the same match.
     pub keywords: bool,
     /// Nodes of all lexemes' regexes.
+    #[serde(skip)]
     pub regexes: RegexSet,
     pub lexemes: IndexVec<LexemeId, Lexeme>,
     pub nonterminals: IndexVec<NonterminalId, Nonterminal>,
@@ -62,22 +67,30 @@ pub(crate) struct Cfg {
     /// The item that a text starts with: `START' → • start`.
     pub start: DotId,
     /// Whether some rule has a budget (`max_tokens`).
+    #[serde(skip)]
     pub has_scopes: bool,
     /// Whether some alternative has a condition.
+    #[serde(skip)]
     pub has_conditions: bool,
     /// Whether some rule or tail is captured.
+    #[serde(skip)]
     pub has_captures: bool,
     /// Whether some lexeme has a hidden tail (`stop`).
+    #[serde(skip)]
     pub has_hidden: bool,
     /// Whether some nonterminal is an automaton.
+    #[serde(skip)]
     pub has_automata: bool,
     /// Whether some lexeme ends only before certain texts.
+    #[serde(skip)]
     pub has_follows: bool,
     /// Whether some lexeme begins only after certain texts.
+    #[serde(skip)]
     pub has_behinds: bool,
     /// Whether look-around makes places from which no text leads on, as far as that is asked. Set when all is lowered.
     pub has_traps: bool,
     /// Whether the text of some lexeme decides a state.
+    #[serde(skip)]
     pub has_recorded: bool,
     /// Whether each lexeme matches nothing. Indexed by lexeme; empty before [`Cfg::prune`].
     pub empty_lexemes: Vec<bool>,
@@ -88,15 +101,29 @@ pub(crate) struct Cfg {
     pub reads: Vec<bool>,
     /// Whether an item with the dot here can neither be finished nor go on for ever; empty if none is. By dot.
     pub dead_dots: Vec<bool>,
-    /// What this was lowered from: conditions, names, options.
-    pub linked: LinkedGrammar,
+    /// What is still asked of the grammars that this was lowered from. Indexed by grammar.
+    #[serde(skip)]
+    pub origins: IndexVec<GrammarId, GrammarOrigin>,
+    /// Whether nothing is forced.
+    pub no_forcing: bool,
+    /// What to do with rules that can never be finished.
+    pub unproductive: Unproductive,
+}
+
+/// What is still asked of a grammar that was lowered.
+#[derive(Debug, Default)]
+pub(crate) struct GrammarOrigin {
+    pub conditions: IndexVec<ConditionId, Condition>,
+    pub automata: IndexVec<AutomatonId, Arc<dyn Automaton>>,
 }
 
 /// What the lexer recognises as one piece. Never matches the empty text.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Lexeme {
     /// For messages and dumps.
     pub name: String,
+    /// For what is reported while compiling; not saved.
+    #[serde(skip, default = "nowhere")]
     pub span: Span,
     pub pattern: Pattern,
     pub priority: i32,
@@ -119,8 +146,12 @@ pub(crate) struct Lexeme {
     pub but_for: Option<ButFor>,
 }
 
+fn nowhere() -> Span {
+    Span { source: SourceId(0), start: 0, end: 0 }
+}
+
 /// A pattern, and texts that it matches in vain.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ButFor {
     pub pattern: RegexId,
     /// Sorted.
@@ -128,7 +159,7 @@ pub(crate) struct ButFor {
 }
 
 /// How a lexeme is recognised.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Pattern {
     /// These bytes.
     Literal(Box<[u8]>),
@@ -170,7 +201,7 @@ impl Pattern {
 }
 
 /// The end of a lexeme that is not part of its capture.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LexemeTail {
     /// The lexeme without its tail.
     pub body: RegexId,
@@ -183,7 +214,7 @@ pub(crate) struct LexemeTail {
 }
 
 /// A nonterminal.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Nonterminal {
     /// The rule's name, or that of the rule it is a part of with a number.
     pub name: String,
@@ -197,14 +228,16 @@ pub(crate) struct Nonterminal {
     /// Captured under this name.
     pub capture: Option<String>,
     pub priority: i32,
-    /// The rule that this is, if it is one.
-    pub rule: Option<(GrammarId, RuleId)>,
+    /// Whether this is a rule, not a part of one.
+    pub is_rule: bool,
+    /// Whether this is a rule that takes a parameter.
+    pub parametric: bool,
     /// In place of alternatives.
     pub automaton: Option<LoweredAutomaton>,
 }
 
 /// What the edges of an automaton are lowered to.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LoweredAutomaton {
     pub grammar: GrammarId,
     pub id: AutomatonId,
@@ -212,20 +245,23 @@ pub(crate) struct LoweredAutomaton {
     pub tail: DotId,
     /// A lexeme for each terminal, and one whose text is recorded. Sparse: terminals that match only the empty text, and
     /// lazy ones, are left out.
+    #[serde(serialize_with = "saved::in_order")]
     pub lexemes: FxHashMap<TerminalId, LexemeId>,
+    #[serde(serialize_with = "saved::in_order")]
     pub recorded: FxHashMap<TerminalId, LexemeId>,
+    #[serde(serialize_with = "saved::in_order")]
     pub rules: FxHashMap<RuleId, NonterminalId>,
 }
 
 /// One right-hand side.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct LoweredAlternative {
     pub dot: DotId,
     pub condition: Option<(GrammarId, ConditionId)>,
 }
 
 /// A position before a symbol.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct Dot {
     pub symbol: Symbol,
     /// What the symbol is passed, if it is a nonterminal.
@@ -238,7 +274,7 @@ pub(crate) struct Dot {
 }
 
 /// What stands after a dot.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) enum Symbol {
     Lexeme(LexemeId),
     Tokens(TokenLetterId),
@@ -248,10 +284,11 @@ pub(crate) enum Symbol {
 }
 
 /// A set of tokens that stands in a rule, resolved for the vocabulary.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TokenLetter {
     pub text: String,
     /// One bit per token id.
+    #[serde(skip)]
     pub bits: Vec<u32>,
     pub hidden: bool,
 }
@@ -263,10 +300,24 @@ impl TokenLetter {
 }
 
 impl Cfg {
+    /// Decides what there is, from the tables.
+    fn note_features(&mut self) {
+        let Self { lexemes, nonterminals, .. } = self;
+        let tails = || lexemes.iter().filter_map(|lexeme| lexeme.tail.as_ref());
+        self.has_scopes = nonterminals.iter().any(|nonterminal| nonterminal.max_tokens.is_some());
+        self.has_conditions = nonterminals.iter().any(|n| n.alternatives.iter().any(|a| a.condition.is_some()));
+        self.has_captures = nonterminals.iter().any(|nonterminal| nonterminal.capture.is_some())
+            || tails().any(|tail| tail.capture.is_some());
+        self.has_hidden = tails().any(|tail| tail.hidden);
+        self.has_automata = nonterminals.iter().any(|nonterminal| nonterminal.automaton.is_some());
+        self.has_follows = lexemes.iter().any(|lexeme| lexeme.follow.is_some());
+        self.has_behinds = lexemes.iter().any(|lexeme| lexeme.behind.is_some());
+        self.has_recorded = lexemes.iter().any(|lexeme| lexeme.recorded);
+    }
     /// The automaton of a nonterminal that has one.
     pub fn automaton(&self, id: NonterminalId) -> Option<&dyn Automaton> {
         let automaton = self.nonterminals[id].automaton.as_ref()?;
-        Some(&*self.linked.grammars[automaton.grammar].automata[automaton.id])
+        Some(&*self.origins[automaton.grammar].automata[automaton.id])
     }
     /// The state in which an automaton starts at a dot in an ordinary right-hand side.
     pub fn start_state(&self, dot: &Dot) -> Option<State> {
@@ -283,7 +334,9 @@ impl Cfg {
     }
     /// Whether the condition of an alternative holds for a parameter.
     pub fn holds(&self, alternative: LoweredAlternative, param: u64) -> bool {
-        alternative.condition.is_none_or(|(grammar, condition)| self.linked.grammars[grammar].holds(condition, param))
+        alternative
+            .condition
+            .is_none_or(|(grammar, condition)| param::holds(&self.origins[grammar].conditions, condition, param))
     }
     /// A nonterminal, a lexeme or a token set as it shows in dumps.
     pub fn symbol_name(&self, symbol: Symbol) -> String {

@@ -19,6 +19,8 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
     let start_span = root.rules[root.start].span;
     let limit_met = |fault: Fault| vec![limit_diagnostic(fault, start_span)];
     simplify(&mut linked, None);
+    let root = &linked.grammars[linked.root];
+    let simplified_start = root.rules[root.start].span;
     let (cfg, mut diagnostics) = lower(linked, shared.vocabulary(), limits)?;
 
     let Era { arena, terms, .. } = shared.era();
@@ -45,8 +47,8 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
         return Err(diagnostics);
     }
 
-    let pruned = Arc::get_mut(&mut cfg).expect("the lexer is gone").prune(|id| is_empty[id.0 as usize]);
-    if let Err(error) = pruned {
+    let cfg_mut = Arc::get_mut(&mut cfg).expect("the lexer is gone");
+    if let Err(error) = cfg_mut.prune(|id| is_empty[id.0 as usize], simplified_start) {
         diagnostics.push(error);
         return Err(diagnostics);
     }

@@ -135,8 +135,7 @@ fn argument(cfg: &Cfg, symbol: Symbol, arg: ParamExpr) -> String {
     if let (Some(_), ParamExpr::Const(start)) = (&cfg.nonterminals[id].automaton, arg) {
         return format!(".{start}");
     }
-    let Some((grammar, rule)) = cfg.nonterminals[id].rule else { return String::new() };
-    if !cfg.linked.grammars[grammar].rules[rule].parametric {
+    if !cfg.nonterminals[id].parametric {
         return String::new();
     }
     let range = |range: larkspur_grammar::ParamRange| format!("[{}:{}]", range.start, range.end);

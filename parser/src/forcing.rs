@@ -89,8 +89,7 @@ impl Matcher {
     }
 
     fn no_forcing(&self) -> bool {
-        let linked = &self.grammar().cfg().linked;
-        linked.grammars[linked.root].options.no_forcing
+        self.grammar().cfg().no_forcing
     }
 }
 

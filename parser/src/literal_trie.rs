@@ -1,7 +1,9 @@
 //! Many literals as one pattern: a trie stepped by child look-up.
 
+use serde::{Deserialize, Serialize};
+
 /// A trie over byte strings; node 0 is the root.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LiteralTrie {
     /// Byte on the edge to each child, ascending within a node. Length: nodes - 1.
     edge_bytes: Vec<u8>,
@@ -45,6 +47,23 @@ impl LiteralTrie {
     pub fn children(&self, node: u32) -> impl Iterator<Item = (u8, u32)> + '_ {
         let range = self.edge_starts[node as usize] as usize..self.edge_starts[node as usize + 1] as usize;
         range.map(|edge| (self.edge_bytes[edge], self.edge_nodes[edge]))
+    }
+
+    /// Whether the table is one that [`new`](Self::new) makes; for one that was read.
+    pub fn is_whole(&self) -> bool {
+        let Self { edge_bytes, edge_nodes, edge_starts, leaves } = self;
+        let (edges, nodes) = (edge_bytes.len(), leaves.len());
+        let ends = edge_starts.first() == Some(&0) && edge_starts.last().is_some_and(|&last| last as usize == edges);
+        // Breadth first, so that an edge's number is that of the node at its end, less one.
+        let lengths = edge_nodes.len() == edges && nodes == edges + 1 && edge_starts.len() == nodes + 1;
+        let is_node = |node: usize| {
+            let (low, high) = (edge_starts[node] as usize, edge_starts[node + 1] as usize);
+            let bytes = edge_bytes.get(low..high);
+            // A node is older than its children, and without any it ends a literal.
+            low >= node && (high > low || leaves[node]) && bytes.is_some_and(|bytes| bytes.is_sorted_by(|a, b| a < b))
+        };
+        let is_ordered = || edge_nodes.iter().enumerate().all(|(edge, &node)| node as usize == edge + 1);
+        ends && lengths && !leaves[0] && is_ordered() && (0..nodes).all(is_node)
     }
 
     /// Whether a literal ends at the node.

@@ -233,6 +233,12 @@ class Engine:
         `modules` are the texts by name that `%import` reads; `retriever` gives documents that schemas refer to.
         Raises `GrammarError` with everything that is wrong.
         """
+    def load(self, data: bytes) -> Grammar:
+        """The grammar that `Grammar.save` wrote; a grammar that speaks of tokens only for the same vocabulary.
+
+        Bytes from somewhere else may be a grammar that nobody wrote: load them from where you would load a model from.
+        Raises `SavedGrammarError`: no saved grammar, of another version or vocabulary, damaged, beyond a limit.
+        """
     def compile_tags(
         self,
         tags: Sequence[tuple[tuple[bool, str], tuple[str, str] | None, tuple[bool, str]]],
@@ -273,6 +279,12 @@ class Grammar:
         """A matcher at the start of a text.
 
         With `backtracking` the text of a `stop` is taken back: `consume_token` then says how many tokens.
+        """
+    def save(self) -> bytes:
+        """The grammar as bytes for `Engine.load`: what compiling found out, without the source. Equal grammars give equal
+        bytes.
+
+        Raises `SavedGrammarError` if a program made it of automata of its own.
         """
     def dump_lexer(self) -> str: ...
     def dump_cfg(self) -> str: ...

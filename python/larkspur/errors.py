@@ -55,6 +55,15 @@ class GrammarError(LarkspurError, ValueError):
         return "\n\n".join(diagnostic.rendered for diagnostic in self.diagnostics)
 
 
+class SavedGrammarError(LarkspurError, ValueError):
+    """A grammar that cannot be saved, or bytes that are no grammar for this engine."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+        """`F020` to `F026` (docs/diagnostics.md)."""
+
+
 class MatcherError(LarkspurError):
     """A matcher refused. It is then where it was before the call."""
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use larkspur::{EngineOptions, LexerMode, MatcherOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::diagnostic::Diagnostic;
-use crate::errors::{grammar_error, matcher_error};
+use crate::errors::{grammar_error, matcher_error, saved_grammar_error};
 use crate::matcher::Matcher;
 use crate::options::{Reading, limits, reading, reading_of};
 use crate::tags::{Around, TagArguments, tags_source};
@@ -52,6 +52,13 @@ impl Engine {
     )]
     fn compile(&self, py: Python, kind: &str, text: String, options: Option<&Bound<PyDict>>) -> PyResult<Grammar> {
         self.compile_reading(py, reading(kind, text, options)?)
+    }
+
+    fn load(&self, py: Python, data: &[u8]) -> PyResult<Grammar> {
+        match py.detach(|| self.inner.load(data)) {
+            Ok(inner) => Ok(Grammar { inner, vocabulary: self.inner.vocabulary().clone() }),
+            Err(error) => Err(saved_grammar_error(py, error.code(), error.to_string())),
+        }
     }
 
     #[pyo3(
@@ -123,6 +130,13 @@ impl Grammar {
         match py.detach(|| self.inner.matcher_with(options)) {
             Ok(matcher) => Ok(Matcher::new(matcher, self.clone())),
             Err(error) => Err(matcher_error(py, error)),
+        }
+    }
+
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        match py.detach(|| self.inner.save()) {
+            Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
+            Err(error) => Err(saved_grammar_error(py, error.code(), error.to_string())),
         }
     }
 

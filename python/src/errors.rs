@@ -69,6 +69,11 @@ pub(crate) fn matcher_error(py: Python, error: MatcherError) -> PyErr {
     }
 }
 
+/// A `SavedGrammarError`.
+pub(crate) fn saved_grammar_error(py: Python, code: &str, message: String) -> PyErr {
+    exception(py, "SavedGrammarError", message, |fields| fields.set_item("code", code))
+}
+
 /// A `VocabularyError`.
 pub(crate) fn vocabulary_error(py: Python, message: String) -> PyErr {
     exception(py, "VocabularyError", message, |_| Ok(()))

@@ -321,3 +321,49 @@ def test_the_two_forms_of_a_mask(engine: Engine) -> None:
     allowed = [token for token in range(257) if mask[token // 8] >> token % 8 & 1]
     assert allowed == [token for token in range(257) if bias[token]] == list(b"bcd")
     assert set(bias) == {0, 200}
+
+
+def test_save_and_load(engine: Engine) -> None:
+    schema = {"type": "array", "items": {"enum": [1, "b"]}, "uniqueItems": True}
+    grammar = engine.json_schema(schema)
+    data = grammar.save()
+    assert isinstance(data, bytes)
+    assert data.startswith(b"LARKSPUR")
+    other = Engine(Vocabulary.single_bytes())
+    loaded = other.load(data)
+    assert loaded.save() == data
+    assert loaded.dump_cfg() == grammar.dump_cfg()
+    assert accepts(loaded, '["b",1]') or accepts(loaded, '["b", 1]')
+    for text in ["[1, 1]", "[1,1]", "[2]", "["]:
+        assert not accepts(loaded, text)
+    one, two = grammar.matcher(), loaded.matcher()
+    while not one.is_stopped:
+        allowed = one.allowed_tokens()
+        assert two.allowed_tokens() == allowed
+        one.consume_token(allowed[-1])
+        two.consume_token(allowed[-1])
+    assert two.is_stopped
+
+
+def test_saved_warnings(engine: Engine) -> None:
+    grammar = engine.lark('start: "a" | B\nB: /b/ & /c/')
+    assert grammar.warnings
+    loaded = engine.load(grammar.save())
+    assert [warning.rendered for warning in loaded.warnings] == [warning.rendered for warning in grammar.warnings]
+
+
+def test_load_errors(engine: Engine) -> None:
+    data = engine.lark('start: <eos> "a"').save()
+    larger = Engine(Vocabulary.from_tokens(((byte, bytes([byte])) for byte in range(256)), [(300, "<eos>")], [300]))
+    cases = [
+        (engine, b"", "F021"),
+        (engine, b"LARKSPUR" + bytes([255, 0, 0, 0]) + data[12:], "F022"),
+        (engine, data[:-1], "F023"),
+        (larger, data, "F024"),
+    ]
+    for at, given, code in cases:
+        with pytest.raises(larkspur.SavedGrammarError) as error:
+            at.load(given)
+        assert error.value.code == code
+    text_only = engine.lark('start: "a"').save()
+    assert accepts(larger.load(text_only), "a")

@@ -1,12 +1,13 @@
 //! A model's vocabulary: the bytes of each ordinary token, the names of the special ones, and which of those end
 //! the text.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::limits::{TOKEN_BYTES_MAX, TOKEN_LEN_MAX, VOCABULARY_LEN_MAX};
 use crate::trie::TokenTrie;
 
 mod builder;
+mod fingerprint;
 mod tokenize;
 
 pub use builder::VocabularyBuilder;
@@ -86,6 +87,8 @@ pub struct Vocabulary {
     eos: Vec<TokenId>,
     trie: TokenTrie,
     tokenizer: Option<TokenizeFn>,
+    /// Made when it is first asked for.
+    fingerprint: OnceLock<[u8; 32]>,
 }
 
 impl Vocabulary {

@@ -123,7 +123,10 @@ impl Algebra {
                 [] => continue,
                 &[(letter, Expr::EPSILON)] => Target::Letter(letter),
                 _ => {
-                    assert!(left.iter().all(|way| !self.is_nullable(way.1)), "letters are a prefix code");
+                    // Letters are a prefix code, unless a saved grammar was forged.
+                    if left.iter().any(|way| self.is_nullable(way.1)) {
+                        return Err(OverLimit::Work);
+                    }
                     Target::Partial(self.partial(left.into()))
                 }
             };

@@ -6,14 +6,12 @@
 //! lexemes only where what follows is in what they leave, which is [`Terminal::follow`](crate::Terminal::follow).
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
-use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::LookFault;
 use crate::algebra::{Algebra, Expr, Lowered};
-use crate::dfa::{Dfa, DfaRef};
+use crate::dfa::Table;
 use crate::regex::{ByteSet, RegexId, RegexSet};
 
 /// States of the automaton of what is looked for at most: a word's character has 400.
@@ -28,34 +26,6 @@ const WORK_MAX: u64 = 5_000_000;
 
 /// Texts, and what must follow them: [`None`] is anything.
 pub(super) type Ending = (RegexId, Option<RegexId>);
-
-/// A finite automaton over classes of bytes.
-#[derive(Debug)]
-struct Table {
-    name: String,
-    start: usize,
-    /// The next state by state and class, where an accepting one can be reached from it.
-    next: Vec<Vec<Option<usize>>>,
-    accepting: Vec<bool>,
-}
-
-impl Dfa for Table {
-    fn name(&self) -> &str {
-        &self.name
-    }
-    fn letters(&self) -> usize {
-        self.next[0].len()
-    }
-    fn start(&self) -> u128 {
-        self.start as u128
-    }
-    fn next(&self, state: u128, letter: u8) -> Option<u128> {
-        self.next[state as usize][usize::from(letter)].map(|next| next as u128)
-    }
-    fn is_accepting(&self, state: u128) -> bool {
-        self.accepting[state as usize]
-    }
-}
 
 /// The automaton of a language of bytes.
 pub(crate) struct Automaton {
@@ -228,18 +198,8 @@ impl Automaton {
         }
         let next: Vec<Vec<Option<usize>>> =
             self.next.iter().map(|row| row.iter().map(|next| next.filter(|&next| reaches[next])).collect()).collect();
-        let mut name = format!("look-ahead {start}");
-        for (row, accepts) in next.iter().zip(&accepting) {
-            let _ = write!(name, " {}", if *accepts { "!" } else { "-" });
-            row.iter().for_each(|next| {
-                let _ = match next {
-                    Some(next) => write!(name, " {next}"),
-                    None => write!(name, " ."),
-                };
-            });
-        }
         let letters: Vec<RegexId> = self.classes.iter().map(|&class| set.bytes(class)).collect();
-        let dfa = DfaRef::new(Arc::new(Table { name, start, next, accepting }));
+        let dfa = Table::new(start, next, accepting);
         set.dfa(&dfa, &letters)
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use larkspur_grammar::automaton::LimitExceeded;
+use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{Automaton, Edge, EdgeSymbol, Exceptions, RegexId, RegexSet, RuleId, State, TerminalId, Untold};
 
 use super::json::Json;
@@ -154,6 +155,12 @@ impl Automaton for Containers {
         let Some(Frame::Object(frame)) = next.frames.last_mut() else { unreachable!("a name") };
         frame.phase = ObjectPhase::Colon(Property::Cell(cell));
         Some(Untold { state: State::new(next), but_for: Exceptions::default() })
+    }
+    fn save(&self) -> Option<SavedAutomaton> {
+        self.saved()
+    }
+    fn starts(&self) -> u32 {
+        self.starts.len() as u32
     }
     fn forgot_edges(&self, state: &State) -> bool {
         self.forgot_what_counts(state.get())
@@ -469,7 +476,8 @@ impl Containers {
         let machine = &self.objects[frame.machine as usize];
         let property = match (label, read) {
             (Label::Key(key), _) => Property::Key(key),
-            (Label::Names, Read::Name(name)) => Property::Key(machine.index[name]),
+            // The terminal has no other names, unless a saved grammar was forged.
+            (Label::Names, Read::Name(name)) => Property::Key(machine.index.get(name).copied().unwrap_or(0)),
             (Label::Cell(cell), Read::Name(name)) => {
                 let names = &mut frame.names[cell as usize];
                 *names = names.with(&of_string(name));

@@ -3,8 +3,11 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{Dfa, DfaRef, RegexId, RegexSet};
 
+/// How the automaton is called.
+pub(super) const NAME: &str = "idn-email, local part";
 /// Octets of the part before the `@`: RFC 5321, section 4.5.3.1.1.
 const OCTETS_MAX: u8 = 64;
 
@@ -30,7 +33,11 @@ const SPECIAL: u8 = 4;
 /// The parts before the `@`, as a language of characters.
 pub(super) fn local_part(set: &mut RegexSet) -> RegexId {
     let classes = LETTERS.map(|(_, class)| super::parse(set, class));
-    set.dfa(&DfaRef::new(Arc::new(LocalPart)), &classes)
+    set.dfa(&automaton(), &classes)
+}
+
+pub(super) fn automaton() -> DfaRef {
+    DfaRef::new(Arc::new(LocalPart))
 }
 
 #[derive(Debug)]
@@ -64,7 +71,10 @@ impl Place {
 
 impl Dfa for LocalPart {
     fn name(&self) -> &str {
-        "idn-email, local part"
+        NAME
+    }
+    fn save(&self) -> Option<SavedAutomaton> {
+        Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })
     }
     fn letters(&self) -> usize {
         LETTERS.len()

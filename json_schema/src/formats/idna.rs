@@ -13,12 +13,16 @@
 //! - normalization form C by a bound: no mark that may combine stands behind a character that composes with any;
 //! - characters that came after the Unicode of `idna_table`.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
 
 use super::idna_table::*;
 
+/// How the automata are called: of labels in normalization form C, and of others.
+pub(super) const NAME: &str = "idn-hostname";
+pub(super) const NAME_IN_ANY_FORM: &str = "idn-hostname, any form";
 /// Octets of a label's ASCII form.
 const LABEL_OCTETS_MAX: u32 = 63;
 /// Octets of a name's ASCII form, separators included.
@@ -80,9 +84,16 @@ const SEPARATORS: [(u32, u32); 4] = [(0x2E, 0x2E), (0x3002, 0x3002), (0xFF0E, 0x
 
 /// The names, as a language of characters. `is_composed`: labels are in normalization form C.
 pub(super) fn hostname(set: &mut RegexSet, is_composed: bool) -> RegexId {
-    let (letters, classes) = letters();
+    let (_, classes) = letters();
     let classes: Vec<RegexId> = classes.into_iter().map(|ranges| set.class(CharClass::from_ranges(ranges))).collect();
-    set.dfa(&DfaRef::new(Arc::new(Hostname { letters, is_composed })), &classes)
+    set.dfa(&automaton(is_composed), &classes)
+}
+
+/// The automaton, made once.
+pub(super) fn automaton(is_composed: bool) -> DfaRef {
+    static MADE: [OnceLock<DfaRef>; 2] = [OnceLock::new(), OnceLock::new()];
+    let make = || DfaRef::new(Arc::new(Hostname { letters: letters().0, is_composed }));
+    MADE[usize::from(is_composed)].get_or_init(make).clone()
 }
 
 /// First and last characters.
@@ -543,7 +554,10 @@ impl State {
 
 impl Dfa for Hostname {
     fn name(&self) -> &str {
-        if self.is_composed { "idn-hostname" } else { "idn-hostname, any form" }
+        if self.is_composed { NAME } else { NAME_IN_ANY_FORM }
+    }
+    fn save(&self) -> Option<SavedAutomaton> {
+        Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })
     }
     fn letters(&self) -> usize {
         self.letters.len()

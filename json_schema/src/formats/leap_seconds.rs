@@ -3,8 +3,11 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{Dfa, DfaRef, RegexId, RegexSet};
 
+/// How the automaton is called.
+pub(super) const NAME: &str = "leap second";
 /// The letters: ten digits, then these.
 const OTHERS: &[u8] = b":.+-";
 const MINUTES: u32 = 24 * 60;
@@ -50,7 +53,10 @@ fn pack(place: Place, value: u32) -> u128 {
 
 impl Dfa for LeapSecond {
     fn name(&self) -> &str {
-        "leap second"
+        NAME
+    }
+    fn save(&self) -> Option<SavedAutomaton> {
+        Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })
     }
     fn letters(&self) -> usize {
         10 + OTHERS.len()
@@ -98,7 +104,11 @@ impl Dfa for LeapSecond {
 /// The times, as a language of characters.
 pub(super) fn regex(set: &mut RegexSet) -> RegexId {
     let letters: Vec<RegexId> = (b'0'..=b'9').chain(OTHERS.iter().copied()).map(|byte| set.literal(&[byte])).collect();
-    set.dfa(&DfaRef::new(Arc::new(LeapSecond)), &letters)
+    set.dfa(&automaton(), &letters)
+}
+
+pub(super) fn automaton() -> DfaRef {
+    DfaRef::new(Arc::new(LeapSecond))
 }
 
 #[cfg(test)]

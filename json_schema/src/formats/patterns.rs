@@ -10,12 +10,15 @@
 //!   pair of surrogates is written as `\u{…}`;
 //! - no modifiers (`(?i:…)`), and no name of a group twice.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
 
 use super::properties;
 
+/// How the automaton is called.
+pub(super) const NAME: &str = "regex";
 /// Groups open at a time, at most: one bit each.
 const DEPTH_MAX: u32 = 31;
 /// Capturing groups that are counted.
@@ -36,10 +39,15 @@ const OTHERS: [u32; 66] = [
 
 /// The patterns, as a language of characters.
 pub(super) fn regex(set: &mut RegexSet) -> RegexId {
-    let pattern = Pattern { letters: letters(), properties: properties::bodies() };
-    let classes: Vec<RegexId> =
-        pattern.letters.iter().map(|&letter| set.class(CharClass::from_ranges([letter]))).collect();
-    set.dfa(&DfaRef::new(Arc::new(pattern)), &classes)
+    let classes: Vec<RegexId> = letters().iter().map(|&letter| set.class(CharClass::from_ranges([letter]))).collect();
+    set.dfa(&automaton(), &classes)
+}
+
+/// The automaton, made once.
+pub(super) fn automaton() -> DfaRef {
+    static MADE: OnceLock<DfaRef> = OnceLock::new();
+    let make = || DfaRef::new(Arc::new(Pattern { letters: letters(), properties: properties::bodies() }));
+    MADE.get_or_init(make).clone()
 }
 
 /// First and last character of each letter: the printable ones of ASCII, then the groups of [`OTHERS`].
@@ -226,7 +234,10 @@ impl State {
 
 impl Dfa for Pattern {
     fn name(&self) -> &str {
-        "regex"
+        NAME
+    }
+    fn save(&self) -> Option<SavedAutomaton> {
+        Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })
     }
     fn letters(&self) -> usize {
         self.letters.len()

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use larkspur_grammar::{Automaton, AutomatonId, ExprId, ExprKind, RuleId, TerminalId};
+use larkspur_grammar::{Automaton, AutomatonId, ExprId, ExprKind, TerminalId};
 use rustc_hash::FxHashMap;
 
 use super::Lowerer;
 use crate::automata::few::Few;
 use crate::automata::state::{Frame, ObjectFrame, ObjectPhase, Place};
-use crate::automata::{CellNames, Containers, Inline, KeyName, ObjectMachine, ScalarKind, ScalarSet, Value};
+use crate::automata::{Containers, Inline, KeyName, ObjectMachine, ScalarKind, ScalarSet, Value};
 use crate::error::Mistake;
 use crate::ir::{ArrayId, NodeId, ObjectId, Shape, ShapeId};
 use crate::normal::Mode;
@@ -46,30 +46,7 @@ impl Lowerer<'_, '_> {
         let depth = if machines.inline.is_empty() { 1 } else { self.normalizer.limits.schema_unique_depth_max };
         let lines = self.lines(depth);
         let marks = self.marks;
-        let mut terminals = vec![
-            marks.open_brace,
-            marks.close_brace,
-            marks.close_empty_brace,
-            marks.open_bracket,
-            marks.close_bracket,
-            marks.close_empty_bracket,
-            marks.comma,
-            marks.colon,
-        ];
-        for object in &machines.objects {
-            terminals.extend(object.keys.iter().filter_map(|key| key.terminal));
-            terminals.extend(object.names);
-            terminals.extend(object.cells.iter().map(|cell| cell.terminal));
-        }
-        terminals.extend(machines.inline.iter().flat_map(|value| value.scalars.iter().map(|set| set.terminal)));
-        terminals.sort_unstable();
-        terminals.dedup();
-        let mut rules: Vec<RuleId> =
-            machines.values.values().flat_map(|value| value.rule.into_iter().chain(value.member)).collect();
-        rules.extend(lines.iter().flat_map(|of| [of.first, of.comma, of.close_brace, of.close_bracket]));
-        rules.sort_unstable();
-        rules.dedup();
-        Some(Arc::new(Containers {
+        let mut containers = Containers {
             arrays: machines.arrays,
             objects: machines.objects,
             values: machines.values,
@@ -81,9 +58,11 @@ impl Lowerer<'_, '_> {
             writing: self.writing,
             depth_max: self.normalizer.limits.schema_unique_depth_max,
             search_max: self.normalizer.limits.schema_search_max,
-            terminals,
-            rules,
-        }))
+            terminals: Vec::new(),
+            rules: Vec::new(),
+        };
+        containers.note_symbols();
+        Some(Arc::new(containers))
     }
 
     /// An array as an automaton; `None` if there is none.
@@ -210,12 +189,10 @@ impl Lowerer<'_, '_> {
     /// A plan with its names as terminals.
     fn named_machine(&mut self, plan: crate::plan::objects::ObjectPlan) -> ObjectMachine {
         let mut keys = Vec::with_capacity(plan.keys.len());
-        let mut index = FxHashMap::default();
         let mut literals = Vec::new();
-        for (position, key) in plan.keys.iter().enumerate() {
+        for key in &plan.keys {
             let text: Arc<str> = Arc::from(&**self.normalizer.ir.keys.get(key.key));
             let literal = self.normalizer.set.literal(text.as_bytes());
-            index.insert(text.clone(), position as u32);
             literals.push(literal);
             let terminal = (!self.any_order).then(|| self.string_terminal(literal, || quoted(&text)));
             keys.push(KeyName { text, terminal });
@@ -226,10 +203,9 @@ impl Lowerer<'_, '_> {
         });
         let mut cells = Vec::with_capacity(plan.cells.len());
         for cell in &plan.cells {
-            let few = cell.few.as_ref().map(|words| words.iter().map(|word| Arc::from(&**word)).collect());
-            cells.push(CellNames { terminal: self.string_terminal(cell.regex, || "name".to_owned()), few });
+            cells.push(self.string_terminal(cell.regex, || "name".to_owned()));
         }
-        ObjectMachine { plan, keys, index, names, cells }
+        ObjectMachine::new(plan, keys, names, cells)
     }
 
     /// The strings of a language of characters as a terminal.

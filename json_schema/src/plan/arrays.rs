@@ -1,7 +1,9 @@
 //! Arrays whose elements are counted.
 
 use larkspur_grammar::json::JsonId;
+use larkspur_grammar::saved::Inconsistent;
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use super::Trouble;
 use crate::ir::{ANY, ArrayId, NEVER, NodeId};
@@ -11,7 +13,7 @@ use crate::normal::Normalizer;
 const COUNTS_MAX: usize = 6;
 
 /// What may stand where in an array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ArrayPlan {
     /// Choices of each of the first elements; the last list is that of all further ones, too. At least one.
     pub cells: Vec<Vec<ArrayChoice>>,
@@ -21,11 +23,12 @@ pub(crate) struct ArrayPlan {
     pub min: u64,
     pub max: Option<u64>,
     pub unique: bool,
+    #[serde(skip)]
     search_max: usize,
 }
 
 /// What an element may be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct ArrayChoice {
     pub node: NodeId,
     /// The counts that it adds to, one bit each.
@@ -95,6 +98,20 @@ impl ArrayPlan {
     /// Leaves out the choices whose nodes have no value.
     pub fn prune(&mut self, mut is_inhabited: impl FnMut(NodeId) -> bool) {
         self.cells.iter_mut().for_each(|cell| cell.retain(|choice| is_inhabited(choice.node)));
+    }
+
+    /// Makes a plan that was read ready for use.
+    ///
+    /// Errors: what [`new`](Self::new) does not make.
+    pub fn read(&mut self, search_max: usize) -> Result<(), Inconsistent> {
+        self.search_max = search_max;
+        let choices = || self.cells.iter().flatten();
+        let holds = !self.cells.is_empty()
+            && self.nodes.len() == self.cells.len()
+            && self.counts.len() <= COUNTS_MAX
+            && choices().all(|choice| choice.adds >> self.counts.len() == 0)
+            && self.cells.iter().all(|cell| cell.len() <= 1 << COUNTS_MAX);
+        Inconsistent::unless(holds, "an array's plan has no such elements")
     }
 
     pub fn start(&self) -> ArrayProgress {

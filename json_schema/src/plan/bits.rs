@@ -1,13 +1,21 @@
 //! Sets of small numbers.
 
+use serde::{Deserialize, Serialize};
+
 /// A set of numbers below a bound that its owner knows. Sets of one owner have the same length.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Bits(Box<[u64]>);
 
 impl Bits {
     /// No number of those below `len`.
     pub fn none(len: usize) -> Self {
         Self(vec![0; len.div_ceil(64)].into())
+    }
+    /// Whether it is a set of numbers below `len`; for one that was read.
+    pub fn is_of(&self, len: usize) -> bool {
+        let rest = len % 64;
+        let is_within = rest == 0 || self.0.last().is_none_or(|word| word >> rest == 0);
+        self.0.len() == len.div_ceil(64) && is_within
     }
     /// All numbers below `len`.
     pub fn all(len: usize) -> Self {

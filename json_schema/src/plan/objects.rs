@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use larkspur_grammar::RegexId;
 use larkspur_grammar::json::JsonId;
+use larkspur_grammar::saved::Inconsistent;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use super::Trouble;
 use super::bits::Bits;
@@ -21,7 +23,7 @@ const CELLS_MAX: usize = 256;
 const FEW_NAMES_MAX: usize = 4_096;
 
 /// What may stand in an object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ObjectPlan {
     /// In the order of writing.
     pub keys: Vec<PlanKey>,
@@ -37,12 +39,15 @@ pub(crate) struct ObjectPlan {
     clauses: Vec<Range<usize>>,
     /// The largest count told apart.
     count_top: u64,
+    #[serde(skip)]
     search_max: usize,
 }
 
 /// A property with a name that is listed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlanKey {
+    /// For the making; not saved.
+    #[serde(skip, default = "no_key")]
     pub key: KeyId,
     required: bool,
     /// The alternatives that require it.
@@ -50,9 +55,19 @@ pub(crate) struct PlanKey {
     pub choices: Vec<ObjectChoice>,
 }
 
+fn no_key() -> KeyId {
+    KeyId(u32::MAX)
+}
+
+fn no_regex() -> RegexId {
+    RegexId(u32::MAX)
+}
+
 /// Properties with names that are not listed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlanCell {
+    /// For the making; not saved.
+    #[serde(skip, default = "no_regex")]
     pub regex: RegexId,
     /// All names, if these are few.
     pub few: Option<std::sync::Arc<[Box<str>]>>,
@@ -60,7 +75,7 @@ pub(crate) struct PlanCell {
 }
 
 /// What a property may be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ObjectChoice {
     pub node: NodeId,
     /// The alternatives that stay possible.
@@ -69,7 +84,7 @@ pub(crate) struct ObjectChoice {
     meets: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Alternative {
     min: u64,
     max: Option<u64>,
@@ -100,6 +115,13 @@ pub(crate) enum Place {
     Cell(u32),
 }
 
+impl ObjectProgress {
+    /// Properties, as far as they are told apart.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
 impl ObjectPlan {
     /// The choices at a place.
     pub fn choices_at(&self, place: Place) -> &[ObjectChoice] {
@@ -127,6 +149,40 @@ impl ObjectPlan {
     /// Whether properties must be counted, or chosen with regard to each other.
     pub fn is_plain(&self) -> bool {
         self.clauses.is_empty() && self.needs == 0
+    }
+
+    /// Makes a plan that was read ready for use.
+    ///
+    /// Errors: what a [`Planner`] does not make.
+    pub fn read(&mut self, search_max: usize) -> Result<(), Inconsistent> {
+        self.search_max = search_max;
+        let len = self.alternatives.len();
+        let is_clause = |clause: &Range<usize>| clause.start <= clause.end && clause.end <= len;
+        let is_choice = |choice: &ObjectChoice| choice.keep.is_of(len);
+        let is_key = |key: &PlanKey| key.requiring.is_of(len) && key.choices.iter().all(is_choice);
+        let is_cell = |cell: &PlanCell| !cell.choices.is_empty() && cell.choices.iter().all(is_choice);
+        let clauses = self.alternatives.iter().flat_map(|alternative| &alternative.clauses).chain(&self.clauses);
+        let holds = self.keys.iter().all(is_key)
+            && self.cells.iter().all(is_cell)
+            && self.cells.len() <= CELLS_MAX
+            && clauses.into_iter().all(is_clause);
+        Inconsistent::unless(holds, "an object's plan has no such properties")
+    }
+    /// Alternatives of all clauses.
+    pub fn alternatives_len(&self) -> usize {
+        self.alternatives.len()
+    }
+    /// Whether no property has more choices.
+    pub fn choices_at_most(&self, len: usize) -> bool {
+        let keys = self.keys.iter().map(|key| &key.choices);
+        keys.chain(self.cells.iter().map(|cell| &cell.choices)).all(|choices| choices.len() <= len)
+    }
+    /// Somewhere in an object of which `count` properties are written, and no others are told apart; `None` if they are
+    /// not counted so far.
+    pub fn started(&self, any_order: bool, count: u64) -> Option<ObjectProgress> {
+        // There are no more names than that in what was listed, and counts go on from here.
+        let top = self.count_top.min(u64::from(u32::MAX));
+        (count <= top).then(|| ObjectProgress { count, ..self.start(any_order) })
     }
 
     /// The empty object. With `any_order`, the listed properties may come in any order.

@@ -106,16 +106,16 @@ fn captured_inside(cfg: &Cfg, users: &IndexVec<NonterminalId, Vec<NonterminalId>
 /// The priority of what each nonterminal leads to: a rule's own, for a part of a rule the highest of the rules in it.
 fn priorities(cfg: &Cfg, users: &IndexVec<NonterminalId, Vec<NonterminalId>>) -> IndexVec<NonterminalId, Option<i32>> {
     let mut priorities: IndexVec<NonterminalId, Option<i32>> =
-        cfg.nonterminals.iter().map(|n| n.rule.map(|_| n.priority)).collect::<Vec<_>>().into();
+        cfg.nonterminals.iter().map(|n| n.is_rule.then_some(n.priority)).collect::<Vec<_>>().into();
     // From the highest down, so that each part of a rule is set once.
     let mut rules: Vec<NonterminalId> =
-        cfg.nonterminals.iter_enumerated().filter(|(_, n)| n.rule.is_some()).map(|(id, _)| id).collect();
+        cfg.nonterminals.iter_enumerated().filter(|(_, n)| n.is_rule).map(|(id, _)| id).collect();
     rules.sort_by_key(|&id| std::cmp::Reverse(priorities[id]));
     for rule in rules {
         let mut agenda = vec![rule];
         while let Some(id) = agenda.pop() {
             for &user in &users[id] {
-                if cfg.nonterminals[user].rule.is_none() && priorities[user].is_none() {
+                if !cfg.nonterminals[user].is_rule && priorities[user].is_none() {
                     priorities[user] = priorities[rule];
                     agenda.push(user);
                 }
@@ -138,7 +138,7 @@ fn repeats(cfg: &Cfg, id: NonterminalId) -> Option<DotId> {
     let nonterminal = &cfg.nonterminals[id];
     let &[once, again] = nonterminal.alternatives.as_slice() else { return None };
     let (one, many) = (once.dot, cfg.dots[again.dot]);
-    let fits = nonterminal.rule.is_none()
+    let fits = !nonterminal.is_rule
         && one != DOT_END
         && cfg.dots[one].next == DOT_END
         && many.symbol == Symbol::Nonterminal(id)

@@ -3,7 +3,7 @@
 //! Nothing recurses: what a right-hand side holds is queued as a nonterminal of its own.
 
 use larkspur_grammar::{
-    Alternative, AutomatonId, Diagnostic, ExprId, ExprKind, GrammarId, Imported, IndexVec, LexerMode, Limits,
+    Alternative, AutomatonId, Diagnostic, ExprId, ExprKind, Grammar, GrammarId, Imported, IndexVec, LexerMode, Limits,
     LinkedGrammar, ParamExpr, RegexId, RegexNode, RegexSet, RuleId, Span, TerminalId, TokenItem, TokenSetId,
     diagnostic::did_you_mean,
 };
@@ -136,21 +136,11 @@ pub(crate) fn lower(
         return Err(diagnostics);
     }
     let options = &linked.grammars[linked.root].options;
-    let cfg = Cfg {
+    let (keywords, no_forcing, unproductive) = (options.keywords, options.no_forcing, options.unproductive);
+    let origin = |grammar: Grammar| GrammarOrigin { conditions: grammar.conditions, automata: grammar.automata };
+    let mut cfg = Cfg {
         mode,
-        keywords: options.keywords,
-        has_scopes: nonterminals.iter().any(|nonterminal| nonterminal.max_tokens.is_some()),
-        has_conditions: nonterminals.iter().any(|n| n.alternatives.iter().any(|a| a.condition.is_some())),
-        has_captures: nonterminals.iter().any(|nonterminal| nonterminal.capture.is_some())
-            || lexemes.iter().any(|lexeme| lexeme.tail.as_ref().is_some_and(|tail| tail.capture.is_some())),
-        has_hidden: lexemes.iter().any(|lexeme| lexeme.tail.as_ref().is_some_and(|tail| tail.hidden)),
-        has_automata: nonterminals.iter().any(|nonterminal| nonterminal.automaton.is_some()),
-        has_follows: lexemes.iter().any(|lexeme| lexeme.follow.is_some()),
-        has_behinds: lexemes.iter().any(|lexeme| lexeme.behind.is_some()),
-        has_traps: false,
-        has_recorded: lexemes.iter().any(|lexeme| lexeme.recorded),
-        empty_lexemes: Vec::new(),
-        after: Vec::new(),
+        keywords,
         regexes,
         lexemes,
         nonterminals,
@@ -159,10 +149,24 @@ pub(crate) fn lower(
         ignored,
         ignore_once,
         start,
+        has_scopes: false,
+        has_conditions: false,
+        has_captures: false,
+        has_hidden: false,
+        has_automata: false,
+        has_follows: false,
+        has_behinds: false,
+        has_traps: false,
+        has_recorded: false,
+        empty_lexemes: Vec::new(),
+        after: Vec::new(),
         reads: Vec::new(),
         dead_dots: Vec::new(),
-        linked,
+        origins: linked.grammars.into_vec().into_iter().map(origin).collect::<Vec<_>>().into(),
+        no_forcing,
+        unproductive,
     };
+    cfg.note_features();
     Ok((cfg, diagnostics))
 }
 
@@ -232,7 +236,8 @@ impl<'a> Lowering<'a> {
             max_tokens: None,
             capture: None,
             priority: 0,
-            rule: None,
+            is_rule: false,
+            parametric: false,
             automaton: None,
         };
         let number = self.nonterminals.len();
@@ -243,7 +248,8 @@ impl<'a> Lowering<'a> {
                 nonterminal.max_tokens = rule.max_tokens.filter(|&tokens| tokens > 0);
                 nonterminal.capture = rule.capture.clone();
                 nonterminal.priority = rule.priority;
-                nonterminal.rule = Some((context.grammar, rule_id));
+                nonterminal.is_rule = true;
+                nonterminal.parametric = rule.parametric;
             }
             Origin::Part(..) | Origin::Element(..) => nonterminal.name = format!("part{number}"),
             Origin::Many(_) => nonterminal.name = format!("many{number}"),

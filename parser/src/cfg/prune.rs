@@ -1,16 +1,16 @@
 //! What can be empty, what can be finished, what can go on for ever; and the removal of the rest.
 
 use larkspur_grammar::index::Id;
-use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, Severity, State, Unproductive, components};
+use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, Severity, Span, State, Unproductive, components};
 
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
 
 impl Cfg {
     /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can
-    /// never be finished.
+    /// never be finished. `start_span` is where the start rule stands.
     ///
     /// Errors: the start can never be finished (`P001`), unless the grammar allows that.
-    pub fn prune(&mut self, is_empty: impl Fn(LexemeId) -> bool) -> Result<(), Diagnostic> {
+    pub fn prune(&mut self, is_empty: impl Fn(LexemeId) -> bool, start_span: Span) -> Result<(), Diagnostic> {
         self.empty_lexemes = self.lexemes.ids().map(&is_empty).collect();
         self.nullable();
         let symbol_has = |dot: &Dot| match dot.symbol {
@@ -24,7 +24,7 @@ impl Cfg {
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             finishes[id] |= nonterminal.automaton.is_some();
         }
-        let allow = self.linked.grammars[self.linked.root].options.unproductive == Unproductive::Allow;
+        let allow = self.unproductive == Unproductive::Allow;
         let endless = if allow { self.endless(&is_empty, &finishes) } else { vec![false; finishes.len()].into() };
         let reads = self.reads_something(&is_empty, &finishes);
         let is_over = |dot: &Dot| self.start_state(dot).is_some_and(|start| self.is_over(dot, &start, &finishes));
@@ -44,13 +44,12 @@ impl Cfg {
             self.after = self.bytes_after();
             return Ok(());
         }
-        let (grammar, rule) = self.nonterminals[start].rule.expect("start is a rule");
-        let rule = &self.linked.grammars[grammar].rules[rule];
+        let name = &self.nonterminals[start].name;
         Err(Diagnostic::new(
             "P001",
             Severity::Error,
-            Some(rule.span),
-            format!("the grammar matches no text: `{}` can never be finished", rule.name),
+            Some(start_span),
+            format!("the grammar matches no text: `{name}` can never be finished"),
         )
         .help("every alternative needs something that does not lead back to the rule itself or to a terminal without matches"))
     }

@@ -11,7 +11,8 @@ impl Machine {
         let cfg = self.cfg.clone();
         let Some(tail) = &cfg.lexemes[lexeme].tail else { return Ok(0) };
         if let Some(literal) = &tail.literal {
-            return Ok(literal.len());
+            // Not longer than the text, unless a saved grammar was forged.
+            return Ok(literal.len().min(text.len()));
         }
         let exprs = self.lexer.arena().lower(&cfg.regexes, &[tail.body, tail.tail])?;
         let mut body = exprs[0];

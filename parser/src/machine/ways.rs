@@ -120,7 +120,7 @@ impl Cfg {
             && !(self.has_scopes || self.has_hidden || self.has_automata || self.has_recorded)
             && self.token_letters.is_empty()
             && !self.lexemes.iter().any(|lexeme| lexeme.competes)
-            && self.linked.grammars[self.linked.root].options.unproductive == Unproductive::Error
+            && self.unproductive == Unproductive::Error
     }
 }
 

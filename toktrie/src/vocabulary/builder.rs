@@ -1,5 +1,7 @@
 //! Puts a [`Vocabulary`] together from single tokens; what every loader ends in.
 
+use std::sync::OnceLock;
+
 use super::{TOKEN_BYTES_MAX, TOKEN_LEN_MAX, TokenId, TokenizeFn, VOCABULARY_LEN_MAX, Vocabulary, VocabularyError};
 use crate::trie::TokenTrie;
 
@@ -80,7 +82,8 @@ impl VocabularyBuilder {
 
         let mut specials_by_name: Vec<u32> = (0..specials.len() as u32).collect();
         specials_by_name.sort_by_key(|&place| &specials[place as usize].1);
-        Ok(Vocabulary { len, bytes: arena, starts, specials, specials_by_name, eos, trie, tokenizer })
+        let fingerprint = OnceLock::new();
+        Ok(Vocabulary { len, bytes: arena, starts, specials, specials_by_name, eos, trie, tokenizer, fingerprint })
     }
 }
 

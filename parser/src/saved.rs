@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::cfg::{Cfg, ReadError, SavedCfg};
 use crate::engine::{CompiledGrammar, Era, Shared};
+use crate::lexer::states::lower;
 use crate::machine::Machine;
 
 /// Why bytes did not become a grammar.
@@ -72,7 +73,8 @@ impl CompiledGrammar {
         let saved: SavedCfg<Cfg> = decoded(bytes).map_err(ReadError::from)?;
         let cfg = Arc::new(saved.read(shared.vocabulary().len(), limits, reader)?);
         let Era { arena, terms, .. } = shared.era();
-        let mut machine = Machine::new(cfg.clone(), arena, limits).map_err(ReadError::from)?;
+        let machine = lower(&cfg, &arena).and_then(|exprs| Machine::new(cfg.clone(), &exprs, arena, limits));
+        let mut machine = machine.map_err(ReadError::from)?;
         machine.start().map_err(ReadError::from)?;
         Ok(Self::new(shared.clone(), cfg, (machine, &terms), warnings))
     }

@@ -232,7 +232,7 @@ impl RegexError {
                 ),
                 LookFault::TooMany { limit } => {
                     error("R023", format!("more than {limit} look-arounds and word boundaries in one regex"))
-                        .help("say some of it with `&` and `~`, or several patterns")
+                        .help("write several patterns, or in Lark say some of it with `&` and `~`")
                 }
                 LookFault::TooManySteps { limit } => {
                     error("R023", format!("the alternatives around look-arounds take more than {limit} steps"))
@@ -243,7 +243,7 @@ impl RegexError {
                         .help("look for shorter texts, for fewer of them, or fewer times")
                 }
                 LookFault::TooLarge => error("R023", "what this looks for behind the terminal is too large".into())
-                    .help("look for something shorter, or say it with `&` and `~`"),
+                    .help("look for something shorter, or in Lark say it with `&` and `~`"),
             },
             RegexError::WordBoundary { escape } => error("R024", format!("the word boundary `{escape}` is not supported"))
                 .help("name the characters that may stand there: `[^\\w]`"),

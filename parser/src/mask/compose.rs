@@ -12,13 +12,16 @@ use super::trace::Group;
 use crate::machine::Machine;
 use crate::slicer::{PieceNode, Slicer};
 
+/// More words that were touched are found faster by a look at all.
+pub(super) const TOUCHED_MAX: usize = 64;
+
 /// A mask that is being made.
 #[derive(Debug)]
 pub(super) struct Composed<'a> {
     pub mask: &'a mut TokenMask,
     /// What it began with, which are many; without it, it began with nothing.
     pub base: Option<Arc<Tokens>>,
-    /// The words in which it may differ from that, in any order.
+    /// The words in which it may differ from that, in any order; if they are more than [`TOUCHED_MAX`], any word may.
     pub touched: Vec<u32>,
 }
 
@@ -107,8 +110,11 @@ impl<'a> Composed<'a> {
     pub fn touch(&mut self, slicer: &Slicer, nodes: &[PieceNode]) {
         let mut end = 0;
         for &node in nodes {
-            // What is below another one was written with that. More than all words need not be told.
-            if node < end || self.touched.len() > self.mask.words().len() {
+            if self.touched.len() > TOUCHED_MAX {
+                return;
+            }
+            // What is below another one was written with that.
+            if node < end {
                 continue;
             }
             let (trie, root) = slicer.trie_of(node);

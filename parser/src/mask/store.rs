@@ -10,7 +10,7 @@ use larkspur_grammar::{IndexVec, define_id};
 use larkspur_toktrie::{MaskOrigin, TokenMask};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 
-use super::compose::Composed;
+use super::compose::{Composed, TOUCHED_MAX};
 use super::terms::Tokens;
 
 define_id! {
@@ -20,9 +20,6 @@ define_id! {
 
 /// A mask is kept by the words that differ from the others where these are at most one in so many.
 const SPARSE_SHARE: usize = 16;
-
-/// More words are found faster by a look at all than by sorting their places.
-const TOUCHED_MAX: usize = 64;
 
 /// Masks with numbers. Equal masks have one number, unless they were made of other terms.
 #[derive(Debug)]

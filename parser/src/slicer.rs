@@ -35,8 +35,9 @@ pub const DEFAULT_SLICES: [&str; 5] = [
 /// Bytes of a short token.
 const SHORT_BYTES_MAX: usize = 32;
 
-/// A slice has parts if it has so many nodes, so that walks are longer than to find out which parts a state takes.
-const PARTED_NODES_MIN: usize = 100_000;
+/// A slice has parts if it has this part of all nodes, one in so many: so that walks are longer than to find out which parts a
+/// state takes.
+const PARTED_SHARE: usize = 4;
 
 /// States of a slice's automaton; a slice that needs more is refused.
 const SLICE_STATES_MAX: usize = 4096;
@@ -143,7 +144,7 @@ impl Slicer {
             let includes =
                 slices.iter().enumerate().filter(|(_, other): &(usize, &Slice)| automaton.includes(&other.automaton));
             let includes = includes.map(|(other, _)| other).collect();
-            let class = class.filter(|_| trie.len() >= PARTED_NODES_MIN);
+            let class = class.filter(|_| trie.len() >= vocabulary.trie().len() / PARTED_SHARE);
             let parts = class.map(|class| Parts::new(&trie, &class, mask.len()));
             let alphabet = automaton.alphabet();
             slices.push(Slice { automaton, alphabet, unbounded, mask, trie, parts, includes });

@@ -8,7 +8,7 @@ use larkspur_tests::compare::{Answers, Rig, engine_options};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
 
 /// Bounds above and below the lengths of tokens (1 to 40 bytes), of characters, words and both.
-const GRAMMARS: [&str; 13] = [
+const GRAMMARS: [&str; 17] = [
     r#"start: "<" /[aé ]{0,60}/ ">""#,
     r#"start: "<" /[aé]{30,45}/ ">""#,
     r#"start: "<" T ">"
@@ -25,6 +25,15 @@ T: /([aé]+ +){0,9}[aé]+/ & /.{0,48}/"#,
     r#"start: "<" /(a[é ]|é){0,12}>/ " ""#,
     r#"start: "<" /(a|aé){0,12}>/ " ""#,
     r#"start: "<" /[^>]{2,}>/ | "<" /[^"]*"/ "a""#,
+    // One lexeme takes whole slices, the other one does not; it can end there, or cannot.
+    r#"start: (A ">" | B "<")+
+A: /[^"]*aaa[^"]*"/
+B: /[^"]*"/ & ~/[^"]*aaa[^"]*"/"#,
+    r#"start: (A | B " ")+
+A: /[^"]*"/
+B: /a[^"é]{0,20}"/ & ~/[^"]* [^"]*"/"#,
+    r#"start: (/[^"]*"/ ">" | /a{0,9}é?>/ "<")+"#,
+    r#"start: (/[^"]*"/ ">" | /(a|é){0,9}("|é)/ "<")+"#,
 ];
 
 fn linked(text: &str) -> Result<LinkedGrammar> {

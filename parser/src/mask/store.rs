@@ -358,4 +358,45 @@ mod tests {
         assert!(!store.has(StoredId(masks.len() as u32)));
         assert!(store.bytes() < 3 * 4_100, "two are kept whole: {}", store.bytes());
     }
+
+    #[test]
+    fn masks_over_terms_are_written_from_one_to_another() {
+        let (len, mut seed) = (400 * 32, 1u64);
+        let mut random = |bound: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % bound
+        };
+        let bases: Vec<Option<Arc<Tokens>>> = (0..7)
+            .map(|number| {
+                let words = (0..len / 32).map(|_| random(1 << 31) as u32).collect();
+                (number > 0).then(|| Arc::new(Tokens::Many(words)))
+            })
+            .collect();
+        let mut store = MaskStore::new();
+        let mut made: Vec<(StoredId, TokenMask)> = Vec::new();
+        let mut out = TokenMask::new(len);
+        for round in 0..600 {
+            // Some of few words, some of so many that they are kept whole, some that are there.
+            let base = bases[random(bases.len())].clone();
+            store.write_base(base.as_ref(), &mut out);
+            let mut composed = Composed { mask: &mut out, base, touched: Vec::new() };
+            for _ in 0..[0, 3, 20, 90, 4_000][random(5)] {
+                let place = random(len / 32) as u32;
+                composed.mask.words_mut()[place as usize] = random(3) as u32;
+                composed.touched.push(place);
+            }
+            let expected = composed.mask.clone();
+            let id = store.intern_composed(composed);
+            out.set_origin(store.origin(id));
+            made.push((id, expected));
+            for _ in 0..3 {
+                let (id, expected) = &made[random(made.len())];
+                store.write(*id, &mut out);
+                assert_eq!(out.words(), expected.words(), "round {round}");
+                if random(10) == 0 {
+                    out.allow(random(len) as u32);
+                }
+            }
+        }
+    }
 }

@@ -9,8 +9,8 @@ use crate::lexer::split::Entry;
 use crate::lexer::states::Lexer;
 use crate::slicer::{PieceNode, Slicer};
 
-/// Slices of fewer nodes are looked at in any case.
-const NODES_MIN: usize = 1_000;
+/// Slices that are a smaller part of all nodes, one in so many, are looked at in any case.
+const LARGE_SHARE: usize = 64;
 
 impl Terms {
     /// Adds the terms of regexes that go their own ways in one state.
@@ -69,7 +69,8 @@ impl Terms {
         let mut is_long = false;
         let mut left_out = Vec::new();
         for (index, slice) in slicer.slices.iter().enumerate() {
-            let cannot_end = slice.trie.len() >= NODES_MIN && last.intersect(&slice.alphabet).is_empty();
+            let cannot_end =
+                slice.trie.len() >= slicer.nodes_len() / LARGE_SHARE && last.intersect(&slice.alphabet).is_empty();
             if !cannot_end || !terms.iter().any(|&term| self.terms[term].inside.has_all(&slice.mask)) {
                 continue;
             }

@@ -72,9 +72,11 @@ limits! {
     /// Bytes of all Earley sets of one grammar and epoch with what they expect. 256 MB: every new nesting depth is new
     /// sets, of 300 bytes for brackets and some kB in a programming language.
     pub earley_bytes_max: usize = 256 << 20,
-    /// Items touched to build one Earley set. 1,000,000 = about 50 ms; an alternative of 100,000 strings needs 100,000.
+    /// Items touched to build one Earley set, or all those of forced text, which ends there. 1,000,000 = about 50 ms; an
+    /// alternative of 100,000 strings needs 100,000.
     pub earley_set_work_max: usize = 1_000_000,
-    /// Threads of one matcher (ways to split the text into lexemes that are still open). 10,000.
+    /// Threads of one matcher (ways to split the text into lexemes that are still open, or to read the text of a `stop` again).
+    /// 10,000.
     pub threads_max: usize = 10_000,
     /// Places visited to find out whether ignored text that has begun can end, or something can follow that a look-ahead
     /// wants (`exact` mode). 4,096: a handful suffices for white space, comments and word boundaries.

@@ -57,6 +57,10 @@ impl Cursor {
     pub fn without_text(self) -> Cursor {
         Cursor(Thread { began: 0, ..self.0 })
     }
+    /// Whether both are places of one thread, within the same lexemes.
+    pub fn is_in_set_of(self, other: Cursor) -> bool {
+        self.0.lex != LIST && other.0.lex != LIST && self.0.set == other.0.set
+    }
     /// Where its lexemes began, if one is recorded; otherwise 0.
     pub fn began(self) -> u32 {
         self.0.began
@@ -90,6 +94,13 @@ type RecentEnd = (SetId, LexemeSetId, SetId, LexStateId);
 /// How often the text of a `stop` may be read again within one byte.
 pub(crate) const REREAD_DEPTH_MAX: u32 = 16;
 
+/// A text of a `stop` that was to be read again: within how many others, in which token, by which set, with what look-around
+/// knew before it, and whose it is.
+type Rereading = (u32, u32, SetId, Guard, LexemeId);
+
+/// How many of them are remembered; then all are forgotten.
+const REREADINGS_MAX: usize = 1 << 14;
+
 /// All that grows while a grammar is used, within one epoch.
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -103,7 +114,9 @@ pub(crate) struct Machine {
     leads_on: FxHashMap<Thread, bool>,
     ways: Ways,
     recent_ends: [RecentEnd; RECENT_ENDS],
+    /// Texts of a `stop` that are being read again, each within the one before.
     reread_depth: u32,
+    rereadings: FxHashMap<Rereading, Option<Cursor>>,
     start: Option<Cursor>,
     /// The text up to where the next byte is read; kept by whoever steps.
     pub tape: Tape,
@@ -149,6 +162,7 @@ impl Machine {
             ways: Ways::default(),
             recent_ends: [(NO_SET, NO_LEXEMES, NO_SET, DEAD); RECENT_ENDS],
             reread_depth: 0,
+            rereadings: FxHashMap::default(),
             start: None,
         })
     }
@@ -490,20 +504,22 @@ impl Machine {
     fn enter_lazy_end(&mut self, thread: Thread) -> Result<Cursor, Fault> {
         let ends = self.lexer.state(thread.lex).ends;
         let guard = self.lexer.guard(thread.lex);
-        let (threads, set) = self.end(thread, ends)?;
+        let (threads, set) = self.end(thread, ends, 0)?;
         let mut threads = self.guard(threads, guard)?;
         if set != NO_SET {
             threads.push(self.fresh_guarded(set, guard)?);
         }
         let cursor = self.cursor(threads)?.expect("a lexeme that ends leads somewhere");
-        if !self.cfg.has_scopes && !self.records(cursor) {
+        // Within a text that is read again, others may be read again fewer times.
+        if !self.cfg.has_scopes && !self.records(cursor) && self.reread_depth == 0 {
             self.lazy_ends.insert(thread, cursor);
         }
         Ok(cursor)
     }
 
-    /// Ends lexemes of a thread: threads that have read the text of a `stop` again, and the set that the others lead to.
-    fn end(&mut self, thread: Thread, ends: LexemeSetId) -> Result<(Vec<Thread>, SetId), Fault> {
+    /// Ends lexemes of a thread, which is there since texts were read again `times` within this byte: threads that have
+    /// read the text of a `stop` again, and the set that the others lead to.
+    fn end(&mut self, thread: Thread, ends: LexemeSetId, times: u32) -> Result<(Vec<Thread>, SetId), Fault> {
         if !self.cfg.has_hidden {
             return Ok((Vec::new(), self.scan(thread, ends)?));
         }
@@ -521,9 +537,8 @@ impl Machine {
         for stop in stops {
             let alone = self.lexer.lexeme_set(&[stop]);
             let after = self.scan(thread, alone)?;
-            let text = cfg.lexemes[stop].tail.as_ref().and_then(|tail| tail.literal.as_ref()).expect("a string");
             let guard = Guard::after(self.lexer.guard(thread.lex).past);
-            match self.reread(after, guard, text)? {
+            match self.reread(after, guard, stop, times)? {
                 Some(cursor) => reread.extend(self.threads(cursor).iter().copied()),
                 None => reached = self.sets.union(reached, after)?,
             }
@@ -531,13 +546,19 @@ impl Machine {
         Ok((reread, reached))
     }
 
-    /// The place after `text` if `set` forces it: each byte is the only letter that can follow. Look-behinds see the text
-    /// as it is read, twice.
-    pub fn reread(&mut self, set: SetId, guard: Guard, text: &[u8]) -> Result<Option<Cursor>, Fault> {
-        if self.reread_depth >= REREAD_DEPTH_MAX {
-            return Ok(None);
+    /// The place after the text of a `stop` if `set` forces it: each byte is the only letter that can follow. `times` texts
+    /// were read again within this byte before. Look-behinds see the text as it is read, twice.
+    pub fn reread(&mut self, set: SetId, guard: Guard, stop: LexemeId, times: u32) -> Result<Option<Cursor>, Fault> {
+        let outer = self.reread_depth;
+        let depth = outer + times;
+        let cfg = self.cfg.clone();
+        let text = cfg.lexemes[stop].tail.as_ref().and_then(|tail| tail.literal.as_deref());
+        let Some(text) = text.filter(|_| depth < REREAD_DEPTH_MAX) else { return Ok(None) };
+        let rereading = (depth, self.sets.token_now, set, guard, stop);
+        if let Some(&known) = self.rereadings.get(&rereading) {
+            return Ok(known);
         }
-        self.reread_depth += 1;
+        self.reread_depth = depth + 1;
         // What is remembered of it is for all.
         let looks_ahead = std::mem::take(&mut self.sets.ahead.is_on);
         let here = self.tape.end();
@@ -547,16 +568,26 @@ impl Machine {
         self.tape.truncate(began);
         self.tape.extend(text);
         self.sets.ahead.is_on = looks_ahead;
-        self.reread_depth -= 1;
-        result
+        self.reread_depth = outer;
+        let result = result?;
+        // Where texts are recorded, where they begin counts too.
+        if !self.tape.is_on() {
+            if self.rereadings.len() >= REREADINGS_MAX {
+                self.rereadings.clear();
+            }
+            self.rereadings.insert(rereading, result);
+        }
+        Ok(result)
     }
 
-    /// Whether [`Machine::reread`] succeeds within `depth` texts that are being read again.
-    pub fn is_reread(&mut self, depth: u32, set: SetId, guard: Guard, text: &[u8]) -> Result<bool, Fault> {
-        self.reread_depth = depth;
-        let result = self.reread(set, guard, text);
-        self.reread_depth = 0;
-        Ok(result?.is_some())
+    /// Threads that have read texts again, which are looked at next. There are `before` others.
+    fn next_readers(&self, mut threads: Vec<Thread>, before: usize) -> Result<Vec<Thread>, Fault> {
+        threads.sort_unstable();
+        threads.dedup();
+        if !threads.is_empty() && before + threads.len() > self.limits.threads_max {
+            return Err(Fault::exceeded("threads_max", self.limits.threads_max as u64));
+        }
+        Ok(threads)
     }
 
     fn reread_inner(&mut self, set: SetId, guard: Guard, text: &[u8]) -> Result<Option<Cursor>, Fault> {
@@ -619,27 +650,33 @@ impl Machine {
     fn step_exact(&mut self, threads: Vec<Thread>, byte: u8) -> Result<Option<Cursor>, Fault> {
         let mut next = Vec::with_capacity(threads.len() + 1);
         let mut agenda = threads;
+        let mut times = 0;
         let mut reached = NO_SET;
         // The same where only certain texts may follow.
         let mut guarded: Vec<Guarded<SetId>> = Vec::new();
-        while let Some(thread) = agenda.pop() {
-            let goes_on = self.goes_on(thread, byte)?;
-            if goes_on != DEAD {
-                next.push(self.moved(thread, goes_on));
-            }
-            let ends = self.lexer.ends_before(thread.lex, byte, goes_on)?;
-            if ends == NO_LEXEMES || !self.may_follow(thread, ends, byte)? {
-                continue;
-            }
-            for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
-                let (reread, set) = self.end(thread, ends)?;
-                agenda.extend(self.guard(reread, guard)?);
-                match guarded.iter_mut().find(|(other, _)| *other == guard) {
-                    _ if guard == Guard::NONE => reached = self.sets.union(reached, set)?,
-                    Some((_, all)) => *all = self.sets.union(*all, set)?,
-                    None => guarded.push((guard, set)),
+        while !agenda.is_empty() {
+            let mut readers = Vec::new();
+            for thread in agenda {
+                let goes_on = self.goes_on(thread, byte)?;
+                if goes_on != DEAD {
+                    next.push(self.moved(thread, goes_on));
+                }
+                let ends = self.lexer.ends_before(thread.lex, byte, goes_on)?;
+                if ends == NO_LEXEMES || !self.may_follow(thread, ends, byte)? {
+                    continue;
+                }
+                for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
+                    let (reread, set) = self.end(thread, ends, times)?;
+                    readers.extend(self.guard(reread, guard)?);
+                    match guarded.iter_mut().find(|(other, _)| *other == guard) {
+                        _ if guard == Guard::NONE => reached = self.sets.union(reached, set)?,
+                        Some((_, all)) => *all = self.sets.union(*all, set)?,
+                        None => guarded.push((guard, set)),
+                    }
                 }
             }
+            agenda = self.next_readers(readers, next.len())?;
+            times += 1;
         }
         if reached != NO_SET {
             let begun = self.begin(reached, byte)?;
@@ -677,23 +714,29 @@ impl Machine {
     /// may follow.
     fn place(&mut self, cursor: Cursor) -> Result<(Vec<Thread>, Vec<Guarded<SetId>>), Fault> {
         let mut sets = Vec::new();
-        let mut threads = self.threads(cursor).to_vec();
-        let mut next = 0;
-        while let Some(&thread) = threads.get(next) {
-            next += 1;
-            let state = self.lexer.state(thread.lex);
-            if state.kind == StateKind::Fresh {
-                sets.push((self.lexer.guard(thread.lex), thread.set));
-            } else if state.ends != NO_LEXEMES {
-                let ends = state.ends;
-                for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
-                    let (reread, set) = self.end(thread, ends)?;
-                    threads.extend(self.guard(reread, guard)?);
-                    if set != NO_SET {
-                        sets.push((guard, set));
+        let mut threads = Vec::new();
+        let mut agenda = self.threads(cursor).to_vec();
+        let mut times = 0;
+        while !agenda.is_empty() {
+            let mut readers = Vec::new();
+            for &thread in &agenda {
+                let state = self.lexer.state(thread.lex);
+                if state.kind == StateKind::Fresh {
+                    sets.push((self.lexer.guard(thread.lex), thread.set));
+                } else if state.ends != NO_LEXEMES {
+                    let ends = state.ends;
+                    for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
+                        let (reread, set) = self.end(thread, ends, times)?;
+                        readers.extend(self.guard(reread, guard)?);
+                        if set != NO_SET {
+                            sets.push((guard, set));
+                        }
                     }
                 }
             }
+            threads.append(&mut agenda);
+            agenda = self.next_readers(readers, threads.len())?;
+            times += 1;
         }
         sets.sort_unstable();
         sets.dedup();
@@ -793,6 +836,11 @@ impl Machine {
         }
         let live = self.live_bytes(cursor)?;
         Ok(if live.len() == 1 { live.iter().next() } else { None })
+    }
+
+    /// Items that were touched to build the sets of a place, and one for each thread.
+    pub fn touched(&self, cursor: Cursor) -> usize {
+        self.threads(cursor).iter().map(|thread| 1 + self.sets.touched(thread.set)).sum()
     }
 
     /// Names of what can follow: live lexemes, and what may start if those end here.

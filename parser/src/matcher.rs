@@ -746,9 +746,9 @@ fn track_lexeme(
     // A lexeme with a tail is never recorded.
     let after = machine.sets.scan(thread.set, ends, &[], &mut machine.lexer)?;
     let is_read_again = match &tail.literal {
-        Some(text) => {
+        Some(_) => {
             let guard = Guard::after(machine.lexer.guard(thread.lex).past);
-            machine.reread(after, guard, text)?.is_some()
+            machine.reread(after, guard, lexeme, 0)?.is_some()
         }
         None => false,
     };

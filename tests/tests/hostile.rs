@@ -665,3 +665,39 @@ fn forced_without_end() {
         matcher.process_prompt(b"prompt".map(u32::from).as_ref()).expect("the tokens are known");
     }
 }
+
+/// Behind the text of a `stop` that is read again stands that text, which is read again.
+#[test]
+fn stops_read_again_without_end() {
+    let endless = "%larkspur { \"unproductive\": \"allow\" }\nstart: a start\na[stop=\"x\"]: \"\"";
+    for mode in MODES {
+        let mut matcher = matcher(endless, mode);
+        for _ in 0..3 {
+            assert_eq!(mask(&mut matcher), "x");
+            assert_eq!(matcher.forced_bytes(), Ok(vec![b'x'; 2_048]));
+            consume(&mut matcher, "x");
+        }
+        matcher.captures().expect("it is read anew");
+    }
+    for nested in [
+        "start: a start \"y\" | \"x\"\na[stop=\"x\"]: \"\"",
+        "start: a start \"y\" | b start \"z\" | \"x\"\na[stop=\"x\"]: \"\"\nb[stop=\"xx\"]: \"\"",
+    ] {
+        let mut matcher = matcher(nested, LexerMode::Exact);
+        assert_eq!(matcher.forced_bytes(), Ok(b"x".to_vec()), "{nested}");
+        consume(&mut matcher, "x");
+        assert_eq!(matcher.is_accepting(), Ok(true), "{nested}");
+        let mask = mask(&mut matcher);
+        assert!(mask.contains('$'), "{nested}: {mask}");
+        matcher.captures().expect("it is read anew");
+    }
+}
+
+/// Each byte that is forced may belong to any of as many rules as there were bytes before it.
+#[test]
+fn forced_text_of_ambiguous_rules() {
+    let text = "start: r T\nr: T r T | T | r\nT: /a(?=a)/\n%ignore T\n";
+    let forced = matcher(text, LexerMode::Longest).forced_bytes().expect("it ends");
+    assert!((64..2_048).contains(&forced.len()), "{}", forced.len());
+    assert!(forced.iter().all(|&byte| byte == b'a'));
+}

@@ -243,7 +243,7 @@ fn schemas_round_trip() {
 }
 
 fn features() -> Features {
-    Features { follows: true, endless: false, ..Features::ALL }
+    Features { follows: true, ..Features::ALL }
 }
 
 proptest! {

@@ -201,7 +201,7 @@ impl<'a> Replay<'a> {
         }
         let ends = state.ends;
         self.chart.machine.tape.push(byte);
-        let (read_again, reached) = self.end(&group, ends, pos)?;
+        let (read_again, reached) = self.end(&group, ends, pos, 0)?;
         // Lazy lexemes look no further than to their end: only what may follow here counts.
         let guard = self.chart.machine.lexer.guard(group.lex);
         next.extend(self.guard(read_again, guard)?);
@@ -234,10 +234,11 @@ impl<'a> Replay<'a> {
         group: &Group,
         ends: LexemeSetId,
         pos: usize,
+        times: u32,
     ) -> Result<(Vec<Group>, Vec<Reached>), Fault> {
         let (mut read_again, mut all) = (Vec::new(), Vec::new());
         for &(guard, ends) in self.chart.machine.lexer.by_follow(group.lex, ends)?.iter() {
-            let (groups, reached) = self.end(group, ends, pos)?;
+            let (groups, reached) = self.end(group, ends, pos, times)?;
             read_again.extend(self.guard(groups, guard)?);
             all.extend(reached.map(|reached| Reached { guard, ..reached }));
         }
@@ -267,8 +268,14 @@ impl<'a> Replay<'a> {
     }
 
     /// Ends lexemes whose text ends at `pos`: groups that have read the text of a `stop` again, and what the others lead
-    /// to.
-    fn end(&mut self, group: &Group, ends: LexemeSetId, pos: usize) -> Result<(Vec<Group>, Option<Reached>), Fault> {
+    /// to. `times` texts were read again within this byte before.
+    fn end(
+        &mut self,
+        group: &Group,
+        ends: LexemeSetId,
+        pos: usize,
+        times: u32,
+    ) -> Result<(Vec<Group>, Option<Reached>), Fault> {
         let cfg = self.chart.cfg.clone();
         let machine = &mut *self.chart.machine;
         if !cfg.has_hidden {
@@ -294,8 +301,8 @@ impl<'a> Replay<'a> {
             let machine = &mut *self.chart.machine;
             let text = stop_text(stop).expect("a stop");
             let guard = Guard::after(machine.lexer.guard(group.lex).past);
-            if machine.is_reread(self.depth, after, guard, text)? {
-                read_again.extend(self.read_again(group, stop, after, text, pos)?);
+            if machine.reread(after, guard, stop, self.depth + times)?.is_some() {
+                read_again.extend(self.read_again(group, stop, after, text, pos, times)?);
             } else {
                 set = machine.sets.union(set, after)?;
                 ended.push(stop);
@@ -314,49 +321,56 @@ impl<'a> Replay<'a> {
         after: SetId,
         text: &[u8],
         pos: usize,
+        times: u32,
     ) -> Result<Vec<Group>, Fault> {
-        debug_assert!(self.depth < REREAD_DEPTH_MAX, "the machine reads no deeper");
+        debug_assert!(self.depth + times < REREAD_DEPTH_MAX, "the machine reads no deeper");
         let began = pos - text.len();
         let guard = Guard::after(self.chart.machine.lexer.guard(group.lex).past);
         let reached = Reached { set: after, nodes: group.nodes.clone(), guard, lexemes: vec![stop] };
         let node = self.node(&[reached], began, pos)?;
         let mut groups = vec![self.fresh(after, guard, vec![node])?];
-        self.depth += 1;
+        self.depth += times + 1;
         self.chart.machine.tape.truncate(began);
         for (at, &byte) in text.iter().enumerate() {
             groups = self.step(groups, byte, began + at)?;
             self.chart.machine.tape.truncate(began + at);
             self.chart.machine.tape.push(byte);
         }
-        self.depth -= 1;
+        self.depth -= times + 1;
         Ok(groups)
     }
 
     fn step_exact(&mut self, groups: Vec<Group>, byte: u8, pos: usize) -> Result<Vec<Group>, Fault> {
         let mut next = Vec::with_capacity(groups.len() + 1);
         let mut agenda = groups;
+        let mut times = 0;
         // By what look-around knows.
         let mut ended: Vec<(Guard, SetId, Vec<Reached>)> = Vec::new();
-        while let Some(group) = agenda.pop() {
-            let goes_on = self.goes_on(&group, byte)?;
-            let machine = &mut *self.chart.machine;
-            let ends = machine.lexer.ends_before(group.lex, byte, goes_on)?;
-            if ends != NO_LEXEMES {
-                let (read_again, reached) = self.end_looking_ahead(&group, ends, pos)?;
-                agenda.extend(read_again);
-                for reached in reached {
-                    match ended.iter_mut().find(|(guard, ..)| *guard == reached.guard) {
-                        Some((_, set, all)) => {
-                            *set = self.chart.machine.sets.union(*set, reached.set)?;
-                            all.push(reached);
+        while !agenda.is_empty() {
+            let mut readers = Vec::new();
+            for group in agenda {
+                let goes_on = self.goes_on(&group, byte)?;
+                let machine = &mut *self.chart.machine;
+                let ends = machine.lexer.ends_before(group.lex, byte, goes_on)?;
+                if ends != NO_LEXEMES {
+                    let (read_again, reached) = self.end_looking_ahead(&group, ends, pos, times)?;
+                    readers.extend(read_again);
+                    for reached in reached {
+                        match ended.iter_mut().find(|(guard, ..)| *guard == reached.guard) {
+                            Some((_, set, all)) => {
+                                *set = self.chart.machine.sets.union(*set, reached.set)?;
+                                all.push(reached);
+                            }
+                            None => ended.push((reached.guard, reached.set, vec![reached])),
                         }
-                        None => ended.push((reached.guard, reached.set, vec![reached])),
                     }
                 }
+                if goes_on != DEAD {
+                    next.push(Group { lex: goes_on, ..group });
+                }
             }
-            if goes_on != DEAD {
-                next.push(Group { lex: goes_on, ..group });
-            }
+            agenda = self.unite(readers, false)?;
+            times += 1;
         }
         for (guard, set, reached) in ended {
             let lex = self.chart.machine.begin_guarded(set, guard, byte)?.lex;
@@ -378,7 +392,13 @@ impl<'a> Replay<'a> {
     }
 
     /// Unites groups that are one thread of the machine.
-    fn merge(&mut self, mut groups: Vec<Group>) -> Result<Vec<Group>, Fault> {
+    fn merge(&mut self, groups: Vec<Group>) -> Result<Vec<Group>, Fault> {
+        let is_exact = self.chart.cfg.mode == LexerMode::Exact;
+        self.unite(groups, is_exact)
+    }
+
+    /// Unites groups of one lexer state and set, or with `unites_sets` also of several sets, as the machine does behind a byte.
+    fn unite(&mut self, mut groups: Vec<Group>, unites_sets: bool) -> Result<Vec<Group>, Fault> {
         if groups.len() < 2 {
             return Ok(groups);
         }
@@ -386,8 +406,7 @@ impl<'a> Replay<'a> {
         let mut merged: Vec<Group> = Vec::with_capacity(groups.len());
         for group in groups {
             let machine = &mut *self.chart.machine;
-            let unites_sets =
-                machine.cfg.mode == LexerMode::Exact && machine.lexer.state(group.lex).kind != StateKind::Fresh;
+            let unites_sets = unites_sets && machine.lexer.state(group.lex).kind != StateKind::Fresh;
             let (cfg, sets, nodes) = (&machine.cfg, &machine.sets, &self.chart.nodes);
             // Where a lexeme is recorded, where it began counts.
             let records = machine.lexer.state(group.lex).records;
@@ -414,17 +433,23 @@ impl<'a> Replay<'a> {
     fn boundary(&mut self, groups: &[Group], pos: usize) -> Result<Vec<Reached>, Fault> {
         let mut boundary = Vec::new();
         let mut agenda = groups.to_vec();
-        while let Some(group) = agenda.pop() {
-            let state = self.chart.machine.lexer.state(group.lex);
-            if state.kind == StateKind::Fresh {
-                let guard = self.chart.machine.lexer.guard(group.lex);
-                boundary.push(Reached { set: group.set, nodes: group.nodes, guard, lexemes: Vec::new() });
-            } else if state.ends != NO_LEXEMES {
-                let ends = state.ends;
-                let (read_again, reached) = self.end_looking_ahead(&group, ends, pos)?;
-                agenda.extend(read_again);
-                boundary.extend(reached);
+        let mut times = 0;
+        while !agenda.is_empty() {
+            let mut readers = Vec::new();
+            for group in agenda {
+                let state = self.chart.machine.lexer.state(group.lex);
+                if state.kind == StateKind::Fresh {
+                    let guard = self.chart.machine.lexer.guard(group.lex);
+                    boundary.push(Reached { set: group.set, nodes: group.nodes, guard, lexemes: Vec::new() });
+                } else if state.ends != NO_LEXEMES {
+                    let ends = state.ends;
+                    let (read_again, reached) = self.end_looking_ahead(&group, ends, pos, times)?;
+                    readers.extend(read_again);
+                    boundary.extend(reached);
+                }
             }
+            agenda = self.unite(readers, false)?;
+            times += 1;
         }
         // The text ends here for all look-aheads.
         boundary.retain(|reached| self.chart.machine.may_end(reached.guard));
@@ -554,22 +579,28 @@ impl<'a> Replay<'a> {
     /// What is in progress. A lexeme that no byte goes on with has ended.
     fn frontiers(&mut self, mut groups: Vec<Group>) -> Result<Vec<Frontier>, Fault> {
         let mut frontiers = Vec::new();
-        while let Some(group) = groups.pop() {
-            let lexer = &mut self.chart.machine.lexer;
-            let ends = lexer.state(group.lex).ends;
-            if lexer.state(group.lex).kind == StateKind::Fresh {
-                frontiers.push(Frontier { nodes: group.nodes, live: Live::All });
-            } else if ends != NO_LEXEMES && lexer.row(group.lex)?.live.is_empty() {
-                let (read_again, reached) = self.end_looking_ahead(&group, ends, self.pos)?;
-                groups.extend(read_again);
-                for reached in reached {
-                    let node = self.node(&[reached], self.pos, self.pos)?;
-                    frontiers.push(Frontier { nodes: vec![node], live: Live::All });
+        let mut times = 0;
+        while !groups.is_empty() {
+            let mut readers = Vec::new();
+            for group in groups.into_iter().rev() {
+                let lexer = &mut self.chart.machine.lexer;
+                let ends = lexer.state(group.lex).ends;
+                if lexer.state(group.lex).kind == StateKind::Fresh {
+                    frontiers.push(Frontier { nodes: group.nodes, live: Live::All });
+                } else if ends != NO_LEXEMES && lexer.row(group.lex)?.live.is_empty() {
+                    let (read_again, reached) = self.end_looking_ahead(&group, ends, self.pos, times)?;
+                    readers.extend(read_again);
+                    for reached in reached {
+                        let node = self.node(&[reached], self.pos, self.pos)?;
+                        frontiers.push(Frontier { nodes: vec![node], live: Live::All });
+                    }
+                } else {
+                    let live = self.live(group.lex);
+                    frontiers.push(Frontier { nodes: group.nodes, live });
                 }
-            } else {
-                let live = self.live(group.lex);
-                frontiers.push(Frontier { nodes: group.nodes, live });
             }
+            groups = self.unite(readers, false)?;
+            times += 1;
         }
         Ok(frontiers)
     }

@@ -122,6 +122,8 @@ pub(crate) struct Sets {
     closures: IndexVec<SetId, Option<Arc<Closure>>>,
     /// The lexer state that each set starts, or [`UNKNOWN`]. Parallel to `closures`.
     start_states: IndexVec<SetId, LexStateId>,
+    /// Items that were touched to build each set. Parallel to `closures`.
+    touched: IndexVec<SetId, u32>,
     /// Sets interned together because they refer to each other, by their contents with relative references.
     pub(super) families: FxHashMap<Vec<Vec<Item>>, Vec<SetId>>,
     /// The family of a set that has one. Sparse.
@@ -184,6 +186,7 @@ impl Sets {
             node_ids: FxHashMap::default(),
             closures: IndexVec::new(),
             start_states: IndexVec::new(),
+            touched: IndexVec::new(),
             families: FxHashMap::default(),
             family_of: FxHashMap::default(),
             scans: FxHashMap::default(),
@@ -242,6 +245,11 @@ impl Sets {
 
     pub fn items(&self, id: SetId) -> &[Item] {
         &self.items[self.starts[id.0 as usize] as usize..self.starts[id.0 as usize + 1] as usize]
+    }
+
+    /// Items that were touched to build a set, those that stand there several times included.
+    pub fn touched(&self, id: SetId) -> usize {
+        self.touched[id] as usize
     }
 
     pub fn param_value(&self, id: ParamId) -> Param {
@@ -541,6 +549,7 @@ impl Sets {
 
     pub fn intern(&mut self, mut kernel: Kernel) -> Result<SetId, Fault> {
         self.include(&mut kernel)?;
+        let touched = kernel.items.len();
         kernel.items.sort_unstable();
         kernel.items.dedup();
         let hash = hash_items(&kernel.items);
@@ -549,6 +558,7 @@ impl Sets {
         }
         self.check_size()?;
         let id = self.push_hashed(hash, &kernel.items);
+        self.touched[id] = touched as u32;
         self.note_included(id, kernel.included);
         Ok(id)
     }
@@ -582,6 +592,7 @@ impl Sets {
         self.starts.push(u32::try_from(self.items.len()).expect("items are limited"));
         let id = self.closures.push(None);
         self.start_states.push(UNKNOWN);
+        self.touched.push(items.len() as u32);
         let (all, starts) = (&self.items, &self.starts);
         let content = |id: &SetId| hash_items(&all[starts[id.0 as usize] as usize..starts[id.0 as usize + 1] as usize]);
         self.ids.insert_unique(hash, id, content);

@@ -15,7 +15,6 @@ mod dfa;
 mod emptiness;
 mod finite;
 mod horizon;
-mod last;
 mod lowering;
 mod remainder;
 mod runs;

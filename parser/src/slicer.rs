@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use larkspur_grammar::regex_syntax::{Dialect, RegexOptions, parse_regex};
 use larkspur_grammar::text_map::TextMap;
-use larkspur_grammar::{ByteSet, CharClass, Diagnostic, LexerMode, Limits, RegexId, RegexNode, RegexSet, SourceId};
+use larkspur_grammar::{CharClass, Diagnostic, LexerMode, Limits, RegexId, RegexNode, RegexSet, SourceId};
 use larkspur_toktrie::{ROOT, TokenId, TokenTrie, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -81,8 +81,6 @@ pub(crate) type PieceNode = u32;
 #[derive(Debug)]
 pub(crate) struct Slice {
     automaton: Automaton,
-    /// The bytes of its texts.
-    pub alphabet: ByteSet,
     /// For a slice `X{1,n}` that of `X+`, which has a handful of states and nearly always decides.
     unbounded: Option<Automaton>,
     pub mask: Vec<u32>,
@@ -146,8 +144,7 @@ impl Slicer {
             let includes = includes.map(|(other, _)| other).collect();
             let class = class.filter(|_| trie.len() >= vocabulary.trie().len() / PARTED_SHARE);
             let parts = class.map(|class| Parts::new(&trie, &class, mask.len()));
-            let alphabet = automaton.alphabet();
-            slices.push(Slice { automaton, alphabet, unbounded, mask, trie, parts, includes });
+            slices.push(Slice { automaton, unbounded, mask, trie, parts, includes });
         }
         let is_left = |id: TokenId| slice_of[id as usize] == u8::MAX;
         let is_long = |id: TokenId| vocabulary.token_bytes(id).is_some_and(|bytes| bytes.len() > SHORT_BYTES_MAX);
@@ -373,15 +370,6 @@ impl Automaton {
             automaton.accepting.push(arena.nullable(expr));
         }
         Ok(Some(automaton))
-    }
-
-    /// The bytes that lead anywhere.
-    fn alphabet(&self) -> ByteSet {
-        let mut alphabet = ByteSet::EMPTY;
-        for row in &self.rows {
-            (0..=255).filter(|&byte| row[usize::from(byte)] != 0).for_each(|byte| alphabet.insert(byte));
-        }
-        alphabet
     }
 
     fn matches(&self, bytes: &[u8]) -> bool {

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use larkspur_grammar::algebra::{Algebra, Lowered, OverLimit, Run};
-use larkspur_grammar::{ByteSet, Limits, RegexId, RegexSet};
+use larkspur_grammar::{Limits, RegexId, RegexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Fault;
@@ -162,11 +162,6 @@ impl Arena {
     /// See [`Algebra::runs`]; `None` if the arena is full.
     pub fn runs(&self, expr: Expr) -> Option<(Vec<Run>, Expr)> {
         self.lock().algebra.runs(expr).ok()
-    }
-
-    /// See [`Algebra::last_bytes`].
-    pub fn last_bytes(&self, expr: Expr) -> ByteSet {
-        self.lock().algebra.last_bytes(expr)
     }
 
     /// Whether the expression matches the empty text.

@@ -1,9 +1,9 @@
-//! Lexemes beside one that takes whole slices: names that match a pattern and those that do not. What tokens of these slices
-//! do in the others changes no mask, as long as none of the others can end there.
+//! Lexemes beside one that takes whole slices: names that match a pattern and those that do not. The tokens of these slices are
+//! in the mask whatever they do in the others.
 
 use larkspur_toktrie::ROOT;
 
-use super::{ALL, PieceId, TermId, Terms, Work, key_of};
+use super::{ALL, PieceId, Term, TermId, Terms, Work, key_of};
 use crate::error::Fault;
 use crate::lexer::split::Entry;
 use crate::lexer::states::Lexer;
@@ -52,7 +52,7 @@ impl Terms {
         !slicer.slices.is_empty() && takes(lexer).unwrap_or(false)
     }
 
-    /// The trie without slices of which other terms have all tokens, if they take long and the lexeme cannot end there.
+    /// The trie without slices of which other terms have all tokens, if the lexeme would take long there.
     fn uncovered(
         &mut self,
         slicer: &Slicer,
@@ -63,15 +63,18 @@ impl Terms {
         if terms.is_empty() {
             return Ok(ALL);
         }
-        let Some(expr) = lexer.plain(entry.1).filter(|&expr| !lexer.arena().nullable(expr)) else { return Ok(ALL) };
-        let last = lexer.arena().last_bytes(expr);
         let single = lexer.single(entry, is_fresh)?;
         let mut is_long = false;
         let mut left_out = Vec::new();
-        for (index, slice) in slicer.slices.iter().enumerate() {
-            let cannot_end =
-                slice.trie.len() >= slicer.nodes_len() / LARGE_SHARE && last.intersect(&slice.alphabet).is_empty();
-            if !cannot_end || !terms.iter().any(|&term| self.terms[term].inside.has_all(&slice.mask)) {
+        for (index, (trie, root)) in slicer.rooted_tries().enumerate().take(slicer.slices.len()) {
+            let covers = |&term: &TermId| {
+                let Term { inside, late, .. } = &self.terms[term];
+                // What it has there may still be left out of it.
+                let from = late.partition_point(|&node| node < root);
+                let is_certain = late.get(from).is_none_or(|&node| node >= root + trie.len() as PieceNode);
+                is_certain && inside.has_all(&slicer.slices[index].mask)
+            };
+            if trie.len() < slicer.nodes_len() / LARGE_SHARE || !terms.iter().any(covers) {
                 continue;
             }
             left_out.push(index);

@@ -40,6 +40,9 @@ struct Rival {
 impl Containers {
     /// Whether an end can be reached with all values different that must be.
     pub(crate) fn is_live(&self, place: Place) -> Result<bool, LimitExceeded> {
+        if self.can_be_new(&place)? {
+            return Ok(true);
+        }
         let rivals = self.rivals(&place, 0, false).into_iter().map(|rival| rival.whole).collect();
         let mut tried: FxHashSet<Place> = FxHashSet::default();
         let mut stack = vec![self.narrowed(&place, rivals)];
@@ -55,6 +58,34 @@ impl Containers {
             tried.insert(place);
             if tried.len() > self.search_max {
                 return Err(self.search_limit(Trouble::SearchGivenUp));
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the next value may be a scalar that no rival has, and no array counts its values: what a search from here
+    /// finds at once, without the rivals, of which there may be thousands.
+    fn can_be_new(&self, place: &Place) -> Result<bool, LimitExceeded> {
+        let is_free = |frame: &Frame| match frame {
+            Frame::Array(array) => {
+                !self.is_unique(frame) || (!array.elements.repeats() && self.needed(array).next().is_none())
+            }
+            Frame::Object(_) => true,
+        };
+        let Some(Frame::Object(frame)) = place.frames.last() else { return Ok(false) };
+        let (ObjectPhase::Colon(property) | ObjectPhase::Value(property)) = frame.phase else { return Ok(false) };
+        if !place.frames.iter().all(is_free) {
+            return Ok(false);
+        }
+        let plan = &self.machine(frame).plan;
+        for choice in plan.choices_at(property) {
+            if self.inline_of(choice.node).scalars.iter().all(|set| set.few.is_some()) {
+                continue;
+            }
+            let next = plan.after(&frame.progress, property, choice, self.any_order);
+            let is_live = next.map_or(Ok(false), |next| plan.is_live(&next, self.any_order, &|_| true));
+            if is_live.map_err(|trouble| self.search_limit(trouble))? {
+                return Ok(true);
             }
         }
         Ok(false)
@@ -219,7 +250,31 @@ impl Containers {
             }
             Frame::Object(_) => false,
         };
-        place.is_untold && (place.frames.iter().any(counts) || self.all_rivals(place, false).next().is_some())
+        place.is_untold
+            && (place.frames.iter().any(counts)
+                || (self.all_rivals(place, false).next().is_some() && !self.is_settled(place)))
+    }
+
+    /// Whether each edge of a place is there whatever the rivals have where they were forgotten. Names need not be looked
+    /// at: what they leave out is not known either, and said so.
+    fn is_settled(&self, place: &Place) -> bool {
+        let is_settled = |label: Label| {
+            let next = match label {
+                Label::Names | Label::Cell(_) => return true,
+                Label::Key(_) | Label::Colon | Label::Close => self.apply(place, label, Read::Nothing),
+                _ => return false,
+            };
+            match (label, next) {
+                // An empty object: none of those in which something was forgotten.
+                (Label::Close, Ok(next)) => {
+                    matches!(place.frames.last(), Some(Frame::Object(frame)) if frame.phase == ObjectPhase::Open)
+                        && self.all_rivals(&next, false).next().is_none()
+                }
+                (_, Ok(next)) => matches!(self.can_be_new(&next), Ok(true)),
+                (_, Err(_)) => false,
+            }
+        };
+        self.labels(place).is_ok_and(|labels| labels.into_iter().all(is_settled))
     }
 
     /// The place with only these rivals of the outermost array's open element: when that ends, so does a search. Where later

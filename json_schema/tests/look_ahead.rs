@@ -61,6 +61,13 @@ const TOKENS: &[&str] = &[
     "\",\"b\"],[",
     "x\"]",
     "\":\"x\",\"a\":\"",
+    "},{\"a",
+    "1},{\"a\":",
+    "\"},{\"b\":1",
+    "1},{\"b\":1},{",
+    "1]},{\"x\":[",
+    "{\"a\":1},{\"a\":1}",
+    "{\"a\":{}},{\"a\":{\"a",
 ];
 
 const SCHEMAS: &[&str] = &[
@@ -83,6 +90,8 @@ const SCHEMAS: &[&str] = &[
     r#"{"type":"array","uniqueItems":true,"items":{"type":"array","items":{"type":"string"}}}"#,
     r#"{"type":"array","uniqueItems":true,"items":{"type":"array","uniqueItems":true,"items":{"enum":["a","b","x"]},"maxItems":2}}"#,
     r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"enum":[1,2]},"b":{"enum":[1,2]},"x":{"type":"object"}},"additionalProperties":false}}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"anyOf":[{"type":["string","integer"]},{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"additionalProperties":false}]},"b":{"type":"integer"},"x":{"type":"array","uniqueItems":true,"items":{"type":"integer"}}},"additionalProperties":false}}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"type":["string","integer"]},"b":{"type":"integer"}},"required":["b"]}}"#,
 ];
 
 fn engine(tokens: &[&str]) -> Shared {

@@ -6,6 +6,7 @@ mod pieces;
 pub(crate) mod shared;
 mod store;
 mod terms;
+mod touched;
 mod trace;
 mod units;
 mod walkers;
@@ -25,6 +26,7 @@ use compose::Composed;
 use shared::SharedTerms;
 use store::{MaskStore, StoredId};
 use terms::Terms;
+use touched::Touched;
 use trace::{Agenda, Group, Trace};
 use walkers::{Depth, EagerWalker, Part, RecordingWalker, Walker};
 use work::Work;
@@ -317,7 +319,8 @@ impl MaskCache {
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
         let composition = Composition { groups: Vec::new(), letters, accepts };
-        Composed { mask, base: None, touched: Vec::new() }.finish(machine, vocabulary, &composition);
+        let touched = Touched::none(mask.words().len());
+        Composed { mask, base: None, touched }.finish(machine, vocabulary, &composition);
         Ok(())
     }
 

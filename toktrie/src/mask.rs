@@ -91,7 +91,7 @@ pub struct TokenMask {
 }
 
 /// Words that a mask keeps besides its own at most.
-const SPARES_MAX: usize = 3;
+const SPARES_MAX: usize = 7;
 
 /// What a mask's words were copied from. Whoever keeps masks copies nothing where it is the same again, as it is inside
 /// strings, and little where it is nearly the same: 25 kB are a mask of 200,000 tokens.
@@ -175,7 +175,7 @@ impl TokenMask {
 
     /// Makes words that were copied from a mask of this family the mask's own again, if it still has any: what they are a copy
     /// of. Else all words are to be written. So a mask that goes from one family to another and back, as at the ends of
-    /// strings, is not copied each time. Cost: a mask keeps its last words in up to four families.
+    /// strings, is not copied each time. Cost: a mask keeps its last words in up to eight families.
     pub fn recall(&mut self, store: u64, family: u32) -> Option<MaskOrigin> {
         let is_it = |origin: &MaskOrigin| origin.store == store && origin.family == family;
         if self.origin.as_ref().is_some_and(is_it) {

@@ -255,12 +255,11 @@ impl Containers {
                 || (self.all_rivals(place, false).next().is_some() && !self.is_settled(place)))
     }
 
-    /// Whether each edge of a place is there whatever the rivals have where they were forgotten. Names need not be looked
-    /// at: what they leave out is not known either, and said so.
+    /// Whether each edge of a place is there whatever the rivals have where they were forgotten, and what follows does not
+    /// depend on its text.
     fn is_settled(&self, place: &Place) -> bool {
         let is_settled = |label: Label| {
             let next = match label {
-                Label::Names | Label::Cell(_) => return true,
                 Label::Key(_) | Label::Colon | Label::Close => self.apply(place, label, Read::Nothing),
                 _ => return false,
             };

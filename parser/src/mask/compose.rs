@@ -8,12 +8,13 @@ use larkspur_toktrie::{TokenId, TokenMask, Vocabulary};
 use super::Composition;
 use super::store::MaskStore;
 use super::terms::{Terms, Tokens};
+use super::touched::Touched;
 use super::trace::Group;
 use crate::machine::Machine;
 use crate::slicer::{PieceNode, Slicer};
 
-/// More words that were touched are found faster by a look at all.
-pub(super) const TOUCHED_MAX: usize = 64;
+/// What is below so many nodes takes as long as a look at all words.
+const NODES_MAX: usize = 512;
 
 /// A mask that is being made.
 #[derive(Debug)]
@@ -21,8 +22,8 @@ pub(super) struct Composed<'a> {
     pub mask: &'a mut TokenMask,
     /// What it began with, which are many; without it, it began with nothing.
     pub base: Option<Arc<Tokens>>,
-    /// The words in which it may differ from that, in any order; if they are more than [`TOUCHED_MAX`], any word may.
-    pub touched: Vec<u32>,
+    /// The words in which it may differ from that.
+    pub touched: Touched,
 }
 
 impl<'a> Composed<'a> {
@@ -40,7 +41,8 @@ impl<'a> Composed<'a> {
         let begun = groups.iter().enumerate().find_map(|(index, group)| Some((index, many(group)?)));
         let (first, base) = begun.map_or((0, None), |(index, tokens)| (index, Some(tokens)));
         store.write_base(base.as_ref(), mask);
-        let mut composed = Self { mask, base, touched: Vec::new() };
+        let touched = Touched::none(mask.words().len());
+        let mut composed = Self { mask, base, touched };
         // What the first group leaves out is not left out of the others.
         let others = (0..groups.len()).filter(|&index| index != first);
         for (index, group) in std::iter::once(first).chain(others).filter_map(|index| Some((index, groups.get(index)?)))
@@ -86,7 +88,7 @@ impl<'a> Composed<'a> {
         let changed = change(*word, 1 << (token % 32));
         if changed != *word {
             *word = changed;
-            self.touched.push(place);
+            self.touched.insert(place);
         }
     }
 
@@ -100,7 +102,7 @@ impl<'a> Composed<'a> {
             for ((word, other), place) in words.iter_mut().zip(others).zip((number * BLOCK) as u32..) {
                 if other & !*word != 0 {
                     *word |= other;
-                    self.touched.push(place);
+                    self.touched.insert(place);
                 }
             }
         }
@@ -108,18 +110,19 @@ impl<'a> Composed<'a> {
 
     /// Says that tokens at nodes, which are sorted, and below them may have been written.
     pub fn touch(&mut self, slicer: &Slicer, nodes: &[PieceNode]) {
-        let mut end = 0;
+        let (mut end, mut below) = (0, 0);
         for &node in nodes {
-            if self.touched.len() > TOUCHED_MAX {
-                return;
-            }
             // What is below another one was written with that.
             if node < end {
                 continue;
             }
             let (trie, root) = slicer.trie_of(node);
             end = root + trie.subtree_ends()[(node - root) as usize];
-            self.touched.extend(slicer.tokens_from(node).map(|token| token / 32));
+            below += (end - node) as usize;
+            if below > NODES_MAX {
+                return self.touched.insert_all();
+            }
+            slicer.tokens_from(node).for_each(|token| self.touched.insert(token / 32));
         }
     }
 

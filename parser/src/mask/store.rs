@@ -10,7 +10,7 @@ use larkspur_grammar::{IndexVec, define_id};
 use larkspur_toktrie::{MaskOrigin, TokenMask};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 
-use super::compose::{Composed, TOUCHED_MAX};
+use super::compose::Composed;
 use super::terms::Tokens;
 
 define_id! {
@@ -255,19 +255,17 @@ impl MaskStore {
     /// The same of a mask of which it is known how it was made. Cost: as long as few words differ from what it began with,
     /// these.
     pub fn intern_composed(&mut self, composed: Composed<'_>) -> StoredId {
-        let Composed { mask, base, mut touched } = composed;
+        let Composed { mask, base, touched } = composed;
         let words = mask.words();
         let base = self.base(base.as_ref());
-        let differ = match base {
-            _ if touched.len() <= TOUCHED_MAX => {
-                touched.sort_unstable();
-                touched.dedup();
+        let differ = match (touched.places(), base) {
+            (Some(touched), _) => {
                 let own = self.words(base);
-                let touched = touched.into_iter().map(|place| (place, words[place as usize]));
+                let touched = touched.map(|place| (place, words[place as usize]));
                 touched.filter(|&(place, word)| word != own(place as usize)).collect()
             }
-            Base::Like(all) => unlike(words, all, touched.len()),
-            Base::Term(term) => differing(words, many(&self.bases[term as usize]), touched.len()),
+            (None, Base::Like(all)) => unlike(words, all, words.len()),
+            (None, Base::Term(term)) => differing(words, many(&self.bases[term as usize]), words.len()),
         };
         match differ.len() <= few(words) {
             true => self.number(Wanted::Over(base, differ)),
@@ -331,6 +329,7 @@ fn hash_words(words: &[u32]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::touched::Touched;
     use super::*;
 
     #[test]
@@ -379,11 +378,11 @@ mod tests {
             // Some of few words, some of so many that they are kept whole, some that are there.
             let base = bases[random(bases.len())].clone();
             store.write_base(base.as_ref(), &mut out);
-            let mut composed = Composed { mask: &mut out, base, touched: Vec::new() };
+            let mut composed = Composed { mask: &mut out, base, touched: Touched::none(len / 32) };
             for _ in 0..[0, 3, 20, 90, 4_000][random(5)] {
                 let place = random(len / 32) as u32;
                 composed.mask.words_mut()[place as usize] = random(3) as u32;
-                composed.touched.push(place);
+                composed.touched.insert(place);
             }
             let expected = composed.mask.clone();
             let id = store.intern_composed(composed);

@@ -37,6 +37,9 @@ define_id! {
 /// Adding a listed token to a mask takes as long as adding so many words.
 const WORDS_PER_TOKEN: usize = 8;
 
+/// States that go on with so many bytes at most are narrow.
+const NARROW: u32 = 24;
+
 /// Of pieces of so many nodes those are looked for that a state can enter.
 const MANY_NODES: usize = 64;
 
@@ -403,6 +406,7 @@ impl Terms {
     ) -> Result<(Term, bool), Fault> {
         if view.parts.is_empty()
             && view.is_whole
+            && !is_narrow(lex, lexer)?
             && let Some(term) = self.beside(slicer, view, lex, lexer, work)?
         {
             return Ok((term, true));
@@ -483,7 +487,7 @@ impl Terms {
         lexer: &mut Lexer,
         parts: &mut Vec<(usize, Decided)>,
     ) -> Result<(), Fault> {
-        if index < slicer.slices.len() {
+        if index < slicer.slices.len() && !is_narrow(lex, lexer)? {
             let decided = self.contained.parts(slicer, index, lexer, lex)?;
             parts.extend((decided != Decided::default()).then_some((index, decided)));
         }
@@ -630,6 +634,12 @@ fn key_of((piece, entry, is_fresh): (PieceId, Entry, bool), lexer: &Lexer) -> Op
     lexer.plain(entry.1).map(|expr| LexemeKey { piece, expr, is_fresh, is_late })
 }
 
+/// Whether a state goes on with few bytes, as those of words and of most formats do. These are walked faster than it takes to
+/// find out which parts they take, or what they resemble.
+fn is_narrow(lex: LexStateId, lexer: &mut Lexer) -> Result<bool, Fault> {
+    Ok(lexer.row(lex)?.live.len() <= NARROW)
+}
+
 /// Whether a list of tokens is shorter to add to a mask than words.
 fn are_few(tokens: &[TokenId], slicer: &Slicer) -> bool {
     tokens.len() * WORDS_PER_TOKEN <= slicer.words_len
@@ -659,5 +669,8 @@ fn gather(slicer: &Slicer, tokens: &[TokenId], taken: Option<Box<[u32]>>) -> Tok
     }
     let mut words = taken.unwrap_or_else(|| vec![0; slicer.words_len].into());
     tokens.iter().for_each(|&token| mask::allow(&mut words, token));
+    if mask::count(&words) * WORDS_PER_TOKEN <= slicer.words_len {
+        return Tokens::Few(mask::iter(&words).collect());
+    }
     Tokens::Many(words)
 }

@@ -255,11 +255,16 @@ impl Containers {
                 || (self.all_rivals(place, false).next().is_some() && !self.is_settled(place)))
     }
 
-    /// Whether each edge of a place is there whatever the rivals have where they were forgotten, and what follows does not
-    /// depend on its text.
+    /// Whether each edge of a place is there whatever the rivals have where they were forgotten. Names need no look: what
+    /// their edges leave out is not known either, and said so. Whether a rival has the next name must be known.
     fn is_settled(&self, place: &Place) -> bool {
+        let is_named = |rival: &Rival| !matches!(rival.part.kind(), JsonKind::Object(members) if members.contains_key(UNTOLD_NAME));
+        if !self.all_rivals(place, false).all(|(_, rival)| is_named(&rival)) {
+            return false;
+        }
         let is_settled = |label: Label| {
             let next = match label {
+                Label::Names | Label::Cell(_) => return true,
                 Label::Key(_) | Label::Colon | Label::Close => self.apply(place, label, Read::Nothing),
                 _ => return false,
             };

@@ -90,8 +90,8 @@ pub struct RegexInfo {
 pub struct RegexSet {
     nodes: IndexVec<RegexId, RegexNode>,
     infos: IndexVec<RegexId, RegexInfo>,
-    /// Nodes by their contents.
-    ids: HashTable<RegexId>,
+    /// Nodes with their hashes, by their contents.
+    ids: HashTable<(u64, RegexId)>,
 }
 
 /// Which nodes of a table were copied into another, and where they are there: see [`RegexSet::import_with`].
@@ -129,12 +129,12 @@ impl RegexSet {
 
     pub(crate) fn intern(&mut self, node: RegexNode) -> RegexId {
         let hash = FxBuildHasher.hash_one(&node);
-        if let Some(&id) = self.ids.find(hash, |&id| self.nodes[id] == node) {
+        if let Some(&(_, id)) = self.ids.find(hash, |&(other, id)| other == hash && self.nodes[id] == node) {
             return id;
         }
         self.infos.push(self.info_of(&node));
         let id = self.nodes.push(node);
-        self.ids.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(&self.nodes[id]));
+        self.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         id
     }
 

@@ -12,6 +12,8 @@ const KEPT_MAX: usize = 64;
 /// Bytes of a compiled grammar before anything is matched, as measured on MaskBench: of each, and for each byte of source.
 const BYTES_OF_EACH: usize = 48 << 10;
 const BYTES_PER_SOURCE_BYTE: usize = 64;
+/// Grammars that are measured anew for each that is kept: they grow with what they learn.
+const MEASURED_ANEW: usize = 4;
 
 /// What a grammar was compiled from.
 #[derive(Clone)]
@@ -46,9 +48,24 @@ pub(crate) struct Recent {
     bytes_max: usize,
 }
 
+struct Entry {
+    key: Key,
+    inner: Arc<Inner>,
+    /// Bytes of the grammar when it was measured last.
+    bytes: usize,
+}
+
+impl Entry {
+    fn measure(&mut self) {
+        self.bytes = self.inner.bytes() + BYTES_OF_EACH + self.key.text.len() * BYTES_PER_SOURCE_BYTE;
+    }
+}
+
 #[derive(Default)]
 struct Kept {
-    grammars: VecDeque<(Key, Arc<Inner>)>,
+    grammars: VecDeque<Entry>,
+    /// The one that is measured next.
+    next: usize,
     /// Which of the engine's eras they are of.
     era: u64,
 }
@@ -72,9 +89,9 @@ impl Recent {
     /// The grammar, if it was compiled lately.
     pub fn get(&self, source: &Source, options: &CompileOptions, era: u64) -> Option<Arc<Inner>> {
         let mut kept = self.of_era(era);
-        let at = kept.grammars.iter().rposition(|(key, _)| key.is_of(source, options))?;
+        let at = kept.grammars.iter().rposition(|entry| entry.key.is_of(source, options))?;
         let found = kept.grammars.remove(at)?;
-        let inner = found.1.clone();
+        let inner = found.inner.clone();
         kept.grammars.push_back(found);
         Some(inner)
     }
@@ -82,28 +99,42 @@ impl Recent {
     /// Keeps a grammar, and lets go of those that were not asked for longest.
     pub fn keep(&self, key: Key, inner: Arc<Inner>, era: u64) {
         let mut kept = self.of_era(era);
-        kept.grammars.push_back((key, inner));
-        let mut bytes = 0;
-        let mut fits = |(key, inner): &(Key, Arc<Inner>)| {
-            // What others have, too, costs nothing to keep.
-            if Arc::strong_count(inner) > 1 {
-                return true;
-            }
-            let own = inner.bytes() + BYTES_OF_EACH + key.text.len() * BYTES_PER_SOURCE_BYTE;
-            let fits = bytes + own <= self.bytes_max;
-            bytes += if fits { own } else { 0 };
-            fits
-        };
-        let (mut last, mut surplus) = (VecDeque::new(), Vec::new());
-        for grammar in std::mem::take(&mut kept.grammars).into_iter().rev() {
-            match last.len() < KEPT_MAX && fits(&grammar) {
-                true => last.push_front(grammar),
-                false => surplus.push(grammar),
-            }
-        }
-        kept.grammars = last;
+        let mut entry = Entry { key, inner, bytes: 0 };
+        entry.measure();
+        kept.grammars.push_back(entry);
+        let surplus = kept.surplus(self.bytes_max);
         drop(kept);
         // Nobody waits for this: large grammars take milliseconds.
         drop(surplus);
+    }
+}
+
+impl Kept {
+    /// Takes out what is too much: the oldest, and those that nobody else has and that do not fit beside newer ones.
+    fn surplus(&mut self, bytes_max: usize) -> Vec<Entry> {
+        let over = self.grammars.len().saturating_sub(KEPT_MAX);
+        let mut surplus: Vec<Entry> = self.grammars.drain(..over).collect();
+        for _ in 0..MEASURED_ANEW {
+            self.next = (self.next + 1) % self.grammars.len();
+            self.grammars[self.next].measure();
+        }
+        if self.grammars.iter().map(|entry| entry.bytes).sum::<usize>() <= bytes_max {
+            return surplus;
+        }
+        let mut bytes = 0;
+        for mut entry in std::mem::take(&mut self.grammars).into_iter().rev() {
+            // What others have, too, costs nothing to keep.
+            let is_shared = Arc::strong_count(&entry.inner) > 1;
+            if !is_shared {
+                entry.measure();
+            }
+            if is_shared || bytes + entry.bytes <= bytes_max {
+                bytes += if is_shared { 0 } else { entry.bytes };
+                self.grammars.push_front(entry);
+            } else {
+                surplus.push(entry);
+            }
+        }
+        surplus
     }
 }

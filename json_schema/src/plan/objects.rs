@@ -600,6 +600,9 @@ impl<'n, 'a> Planner<'n, 'a> {
     /// What a property may be if the base says `node`, the alternatives `says`, and it meets the demands as `wrong`.
     fn choices(&mut self, node: NodeId, says: &[NodeId], wrong: &[NodeId]) -> Result<Vec<ObjectChoice>, Trouble> {
         let len = self.specs.len();
+        if self.clauses.is_empty() && wrong.is_empty() {
+            return Ok(vec![ObjectChoice { node, keep: Bits::none(0), meets: 0 }]);
+        }
         let mut made: Vec<(NodeId, Bits)> = vec![(node, Bits::none(len))];
         let choices_max = self.normalizer.limits.schema_choices_max;
         for (clause, owner) in self.clauses.clone() {

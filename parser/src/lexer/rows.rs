@@ -26,6 +26,11 @@ pub(crate) struct Row {
     pub live: ByteSet,
     /// In `exact` mode: bytes before which an ignored lexeme that matches here may not end, since it goes on.
     pub ignored_goes_on: ByteSet,
+    /// For the trie walk, one load a byte: the state after it if the step stays inside lexemes, [`REFUSED`] or [`ASK`].
+    /// Asking the state for its kind and its ends took twice the time of a walk.
+    quick: [u32; 256],
+    /// Where a step is known in this grammar though not in all: see [`Lexer::settled`].
+    settled: ByteSet,
 }
 
 /// A step from a state that has no row yet: the way of a text through states that are met once, as those of a name of
@@ -52,23 +57,24 @@ impl Lexer {
     /// A step of the trie walk: the state after the byte, [`REFUSED`] or [`ASK`].
     #[inline]
     pub fn quick(&self, id: LexStateId, byte: u8) -> u32 {
-        let row = self.row_of.get(id.index()).and_then(|&row| self.quick_rows.get(row as usize));
-        row.map_or(ASK, |row| row[usize::from(byte)])
+        match self.rows.get(id.index()) {
+            Some(Some(row)) => row.quick[usize::from(byte)],
+            _ => ASK,
+        }
     }
 
     /// State after a byte; builds the row when it was asked for some times.
     #[inline]
     pub fn next(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
-        let row = self.row_of[id.index()];
-        if row != u32::MAX {
-            return Ok(self.rows[row as usize].next[usize::from(byte)]);
+        match &self.rows[id.index()] {
+            Some(row) => Ok(row.next[usize::from(byte)]),
+            None => self.next_without_row(id, byte),
         }
-        self.next_without_row(id, byte)
     }
 
     fn next_without_row(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
         let step = self.steps[id.index()];
-        let is_rare = step.spared < ROW_COST || self.rows.len() >= ROWS_FOR_STEPS_MAX;
+        let is_rare = step.spared < ROW_COST || self.rows_len >= ROWS_FOR_STEPS_MAX;
         if step.spared > 0 && step.byte == byte && is_rare {
             self.steps[id.index()].spared = step.spared.saturating_add(SPARED_BY_STEP);
             Ok(LexStateId(step.next))
@@ -115,16 +121,14 @@ impl Lexer {
     ///
     /// Errors: `lexer_states_max`, `expressions_max`, `lexer_row_emptiness_fuel`.
     pub fn row(&mut self, id: LexStateId) -> Result<&Row, Fault> {
-        if self.row_of[id.index()] == u32::MAX {
-            let row = self.build_row(id)?;
-            let quick = self.quick_row(id, &row);
-            self.row_of[id.index()] = self.rows.len() as u32;
-            let settled = self.settled_row(id, &row, &quick);
-            self.settled_rows.push(settled);
-            self.quick_rows.push(quick);
-            self.rows.push(row);
+        if self.rows[id.index()].is_none() {
+            let mut row = Box::new(self.build_row(id)?);
+            row.quick = self.quick_row(id, &row);
+            row.settled = self.settled_row(id, &row);
+            self.rows[id.index()] = Some(row);
+            self.rows_len += 1;
         }
-        Ok(&self.rows[self.row_of[id.index()] as usize])
+        Ok(self.rows[id.index()].as_ref().expect("a row was made"))
     }
 
     fn quick_row(&self, id: LexStateId, row: &Row) -> [u32; 256] {
@@ -161,7 +165,7 @@ impl Lexer {
     /// that goes on with them, so that the step is one inside lexemes, or none.
     ///
     /// [`Cfg::after`]: crate::cfg::Cfg::after
-    fn settled_row(&self, id: LexStateId, row: &Row, quick: &[u32; 256]) -> ByteSet {
+    fn settled_row(&self, id: LexStateId, row: &Row) -> ByteSet {
         let ends = self.states[id].ends;
         let mut settled = ByteSet::EMPTY;
         if ends == NO_LEXEMES {
@@ -177,7 +181,7 @@ impl Lexer {
         {
             before = before.union(&row.ignored_goes_on);
         }
-        for byte in before.iter().filter(|&byte| quick[usize::from(byte)] == ASK) {
+        for byte in before.iter().filter(|&byte| row.quick[usize::from(byte)] == ASK) {
             let next = row.next[usize::from(byte)];
             let state = &self.states[next];
             let is_inside = state.kind == StateKind::Inside && !state.may_be_stuck && !state.is_late;
@@ -191,13 +195,11 @@ impl Lexer {
     /// As [`quick`](Self::quick), where that says [`ASK`], for a text of this grammar.
     #[inline]
     pub fn settled(&self, id: LexStateId, byte: u8) -> u32 {
-        match self.row_of.get(id.index()) {
-            Some(&row) if self.settled_rows.get(row as usize).is_some_and(|row| row.contains(byte)) => {
-                match self.rows[row as usize].next[usize::from(byte)] {
-                    DEAD => REFUSED,
-                    next => next.0,
-                }
-            }
+        match self.rows.get(id.index()) {
+            Some(Some(row)) if row.settled.contains(byte) => match row.next[usize::from(byte)] {
+                DEAD => REFUSED,
+                next => next.0,
+            },
             _ => ASK,
         }
     }
@@ -269,7 +271,13 @@ impl Lexer {
 
     fn build_row(&mut self, id: LexStateId) -> Result<Row, Fault> {
         let key = self.states[id].key.clone();
-        let mut row = Row { next: [DEAD; 256], live: ByteSet::EMPTY, ignored_goes_on: ByteSet::EMPTY };
+        let mut row = Row {
+            next: [DEAD; 256],
+            live: ByteSet::EMPTY,
+            ignored_goes_on: ByteSet::EMPTY,
+            quick: [ASK; 256],
+            settled: ByteSet::EMPTY,
+        };
         if key.kind == StateKind::LazyEnd {
             return Ok(row);
         }

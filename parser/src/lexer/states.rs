@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use larkspur_grammar::index::Id;
-use larkspur_grammar::{ByteSet, IndexVec, LexerMode, Limits, define_id};
+use larkspur_grammar::{IndexVec, LexerMode, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arena::{Arena, Expr, ExprRow};
@@ -95,14 +95,10 @@ pub(crate) struct Lexer {
     pub(super) initial: IndexVec<LexemeId, Rest>,
     pub(super) states: IndexVec<LexStateId, LexState>,
     pub(super) state_ids: FxHashMap<Arc<StateKey>, LexStateId>,
-    pub(super) rows: Vec<Row>,
-    /// For the trie walk, one load a byte: the state after it if the step stays inside lexemes, [`REFUSED`] or [`ASK`].
-    /// Parallel to `rows`. Asking the state for its kind and its ends took twice the time of a walk.
-    pub(super) quick_rows: Vec<[u32; 256]>,
-    /// Where a step is known in this grammar though not in all: see [`Lexer::settled`]. Parallel to `rows`.
-    pub(super) settled_rows: Vec<ByteSet>,
-    /// Index into `rows` of each state, or `u32::MAX`. Indexed by state.
-    pub(super) row_of: Vec<u32>,
+    /// Indexed by state.
+    pub(super) rows: Vec<Option<Box<Row>>>,
+    /// How many states have a row.
+    pub(super) rows_len: usize,
     /// The step that was taken from each state, until it has a row. Indexed by state.
     pub(super) steps: Vec<Step>,
     pub(super) expr_rows: FxHashMap<Expr, Arc<ExprRow>>,
@@ -182,9 +178,7 @@ impl Lexer {
             states: IndexVec::new(),
             state_ids: FxHashMap::default(),
             rows: Vec::new(),
-            quick_rows: Vec::new(),
-            settled_rows: Vec::new(),
-            row_of: Vec::new(),
+            rows_len: 0,
             steps: Vec::new(),
             expr_rows: FxHashMap::default(),
             nullable: FxHashMap::default(),
@@ -220,8 +214,7 @@ impl Lexer {
 
     /// Bytes of states and rows, roughly.
     pub fn bytes(&self) -> usize {
-        let row = size_of::<Row>() + size_of::<[u32; 256]>() + size_of::<ByteSet>();
-        self.states.len() * (size_of::<LexState>() + size_of::<StateKey>()) + self.rows.len() * row
+        self.states.len() * (size_of::<LexState>() + size_of::<StateKey>()) + self.rows_len * size_of::<Row>()
     }
 
     pub fn state(&self, id: LexStateId) -> &LexState {
@@ -561,7 +554,7 @@ impl Lexer {
         };
         let key = state.key.clone();
         let id = self.states.push(state);
-        self.row_of.push(u32::MAX);
+        self.rows.push(None);
         self.steps.push(Step::default());
         self.state_ids.insert(key, id);
         Ok(id)

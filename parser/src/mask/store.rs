@@ -12,6 +12,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 
 use super::compose::Composed;
 use super::terms::Tokens;
+use super::touched::Touched;
 
 define_id! {
     /// A mask of a [`MaskStore`].
@@ -108,6 +109,18 @@ fn differing(words: &[u32], from: &[u32], count_max: usize) -> Vec<(u32, u32)> {
             others.extend(both.filter(|(_, (word, from))| word != from).map(|(place, (&word, _))| (place, word)));
         }
     }
+    others
+}
+
+/// The same of words of which it is known which may differ.
+fn written(words: &[u32], touched: &Touched, count: usize, from: impl Fn(usize) -> u32) -> Vec<(u32, u32)> {
+    let mut others = Vec::with_capacity(count);
+    touched.for_each(|place| {
+        let word = words[place as usize];
+        if word != from(place as usize) {
+            others.push((place, word));
+        }
+    });
     others
 }
 
@@ -258,11 +271,11 @@ impl MaskStore {
         let Composed { mask, base, touched } = composed;
         let words = mask.words();
         let base = self.base(base.as_ref());
-        let differ = match (touched.places(), base) {
-            (Some(touched), _) => {
-                let own = self.words(base);
-                let touched = touched.map(|place| (place, words[place as usize]));
-                touched.filter(|&(place, word)| word != own(place as usize)).collect()
+        let differ = match (touched.count(), base) {
+            (Some(count), Base::Like(all)) => written(words, &touched, count, |_| all),
+            (Some(count), Base::Term(term)) => {
+                let own = many(&self.bases[term as usize]);
+                written(words, &touched, count, |place| own[place])
             }
             (None, Base::Like(all)) => unlike(words, all, words.len()),
             (None, Base::Term(term)) => differing(words, many(&self.bases[term as usize]), words.len()),
@@ -329,7 +342,6 @@ fn hash_words(words: &[u32]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::touched::Touched;
     use super::*;
 
     #[test]

@@ -24,17 +24,21 @@ impl Touched {
         self.all = true;
     }
 
-    /// The places, ascending; `None` if any word may have been written.
-    pub fn places(&self) -> Option<impl Iterator<Item = u32> + '_> {
-        let of_word = |(index, &bits): (usize, &u64)| {
+    /// How many places there are; `None` if any word may have been written.
+    pub fn count(&self) -> Option<usize> {
+        (!self.all).then(|| self.bits.iter().map(|bits| bits.count_ones() as usize).sum())
+    }
+
+    /// Calls `f` with each place, ascending.
+    #[inline]
+    pub fn for_each(&self, mut f: impl FnMut(u32)) {
+        for (&bits, first) in self.bits.iter().zip((0..).step_by(64)) {
             let mut left = bits;
-            std::iter::from_fn(move || {
-                let place = (left != 0).then(|| index as u32 * 64 + left.trailing_zeros())?;
+            while left != 0 {
+                f(first + left.trailing_zeros());
                 left &= left - 1;
-                Some(place)
-            })
-        };
-        (!self.all).then(|| self.bits.iter().enumerate().filter(|&(_, &bits)| bits != 0).flat_map(of_word))
+            }
+        }
     }
 }
 
@@ -48,8 +52,10 @@ mod tests {
         for place in [199, 0, 64, 63, 0] {
             touched.insert(place);
         }
-        assert_eq!(touched.places().map(Iterator::collect), Some(vec![0, 63, 64, 199]));
+        let mut places = Vec::new();
+        touched.for_each(|place| places.push(place));
+        assert_eq!((touched.count(), places), (Some(4), vec![0, 63, 64, 199]));
         touched.insert_all();
-        assert!(touched.places().is_none());
+        assert_eq!(touched.count(), None);
     }
 }

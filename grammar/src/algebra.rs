@@ -165,6 +165,8 @@ pub struct Algebra {
     partial_ids: FxHashMap<Box<[(u8, Expr)]>, u32>,
     /// Letters that lead on from states of automata, dropped when they are many.
     live_letters: FxHashMap<(u32, u128), ByteSet>,
+    /// Whether all letters of automata are texts of expressions.
+    letters_within: FxHashMap<(u32, Expr), bool>,
     /// A search asks for the emptiness of a part.
     is_nested: bool,
     classes: FxHashMap<CharClass, Expr>,
@@ -200,6 +202,7 @@ impl Algebra {
             partials: Vec::new(),
             partial_ids: FxHashMap::default(),
             live_letters: FxHashMap::default(),
+            letters_within: FxHashMap::default(),
             is_nested: false,
             classes: FxHashMap::default(),
             derivatives: FxHashMap::default(),
@@ -629,6 +632,7 @@ impl Algebra {
             self.merge_lengths(&mut parts);
             self.merge_remainders(&mut parts);
             self.subtract_values(&mut parts);
+            self.drop_what_holds_words(&mut parts);
             let min = parts.iter().map(|&part| self.cell(part).len_min).max().unwrap_or(0);
             let max = parts.iter().map(|&part| self.cell(part).len_max).min().unwrap_or(MANY);
             if min > max || parts.first() == Some(&Expr::NOTHING) {

@@ -19,7 +19,8 @@ impl Algebra {
             return Ok(leaf);
         }
         if self.derivatives.len() > DERIVATIVES_KEPT {
-            self.derivatives = Default::default();
+            self.derivatives.clear();
+            self.derivatives.shrink_to(DERIVATIVES_KEPT);
         }
         let mut stack = vec![expr];
         while let Some(&top) = stack.last() {

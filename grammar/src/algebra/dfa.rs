@@ -3,12 +3,15 @@
 //! A letter is read as the list of letters that it may still become, each with what is left of its text. Such lists do
 //! not depend on the state; the steps from one by every class of bytes are made at once and shared by all states.
 
-use super::{Algebra, Expr, Node, OverLimit};
+use super::{Algebra, Expr, MANY, Node, OverLimit};
 use crate::dfa::DfaRef;
 use crate::regex::ByteSet;
 
 /// States whose letters are kept, after which all are dropped: neighbours ask for the same.
 const LIVE_LETTERS_KEPT: usize = 8_192;
+
+/// Work to find out whether a letter is one of a repetition's texts.
+const WITHIN_WORK_MAX: u64 = 2_000;
 
 /// What is left of an automaton's words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -57,6 +60,48 @@ impl Algebra {
             self.dfas.len() - 1
         });
         self.at_state(id as u32, dfa.start())
+    }
+
+    /// Leaves out of the operands of an intersection the repetitions that have all words of an automaton beside them: all
+    /// characters any number of times, as what is left of a least length has. An automaton's words need no search.
+    pub(super) fn drop_what_holds_words(&mut self, parts: &mut Vec<Expr>) {
+        let before_letter = |this: &Self, part: Expr| match this.node(part) {
+            Node::Dfa(place) if place.partial == this.dfas[place.dfa as usize].whole => Some(place.dfa),
+            _ => None,
+        };
+        let Some((at, dfa)) = parts.iter().find_map(|&part| Some((part, before_letter(self, part)?))) else { return };
+        let fewest = u32::from(!self.is_nullable(at));
+        let mut kept = Vec::with_capacity(parts.len());
+        for &part in &*parts {
+            let repeated = match self.node(part) {
+                Node::Repeat(child, min, MANY) if min <= fewest => Some(child),
+                _ => None,
+            };
+            if !repeated.is_some_and(|child| self.has_letters(dfa, child)) {
+                kept.push(part);
+            }
+        }
+        *parts = kept;
+    }
+
+    /// Whether all letters of an automaton are texts of an expression, as far as that is found out with little work.
+    fn has_letters(&mut self, dfa: u32, expr: Expr) -> bool {
+        if let Some(&known) = self.letters_within.get(&(dfa, expr)) {
+            return known;
+        }
+        // What asks for this again while it is found out is told no.
+        self.letters_within.insert((dfa, expr), false);
+        let work = self.work;
+        let not = self.not(expr);
+        let letters = self.dfas[dfa as usize].letters.clone();
+        let is_within = letters.iter().all(|&letter| {
+            let others = self.and(vec![letter, not]);
+            self.is_non_empty(others, WITHIN_WORK_MAX) == Ok(false)
+        });
+        // Nobody who asked for something else pays for what all will know.
+        self.work = work;
+        self.letters_within.insert((dfa, expr), is_within);
+        is_within
     }
 
     /// Before a letter.

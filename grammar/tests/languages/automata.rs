@@ -52,7 +52,15 @@ fn regexes(set: &mut RegexSet) -> Vec<RegexId> {
     let char = set.any_char();
     let short = set.repeat(char, 2, Some(4));
     let shortest = set.concat(&[open, all]);
+    let (ab, ascii) = (set.literal(b"ab"), set.class(CharClass::from_ranges([(0, 0x7F)])));
+    let (letter, some_letters) = (set.or(&[char, ab]), set.or(&[ascii, ab]));
+    let (letters, one_or_more) = (set.repeat(letter, 0, None), set.repeat(letter, 1, None));
+    let some_letters = set.repeat(some_letters, 1, None);
     let parts = [
+        set.and(&[all, letters]),
+        set.and(&[all, one_or_more]),
+        set.and(&[twice, one_or_more]),
+        set.and(&[all, some_letters]),
         set.and(&[all, begins, short]),
         set.and(&[not_text, short]),
         set.repeat(shortest, 1, Some(3)),
@@ -113,6 +121,23 @@ fn emptiness() {
         let expr = algebra.lower(&set, regex, &mut lowered).expect("small");
         assert_eq!(algebra.is_non_empty(expr, 200_000), Ok(has_text), "{regex:?}");
     }
+}
+
+#[test]
+fn repetitions_that_have_all_words_are_left_out() {
+    let mut set = RegexSet::new();
+    let all = brackets(&mut set);
+    let (char, ab) = (set.any_char(), set.literal(b"ab"));
+    let letter = set.or(&[char, ab]);
+    let letters = set.repeat(letter, 0, None);
+    let both = set.and(&[all, letters]);
+    let chars = set.any_text();
+    let with_chars = set.and(&[all, chars]);
+    let mut algebra = Algebra::new(1_000_000);
+    let mut lowered = Lowered::default();
+    let mut lower = |regex| algebra.lower(&set, regex, &mut lowered).expect("small");
+    assert_eq!(lower(both), lower(all));
+    assert_ne!(lower(with_chars), lower(all), "a letter is two characters");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod dfa;
 mod emptiness;
 mod finite;
 mod horizon;
+mod ids;
 mod lowering;
 mod remainder;
 mod runs;
@@ -24,10 +25,10 @@ mod values;
 
 use std::hash::{BuildHasher, Hash};
 
-use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::regex::{ByteSet, CharClass};
+use ids::Ids;
 pub use lowering::Lowered;
 use remainder::Remainder;
 pub use runs::Run;
@@ -121,13 +122,16 @@ const _: () = assert!(size_of::<Cell>() == 24);
 
 /// The empty text matches.
 const NULLABLE: u8 = 1;
-/// Some text matches, by construction.
+/// Some text matches: by construction, or it was found out.
 const POSITIVE: u8 = 2;
 /// A bounded repetition stands in the outermost sequence.
 const COUNTS: u8 = 4;
 
 /// A large count stands in it, not within an intersection or a complement.
 const LARGE: u8 = 8;
+
+/// It was found out that no text matches.
+const EMPTY: u8 = 16;
 
 /// A count that may be more than what a horizon reaches.
 const LARGE_COUNT_MIN: u32 = 16;
@@ -137,17 +141,15 @@ const MANY: u32 = u32::MAX;
 /// Bytes of one literal node: what a derivative of it hashes.
 const LITERAL_MAX: usize = 32;
 
-/// A hash as a table takes it, which looks at both ends.
-fn widened(hash: u32) -> u64 {
-    u64::from(hash) << 32 | u64::from(hash)
-}
+/// Room for so many expressions is made at once at most: 30 MB of addresses.
+const ROOM_MAX: usize = 1 << 20;
 
 /// A growing set of expressions; equal ones (after simplification) have equal ids.
 #[derive(Debug)]
 pub struct Algebra {
     cells: Vec<Cell>,
-    /// Expressions by what they are: their hashes, so that a table that grows need not look at them, and numbers.
-    ids: HashTable<(u32, u32)>,
+    /// Expressions by what they are.
+    ids: Ids,
     /// Bytes of the literals.
     text: Vec<u8>,
     /// Operands of unions and intersections.
@@ -172,8 +174,6 @@ pub struct Algebra {
     classes: FxHashMap<CharClass, Expr>,
     /// Derivatives, dropped when they are many.
     derivatives: FxHashMap<(Expr, u8), Expr>,
-    /// What [`Algebra::is_non_empty`] found out.
-    non_empty: FxHashMap<Expr, bool>,
     /// Expressions whose emptiness search was given up, with the work it had.
     undecided: FxHashMap<Expr, u64>,
     /// Whether the texts of the expression are a prefix code. Asked for operands of repetitions.
@@ -188,7 +188,7 @@ impl Algebra {
     pub fn new(size_max: usize) -> Self {
         let mut algebra = Self {
             cells: Vec::new(),
-            ids: HashTable::new(),
+            ids: Ids::new(),
             text: Vec::new(),
             operands: Vec::new(),
             sets: Vec::new(),
@@ -206,7 +206,6 @@ impl Algebra {
             is_nested: false,
             classes: FxHashMap::default(),
             derivatives: FxHashMap::default(),
-            non_empty: FxHashMap::default(),
             undecided: FxHashMap::default(),
             codes: FxHashMap::default(),
             work: 0,
@@ -221,6 +220,15 @@ impl Algebra {
         ];
         assert_eq!(fixed, [Expr::NOTHING, Expr::EPSILON, Expr::ANY_BYTE, Expr::ALL, Expr::NON_EMPTY]);
         algebra
+    }
+
+    /// Makes room for half of what it may hold, so that no list is copied while it grows. Cost: addresses; memory is taken where
+    /// it is written.
+    pub fn reserve(&mut self) {
+        let room = ROOM_MAX.min(self.size_max / 2);
+        self.cells.reserve(room);
+        self.operands.reserve(room);
+        self.text.reserve(room);
     }
 
     /// Size: the expressions, with four operands or 32 bytes of literals counted as one, and a state of an automaton or a
@@ -262,6 +270,16 @@ impl Algebra {
 
     fn is_positive(&self, expr: Expr) -> bool {
         self.cell(expr).flags & POSITIVE != 0
+    }
+    /// Whether some text matches, if it is noted.
+    fn noted_non_empty(&self, expr: Expr) -> Option<bool> {
+        match self.cell(expr).flags & (POSITIVE | EMPTY) {
+            0 => (expr == Expr::NOTHING).then_some(false),
+            flags => Some(flags & POSITIVE != 0),
+        }
+    }
+    fn note_non_empty(&mut self, expr: Expr, is_non_empty: bool) {
+        self.cells[expr.0 as usize].flags |= if is_non_empty { POSITIVE } else { EMPTY };
     }
     fn counts(&self, expr: Expr) -> bool {
         self.cell(expr).flags & COUNTS != 0
@@ -313,14 +331,13 @@ impl Algebra {
     fn intern(&mut self, node: Node) -> Expr {
         // The upper half is the better one.
         let hash = (FxBuildHasher.hash_one(node) >> 32) as u32;
-        let known = self.ids.find(widened(hash), |&(other, id)| other == hash && self.node(Expr(id)) == node);
-        if let Some(&(_, id)) = known {
+        if let Some(id) = self.ids.find(hash, |id| self.node(Expr(id)) == node) {
             return Expr(id);
         }
         let cell = self.store(node);
         let id = u32::try_from(self.cells.len()).expect("the size is bounded");
         self.cells.push(cell);
-        self.ids.insert_unique(widened(hash), (hash, id), |&(hash, _)| widened(hash));
+        self.ids.insert(hash, id);
         Expr(id)
     }
 

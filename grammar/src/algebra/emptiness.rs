@@ -35,9 +35,7 @@ impl Algebra {
         }
         let answer = self.search(expr, self.work.saturating_add(work));
         match answer {
-            Ok(answer) => {
-                self.non_empty.insert(expr, answer);
-            }
+            Ok(answer) => self.note_non_empty(expr, answer),
             Err(_) => {
                 self.undecided.insert(expr, work);
             }
@@ -47,17 +45,14 @@ impl Algebra {
 
     /// What is known without a search.
     fn known_non_empty(&mut self, expr: Expr) -> Option<bool> {
-        if expr == Expr::NOTHING || self.is_positive(expr) {
-            return Some(expr != Expr::NOTHING);
-        }
-        if let Some(&known) = self.non_empty.get(&expr) {
+        if let Some(known) = self.noted_non_empty(expr) {
             return Some(known);
         }
         let answer = match self.node(expr) {
             Node::And(_) => self.has_multiple(expr)?,
             _ => return None,
         };
-        self.non_empty.insert(expr, answer);
+        self.note_non_empty(expr, answer);
         Some(answer)
     }
 
@@ -79,7 +74,7 @@ impl Algebra {
                 self.check(work_max)?;
             }
         }
-        self.non_empty.extend(parents.into_keys().map(|state| (state, false)));
+        parents.into_keys().for_each(|state| self.note_non_empty(state, false));
         Ok(false)
     }
 
@@ -102,7 +97,7 @@ impl Algebra {
 
     fn mark_non_empty(&mut self, mut state: Expr, parents: &FxHashMap<Expr, Expr>) {
         loop {
-            self.non_empty.insert(state, true);
+            self.note_non_empty(state, true);
             match parents.get(&state) {
                 Some(&parent) if parent != state => state = parent,
                 _ => return,
@@ -121,7 +116,7 @@ impl Algebra {
                 None => {}
             }
             if self.tag(top) == Tag::And && self.is_empty_without_automata(top) {
-                self.non_empty.insert(top, false);
+                self.note_non_empty(top, false);
                 continue;
             }
             match self.node(top) {

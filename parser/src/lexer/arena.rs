@@ -56,9 +56,11 @@ impl std::fmt::Debug for Arena {
 impl Arena {
     /// An arena for those who look at most `horizon` bytes ahead of a place.
     pub fn new(limits: &Limits, horizon: u32) -> Self {
+        let mut algebra = Algebra::new(limits.expressions_max);
+        algebra.reserve();
         Self {
             inner: Mutex::new(Inner {
-                algebra: Algebra::new(limits.expressions_max),
+                algebra,
                 searched: 0,
                 rows: FxHashMap::default(),
                 too_dear: FxHashSet::default(),

@@ -31,7 +31,7 @@ use data::Plan;
 use engines::Setup;
 use passes::Effort;
 use report::{EngineReport, Report, Settings};
-use tokenizer::Tokenizer;
+use tokenizer::{Tokenizer, Tokens};
 use verdicts::Judge;
 
 /// Options of `maskbench`.
@@ -95,7 +95,6 @@ enum Profile {
 pub fn run(args: &Args) -> Result<()> {
     let begin = Instant::now();
     let mut machine = Machine::here();
-    let tokenizer = Tokenizer::named(&args.tokenizer, &args.dir)?;
     let mut spelling = match args.profile {
         Profile::Generator => Spelling::generator(),
         Profile::Validator => Spelling::validator(),
@@ -103,8 +102,9 @@ pub fn run(args: &Args) -> Result<()> {
     spelling.unique_keys &= !args.repeat_keys;
     let setup = Setup { spelling, peer_shares: args.peer_shares };
     if let Some(engine) = &args.memory_child {
-        return memory::obey(engine, &tokenizer, &setup);
+        return memory::obey(engine, &setup);
     }
+    let tokenizer = Tokenizer::named(&args.tokenizer, &args.dir)?;
     let plan = Plan::read(&args.dir, &tokenizer, args.warm_up, args.limit)?;
     if let Some(tokens_max) = args.check {
         return check::check(&plan, &tokenizer, &setup, tokens_max);
@@ -122,14 +122,15 @@ pub fn run(args: &Args) -> Result<()> {
     let mut llguidance = both.1.map(|theirs| EngineReport::new(&plan, theirs, both, &mut judge, &tokenizer, None));
     if args.memory {
         let profile = args.profile.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-        let mut arguments = ["--tokenizer", &args.tokenizer, "--profile", &profile].map(str::to_owned).to_vec();
+        let mut arguments = ["--profile", &profile].map(str::to_owned).to_vec();
         if args.repeat_keys {
             arguments.push("--repeat-keys".to_owned());
         }
+        let tokens = Tokens::of(tokenizer.vocabulary());
         let schemas = || plan.warm_up.iter().chain(&plan.measured);
-        larkspur.memory = Some(memory::measure(engines::Larkspur::NAME, &args.dir, &arguments, schemas())?);
+        larkspur.memory = Some(memory::measure(engines::Larkspur::NAME, &args.dir, &arguments, &tokens, schemas())?);
         if let Some(peer) = &mut llguidance {
-            peer.memory = Some(memory::measure(engines::LlGuidance::NAME, &args.dir, &arguments, schemas())?);
+            peer.memory = Some(memory::measure(engines::LlGuidance::NAME, &args.dir, &arguments, &tokens, schemas())?);
         }
     }
     machine.load_end = machine::load();
@@ -140,7 +141,7 @@ pub fn run(args: &Args) -> Result<()> {
         versions: Versions::here(),
         settings: Settings {
             tokenizer: tokenizer.name.clone(),
-            vocabulary_len: tokenizer.vocabulary.len(),
+            vocabulary_len: tokenizer.vocabulary().len(),
             profile: args.profile,
             repeat_keys: args.repeat_keys,
             peer_shares: args.peer_shares,

@@ -16,7 +16,7 @@ pub fn check(plan: &Plan, tokenizer: &Tokenizer, setup: &Setup, tokens_max: usiz
     let limits = Limits { mask_cache_bytes_max: 0, term_cache_bytes_max: 0, ..Limits::default() };
     let plain = EngineOptions { limits, slices: Vec::new() };
     let engines =
-        [Engine::new(tokenizer.vocabulary.clone()), Engine::with_options(tokenizer.vocabulary.clone(), &plain)?];
+        [Engine::new(tokenizer.vocabulary().clone()), Engine::with_options(tokenizer.vocabulary().clone(), &plain)?];
     let options = CompileOptions { spelling: setup.spelling.clone(), ..CompileOptions::default() };
     let (mut masks, mut schemas) = (0, 0);
     for schema in plan.warm_up.iter().chain(&plan.measured) {

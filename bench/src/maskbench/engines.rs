@@ -151,7 +151,7 @@ impl Engine for Larkspur {
 
 impl SchemaEngine for Larkspur {
     fn start(tokenizer: &Tokenizer, setup: &Setup) -> Result<Self> {
-        Ok(Self::over(&tokenizer.vocabulary, setup.spelling.clone()))
+        Ok(Self::over(tokenizer.vocabulary(), setup.spelling.clone()))
     }
 
     fn shares(&self) -> bool {
@@ -264,7 +264,7 @@ impl Engine for LlGuidance {
 
 impl SchemaEngine for LlGuidance {
     fn start(tokenizer: &Tokenizer, setup: &Setup) -> Result<Self> {
-        Self::over(&tokenizer.env, setup.peer_shares)
+        Self::over(tokenizer.env(), setup.peer_shares)
     }
 
     fn shares(&self) -> bool {

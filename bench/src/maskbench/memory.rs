@@ -1,4 +1,5 @@
-//! Memory of one engine: a process of its own gets the schemas one by one, so that nothing else is in it.
+//! Memory of one engine: a process of its own gets the tokens, then the schemas one by one, so that nothing else is in it: no
+//! tokenizer, and not the other engine's vocabulary.
 
 use std::io::{BufRead, Write, stdin};
 use std::path::Path;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{Instance, Schema};
 use super::engines::{Larkspur, LlGuidance, SchemaEngine, Setup};
-use super::tokenizer::Tokenizer;
+use super::tokenizer::{Tokenizer, Tokens};
 use crate::engines::Engine;
 use crate::machine::memory_bytes;
 use crate::measure::is_allowed;
@@ -17,7 +18,7 @@ use crate::measure::is_allowed;
 /// Resident set in MB.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Memory {
-    /// With the vocabulary and its tokenizer.
+    /// With the engine's vocabulary.
     pub vocabulary_mb: f64,
     /// With the engine.
     pub engine_mb: f64,
@@ -34,11 +35,12 @@ struct Line {
     instances: Vec<Vec<u32>>,
 }
 
-/// Runs a child over the schemas. `arguments` are those that choose the tokenizer and the profile.
+/// Runs a child over the schemas. `arguments` are those that choose the profile.
 pub fn measure<'a>(
     engine: &str,
     folder: &Path,
     arguments: &[String],
+    tokens: &Tokens,
     schemas: impl Iterator<Item = &'a Schema>,
 ) -> Result<Memory> {
     let mut child = Command::new(std::env::current_exe()?)
@@ -50,6 +52,7 @@ pub fn measure<'a>(
         .stdout(Stdio::piped())
         .spawn()?;
     let mut input = child.stdin.take().context("stdin is piped")?;
+    writeln!(input, "{}", serde_json::to_string(tokens)?)?;
     for schema in schemas {
         let tokens = |instance: &Instance| instance.tokens.clone();
         let line = Line { text: schema.text.clone(), instances: schema.instances.iter().map(tokens).collect() };
@@ -62,10 +65,19 @@ pub fn measure<'a>(
 }
 
 /// What a child does.
-pub fn obey(engine: &str, tokenizer: &Tokenizer, setup: &Setup) -> Result<()> {
+pub fn obey(engine: &str, setup: &Setup) -> Result<()> {
+    let mut line = String::new();
+    stdin().read_line(&mut line)?;
+    let tokens: Tokens = serde_json::from_str(&line)?;
+    drop(line);
+    let tokenizer = match engine {
+        Larkspur::NAME => tokens.for_larkspur()?,
+        _ => tokens.for_llguidance()?,
+    };
+    drop(tokens);
     let memory = match engine {
-        Larkspur::NAME => run::<Larkspur>(tokenizer, setup),
-        _ => run::<LlGuidance>(tokenizer, setup),
+        Larkspur::NAME => run::<Larkspur>(&tokenizer, setup),
+        _ => run::<LlGuidance>(&tokenizer, setup),
     }?;
     println!("{}", serde_json::to_string(&memory)?);
     Ok(())
@@ -73,8 +85,6 @@ pub fn obey(engine: &str, tokenizer: &Tokenizer, setup: &Setup) -> Result<()> {
 
 fn run<E: SchemaEngine>(tokenizer: &Tokenizer, setup: &Setup) -> Result<Memory> {
     let mb = |bytes: u64| bytes as f64 / 1e6;
-    // Some tokenizers are built when they are first asked.
-    tokenizer.encode("{}");
     let mut memory = Memory { vocabulary_mb: mb(memory_bytes().0), ..Memory::default() };
     let engine = E::start(tokenizer, setup)?;
     memory.engine_mb = mb(memory_bytes().0);

@@ -95,7 +95,7 @@ pub fn steps(
     keep_slowest(&mut slowest);
     let describe = |(ns, schema, instance, position): (u64, usize, usize, usize)| {
         let tokens = &schemas[schema].instances[instance].tokens;
-        let text = |tokens: &[u32]| String::from_utf8_lossy(&tokenizer.vocabulary.decode(tokens)).into_owned();
+        let text = |tokens: &[u32]| String::from_utf8_lossy(&tokenizer.vocabulary().decode(tokens)).into_owned();
         SlowStep {
             us: us(ns),
             schema: schemas[schema].name.clone(),

@@ -1,4 +1,5 @@
-//! The vocabulary that `--tokenizer` names, for both engines, and its canonical tokenizer.
+//! The vocabulary that `--tokenizer` names, for both engines, and its canonical tokenizer; or, for one engine alone, the
+//! tokens and nothing else.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,16 +7,84 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use larkspur::Vocabulary;
 use larkspur::toktrie::{HuggingFaceOptions, SentencePieceOptions};
+use serde::{Deserialize, Serialize};
 use toktrie::{TokEnv, TokRxInfo, TokTrie, TokenizerEnv};
 
 use crate::vocabulary::{for_larkspur, for_llguidance, token_bytes, tokenize};
 
-/// A vocabulary for both engines.
+/// A vocabulary for both engines, or for one of them.
 pub struct Tokenizer {
     pub name: String,
-    pub vocabulary: Arc<Vocabulary>,
-    pub env: TokEnv,
+    vocabulary: Option<Arc<Vocabulary>>,
+    env: Option<TokEnv>,
     encode: fn(&Vocabulary, &str) -> Vec<u32>,
+}
+
+/// The tokens of a vocabulary, for a process that has no tokenizer.
+#[derive(Serialize, Deserialize)]
+pub struct Tokens {
+    /// By id: bytes in hexadecimal digits, and the names of special tokens.
+    words: Vec<(String, Option<String>)>,
+    eos: Vec<u32>,
+}
+
+impl Tokens {
+    pub fn of(vocabulary: &Vocabulary) -> Self {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let word = |id: u32| {
+            let name = vocabulary.special_name(id).map(str::to_owned);
+            (name.is_none().then(|| vocabulary.token_bytes(id).map_or_else(String::new, hex)).unwrap_or_default(), name)
+        };
+        Self { words: (0..vocabulary.len() as u32).map(word).collect(), eos: vocabulary.eos().to_vec() }
+    }
+
+    fn bytes(&self) -> Result<Vec<Vec<u8>>> {
+        let byte = |digits: &[u8]| Ok(u8::from_str_radix(std::str::from_utf8(digits)?, 16)?);
+        self.words.iter().map(|(hex, _)| hex.as_bytes().chunks(2).map(byte).collect()).collect()
+    }
+
+    /// For Larkspur only.
+    pub fn for_larkspur(&self) -> Result<Tokenizer> {
+        let mut builder = Vocabulary::builder();
+        for ((id, (_, name)), bytes) in (0..).zip(&self.words).zip(self.bytes()?) {
+            match name {
+                Some(name) => _ = builder.special(id, name.as_str()),
+                None if bytes.is_empty() => {}
+                None => _ = builder.token(id, &bytes),
+            }
+        }
+        self.eos.iter().for_each(|&eos| _ = builder.eos(eos));
+        let vocabulary = Arc::new(builder.build()?);
+        Ok(Tokenizer { name: String::new(), vocabulary: Some(vocabulary), env: None, encode: canonical })
+    }
+
+    /// For the peer only.
+    pub fn for_llguidance(&self) -> Result<Tokenizer> {
+        let mut words = self.bytes()?;
+        for (word, (_, name)) in words.iter_mut().zip(&self.words) {
+            if let Some(name) = name {
+                *word = [&[TokTrie::SPECIAL_TOKEN_MARKER], name.as_bytes()].concat();
+            }
+        }
+        let first = *self.eos.first().context("the vocabulary has no token that ends the text")?;
+        let trie = TokTrie::from(&TokRxInfo::new(words.len() as u32, first), &words).with_eos_tokens(&self.eos);
+        Ok(Tokenizer { name: String::new(), vocabulary: None, env: Some(Arc::new(Greedy { trie })), encode: canonical })
+    }
+}
+
+/// The peer's own way to tokens, without a tokenizer.
+struct Greedy {
+    trie: TokTrie,
+}
+
+impl TokenizerEnv for Greedy {
+    fn tok_trie(&self) -> &TokTrie {
+        &self.trie
+    }
+
+    fn tokenize_bytes(&self, text: &[u8]) -> Vec<u32> {
+        self.trie.greedy_tokenize(text)
+    }
 }
 
 impl Tokenizer {
@@ -26,18 +95,28 @@ impl Tokenizer {
             let tokens = token_bytes()?;
             let encode = |_: &Vocabulary, text: &str| tokenize(text);
             let (vocabulary, env) = (for_larkspur(&tokens)?, for_llguidance(&tokens));
-            return Ok(Self { name: name.to_owned(), vocabulary, env, encode });
+            return Ok(Self { name: name.to_owned(), vocabulary: Some(vocabulary), env: Some(env), encode });
         }
         let file = find(name, data)?;
         let vocabulary = Arc::new(load(&file).with_context(|| file.display().to_string())?);
         ensure!(vocabulary.has_tokenizer(), "{name}: there is no tokenizer beside the vocabulary");
         let env = env_of(&vocabulary)?;
-        Ok(Self { name: name.to_owned(), vocabulary, env, encode: canonical })
+        Ok(Self { name: name.to_owned(), vocabulary: Some(vocabulary), env: Some(env), encode: canonical })
+    }
+
+    /// For Larkspur.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        self.vocabulary.as_ref().expect("the peer alone does not ask for it")
+    }
+
+    /// For the peer.
+    pub fn env(&self) -> &TokEnv {
+        self.env.as_ref().expect("Larkspur alone does not ask for it")
     }
 
     /// The canonical tokens of a text.
     pub fn encode(&self, text: &str) -> Vec<u32> {
-        (self.encode)(&self.vocabulary, text)
+        (self.encode)(self.vocabulary(), text)
     }
 }
 

@@ -79,7 +79,9 @@ impl Containers {
         }
         let plan = &self.machine(frame).plan;
         for choice in plan.choices_at(property) {
-            if self.inline_of(choice.node).scalars.iter().all(|set| set.few.is_some()) {
+            let inline = self.values.get(&choice.node).and_then(|value| value.inline);
+            let scalars = inline.map_or(&[][..], |inline| &self.inline[inline as usize].scalars);
+            if scalars.iter().all(|set| set.few.is_some()) {
                 continue;
             }
             let next = plan.after(&frame.progress, property, choice, self.any_order);

@@ -406,7 +406,6 @@ impl Terms {
     ) -> Result<(Term, bool), Fault> {
         if view.parts.is_empty()
             && view.is_whole
-            && !is_narrow(lex, lexer)?
             && let Some(term) = self.beside(slicer, view, lex, lexer, work)?
         {
             return Ok((term, true));

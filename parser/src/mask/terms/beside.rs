@@ -7,7 +7,7 @@
 use larkspur_toktrie::{TokenTrie, mask};
 use rustc_hash::FxHashMap;
 
-use super::{Draft, PieceId, Term, TermId, Terms, Work, step};
+use super::{Draft, PieceId, Term, TermId, Terms, Work, is_narrow, step};
 use crate::error::Fault;
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::states::{DEAD, LexStateId, Lexer, StateKind};
@@ -141,6 +141,9 @@ impl Terms {
         lexer: &mut Lexer,
     ) -> Result<Option<Pair>, Fault> {
         let Some(last) = self.besides.last.get(&view.piece) else { return Ok(None) };
+        if is_narrow(lex, lexer)? {
+            return Ok(None);
+        }
         let row = lexer.row(lex)?.next;
         let weights = view.weights(slicer);
         let alone: u64 = row.iter().zip(&weights).filter(|(next, _)| **next != DEAD).map(|(_, weight)| weight).sum();

@@ -31,9 +31,9 @@ pub struct Tokens {
 impl Tokens {
     pub fn of(vocabulary: &Vocabulary) -> Self {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let word = |id: u32| {
-            let name = vocabulary.special_name(id).map(str::to_owned);
-            (name.is_none().then(|| vocabulary.token_bytes(id).map_or_else(String::new, hex)).unwrap_or_default(), name)
+        let word = |id: u32| match vocabulary.special_name(id) {
+            Some(name) => (String::new(), Some(name.to_owned())),
+            None => (vocabulary.token_bytes(id).map_or_else(String::new, hex), None),
         };
         Self { words: (0..vocabulary.len() as u32).map(word).collect(), eos: vocabulary.eos().to_vec() }
     }

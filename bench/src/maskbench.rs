@@ -31,7 +31,7 @@ use data::Plan;
 use engines::Setup;
 use passes::Effort;
 use report::{EngineReport, Report, Settings};
-use tokenizer::{Tokenizer, Tokens};
+use tokenizer::Tokenizer;
 use verdicts::Judge;
 
 /// Options of `maskbench`.
@@ -126,11 +126,11 @@ pub fn run(args: &Args) -> Result<()> {
         if args.repeat_keys {
             arguments.push("--repeat-keys".to_owned());
         }
-        let tokens = Tokens::of(tokenizer.vocabulary());
+        let (folder, vocabulary) = (&args.dir, tokenizer.vocabulary());
         let schemas = || plan.warm_up.iter().chain(&plan.measured);
-        larkspur.memory = Some(memory::measure(engines::Larkspur::NAME, &args.dir, &arguments, &tokens, schemas())?);
+        larkspur.memory = Some(memory::measure(engines::Larkspur::NAME, folder, &arguments, vocabulary, schemas())?);
         if let Some(peer) = &mut llguidance {
-            peer.memory = Some(memory::measure(engines::LlGuidance::NAME, &args.dir, &arguments, &tokens, schemas())?);
+            peer.memory = Some(memory::measure(engines::LlGuidance::NAME, folder, &arguments, vocabulary, schemas())?);
         }
     }
     machine.load_end = machine::load();

@@ -1,16 +1,17 @@
 //! Memory of one engine: a process of its own gets the tokens, then the schemas one by one, so that nothing else is in it: no
 //! tokenizer, and not the other engine's vocabulary.
 
-use std::io::{BufRead, Write, stdin};
+use std::io::{BufRead, BufWriter, Write, stdin};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use larkspur::Vocabulary;
 use serde::{Deserialize, Serialize};
 
 use super::data::{Instance, Schema};
 use super::engines::{Larkspur, LlGuidance, SchemaEngine, Setup};
-use super::tokenizer::{Tokenizer, Tokens};
+use super::tokenizer::{Tokenizer, write_tokens};
 use crate::engines::Engine;
 use crate::machine::memory_bytes;
 use crate::measure::is_allowed;
@@ -40,7 +41,7 @@ pub fn measure<'a>(
     engine: &str,
     folder: &Path,
     arguments: &[String],
-    tokens: &Tokens,
+    vocabulary: &Vocabulary,
     schemas: impl Iterator<Item = &'a Schema>,
 ) -> Result<Memory> {
     let mut child = Command::new(std::env::current_exe()?)
@@ -51,13 +52,14 @@ pub fn measure<'a>(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
-    let mut input = child.stdin.take().context("stdin is piped")?;
-    writeln!(input, "{}", serde_json::to_string(tokens)?)?;
+    let mut input = BufWriter::new(child.stdin.take().context("stdin is piped")?);
+    write_tokens(vocabulary, &mut input)?;
     for schema in schemas {
         let tokens = |instance: &Instance| instance.tokens.clone();
         let line = Line { text: schema.text.clone(), instances: schema.instances.iter().map(tokens).collect() };
         writeln!(input, "{}", serde_json::to_string(&line)?)?;
     }
+    input.flush()?;
     drop(input);
     let output = child.wait_with_output()?;
     ensure!(output.status.success(), "the process for {engine} ended with {}", output.status);
@@ -66,30 +68,22 @@ pub fn measure<'a>(
 
 /// What a child does.
 pub fn obey(engine: &str, setup: &Setup) -> Result<()> {
-    let mut line = String::new();
-    stdin().read_line(&mut line)?;
-    let tokens: Tokens = serde_json::from_str(&line)?;
-    drop(line);
-    let tokenizer = match engine {
-        Larkspur::NAME => tokens.for_larkspur()?,
-        _ => tokens.for_llguidance()?,
-    };
-    drop(tokens);
+    let mut input = stdin().lock();
     let memory = match engine {
-        Larkspur::NAME => run::<Larkspur>(&tokenizer, setup),
-        _ => run::<LlGuidance>(&tokenizer, setup),
+        Larkspur::NAME => run::<Larkspur>(&Tokenizer::read_for_larkspur(&mut input)?, input, setup),
+        _ => run::<LlGuidance>(&Tokenizer::read_for_llguidance(&mut input)?, input, setup),
     }?;
     println!("{}", serde_json::to_string(&memory)?);
     Ok(())
 }
 
-fn run<E: SchemaEngine>(tokenizer: &Tokenizer, setup: &Setup) -> Result<Memory> {
+fn run<E: SchemaEngine>(tokenizer: &Tokenizer, schemas: impl BufRead, setup: &Setup) -> Result<Memory> {
     let mb = |bytes: u64| bytes as f64 / 1e6;
     let mut memory = Memory { vocabulary_mb: mb(memory_bytes().0), ..Memory::default() };
     let engine = E::start(tokenizer, setup)?;
     memory.engine_mb = mb(memory_bytes().0);
     let mut mask = engine.no_mask();
-    for line in stdin().lock().lines() {
+    for line in schemas.lines() {
         let line: Line = serde_json::from_str(&line?)?;
         memory.schemas += 1;
         let Ok(grammar) = engine.compile(&line.text) else { continue };

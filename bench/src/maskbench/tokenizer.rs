@@ -1,12 +1,14 @@
 //! The vocabulary that `--tokenizer` names, for both engines, and its canonical tokenizer; or, for one engine alone, the
 //! tokens and nothing else.
 
+use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use larkspur::Vocabulary;
 use larkspur::toktrie::{HuggingFaceOptions, SentencePieceOptions};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toktrie::{TokEnv, TokRxInfo, TokTrie, TokenizerEnv};
 
@@ -20,56 +22,43 @@ pub struct Tokenizer {
     encode: fn(&Vocabulary, &str) -> Vec<u32>,
 }
 
-/// The tokens of a vocabulary, for a process that has no tokenizer.
+/// The tokens of a vocabulary on their way to a process that has no tokenizer: a line each, so that none is kept there but as
+/// the engine keeps it.
 #[derive(Serialize, Deserialize)]
-pub struct Tokens {
-    /// By id: bytes in hexadecimal digits, and the names of special tokens.
-    words: Vec<(String, Option<String>)>,
+struct Header {
+    /// Lines that follow, a [`Word`] each.
+    len: usize,
     eos: Vec<u32>,
 }
 
-impl Tokens {
-    pub fn of(vocabulary: &Vocabulary) -> Self {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let word = |id: u32| match vocabulary.special_name(id) {
-            Some(name) => (String::new(), Some(name.to_owned())),
-            None => (vocabulary.token_bytes(id).map_or_else(String::new, hex), None),
-        };
-        Self { words: (0..vocabulary.len() as u32).map(word).collect(), eos: vocabulary.eos().to_vec() }
-    }
+/// A token's bytes in hexadecimal digits, and the name of a special one.
+#[derive(Serialize, Deserialize)]
+struct Word(String, Option<String>);
 
-    fn bytes(&self) -> Result<Vec<Vec<u8>>> {
+impl Word {
+    fn bytes(&self) -> Result<Vec<u8>> {
         let byte = |digits: &[u8]| Ok(u8::from_str_radix(std::str::from_utf8(digits)?, 16)?);
-        self.words.iter().map(|(hex, _)| hex.as_bytes().chunks(2).map(byte).collect()).collect()
+        self.0.as_bytes().chunks(2).map(byte).collect()
     }
+}
 
-    /// For Larkspur only.
-    pub fn for_larkspur(&self) -> Result<Tokenizer> {
-        let mut builder = Vocabulary::builder();
-        for ((id, (_, name)), bytes) in (0..).zip(&self.words).zip(self.bytes()?) {
-            match name {
-                Some(name) => _ = builder.special(id, name.as_str()),
-                None if bytes.is_empty() => {}
-                None => _ = builder.token(id, &bytes),
-            }
-        }
-        self.eos.iter().for_each(|&eos| _ = builder.eos(eos));
-        let vocabulary = Arc::new(builder.build()?);
-        Ok(Tokenizer { name: String::new(), vocabulary: Some(vocabulary), env: None, encode: canonical })
+/// Writes the tokens of a vocabulary.
+pub fn write_tokens(vocabulary: &Vocabulary, to: &mut impl Write) -> Result<()> {
+    let header = Header { len: vocabulary.len(), eos: vocabulary.eos().to_vec() };
+    writeln!(to, "{}", serde_json::to_string(&header)?)?;
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    for id in 0..vocabulary.len() as u32 {
+        let bytes = vocabulary.token_bytes(id).map_or_else(String::new, hex);
+        let word = Word(bytes, vocabulary.special_name(id).map(str::to_owned));
+        writeln!(to, "{}", serde_json::to_string(&word)?)?;
     }
+    Ok(())
+}
 
-    /// For the peer only.
-    pub fn for_llguidance(&self) -> Result<Tokenizer> {
-        let mut words = self.bytes()?;
-        for (word, (_, name)) in words.iter_mut().zip(&self.words) {
-            if let Some(name) = name {
-                *word = [&[TokTrie::SPECIAL_TOKEN_MARKER], name.as_bytes()].concat();
-            }
-        }
-        let first = *self.eos.first().context("the vocabulary has no token that ends the text")?;
-        let trie = TokTrie::from(&TokRxInfo::new(words.len() as u32, first), &words).with_eos_tokens(&self.eos);
-        Ok(Tokenizer { name: String::new(), vocabulary: None, env: Some(Arc::new(Greedy { trie })), encode: canonical })
-    }
+fn read_line<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<T> {
+    let mut line = String::new();
+    from.read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
 }
 
 /// The peer's own way to tokens, without a tokenizer.
@@ -88,6 +77,39 @@ impl TokenizerEnv for Greedy {
 }
 
 impl Tokenizer {
+    /// What [`write_tokens`] wrote, for Larkspur only.
+    pub fn read_for_larkspur(from: &mut impl BufRead) -> Result<Self> {
+        let Header { len, eos } = read_line(from)?;
+        let mut builder = Vocabulary::builder();
+        for id in 0..len as u32 {
+            let word: Word = read_line(from)?;
+            match &word.1 {
+                Some(name) => _ = builder.special(id, name.as_str()),
+                None if word.0.is_empty() => {}
+                None => _ = builder.token(id, word.bytes()?),
+            }
+        }
+        eos.into_iter().for_each(|eos| _ = builder.eos(eos));
+        let vocabulary = Arc::new(builder.len(len).build()?);
+        Ok(Self { name: String::new(), vocabulary: Some(vocabulary), env: None, encode: canonical })
+    }
+
+    /// What [`write_tokens`] wrote, for the peer only.
+    pub fn read_for_llguidance(from: &mut impl BufRead) -> Result<Self> {
+        let Header { len, eos } = read_line(from)?;
+        let mut words = Vec::with_capacity(len);
+        for _ in 0..len {
+            let word: Word = read_line(from)?;
+            words.push(match &word.1 {
+                Some(name) => [&[TokTrie::SPECIAL_TOKEN_MARKER], name.as_bytes()].concat(),
+                None => word.bytes()?,
+            });
+        }
+        let first = *eos.first().context("the vocabulary has no token that ends the text")?;
+        let trie = TokTrie::from(&TokRxInfo::new(len as u32, first), &words).with_eos_tokens(&eos);
+        Ok(Self { name: String::new(), vocabulary: None, env: Some(Arc::new(Greedy { trie })), encode: canonical })
+    }
+
     /// `o200k`, which is part of the program; a path to a `tokenizer.json`, to a sentencepiece model, or to a folder with
     /// one of them; or the name of such a folder in `tokenizers/` of the shared material, which `data` is also in.
     pub fn named(name: &str, data: &Path) -> Result<Self> {

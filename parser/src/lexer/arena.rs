@@ -14,10 +14,10 @@ pub(crate) use larkspur_grammar::algebra::Expr;
 /// All derivatives of one expression.
 #[derive(Debug)]
 pub(crate) struct ExprRow {
-    /// Class of each byte.
-    pub class_of: [u8; 256],
+    /// Class of each byte; one for all rows that have the same, which are most.
+    pub class_of: Arc<[u8; 256]>,
     /// Derivative by each class; [`Expr::NOTHING`] if it is empty.
-    pub next: Vec<Expr>,
+    pub next: Box<[Expr]>,
 }
 
 impl ExprRow {
@@ -38,6 +38,8 @@ struct Inner {
     /// Work of all searches for emptiness.
     searched: u64,
     rows: FxHashMap<Expr, Arc<ExprRow>>,
+    /// What rows have for [`ExprRow::class_of`].
+    class_maps: FxHashSet<Arc<[u8; 256]>>,
     /// Expressions whose row or a step took more work than allowed. Remembered, since a second attempt finds derivatives
     /// cached.
     too_dear: FxHashSet<Expr>,
@@ -63,6 +65,7 @@ impl Arena {
                 algebra,
                 searched: 0,
                 rows: FxHashMap::default(),
+                class_maps: FxHashSet::default(),
                 too_dear: FxHashSet::default(),
                 late: FxHashMap::default(),
                 clamped: FxHashMap::default(),
@@ -244,7 +247,16 @@ impl Inner {
             next.push(self.live_derivative(expr, byte, stop, limits)?);
             stop = stop.saturating_add(self.searched - before);
         }
-        Ok(ExprRow { class_of, next })
+        Ok(ExprRow { class_of: self.class_map(class_of), next: next.into() })
+    }
+
+    fn class_map(&mut self, class_of: [u8; 256]) -> Arc<[u8; 256]> {
+        if let Some(known) = self.class_maps.get(&class_of) {
+            return known.clone();
+        }
+        let map = Arc::new(class_of);
+        self.class_maps.insert(map.clone());
+        map
     }
 
     /// The derivative by a byte; [`Expr::NOTHING`] if it is empty.

@@ -367,14 +367,15 @@ impl Lexer {
 }
 
 /// The coarsest classes of bytes that are within the classes of each row.
-fn common_classes<'a>(rows: impl Iterator<Item = &'a Arc<ExprRow>>) -> [u8; 256] {
-    let mut class_of = [0; 256];
-    let mut count = 1;
-    for row in rows {
+fn common_classes<'a>(mut rows: impl Iterator<Item = &'a Arc<ExprRow>>) -> [u8; 256] {
+    let Some(first) = rows.next() else { return [0; 256] };
+    let mut class_of = *first.class_of;
+    let mut count = first.next.len();
+    for row in rows.filter(|row| !Arc::ptr_eq(&row.class_of, &first.class_of)) {
         // Numbers of pairs of an old class and one of the row. There are no more pairs than bytes.
         let mut ids = vec![None; count * row.next.len()];
         count = 0;
-        for (class, &other) in class_of.iter_mut().zip(&row.class_of) {
+        for (class, &other) in class_of.iter_mut().zip(&*row.class_of) {
             let id = &mut ids[usize::from(*class) * row.next.len() + usize::from(other)];
             *class = *id.get_or_insert_with(|| {
                 count += 1;

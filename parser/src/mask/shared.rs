@@ -1,9 +1,10 @@
 //! Terms that all grammars of an engine share: what tokens do inside one lexeme depends on what is left of it only, and an
 //! expression means the same in all grammars.
 
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::terms::Tokens;
@@ -31,11 +32,22 @@ pub(super) struct LexemeTerm {
     /// What is left behind its end, if it may end on the way.
     pub end: Option<(PieceId, PieceRef)>,
     pub late: Arc<[PieceNode]>,
+    /// Of the words of `inside`, where these are a mask that several terms may have.
+    mask_hash: Option<u64>,
 }
 
 impl LexemeTerm {
+    pub fn new(inside: Arc<Tokens>, end: Option<(PieceId, PieceRef)>, late: Arc<[PieceNode]>) -> Self {
+        let mask_hash = match &*inside {
+            Tokens::Few(_) => None,
+            Tokens::Many(words) => Some(FxBuildHasher.hash_one(words)),
+        };
+        Self { inside, end, late, mask_hash }
+    }
+
     fn bytes(&self) -> usize {
-        size_of::<(LexemeKey, Self)>() + self.inside.bytes() + size_of_val(&*self.late)
+        let inside = if self.mask_hash.is_none() { self.inside.bytes() } else { 0 };
+        size_of::<(LexemeKey, Self)>() + inside + size_of_val(&*self.late)
     }
 }
 
@@ -49,6 +61,7 @@ struct Units {
     known: Vec<(Expr, Arc<UnitMap>)>,
     /// Nodes of the long walks in runs of others; `None` if the ends of these are not found in tokens.
     walked: FxHashMap<Expr, Option<u64>>,
+    bytes: usize,
 }
 
 impl Units {
@@ -56,6 +69,17 @@ impl Units {
         let at = self.known.iter().position(|&(known, _)| known == unit)?;
         self.known[at..].rotate_left(1);
         self.known.last().map(|(_, units)| units.clone())
+    }
+
+    /// Keeps one that is not known in place of those that were not asked for the longest, in so many bytes if it has so few.
+    fn keep(&mut self, unit: Expr, map: Arc<UnitMap>, bytes_max: usize) {
+        self.bytes += map.bytes();
+        while !self.known.is_empty() && (self.known.len() == UNITS_MAX || self.bytes > bytes_max) {
+            let (oldest, its_map) = self.known.remove(0);
+            self.bytes -= its_map.bytes();
+            self.walked.remove(&oldest);
+        }
+        self.known.push((unit, map));
     }
 }
 
@@ -68,23 +92,33 @@ pub(crate) struct SharedTerms {
 
 #[derive(Debug)]
 struct Inner {
-    terms: FxHashMap<LexemeKey, Arc<LexemeTerm>>,
-    pieces: FxHashMap<Arc<[PieceNode]>, (PieceId, Arc<Piece>)>,
+    /// What was made or asked for since the last turn.
+    young: Generation,
+    /// What was not, though it was before that. Dropped at the next turn.
+    old: Generation,
     units: Units,
     /// Numbers are not used again when pieces are dropped: who still has one means what it was.
     next_piece: PieceId,
+}
+
+#[derive(Default, Debug)]
+struct Generation {
+    terms: FxHashMap<LexemeKey, Arc<LexemeTerm>>,
+    /// Masks of these terms by their hashes: of three terms two have the mask of another one.
+    masks: FxHashMap<u64, Arc<Tokens>>,
+    pieces: FxHashMap<Arc<[PieceNode]>, (PieceId, Arc<Piece>)>,
     bytes: usize,
 }
 
 impl SharedTerms {
-    /// At most so many bytes, beyond which all are dropped.
+    /// At most so many bytes, or a little more for what is larger than half of them: units take half at most, and what is
+    /// left is for two generations of the others.
     pub fn new(bytes_max: usize) -> Self {
         let inner = Inner {
-            terms: FxHashMap::default(),
-            pieces: FxHashMap::default(),
+            young: Generation::default(),
+            old: Generation::default(),
             units: Units::default(),
             next_piece: PieceId(ALL.0 + 1),
-            bytes: 0,
         };
         Self { inner: Mutex::new(inner), bytes_max }
     }
@@ -95,14 +129,27 @@ impl SharedTerms {
     }
 
     pub(super) fn get(&self, key: &LexemeKey) -> Option<Arc<LexemeTerm>> {
-        self.lock().terms.get(key).cloned()
+        let mut inner = self.lock();
+        if let Some(term) = inner.young.terms.get(key) {
+            return Some(term.clone());
+        }
+        let term = inner.old.terms.remove(key)?;
+        inner.old.bytes -= term.bytes();
+        inner.keep_term(*key, term.clone(), self.bytes_max);
+        // Who makes the same piece anew would make the terms in it anew, too.
+        if let Some((_, PieceRef::Part(piece))) = &term.end {
+            inner.known_piece(&piece.nodes, self.bytes_max);
+        }
+        Some(term)
     }
 
-    pub(super) fn insert(&self, key: LexemeKey, term: LexemeTerm) {
+    /// Keeps a term. Returns its tokens, which may be those of another one that has the same.
+    pub(super) fn insert(&self, key: LexemeKey, mut term: LexemeTerm) -> Arc<Tokens> {
         let mut inner = self.lock();
-        inner.make_room(term.bytes(), self.bytes_max);
-        inner.bytes += term.bytes();
-        inner.terms.insert(key, Arc::new(term));
+        inner.share_mask(&mut term);
+        let inside = term.inside.clone();
+        inner.keep_term(key, Arc::new(term), self.bytes_max);
+        inside
     }
 
     /// The tokens of a unit, if it [was walked](Self::walked_units) for longer than it takes to make them.
@@ -118,21 +165,14 @@ impl SharedTerms {
             }
         }
         let made = UnitMap::new(unit, slicer, lexer).map(Arc::new);
-        let mut inner = self.lock();
+        let units = &mut self.lock().units;
         let Some(made) = made else {
-            inner.units.walked.insert(unit, None);
+            units.walked.insert(unit, None);
             return None;
         };
         // Another thread may have been here.
-        if inner.units.get(unit).is_none() {
-            inner.make_room(made.bytes(), self.bytes_max);
-            if inner.units.known.len() == UNITS_MAX {
-                let (unit_of_oldest, oldest) = inner.units.known.remove(0);
-                inner.bytes -= oldest.bytes();
-                inner.units.walked.remove(&unit_of_oldest);
-            }
-            inner.bytes += made.bytes();
-            inner.units.known.push((unit, made.clone()));
+        if units.get(unit).is_none() {
+            units.keep(unit, made.clone(), self.bytes_max / 2);
         }
         Some(made)
     }
@@ -146,31 +186,125 @@ impl SharedTerms {
 
     /// A part of the trie and its number, by its nodes, ascending.
     pub(super) fn piece(&self, nodes: Box<[PieceNode]>, slicer: &Slicer) -> (PieceId, Arc<Piece>) {
-        if let Some((id, piece)) = self.lock().pieces.get(&*nodes) {
-            return (*id, piece.clone());
+        if let Some(known) = self.lock().known_piece(&nodes, self.bytes_max) {
+            return known;
         }
         let piece = Arc::new(Piece::new(nodes.into(), slicer));
         let mut inner = self.lock();
         // Another thread may have been here.
-        if let Some((id, piece)) = inner.pieces.get(&piece.nodes) {
-            return (*id, piece.clone());
+        if let Some(known) = inner.known_piece(&piece.nodes, self.bytes_max) {
+            return known;
         }
-        inner.make_room(piece.bytes(), self.bytes_max);
-        inner.bytes += piece.bytes();
         let id = inner.next_piece;
         inner.next_piece.0 += 1;
-        inner.pieces.insert(piece.nodes.clone(), (id, piece.clone()));
+        inner.keep_piece(id, piece.clone(), self.bytes_max);
         (id, piece)
     }
 }
 
 impl Inner {
-    fn make_room(&mut self, bytes: usize, bytes_max: usize) {
-        if self.bytes + bytes > bytes_max {
-            self.terms.clear();
-            self.pieces.clear();
-            self.units = Units::default();
-            self.bytes = 0;
+    fn known_piece(&mut self, nodes: &[PieceNode], bytes_max: usize) -> Option<(PieceId, Arc<Piece>)> {
+        if let Some(known) = self.young.pieces.get(nodes) {
+            return Some(known.clone());
         }
+        let (id, piece) = self.old.pieces.remove(nodes)?;
+        self.old.bytes -= piece.bytes();
+        self.keep_piece(id, piece.clone(), bytes_max);
+        Some((id, piece))
+    }
+
+    fn keep_piece(&mut self, id: PieceId, piece: Arc<Piece>, bytes_max: usize) {
+        self.make_room(piece.bytes(), bytes_max);
+        self.young.bytes += piece.bytes();
+        self.young.pieces.insert(piece.nodes.clone(), (id, piece));
+    }
+
+    /// Gives a term the mask of another one if that is equal.
+    fn share_mask(&self, term: &mut LexemeTerm) {
+        let Some(hash) = term.mask_hash else { return };
+        if let Some(known) = self.young.masks.get(&hash).or_else(|| self.old.masks.get(&hash)) {
+            if **known == *term.inside {
+                term.inside = known.clone();
+            } else {
+                term.mask_hash = None;
+            }
+        }
+    }
+
+    fn keep_term(&mut self, key: LexemeKey, term: Arc<LexemeTerm>, bytes_max: usize) {
+        let mask_bytes = term.mask_hash.map_or(0, |_| term.inside.bytes());
+        self.make_room(term.bytes() + mask_bytes, bytes_max);
+        if let Some(hash) = term.mask_hash
+            && self.young.masks.insert(hash, term.inside.clone()).is_none()
+        {
+            self.young.bytes += mask_bytes;
+            if self.old.masks.remove(&hash).is_some() {
+                self.old.bytes -= mask_bytes;
+            }
+        }
+        let bytes = term.bytes();
+        if self.young.terms.insert(key, term).is_none() {
+            self.young.bytes += bytes;
+        }
+    }
+
+    /// The young ones become old where one more would be too much.
+    fn make_room(&mut self, bytes: usize, bytes_max: usize) {
+        if self.young.bytes + bytes > bytes_max.saturating_sub(self.units.bytes) / 2 {
+            self.old = std::mem::take(&mut self.young);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: u32) -> LexemeKey {
+        LexemeKey { piece: ALL, expr: Expr::from_raw(number), is_fresh: false, is_late: false }
+    }
+
+    fn term(word: u32) -> LexemeTerm {
+        LexemeTerm::new(Arc::new(Tokens::Many([word; 100].into())), None, [].into())
+    }
+
+    fn bytes(terms: &SharedTerms) -> usize {
+        let inner = terms.lock();
+        inner.young.bytes + inner.old.bytes
+    }
+
+    #[test]
+    fn what_is_asked_for_stays_and_the_others_go() {
+        let max = 20_000;
+        let terms = SharedTerms::new(max);
+        for number in 0..1_000 {
+            terms.insert(key(number), term(number));
+            let first = terms.get(&key(0)).expect("it was asked for a moment ago");
+            assert_eq!(*first.inside, Tokens::Many([0; 100].into()));
+            assert!(bytes(&terms) <= max);
+        }
+        assert!(terms.get(&key(1)).is_none());
+        assert!(terms.get(&key(999)).is_some());
+    }
+
+    #[test]
+    fn equal_masks_are_one_and_counted_once() {
+        let terms = SharedTerms::new(1 << 20);
+        let masks: Vec<_> = (0..100).map(|number| terms.insert(key(number), term(number % 2))).collect();
+        assert!(masks.iter().skip(2).step_by(2).all(|mask| Arc::ptr_eq(mask, &masks[0])));
+        assert!(!Arc::ptr_eq(&masks[0], &masks[1]));
+        assert_eq!(bytes(&terms), 100 * term(0).bytes() + 2 * 400);
+    }
+
+    #[test]
+    fn masks_with_equal_hashes_are_told_apart() {
+        let terms = SharedTerms::new(1 << 20);
+        for number in 0..4 {
+            let inside = terms.insert(key(number), LexemeTerm { mask_hash: Some(7), ..term(number) });
+            assert_eq!(*inside, Tokens::Many([number; 100].into()));
+        }
+        (0..4).for_each(|number| {
+            assert_eq!(*terms.get(&key(number)).expect("there is room").inside, Tokens::Many([number; 100].into()));
+        });
     }
 }

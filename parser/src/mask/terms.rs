@@ -44,7 +44,7 @@ const NARROW: u32 = 24;
 const MANY_NODES: usize = 64;
 
 /// Tokens: a list where they are few, else a mask.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(super) enum Tokens {
     Few(Box<[TokenId]>),
     Many(Box<[u32]>),
@@ -301,7 +301,7 @@ impl Terms {
     }
 
     /// Gives the term of a lexeme to all grammars.
-    fn share(&self, key: LexemeKey, id: TermId) {
+    fn share(&mut self, key: LexemeKey, id: TermId) {
         let Term { inside, ends, late, stuck, .. } = &self.terms[id];
         let end = match **ends {
             [] => None,
@@ -309,7 +309,7 @@ impl Terms {
             _ => unreachable!("one lexeme ends in one way"),
         };
         debug_assert!(stuck.is_empty(), "a lexeme that splits is not stuck");
-        self.shared.insert(key, LexemeTerm { inside: inside.clone(), end, late: late.clone() });
+        self.terms[id].inside = self.shared.insert(key, LexemeTerm::new(inside.clone(), end, late.clone()));
     }
 
     /// The term of a state as a whole.

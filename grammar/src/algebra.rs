@@ -133,6 +133,9 @@ const LARGE: u8 = 8;
 /// It was found out that no text matches.
 const EMPTY: u8 = 16;
 
+/// Some text is as long as the greatest length; where there is none, texts are longer than any bound.
+const REACHED: u8 = 32;
+
 /// A count that may be more than what a horizon reaches.
 const LARGE_COUNT_MIN: u32 = 16;
 
@@ -402,13 +405,13 @@ impl Algebra {
         let positive = |expr: Expr| self.is_positive(expr);
         match *node {
             Node::Nothing => (0, 0, 0),
-            Node::Epsilon => (flag(true, true, false), 0, 0),
-            Node::Set(_) => (flag(false, true, false), 1, 1),
+            Node::Epsilon => (flag(true, true, false) | REACHED, 0, 0),
+            Node::Set(_) => (flag(false, true, false) | REACHED, 1, 1),
             Node::Literal(bytes, tail) => {
                 let len = bytes.len() as u32;
                 let tail_cell = of(tail);
                 let sum = |other: u32| len.saturating_add(other);
-                let flags = flag(false, positive(tail), false) | tail_cell.flags & LARGE;
+                let flags = flag(false, positive(tail), false) | tail_cell.flags & (LARGE | REACHED);
                 (flags, sum(tail_cell.len_min), sum(tail_cell.len_max))
             }
             Node::Remainder(remainder) => {
@@ -424,7 +427,8 @@ impl Algebra {
             }
             Node::Not(child) => {
                 let is_finite = of(child).len_max != MANY;
-                (flag(!nullable(child), is_finite, false), u32::from(nullable(child)), MANY)
+                let reached = if is_finite { REACHED } else { 0 };
+                (flag(!nullable(child), is_finite, false) | reached, u32::from(nullable(child)), MANY)
             }
             Node::Repeat(child, min, max) => {
                 let cell = of(child);
@@ -433,7 +437,8 @@ impl Algebra {
                 let nullable = min == 0 || nullable(child);
                 let is_large = min > LARGE_COUNT_MIN || max != MANY && max > LARGE_COUNT_MIN;
                 let large = if is_large { LARGE } else { cell.flags & LARGE };
-                (flag(nullable, positive(child), counts) | large, cell.len_min.saturating_mul(min), len_max)
+                let flags = flag(nullable, positive(child), counts) | large | cell.flags & REACHED;
+                (flags, cell.len_min.saturating_mul(min), len_max)
             }
             Node::Concat(first, rest) => {
                 let (a, b) = (of(first), of(rest));
@@ -445,19 +450,38 @@ impl Algebra {
                     a.len_max.saturating_add(b.len_max),
                 )
             }
-            Node::Or(parts) => (
-                flag(parts.iter().any(|&p| nullable(p)), parts.iter().any(|&p| positive(p)), false)
-                    | parts.iter().fold(0, |flags, &p| flags | of(p).flags & LARGE),
-                parts.iter().map(|&p| of(p).len_min).min().unwrap_or(0),
-                parts.iter().map(|&p| of(p).len_max).max().unwrap_or(0),
-            ),
-            Node::And(parts) => (
-                flag(parts.iter().all(|&p| nullable(p)), false, false)
-                    | parts.iter().fold(0, |flags, &p| flags | of(p).flags & LARGE),
-                parts.iter().map(|&p| of(p).len_min).max().unwrap_or(0),
-                parts.iter().map(|&p| of(p).len_max).min().unwrap_or(MANY),
-            ),
+            Node::Or(parts) => {
+                let len_max = parts.iter().map(|&p| of(p).len_max).max().unwrap_or(0);
+                let reached = parts.iter().filter(|&&p| of(p).len_max == len_max).fold(0, |f, &p| f | of(p).flags);
+                let flags = flag(parts.iter().any(|&p| nullable(p)), parts.iter().any(|&p| positive(p)), false);
+                let len_min = parts.iter().map(|&p| of(p).len_min).min().unwrap_or(0);
+                (flags | reached & REACHED | self.large_of(parts), len_min, len_max)
+            }
+            Node::And(parts) => {
+                let len_max = parts.iter().map(|&p| of(p).len_max).min().unwrap_or(MANY);
+                let reached = if self.leaves_longest(parts, len_max) { POSITIVE | REACHED } else { 0 };
+                let flags = flag(parts.iter().all(|&p| nullable(p)), false, false);
+                let len_min = parts.iter().map(|&p| of(p).len_min).max().unwrap_or(0);
+                (flags | reached | self.large_of(parts), len_min, len_max)
+            }
         }
+    }
+
+    fn large_of(&self, parts: &[Expr]) -> u8 {
+        parts.iter().fold(0, |flags, &part| flags | self.cell(part).flags & LARGE)
+    }
+
+    /// Whether an intersection with this greatest length has its longest texts: those of its one operand that is no
+    /// complement, as the complements leave out shorter ones only. So are the names of an object but for the listed ones.
+    fn leaves_longest(&self, parts: &[Expr], len_max: u32) -> bool {
+        let mut others = 0;
+        parts.iter().all(|&part| match self.node(part) {
+            Node::Not(child) => self.cell(child).len_max < len_max,
+            _ => {
+                others += 1;
+                others == 1 && self.cell(part).flags & REACHED != 0
+            }
+        })
     }
 }
 

@@ -550,6 +550,7 @@ impl Algebra {
         match (first, rest) {
             (Expr::NOTHING, _) | (_, Expr::NOTHING) => return Expr::NOTHING,
             (Expr::EPSILON, other) | (other, Expr::EPSILON) => return other,
+            _ if !matches!(self.tag(first), Tag::Concat | Tag::Literal) => return self.before(first, rest),
             _ => {}
         }
         // The parts of `first`, then put before `rest` from its end.

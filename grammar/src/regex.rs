@@ -92,6 +92,30 @@ pub struct RegexSet {
     infos: IndexVec<RegexId, RegexInfo>,
     /// Nodes with their hashes, by their contents.
     ids: HashTable<(u64, RegexId)>,
+    /// Kept for its room.
+    parts: Vec<RegexId>,
+}
+
+/// A node that is looked for: its list need not be its own.
+#[derive(PartialEq, Eq, Hash)]
+enum NodeView<'a> {
+    Literal(&'a [u8]),
+    Concat(&'a [RegexId]),
+    Or(&'a [RegexId]),
+    And(&'a [RegexId]),
+    Other(&'a RegexNode),
+}
+
+impl NodeView<'_> {
+    fn to_node(&self) -> RegexNode {
+        match *self {
+            NodeView::Literal(bytes) => RegexNode::Literal(bytes.into()),
+            NodeView::Concat(parts) => RegexNode::Concat(parts.into()),
+            NodeView::Or(parts) => RegexNode::Or(parts.into()),
+            NodeView::And(parts) => RegexNode::And(parts.into()),
+            NodeView::Other(node) => node.clone(),
+        }
+    }
 }
 
 /// Which nodes of a table were copied into another, and where they are there: see [`RegexSet::import_with`].
@@ -128,10 +152,19 @@ impl RegexSet {
     }
 
     pub(crate) fn intern(&mut self, node: RegexNode) -> RegexId {
-        let hash = FxBuildHasher.hash_one(&node);
-        if let Some(&(_, id)) = self.ids.find(hash, |&(other, id)| other == hash && self.nodes[id] == node) {
-            return id;
-        }
+        let (hash, known) = self.find(&node.view());
+        known.unwrap_or_else(|| self.push(hash, node))
+    }
+    fn intern_view(&mut self, view: NodeView<'_>) -> RegexId {
+        let (hash, known) = self.find(&view);
+        known.unwrap_or_else(|| self.push(hash, view.to_node()))
+    }
+    fn find(&self, view: &NodeView<'_>) -> (u64, Option<RegexId>) {
+        let hash = FxBuildHasher.hash_one(view);
+        let known = self.ids.find(hash, |&(other, id)| other == hash && self.nodes[id].view() == *view);
+        (hash, known.map(|&(_, id)| id))
+    }
+    fn push(&mut self, hash: u64, node: RegexNode) -> RegexId {
         self.infos.push(self.info_of(&node));
         let id = self.nodes.push(node);
         self.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
@@ -207,7 +240,7 @@ impl RegexSet {
     }
     /// These bytes.
     pub fn literal(&mut self, bytes: &[u8]) -> RegexId {
-        self.intern(RegexNode::Literal(bytes.into()))
+        self.intern_view(NodeView::Literal(bytes))
     }
     /// One character of the class.
     pub fn class(&mut self, class: CharClass) -> RegexId {
@@ -246,70 +279,89 @@ impl RegexSet {
     }
     /// One after the other. Flattens, joins adjacent literals.
     pub fn concat(&mut self, parts: &[RegexId]) -> RegexId {
-        let mut leaves: Vec<RegexId> = Vec::with_capacity(parts.len());
+        let mut flat = std::mem::take(&mut self.parts);
+        flat.clear();
+        let mut nothing = None;
         for &part in parts {
             match &self.nodes[part] {
-                RegexNode::Nothing => return part,
-                RegexNode::Concat(inner) => leaves.extend(inner),
-                _ => leaves.push(part),
+                RegexNode::Nothing => nothing = Some(part),
+                RegexNode::Concat(inner) => flat.extend_from_slice(inner),
+                RegexNode::Literal(bytes) if bytes.is_empty() => {}
+                _ => flat.push(part),
             }
         }
-        let mut flat: Vec<RegexId> = Vec::with_capacity(leaves.len());
-        let mut run: Vec<u8> = Vec::new();
-        for leaf in leaves {
-            if let RegexNode::Literal(bytes) = &self.nodes[leaf] {
-                run.extend_from_slice(bytes);
-                continue;
-            }
-            if !run.is_empty() {
-                flat.push(self.literal(&std::mem::take(&mut run)));
-            }
-            flat.push(leaf);
-        }
-        if !run.is_empty() {
-            flat.push(self.literal(&run));
-        }
-        match flat.as_slice() {
+        self.join_literals(&mut flat);
+        let id = nothing.unwrap_or_else(|| match flat.as_slice() {
             [] => self.epsilon(),
             &[only] => only,
-            _ => self.intern(RegexNode::Concat(flat.into())),
+            _ => self.intern_view(NodeView::Concat(&flat)),
+        });
+        self.parts = flat;
+        id
+    }
+    /// Literals that follow each other as one.
+    fn join_literals(&mut self, parts: &mut Vec<RegexId>) {
+        let (mut kept, mut at) = (0, 0);
+        while at < parts.len() {
+            let texts = parts[at..].iter().map_while(|&part| match &self.nodes[part] {
+                RegexNode::Literal(bytes) => Some(&**bytes),
+                _ => None,
+            });
+            let len = texts.clone().count();
+            parts[kept] = match len {
+                0 | 1 => parts[at],
+                _ => {
+                    let joined = texts.collect::<Vec<_>>().concat();
+                    self.literal(&joined)
+                }
+            };
+            kept += 1;
+            at += len.max(1);
         }
+        parts.truncate(kept);
     }
     /// Any of them. Flattens, sorts, drops repeats and [`RegexNode::Nothing`].
     pub fn or(&mut self, parts: &[RegexId]) -> RegexId {
-        let mut flat: Vec<RegexId> = Vec::with_capacity(parts.len());
+        let mut flat = std::mem::take(&mut self.parts);
+        flat.clear();
         for &part in parts {
             match &self.nodes[part] {
                 RegexNode::Nothing => {}
-                RegexNode::Or(inner) => flat.extend(inner),
+                RegexNode::Or(inner) => flat.extend_from_slice(inner),
                 _ => flat.push(part),
             }
         }
         flat.sort_unstable();
         flat.dedup();
-        match flat.as_slice() {
+        let id = match flat.as_slice() {
             [] => self.nothing(),
             &[only] => only,
-            _ => self.intern(RegexNode::Or(flat.into())),
-        }
+            _ => self.intern_view(NodeView::Or(&flat)),
+        };
+        self.parts = flat;
+        id
     }
     /// All of them: intersection. `parts` must not be empty.
     pub fn and(&mut self, parts: &[RegexId]) -> RegexId {
         assert!(!parts.is_empty(), "an intersection needs an operand");
-        let mut flat: Vec<RegexId> = Vec::with_capacity(parts.len());
+        let mut flat = std::mem::take(&mut self.parts);
+        flat.clear();
+        let mut nothing = None;
         for &part in parts {
             match &self.nodes[part] {
-                RegexNode::Nothing => return part,
-                RegexNode::And(inner) => flat.extend(inner),
+                RegexNode::Nothing => nothing = Some(part),
+                RegexNode::And(inner) => flat.extend_from_slice(inner),
                 _ => flat.push(part),
             }
         }
         flat.sort_unstable();
         flat.dedup();
-        match flat.as_slice() {
+        let id = nothing.unwrap_or_else(|| match flat.as_slice() {
             &[only] => only,
-            _ => self.intern(RegexNode::And(flat.into())),
-        }
+            _ => self.intern_view(NodeView::And(&flat)),
+        });
+        self.parts = flat;
+        id
     }
     /// Every byte string that `child` does not match, invalid UTF-8 included.
     pub fn not(&mut self, child: RegexId) -> RegexId {
@@ -393,14 +445,44 @@ impl RegexSet {
                 continue;
             }
             stack.pop();
-            let copied = node.map_children(|child| imported.ids[child.index()].expect("children come first"));
-            imported.ids[top.index()] = Some(self.intern(copied));
+            let copy = self.mapped(node, |child| imported.ids[child.index()].expect("children come first"));
+            imported.ids[top.index()] = Some(copy);
         }
         imported.ids[id.index()].expect("it was the first on the stack")
+    }
+    /// A node like another, of other children.
+    fn mapped(&mut self, node: &RegexNode, map: impl Fn(RegexId) -> RegexId) -> RegexId {
+        let mut parts = std::mem::take(&mut self.parts);
+        parts.clear();
+        parts.extend(node.children().iter().map(|&child| map(child)));
+        if matches!(node, RegexNode::Or(_) | RegexNode::And(_)) {
+            parts.sort_unstable();
+        }
+        let id = match *node {
+            RegexNode::Concat(_) => self.intern_view(NodeView::Concat(&parts)),
+            RegexNode::Or(_) => self.intern_view(NodeView::Or(&parts)),
+            RegexNode::And(_) => self.intern_view(NodeView::And(&parts)),
+            RegexNode::Not(_) => self.intern(RegexNode::Not(parts[0])),
+            RegexNode::Repeat(_, min, max) => self.intern(RegexNode::Repeat(parts[0], min, max)),
+            RegexNode::Shortest(_) => self.intern(RegexNode::Shortest(parts[0])),
+            RegexNode::Dfa(ref dfa, _) => self.intern(RegexNode::Dfa(dfa.clone(), parts.as_slice().into())),
+            ref leaf => self.intern_view(leaf.view()),
+        };
+        self.parts = parts;
+        id
     }
 }
 
 impl RegexNode {
+    fn view(&self) -> NodeView<'_> {
+        match self {
+            RegexNode::Literal(bytes) => NodeView::Literal(bytes),
+            RegexNode::Concat(parts) => NodeView::Concat(parts),
+            RegexNode::Or(parts) => NodeView::Or(parts),
+            RegexNode::And(parts) => NodeView::And(parts),
+            other => NodeView::Other(other),
+        }
+    }
     /// The nodes that this one is made of.
     pub fn children(&self) -> &[RegexId] {
         match self {
@@ -409,25 +491,6 @@ impl RegexNode {
                 std::slice::from_ref(child)
             }
             _ => &[],
-        }
-    }
-    fn map_children(&self, mut map: impl FnMut(RegexId) -> RegexId) -> RegexNode {
-        let sorted = |parts: &[RegexId], map: &mut dyn FnMut(RegexId) -> RegexId| {
-            let mut parts: Vec<RegexId> = parts.iter().map(|&part| map(part)).collect();
-            parts.sort_unstable();
-            parts.into_boxed_slice()
-        };
-        match self {
-            RegexNode::Concat(parts) => RegexNode::Concat(parts.iter().map(|&part| map(part)).collect()),
-            RegexNode::Or(parts) => RegexNode::Or(sorted(parts, &mut map)),
-            RegexNode::And(parts) => RegexNode::And(sorted(parts, &mut map)),
-            RegexNode::Not(child) => RegexNode::Not(map(*child)),
-            RegexNode::Repeat(child, min, max) => RegexNode::Repeat(map(*child), *min, *max),
-            RegexNode::Shortest(child) => RegexNode::Shortest(map(*child)),
-            RegexNode::Dfa(dfa, letters) => {
-                RegexNode::Dfa(dfa.clone(), letters.iter().map(|&letter| map(letter)).collect())
-            }
-            leaf => leaf.clone(),
         }
     }
 }
@@ -506,7 +569,18 @@ impl CharClass {
     }
     /// Characters of both.
     pub fn intersect(&self, other: &Self) -> Self {
-        self.negate().union(&other.negate()).negate()
+        self.within(&other.0)
+    }
+    /// The characters in some ranges of code points, which are sorted and disjoint.
+    pub fn within(&self, ranges: &[(u32, u32)]) -> Self {
+        let mut both = Vec::new();
+        let mut from = 0;
+        for &(low, high) in &self.0 {
+            from += ranges[from..].partition_point(|range| range.1 < low);
+            let inside = ranges[from..].iter().take_while(|range| range.0 <= high);
+            both.extend(inside.map(|range| (range.0.max(low), range.1.min(high))));
+        }
+        Self(both.into())
     }
 }
 

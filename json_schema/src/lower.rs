@@ -130,22 +130,22 @@ fn marks(
 ) -> Marks {
     let set = &mut normalizer.set;
     let space = separators.space;
-    let mut push = |regex: RegexId, name: &str| push_terminal(grammar, terminals, regex, name.to_owned(), span);
+    let mut push = |regex: RegexId, mark: &str| push_terminal(grammar, terminals, regex, format!("\"{mark}\""), span);
     let mut open = |set: &mut larkspur_grammar::RegexSet, mark: &str| {
         let literal = set.literal(mark.as_bytes());
         let regex = set.concat(&[literal, space]);
-        push(regex, &format!("\"{mark}\""))
+        push(regex, mark)
     };
     let (open_brace, open_bracket) = (open(set, "{"), open(set, "["));
     let mut close = |set: &mut larkspur_grammar::RegexSet, mark: &str| {
         let literal = set.literal(mark.as_bytes());
         let regex = set.concat(&[space, literal]);
-        (push(regex, &format!("\"{mark}\"")), push(literal, &format!("\"{mark}\"")))
+        (push(regex, mark), push(literal, mark))
     };
     let ((close_brace, close_empty_brace), (close_bracket, close_empty_bracket)) = (close(set, "}"), close(set, "]"));
     let comma = set.concat(&[space, separators.item, space]);
     let colon = set.concat(&[space, separators.key, space]);
-    let (comma, colon) = (push(comma, "\",\""), push(colon, "\":\""));
+    let (comma, colon) = (push(comma, ","), push(colon, ":"));
     Marks { open_brace, close_brace, close_empty_brace, open_bracket, close_bracket, close_empty_bracket, comma, colon }
 }
 

@@ -168,9 +168,15 @@ impl Spelling {
                 set.optional(pattern)
             }
         };
-        let item = regex(set, "item_separator", self.item_separator.as_deref().unwrap_or(","))?;
-        let colon = if matches!(self.whitespace, Whitespace::Indent(_)) { ": " } else { ":" };
-        let key = regex(set, "key_separator", self.key_separator.as_deref().unwrap_or(colon))?;
+        let item = match &self.item_separator {
+            Some(text) => regex(set, "item_separator", text)?,
+            None => set.literal(b","),
+        };
+        let key = match &self.key_separator {
+            Some(text) => regex(set, "key_separator", text)?,
+            None if matches!(self.whitespace, Whitespace::Indent(_)) => set.literal(b": "),
+            None => set.literal(b":"),
+        };
         let outside = self.whitespace_outside.then(|| {
             let any = set.any_byte();
             let some = set.repeat(any, 1, None);

@@ -18,6 +18,11 @@ use crate::spelling::StringEscapes;
 const SHORT: [(u32, u8); 8] =
     [(8, b'b'), (9, b't'), (10, b'n'), (12, b'f'), (13, b'r'), (0x22, b'"'), (0x2F, b'/'), (0x5C, b'\\')];
 
+/// Characters that may be written as themselves.
+const RAW: [(u32, u32); 3] = [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF)];
+const CONTROLS: (u32, u32) = (0, 0x1F);
+const CONTROLS_WITHOUT_SHORT: [(u32, u32); 3] = [(0, 7), (11, 11), (14, 0x1F)];
+
 /// Which characters are written as `\uXXXX`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Unicode {
@@ -241,7 +246,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// The spellings of the characters of a class.
 fn spelled_class(set: &mut RegexSet, class: &CharClass, escapes: Escapes) -> RegexId {
-    let raw = class.intersect(&CharClass::from_ranges([(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF)]));
+    let raw = class.within(&RAW);
     let mut ways = vec![set.class(raw)];
     let has = |code: u32| char::from_u32(code).is_some_and(|c| class.contains(c));
     let mut letters = ByteSet::EMPTY;
@@ -254,11 +259,8 @@ fn spelled_class(set: &mut RegexSet, class: &CharClass, escapes: Escapes) -> Reg
     ways.push(set.concat(&[backslash, letters]));
     let escaped = match escapes.unicode {
         Unicode::All => class.clone(),
-        Unicode::Controls => class.intersect(&CharClass::from_ranges([(0, 0x1F)])),
-        Unicode::Needed => {
-            let short = CharClass::from_ranges(SHORT.iter().map(|(code, _)| (*code, *code)));
-            class.intersect(&CharClass::from_ranges([(0, 0x1F)])).intersect(&short.negate())
-        }
+        Unicode::Controls => class.within(&[CONTROLS]),
+        Unicode::Needed => class.within(&CONTROLS_WITHOUT_SHORT),
     };
     ways.push(unicode_escapes(set, &escaped));
     set.or(&ways)

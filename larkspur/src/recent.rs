@@ -122,12 +122,9 @@ impl Kept {
             return surplus;
         }
         let mut bytes = 0;
-        for mut entry in std::mem::take(&mut self.grammars).into_iter().rev() {
+        for entry in std::mem::take(&mut self.grammars).into_iter().rev() {
             // What others have, too, costs nothing to keep.
             let is_shared = Arc::strong_count(&entry.inner) > 1;
-            if !is_shared {
-                entry.measure();
-            }
             if is_shared || bytes + entry.bytes <= bytes_max {
                 bytes += if is_shared { 0 } else { entry.bytes };
                 self.grammars.push_front(entry);

@@ -175,6 +175,7 @@ pub struct Algebra {
     /// A search asks for the emptiness of a part.
     is_nested: bool,
     classes: FxHashMap<CharClass, Expr>,
+    classes_of: derivative::ClassesOf,
     /// Derivatives, dropped when they are many.
     derivatives: FxHashMap<(Expr, u8), Expr>,
     /// Expressions whose emptiness search was given up, with the work it had.
@@ -208,6 +209,7 @@ impl Algebra {
             letters_within: FxHashMap::default(),
             is_nested: false,
             classes: FxHashMap::default(),
+            classes_of: derivative::ClassesOf::default(),
             derivatives: FxHashMap::default(),
             undecided: FxHashMap::default(),
             codes: FxHashMap::default(),

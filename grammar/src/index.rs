@@ -76,6 +76,14 @@ impl<I: Id, T> IndexVec<I, T> {
         self.raw.push(value);
         id
     }
+    /// An empty table with room for so many.
+    pub fn with_room(len: usize) -> Self {
+        Self { raw: Vec::with_capacity(len), id: PhantomData }
+    }
+    /// Makes room for so many more.
+    pub fn reserve(&mut self, more: usize) {
+        self.raw.reserve(more);
+    }
     /// The id that the next [`push`](Self::push) will return.
     pub fn next_id(&self) -> I {
         I::from_index(self.raw.len())

@@ -130,6 +130,12 @@ impl RegexSet {
     pub fn new() -> Self {
         Self::default()
     }
+    /// Makes room for so many more nodes.
+    pub fn reserve(&mut self, more: usize) {
+        self.nodes.reserve(more);
+        self.infos.reserve(more);
+        self.ids.reserve(more, |&(hash, _)| hash);
+    }
     /// The node.
     pub fn node(&self, id: RegexId) -> &RegexNode {
         &self.nodes[id]

@@ -6,9 +6,9 @@
 //! is looked at only when it is reached, and recursion through `$ref` needs no special case. All tables are
 //! hash-consed: equal sub-schemas and equal intersections are one entry.
 
-use larkspur_grammar::json::JsonId;
+use larkspur_grammar::json::{JsonDocument, JsonId};
 use larkspur_grammar::{IndexVec, RegexId, define_id};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::numbers::Numbers;
 
@@ -150,8 +150,9 @@ pub(crate) struct Interned<I: larkspur_grammar::index::Id, T> {
 }
 
 impl<I: larkspur_grammar::index::Id, T: Clone + Eq + std::hash::Hash> Interned<I, T> {
-    pub fn new() -> Self {
-        Self { entries: IndexVec::new(), ids: FxHashMap::default() }
+    /// With room for so many.
+    pub fn new(room: usize) -> Self {
+        Self { entries: IndexVec::with_room(room), ids: FxHashMap::with_capacity_and_hasher(room, FxBuildHasher) }
     }
     pub fn intern(&mut self, entry: T) -> I {
         if let Some(&id) = self.ids.get(&entry) {
@@ -183,20 +184,29 @@ pub(crate) struct Ir {
     pub keys: Interned<KeyId, Box<str>>,
 }
 
+/// Values of a document for which room is made at most: of many most are no schemas, but those of an enumeration.
+const ROOM_MAX: usize = 1 << 10;
+
+/// For how many values of a document room is made.
+pub(crate) fn room(document: &JsonDocument) -> usize {
+    document.len().min(ROOM_MAX)
+}
+
 pub(crate) const ANY: NodeId = NodeId(0);
 pub(crate) const NEVER: NodeId = NodeId(1);
 
 impl Ir {
-    pub fn new(root: JsonId) -> Self {
+    /// With room for what is of so many values.
+    pub fn new(root: JsonId, values: usize) -> Self {
         let mut ir = Self {
-            nodes: Interned::new(),
-            origins: IndexVec::new(),
-            shapes: Interned::new(),
-            arrays: Interned::new(),
-            objects: Interned::new(),
-            violations: Interned::new(),
-            clauses: Interned::new(),
-            keys: Interned::new(),
+            nodes: Interned::new(values),
+            origins: IndexVec::with_room(values),
+            shapes: Interned::new(values / 2),
+            arrays: Interned::new(0),
+            objects: Interned::new(values / 8),
+            violations: Interned::new(0),
+            clauses: Interned::new(values / 2),
+            keys: Interned::new(values / 2),
         };
         let any = ir.node(Node::Any, root);
         let never = ir.node(Node::Never, root);

@@ -28,6 +28,9 @@ use machines::Machines;
 /// Rules for one object whose properties are counted, at most.
 const COUNTED_STATES_MAX: usize = 20_000;
 
+/// Expressions that a value of a schema makes, roughly.
+const EXPRS_PER_VALUE: usize = 4;
+
 struct Lowerer<'n, 'a> {
     normalizer: &'n mut Normalizer<'a>,
     grammar: Grammar,
@@ -69,6 +72,7 @@ pub(crate) fn lower(
         is_made: true,
         ..GrammarOptions::default()
     };
+    grammar.exprs.reserve(crate::ir::room(normalizer.document) * EXPRS_PER_VALUE);
     let mut terminals = FxHashMap::default();
     let marks = marks(normalizer, &mut grammar, &mut terminals, separators, span);
     let mut lowerer = Lowerer {

@@ -29,6 +29,8 @@ use crate::unevaluated::Way;
 use crate::words::Words;
 use crate::{arrays, objects};
 
+/// Regex nodes of what any value is made of, roughly.
+const NODES_OF_ANY: usize = 64;
 /// Branches of a `oneOf` whose opposite is said in pairs, at most.
 const PAIRED_MAX: usize = 64;
 
@@ -98,7 +100,9 @@ pub(crate) struct Normalizer<'a> {
 
 impl<'a> Normalizer<'a> {
     pub fn new(document: &'a JsonDocument, resources: Resources, limits: &'a Limits, sink: Sink<'a>) -> Self {
+        let room = crate::ir::room(document);
         let mut set = RegexSet::new();
+        set.reserve(NODES_OF_ANY + room);
         let any_text = set.any_text();
         Self {
             document,
@@ -108,7 +112,7 @@ impl<'a> Normalizer<'a> {
             set,
             search: Search::default(),
             numbers: NumberTable::new(),
-            ir: Ir::new(document.root()),
+            ir: Ir::new(document.root(), room),
             any_text,
             keywords: FxHashMap::default(),
             expansions: FxHashMap::default(),

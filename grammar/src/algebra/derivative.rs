@@ -10,6 +10,16 @@ use crate::regex::ByteSet;
 /// one growth of a large table stops everything for 100 ms.
 const DERIVATIVES_KEPT: usize = 8_192;
 
+/// What [`Algebra::common_classes`] has met, kept for its room.
+#[derive(Default, Debug)]
+pub(super) struct ClassesOf {
+    sets: FxHashSet<ByteSet>,
+    seen: FxHashSet<Expr>,
+}
+
+/// Past so many expressions the room is not kept: clearing a table takes as long as it is large.
+const ROOM_KEPT_MAX: usize = 512;
+
 impl Algebra {
     /// What may follow `byte`.
     ///
@@ -171,8 +181,9 @@ impl Algebra {
     /// The same for several expressions: within a class, the derivatives of each are equal.
     pub(super) fn common_classes(&mut self, mut stack: Vec<Expr>, work_max: u64) -> Result<Vec<ByteSet>, OverLimit> {
         let mut classes = vec![ByteSet::ALL];
-        let mut sets: FxHashSet<ByteSet> = FxHashSet::default();
-        let mut seen: FxHashSet<Expr> = FxHashSet::default();
+        let ClassesOf { mut sets, mut seen } = std::mem::take(&mut self.classes_of);
+        sets.clear();
+        seen.clear();
         while let Some(expr) = stack.pop() {
             if !seen.insert(expr) {
                 continue;
@@ -205,6 +216,9 @@ impl Algebra {
                 Node::Not(child) | Node::Repeat(child, ..) => stack.push(child),
                 Node::Or(parts) | Node::And(parts) => stack.extend(parts),
             }
+        }
+        if seen.capacity() < ROOM_KEPT_MAX {
+            self.classes_of = ClassesOf { sets, seen };
         }
         Ok(classes)
     }

@@ -46,6 +46,9 @@ struct Reader<'a> {
 }
 
 /// See [`super::parse_json_prefix`]; with `whole`, nothing but white space may follow.
+/// Bytes that a value of a schema takes, roughly.
+const BYTES_PER_VALUE: usize = 16;
+
 pub(super) fn read(
     source: SourceId,
     text: &str,
@@ -57,10 +60,11 @@ pub(super) fn read(
         let error = JsonError::TooLong { limit: limits.source_bytes_max, used: text.len() };
         return Err(vec![error.at(Span::new(source, 0, 0))]);
     }
+    let room = text.len().saturating_sub(start) / BYTES_PER_VALUE;
     let document = JsonDocument {
-        values: IndexVec::new(),
-        spans: IndexVec::new(),
-        parents: IndexVec::new(),
+        values: IndexVec::with_room(room),
+        spans: IndexVec::with_room(room),
+        parents: IndexVec::with_room(room),
         escaped: FxHashMap::default(),
         originals: FxHashMap::default(),
         root: JsonId(0),

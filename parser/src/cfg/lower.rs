@@ -120,6 +120,7 @@ pub(crate) fn lower(
         symbols: 0,
         has_captures: linked.grammars.iter().any(|grammar| grammar.rules.iter().any(|rule| rule.capture.is_some())),
     };
+    lowering.make_room();
     let start = lowering.start();
     if !lowering.run() {
         let span = linked.grammars[linked.root].rules[linked.grammars[linked.root].start].span;
@@ -171,6 +172,20 @@ pub(crate) fn lower(
 }
 
 impl<'a> Lowering<'a> {
+    /// Tables that grow as they are filled were a tenth of the time.
+    fn make_room(&mut self) {
+        for grammar in self.linked.grammars.iter() {
+            self.regexes.reserve(grammar.regexes.len());
+            self.lexemes.reserve(grammar.terminals.len());
+            self.lexeme_ids.reserve(grammar.terminals.len());
+            self.terminal_ids.reserve(grammar.terminals.len());
+            self.nonterminals.reserve(grammar.rules.len());
+            self.origins.reserve(grammar.rules.len());
+            self.dots.reserve(grammar.exprs.len());
+            self.dot_ids.reserve(grammar.exprs.len());
+        }
+    }
+
     /// The dots `START' → • start` and its two fixed companions.
     fn start(&mut self) -> DotId {
         let root = self.linked.root;

@@ -133,6 +133,13 @@ fn strings(grammar: &mut Grammar, keeps: Keeps) {
     if !is_exact || !grammar.ignore.is_empty() || keeps.derivations || keeps.lexemes {
         return;
     }
+    let has_neighbours = grammar.exprs.iter().any(|expr| match &expr.kind {
+        ExprKind::Sequence(parts) => parts.windows(2).any(|two| two.iter().all(|&part| string(grammar, part).is_some())),
+        _ => false,
+    });
+    if !has_neighbours {
+        return;
+    }
     let mut uses: IndexVec<ExprId, u32> = vec![0; grammar.exprs.len()].into();
     for rule in grammar.rules.iter() {
         uses[rule.body] += 1;
@@ -150,7 +157,8 @@ fn strings(grammar: &mut Grammar, keeps: Keeps) {
             let mut bytes: Vec<u8> = Vec::new();
             let mut names: Vec<String> = Vec::new();
             let mut end = at;
-            while let Some((name, text)) = parts.get(end).and_then(|&part| string(grammar, part, &uses))
+            while let Some((name, text)) =
+                parts.get(end).filter(|&&part| uses[part] == 1).and_then(|&part| string(grammar, part))
                 && bytes.len() + text.len() <= STRING_BYTES_MAX
             {
                 bytes.extend_from_slice(text);
@@ -185,13 +193,13 @@ fn joined_name(names: &[String]) -> String {
     }
 }
 
-/// The name and text of a node that is a plain string and stands in one place only.
-fn string<'a>(grammar: &'a Grammar, expr: ExprId, uses: &IndexVec<ExprId, u32>) -> Option<(&'a str, &'a [u8])> {
+/// The name and text of a node that is a plain string.
+fn string(grammar: &Grammar, expr: ExprId) -> Option<(&str, &[u8])> {
     let ExprKind::Terminal(id) = grammar.exprs[expr].kind else { return None };
     let terminal = &grammar.terminals[id];
     let is_plain = !terminal.lazy && terminal.tail.is_none() && terminal.follow.is_none() && terminal.behind.is_none();
     match grammar.regexes.node(terminal.regex) {
-        RegexNode::Literal(bytes) if is_plain && uses[expr] == 1 && !bytes.is_empty() => Some((&terminal.name, bytes)),
+        RegexNode::Literal(bytes) if is_plain && !bytes.is_empty() => Some((&terminal.name, bytes)),
         _ => None,
     }
 }

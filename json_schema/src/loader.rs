@@ -100,8 +100,7 @@ impl<'a> Loader<'a> {
             return outer;
         }
         let is_root = self.document.parent(id).is_none();
-        let Resource { uri: base, dialect, .. } = &self.resources.about[&outer];
-        let (base, mut dialect) = (base.clone(), *dialect);
+        let mut dialect = self.resources.about[&outer].dialect;
         let mut draft = dialect.draft;
         let place = self.document.get(id, "$schema");
         let schema = place.and_then(|place| self.text(place));
@@ -117,7 +116,8 @@ impl<'a> Loader<'a> {
             if let (Some(place), Some(schema)) = (place, &schema) {
                 dialect = self.dialect(place, schema).unwrap_or(dialect);
             }
-            let uri = if uri.is_empty() { base } else { join(&base, uri) };
+            let base = &self.resources.about[&outer].uri;
+            let uri = if uri.is_empty() { base.clone() } else { join(base, uri) };
             self.resources.by_uri.entry(uri.clone()).or_insert(id);
             self.resources.about.insert(id, Resource { uri, dialect, dynamic: Vec::new() });
         }

@@ -82,14 +82,12 @@ impl Escapes {
 pub(crate) struct Quoting {
     escapes: Escapes,
     memo: FxHashMap<RegexId, RegexId>,
-    /// All spellings of all texts.
-    any: Option<RegexId>,
     characters: FxHashMap<char, RegexId>,
 }
 
 impl Quoting {
     pub fn new(escapes: Escapes) -> Self {
-        Self { escapes, memo: FxHashMap::default(), any: None, characters: FxHashMap::default() }
+        Self { escapes, memo: FxHashMap::default(), characters: FxHashMap::default() }
     }
 
     /// The texts of `regex` as JSON strings, quotes included.
@@ -141,12 +139,9 @@ impl Quoting {
                 set.and(&parts)
             }
             RegexNode::Not(child) => {
-                let not = set.not(of(child));
-                let escapes = self.escapes;
-                let any = *self.any.get_or_insert_with(|| {
-                    let any = spelled_class(set, &CharClass::all(), escapes);
-                    set.repeat(any, 0, None)
-                });
+                let not = of(child);
+                let not = set.not(not);
+                let any = self.any(set);
                 set.and(&[not, any])
             }
             RegexNode::Repeat(child, min, max) => set.repeat(of(child), *min, *max),
@@ -164,6 +159,14 @@ impl Quoting {
                 unreachable!("languages of strings are made of characters")
             }
         }
+    }
+
+    /// All spellings of all texts.
+    fn any(&mut self, set: &mut RegexSet) -> RegexId {
+        let any = set.any_char();
+        let escapes = self.escapes;
+        let any = *self.memo.entry(any).or_insert_with(|| spelled_class(set, &CharClass::all(), escapes));
+        set.repeat(any, 0, None)
     }
 
     fn literal(&mut self, set: &mut RegexSet, bytes: &[u8]) -> RegexId {

@@ -11,6 +11,7 @@ pub(crate) mod lower;
 pub(crate) mod params;
 mod prune;
 mod saved;
+mod users;
 
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@
 //! `longest` mode.
 
 use larkspur_grammar::{ByteSet, IndexVec, LexerMode, RegexId, RegexNode, RegexSet};
-use rustc_hash::FxHashMap;
 
+use super::users::Users;
 use super::{Cfg, DOT_END, DotId, LexemeId, NonterminalId, Pattern, Symbol};
 
 impl Cfg {
@@ -16,7 +16,7 @@ impl Cfg {
         if self.mode == LexerMode::Longest || self.has_automata || self.has_hidden || self.has_scopes {
             return Vec::new();
         }
-        let mut firsts = Firsts { regexes: &self.regexes, known: FxHashMap::default() };
+        let firsts = Firsts::new(&self.regexes);
         let lexemes: Vec<ByteSet> = self.lexemes.iter().map(|lexeme| firsts.of_pattern(&lexeme.pattern)).collect();
         let dots = self.first_of_dots(&lexemes);
         let mut ignored = ByteSet::EMPTY;
@@ -24,8 +24,7 @@ impl Cfg {
         let mut after = vec![ignored; lexemes.len()];
         // What follows a nonterminal follows those that end with it.
         let mut follow: IndexVec<NonterminalId, ByteSet> = vec![ByteSet::EMPTY; self.nonterminals.len()].into();
-        let mut ends_with: IndexVec<NonterminalId, Vec<NonterminalId>> =
-            vec![Vec::new(); self.nonterminals.len()].into();
+        let mut ends_with: Vec<(NonterminalId, NonterminalId, u32)> = Vec::new();
         let mut last: Vec<(NonterminalId, LexemeId)> = Vec::new();
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             for alternative in &nonterminal.alternatives {
@@ -37,7 +36,7 @@ impl Cfg {
                         Symbol::Nonterminal(child) => {
                             follow[child] = follow[child].union(rest);
                             if *may_end {
-                                ends_with[id].push(child);
+                                ends_with.push((id, child, 0));
                             }
                         }
                         Symbol::Lexeme(lexeme) => {
@@ -53,9 +52,10 @@ impl Cfg {
                 }
             }
         }
+        let ends_with = Users::new(self.nonterminals.len(), &ends_with);
         let mut agenda: Vec<NonterminalId> = self.nonterminals.ids().collect();
         while let Some(id) = agenda.pop() {
-            for &child in &ends_with[id] {
+            for &(child, _) in ends_with.of(id) {
                 let more = follow[child].union(&follow[id]);
                 if more != follow[child] {
                     follow[child] = more;
@@ -85,13 +85,13 @@ impl Cfg {
         };
         // What begins with what; lexemes count at once.
         let mut first: IndexVec<NonterminalId, ByteSet> = vec![ByteSet::EMPTY; self.nonterminals.len()].into();
-        let mut users: IndexVec<NonterminalId, Vec<NonterminalId>> = vec![Vec::new(); self.nonterminals.len()].into();
+        let mut used: Vec<(NonterminalId, NonterminalId, u32)> = Vec::new();
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             for alternative in &nonterminal.alternatives {
                 let mut dot = alternative.dot;
                 while dot != DOT_END {
                     match self.dots[dot].symbol {
-                        Symbol::Nonterminal(child) => users[child].push(id),
+                        Symbol::Nonterminal(child) => used.push((child, id, 0)),
                         Symbol::Lexeme(lexeme) => first[id] = first[id].union(&lexemes[lexeme.0 as usize]),
                         _ => {}
                     }
@@ -102,9 +102,10 @@ impl Cfg {
                 }
             }
         }
+        let users = Users::new(self.nonterminals.len(), &used);
         let mut agenda: Vec<NonterminalId> = self.nonterminals.ids().collect();
         while let Some(id) = agenda.pop() {
-            for &user in &users[id] {
+            for &(user, _) in users.of(id) {
                 let more = first[user].union(&first[id]);
                 if more != first[user] {
                     first[user] = more;
@@ -134,40 +135,32 @@ impl Cfg {
 /// The bytes that texts of regexes begin with, at most.
 struct Firsts<'a> {
     regexes: &'a RegexSet,
-    known: FxHashMap<RegexId, ByteSet>,
+    known: IndexVec<RegexId, ByteSet>,
 }
 
-impl Firsts<'_> {
-    fn of_pattern(&mut self, pattern: &Pattern) -> ByteSet {
+impl<'a> Firsts<'a> {
+    fn new(regexes: &'a RegexSet) -> Self {
+        let mut firsts = Self { regexes, known: IndexVec::with_room(regexes.len()) };
+        // Children are older than their parents.
+        for (_, node) in regexes.iter() {
+            let first = firsts.of_node(node);
+            firsts.known.push(first);
+        }
+        firsts
+    }
+
+    fn of_pattern(&self, pattern: &Pattern) -> ByteSet {
         let mut first = ByteSet::EMPTY;
         match pattern {
             Pattern::Literal(bytes) => bytes.first().into_iter().for_each(|&byte| first.insert(byte)),
             Pattern::Literals(trie) => trie.children(0).for_each(|(byte, _)| first.insert(byte)),
-            &Pattern::Regex(regex) => first = self.of(regex),
+            &Pattern::Regex(regex) => first = self.known[regex],
         }
         first
     }
 
-    fn of(&mut self, regex: RegexId) -> ByteSet {
-        let mut stack = vec![regex];
-        while let Some(&top) = stack.last() {
-            let node = self.regexes.node(top);
-            let before = stack.len();
-            if !self.known.contains_key(&top) {
-                stack.extend(node.children().iter().copied().filter(|child| !self.known.contains_key(child)));
-            }
-            if stack.len() > before {
-                continue;
-            }
-            let first = self.of_node(node);
-            self.known.insert(top, first);
-            stack.pop();
-        }
-        self.known[&regex]
-    }
-
     fn of_node(&self, node: &RegexNode) -> ByteSet {
-        let of = |child: &RegexId| self.known[child];
+        let of = |child: &RegexId| self.known[*child];
         let mut first = ByteSet::EMPTY;
         match node {
             RegexNode::Nothing => {}

@@ -3,6 +3,7 @@
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, Severity, Span, State, Unproductive, components};
 
+use super::users::Users;
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
 
 impl Cfg {
@@ -12,7 +13,8 @@ impl Cfg {
     /// Errors: the start can never be finished (`P001`), unless the grammar allows that.
     pub fn prune(&mut self, is_empty: impl Fn(LexemeId) -> bool, start_span: Span) -> Result<(), Diagnostic> {
         self.empty_lexemes = self.lexemes.ids().map(&is_empty).collect();
-        self.nullable();
+        let users = self.users();
+        self.nullable(&users);
         let symbol_has = |dot: &Dot| match dot.symbol {
             Symbol::Lexeme(id) => dot.optional || !is_empty(id),
             // From each state of an automaton a final one can be reached.
@@ -20,7 +22,7 @@ impl Cfg {
             Symbol::Tokens(id) => dot.optional || self.token_letters[id].bits.iter().any(|&word| word != 0),
             Symbol::Nothing => true,
         };
-        let mut finishes = self.least_fixed_point(symbol_has);
+        let mut finishes = self.least_fixed_point(&users, symbol_has);
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             finishes[id] |= nonterminal.automaton.is_some();
         }
@@ -70,33 +72,36 @@ impl Cfg {
         })
     }
 
-    /// The nonterminals of each right-hand side's symbols: users of each nonterminal, for the fixed points.
-    fn users(&self) -> IndexVec<NonterminalId, Vec<(NonterminalId, u32)>> {
-        let mut users: IndexVec<NonterminalId, Vec<(NonterminalId, u32)>> =
-            self.nonterminals.iter().map(|_| Vec::new()).collect::<Vec<_>>().into();
+    /// The users of each nonterminal, with the number of the alternative among all.
+    fn users(&self) -> Users {
+        let mut pairs = Vec::with_capacity(self.dots.len());
+        let mut number = 0;
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
-            for (index, alternative) in nonterminal.alternatives.iter().enumerate() {
+            for alternative in &nonterminal.alternatives {
                 let mut dot = alternative.dot;
                 while dot != DOT_END {
                     if let Symbol::Nonterminal(child) = self.dots[dot].symbol {
-                        users[child].push((id, index as u32));
+                        pairs.push((child, id, number));
                     }
                     dot = self.dots[dot].next;
                 }
+                number += 1;
             }
         }
-        users
+        Users::new(self.nonterminals.len(), &pairs)
     }
 
     /// Least fixed point of a property that a nonterminal has if each symbol of one alternative has it.
-    fn least_fixed_point(&self, symbol_has: impl Fn(&Dot) -> bool) -> IndexVec<NonterminalId, bool> {
-        let users = self.users();
+    fn least_fixed_point(
+        &self,
+        users: &Users,
+        symbol_has: impl Fn(&Dot) -> bool,
+    ) -> IndexVec<NonterminalId, bool> {
         let mut has: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
-        // How many symbols of each alternative are still without the property.
-        let mut missing: Vec<Vec<u32>> = Vec::with_capacity(self.nonterminals.len());
+        // Of each alternative of all: how many symbols are still without the property, and where it begins.
+        let mut missing: Vec<(u32, DotId)> = Vec::with_capacity(self.nonterminals.len());
         let mut agenda = Vec::new();
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
-            let mut counts = Vec::with_capacity(nonterminal.alternatives.len());
             for alternative in &nonterminal.alternatives {
                 let mut count = 0;
                 let mut dot = alternative.dot;
@@ -104,20 +109,18 @@ impl Cfg {
                     count += u32::from(!symbol_has(&self.dots[dot]));
                     dot = self.dots[dot].next;
                 }
-                counts.push(count);
+                if count == 0 && !std::mem::replace(&mut has[id], true) {
+                    agenda.push(id);
+                }
+                missing.push((count, alternative.dot));
             }
-            if counts.contains(&0) && !has[id] {
-                has[id] = true;
-                agenda.push(id);
-            }
-            missing.push(counts);
         }
         while let Some(child) = agenda.pop() {
-            for &(user, alternative) in &users[child] {
+            for &(user, alternative) in users.of(child) {
                 // An optional symbol has the property already; it was never counted.
-                let count = &mut missing[user.0 as usize][alternative as usize];
+                let (count, start) = &mut missing[alternative as usize];
                 *count = count.saturating_sub(1);
-                if *count == 0 && !has[user] && self.alternative_has(user, alternative, &has, &symbol_has) {
+                if *count == 0 && !has[user] && self.alternative_has(*start, &has, &symbol_has) {
                     has[user] = true;
                     agenda.push(user);
                 }
@@ -128,12 +131,10 @@ impl Cfg {
 
     fn alternative_has(
         &self,
-        id: NonterminalId,
-        alternative: u32,
+        mut dot: DotId,
         has: &IndexVec<NonterminalId, bool>,
         symbol_has: &impl Fn(&Dot) -> bool,
     ) -> bool {
-        let mut dot = self.nonterminals[id].alternatives[alternative as usize].dot;
         while dot != DOT_END {
             let holds = symbol_has(&self.dots[dot])
                 || matches!(self.dots[dot].symbol, Symbol::Nonterminal(child) if has[child]);
@@ -145,8 +146,8 @@ impl Cfg {
         true
     }
 
-    fn nullable(&mut self) {
-        let nullable = self.least_fixed_point(|dot| dot.optional || self.starts_final(dot));
+    fn nullable(&mut self, users: &Users) {
+        let nullable = self.least_fixed_point(users, |dot| dot.optional || self.starts_final(dot));
         for (id, nullable) in nullable.iter_enumerated() {
             self.nonterminals[id].nullable = *nullable;
         }
@@ -288,23 +289,25 @@ impl Cfg {
         finishes: &IndexVec<NonterminalId, bool>,
     ) -> IndexVec<NonterminalId, bool> {
         let mut reads: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
-        let mut users: IndexVec<NonterminalId, Vec<NonterminalId>> = vec![Vec::new(); self.nonterminals.len()].into();
+        let mut used = Vec::new();
         let mut agenda = Vec::new();
+        let mut children = Vec::new();
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             // Where an automaton stands it is told from where it starts there.
             reads[id] = nonterminal.automaton.is_some();
             for alternative in &nonterminal.alternatives {
-                let Some((has_letter, children)) = self.finite_symbols(alternative.dot, is_empty, finishes) else {
-                    continue;
-                };
-                children.into_iter().for_each(|child| users[child].push(id));
+                children.clear();
+                let letters = self.finite_symbols(alternative.dot, is_empty, finishes, &mut children);
+                let Some(has_letter) = letters else { continue };
+                used.extend(children.iter().map(|&child| (child, id, 0)));
                 if has_letter && !std::mem::replace(&mut reads[id], true) {
                     agenda.push(id);
                 }
             }
         }
+        let users = Users::new(self.nonterminals.len(), &used);
         while let Some(child) = agenda.pop() {
-            for &user in &users[child] {
+            for &(user, _) in users.of(child) {
                 if !std::mem::replace(&mut reads[user], true) {
                     agenda.push(user);
                 }
@@ -313,15 +316,15 @@ impl Cfg {
         reads
     }
 
-    /// Whether an alternative has a lexeme or a token, and its nonterminals; `None` if it cannot be finished.
+    /// Whether an alternative has a lexeme or a token; adds its nonterminals to `children`. `None` if it cannot be finished.
     fn finite_symbols(
         &self,
         mut dot: DotId,
         is_empty: &impl Fn(LexemeId) -> bool,
         finishes: &IndexVec<NonterminalId, bool>,
-    ) -> Option<(bool, Vec<NonterminalId>)> {
+        children: &mut Vec<NonterminalId>,
+    ) -> Option<bool> {
         let mut has_letter = false;
-        let mut children = Vec::new();
         while dot != DOT_END {
             let info = self.dots[dot];
             let ends = match info.symbol {
@@ -349,7 +352,7 @@ impl Cfg {
             }
             dot = info.next;
         }
-        Some((has_letter, children))
+        Some(has_letter)
     }
 
     /// Removes symbols and alternatives that can neither be finished nor go on for ever, and marks the dots before the

@@ -134,7 +134,9 @@ fn strings(grammar: &mut Grammar, keeps: Keeps) {
         return;
     }
     let has_neighbours = grammar.exprs.iter().any(|expr| match &expr.kind {
-        ExprKind::Sequence(parts) => parts.windows(2).any(|two| two.iter().all(|&part| string(grammar, part).is_some())),
+        ExprKind::Sequence(parts) => {
+            parts.windows(2).any(|two| two.iter().all(|&part| string(grammar, part).is_some()))
+        }
         _ => false,
     });
     if !has_neighbours {

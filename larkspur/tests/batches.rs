@@ -189,3 +189,77 @@ fn batches_are_what_each_would_be() {
         }
     }
 }
+
+/// What a matcher says before each token: the mask's words, and whether the text may end.
+fn said(grammar: &CompiledGrammar, tokens: &[TokenId], by_id: bool) -> Vec<(Vec<u32>, bool)> {
+    let mut matcher = grammar.matcher().expect("within limits");
+    let mut said = Vec::new();
+    let mut mask = TokenMask::new(vocabulary().len());
+    for &token in tokens {
+        match by_id {
+            false => matcher.compute_mask(&mut mask).expect("within limits"),
+            // Ids may be dropped between the two calls, though not here.
+            true => {
+                let id = matcher.compute_mask_id().expect("within limits");
+                assert!(matcher.mask_by_id(id, &mut mask));
+            }
+        }
+        said.push((mask.words().to_vec(), matcher.is_accepting().expect("within limits")));
+        // There and back again.
+        matcher.consume_token(token).expect("the mask allows it");
+        matcher.rollback(1).expect("it was consumed");
+        matcher.consume_token(token).expect("the mask allows it");
+    }
+    said
+}
+
+/// Tokens that a grammar allows one after the other, another way for each number.
+fn way(grammar: &CompiledGrammar, number: usize) -> Vec<TokenId> {
+    let mut matcher = grammar.matcher().expect("within limits");
+    let mut tokens = Vec::new();
+    for step in 0..24 {
+        let allowed: Vec<TokenId> = mask_of(&mut matcher).iter().filter(|&token| token != 270).collect();
+        let Some(&token) = allowed.get((step * 5 + number * 7) % allowed.len().max(1)) else { break };
+        if matcher.consume_token(token).expect("the mask allows it").stopped {
+            break;
+        }
+        tokens.push(token);
+    }
+    tokens
+}
+
+#[test]
+fn many_threads_see_what_one_sees() {
+    let sources = [
+        Source::json_schema(SCHEMA),
+        Source::json_schema("{\"type\": \"array\", \"items\": {}, \"uniqueItems\": true}"),
+        Source::lark("start: (\"{\" NAME \":\" /[0-9]+/ \"}\" | NAME)+\nNAME: /[a-z\" ]+/\n%ignore \" \"\n"),
+        Source::lark("%llguidance {\"lexer\": \"exact\"}\nstart: (A | \"a\" /[ab:]*/ \"\\\"\")+\nA: /(ab|a)+\\\"?/\n"),
+        Source::lark("start: word+\nword[max_tokens=3]: /[a-z:\"]+/ | \"12\"\n"),
+    ];
+    for source in &sources {
+        let alone = Engine::new(vocabulary()).compile(source).unwrap_or_else(|error| panic!("{error}"));
+        let ways: Vec<_> = (0..6).map(|number| way(&alone, number)).collect();
+        let expected: Vec<_> = ways.iter().map(|tokens| said(&alone, tokens, false)).collect();
+        for publish in [false, true] {
+            let shared = Engine::new(vocabulary()).compile(source).expect("it has compiled");
+            if publish {
+                shared.publish();
+            }
+            std::thread::scope(|scope| {
+                for thread in 0..4 {
+                    let (shared, ways, expected) = (&shared, &ways, &expected);
+                    scope.spawn(move || {
+                        for round in 0..36 {
+                            let way = (thread + round) % 6;
+                            assert_eq!(said(shared, &ways[way], round % 2 == 0), expected[way], "{source:?} {way}");
+                        }
+                    });
+                }
+            });
+            let masks = shared.stats().masks;
+            let asked: usize = ways.iter().map(|tokens| tokens.len() * 24).sum();
+            assert_eq!(masks.hits + masks.misses, asked as u64, "each mask is counted once");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! What all grammars of a vocabulary share, and what one compiled grammar holds.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar};
 use larkspur_toktrie::Vocabulary;
@@ -12,6 +12,7 @@ use crate::lexer::states::lower;
 use crate::machine::Machine;
 use crate::mask::shared::SharedTerms;
 use crate::mask::{MaskCache, MaskStats};
+use crate::published::Published;
 use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer};
 
 /// How an engine is set up.
@@ -125,7 +126,15 @@ struct GrammarInner {
 #[derive(Debug)]
 pub(crate) struct Epoch {
     session: Mutex<Session>,
+    /// What is read without holding the tables, from when somebody has had to wait for them.
+    published: OnceLock<Published>,
+    /// Where tokens lead depends on nothing but places, and masks do, too.
+    is_plain: bool,
+    mask_bytes_max: usize,
 }
+
+/// A share of the budget for masks: so much of it may be published.
+const PUBLISHED_SHARE: usize = 4;
 
 /// The growing tables, held by one matcher at a time.
 #[derive(Debug)]
@@ -139,12 +148,42 @@ pub(crate) struct Session {
 impl Epoch {
     pub fn new(machine: Machine, terms: &Arc<SharedTerms>, limits: &Limits) -> Self {
         let masks = || MaskCache::new(limits.mask_cache_bytes_max, terms.clone());
-        Self { session: Mutex::new(Session { machine, masks: masks(), eager_masks: masks() }) }
+        let is_plain = !machine.cfg.has_scopes && !machine.cfg.has_hidden;
+        Self {
+            session: Mutex::new(Session { machine, masks: masks(), eager_masks: masks() }),
+            published: OnceLock::new(),
+            is_plain,
+            mask_bytes_max: limits.mask_cache_bytes_max / PUBLISHED_SHARE,
+        }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Session> {
         // Tables are only appended to, so that they are valid at every point.
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        match self.session.try_lock() {
+            Ok(session) => session,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                self.publish();
+                self.session.lock().unwrap_or_else(PoisonError::into_inner)
+            }
+        }
+    }
+
+    /// Publishes from now on what is found out.
+    pub fn publish(&self) {
+        if self.is_plain {
+            self.published.get_or_init(|| Published::new(self.mask_bytes_max));
+        }
+    }
+
+    /// What is read without holding the tables.
+    #[inline]
+    pub fn published(&self) -> Option<&Published> {
+        self.published.get()
+    }
+
+    fn read_without_lock(&self) -> MaskStats {
+        MaskStats { hits: self.published().map_or(0, Published::hits), ..MaskStats::default() }
     }
 
     fn is_worn(&self) -> bool {
@@ -220,7 +259,7 @@ impl CompiledGrammar {
             earley_bytes: session.machine.sets.bytes(),
             scan_hits,
             scan_misses,
-            masks: session.masks.stats() + session.eager_masks.stats(),
+            masks: session.masks.stats() + session.eager_masks.stats() + epoch.read_without_lock(),
         }
     }
 
@@ -229,7 +268,16 @@ impl CompiledGrammar {
         let epoch = self.current();
         let session = epoch.session.try_lock().ok()?;
         let Session { machine, masks, eager_masks } = &*session;
-        Some(machine.sets.bytes() + machine.lexer.bytes() + masks.bytes() + eager_masks.bytes())
+        let published = epoch.published().map_or(0, Published::bytes);
+        Some(machine.sets.bytes() + machine.lexer.bytes() + masks.bytes() + eager_masks.bytes() + published)
+    }
+
+    /// Has matchers on several threads read known masks, and where tokens lead, without waiting for each other. That begins by
+    /// itself once one has had to wait; before, a single thread is spared the making of what nobody reads. Without effect
+    /// on grammars with `max_tokens` in rules or `stop`. Cost: up to 8 MB and a quarter of `mask_cache_bytes_max`, as they are
+    /// filled.
+    pub fn publish(&self) {
+        self.current().publish();
     }
 
     pub(crate) fn cfg(&self) -> &Arc<Cfg> {
@@ -254,7 +302,11 @@ impl CompiledGrammar {
             let cfg = &self.inner.cfg;
             let machine = lower(cfg, &arena).and_then(|exprs| Machine::new(cfg.clone(), &exprs, arena, limits));
             if let Ok(machine) = machine {
-                *epoch = Arc::new(Epoch::new(machine, &terms, limits));
+                let new = Epoch::new(machine, &terms, limits);
+                if epoch.published().is_some() {
+                    new.publish();
+                }
+                *epoch = Arc::new(new);
             }
         }
         epoch.clone()

@@ -22,6 +22,7 @@ mod literal_trie;
 mod machine;
 mod mask;
 mod matcher;
+mod published;
 mod saved;
 mod slicer;
 mod swallow;

@@ -53,6 +53,10 @@ impl Cursor {
     pub fn word(self) -> Word {
         Word(u64::from(self.0.set.0) << 32 | u64::from(self.0.lex.0))
     }
+    /// The place as a number, without where its lexemes began.
+    pub fn key(self) -> u64 {
+        self.word().0
+    }
     /// The place without where its lexemes began, of a single thread.
     pub fn without_text(self) -> Cursor {
         Cursor(Thread { began: 0, ..self.0 })

@@ -15,7 +15,7 @@ mod work;
 use std::ops::Add;
 use std::sync::Arc;
 
-use larkspur_toktrie::{TokenMask, TokenTrie, Vocabulary};
+use larkspur_toktrie::{MaskOrigin, TokenMask, TokenTrie, Vocabulary};
 use rustc_hash::FxHashMap;
 
 use crate::cfg::TokenLetterId;
@@ -24,7 +24,8 @@ use crate::machine::{Contents, Cursor, Machine};
 use crate::slicer::Slicer;
 use compose::Composed;
 use shared::SharedTerms;
-use store::{MaskStore, StoredId};
+use store::MaskStore;
+pub(crate) use store::{SharedMask, StoredId};
 use terms::Terms;
 use touched::Touched;
 use trace::{Agenda, Group, Trace};
@@ -94,6 +95,20 @@ pub struct MaskId {
     number: StoredId,
 }
 
+impl MaskId {
+    /// What the words of the mask are a copy of, but for the family.
+    pub(crate) fn place(self) -> (u64, u32) {
+        (self.serial, self.number.0)
+    }
+    pub(crate) fn number(self) -> StoredId {
+        self.number
+    }
+    /// The mask whose words are copies of this.
+    pub(crate) fn of(origin: MaskOrigin) -> Self {
+        Self { serial: origin.store, number: StoredId(origin.number) }
+    }
+}
+
 impl MaskCache {
     /// A memo of at most `bytes_max` bytes; what does not hold a single mask switches it off, and each mask is a walk.
     pub fn new(bytes_max: usize, shared: Arc<SharedTerms>) -> Self {
@@ -117,7 +132,7 @@ impl MaskCache {
         self.stats
     }
 
-    /// Writes the tokens allowed at `cursor`, EOS included.
+    /// Writes the tokens allowed at `cursor`, EOS included. The number of the mask, if it is kept.
     pub fn mask(
         &mut self,
         machine: &mut Machine,
@@ -125,16 +140,26 @@ impl MaskCache {
         slicer: &Slicer,
         cursor: Cursor,
         mask: &mut TokenMask,
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<StoredId>, Fault> {
         let ahead = machine.ahead(cursor)?;
         match self.known(machine, ahead, cursor) {
             Some(known) => {
                 self.stats.hits += 1;
                 self.store.write(known, mask);
-                Ok(())
+                Ok(Some(known))
             }
-            None => self.make_new(machine, vocabulary, slicer, (cursor, ahead), mask).map(|_| ()),
+            None => self.make_new(machine, vocabulary, slicer, (cursor, ahead), mask),
         }
+    }
+
+    /// A mask for those who have no lock.
+    pub fn share(&self, number: StoredId) -> SharedMask {
+        self.store.share(number)
+    }
+
+    /// Tells the masks that have numbers now from all others: see [`MaskId`].
+    pub fn serial(&self) -> u64 {
+        self.store.serial()
     }
 
     /// The number of the mask of the tokens allowed at `cursor`, EOS included; `None` if none is allowed.

@@ -14,7 +14,8 @@ use crate::history::PersistentVec;
 use crate::lexer::guards::Guard;
 use crate::lexer::states::{DEAD, StateKind};
 use crate::machine::{Cursor, Machine};
-use crate::mask::MaskId;
+use crate::mask::{MaskCache, MaskId, StoredId};
+use crate::published::{Published, PublishedStep};
 
 /// What a client of the matcher can do, and what it wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -206,12 +207,16 @@ impl Matcher {
     }
 
     fn compute_mask_inner(&mut self, mask: &mut TokenMask) -> Result<(), MatcherError> {
+        if self.published().is_some_and(|published| published.write_mask(self.now.cursor, mask)) {
+            return Ok(());
+        }
         let shared = self.grammar.shared();
         let vocabulary = shared.vocabulary();
         let mut session = self.session();
         let Session { machine, masks, .. } = &mut *session;
         if self.now.pending.is_empty() {
-            masks.mask(machine, vocabulary, shared.slicer(), self.now.cursor, mask)?;
+            let number = masks.mask(machine, vocabulary, shared.slicer(), self.now.cursor, mask)?;
+            self.publish_mask(machine, masks, number.filter(|_| !mask.is_empty()));
         } else {
             mask.clear();
             let trie = vocabulary.trie();
@@ -236,10 +241,14 @@ impl Matcher {
     /// Errors: as of `compute_mask`. Cost: a look-up if the mask is known, else as of `compute_mask`.
     pub fn compute_mask_id(&mut self) -> Result<MaskId, MatcherError> {
         if self.now.stop.is_none() && self.now.pending.is_empty() {
+            if let Some(known) = self.published().and_then(|published| published.mask_id(self.now.cursor)) {
+                return Ok(known);
+            }
             let shared = self.grammar.shared();
             let mut session = self.session();
             let Session { machine, masks, .. } = &mut *session;
             let id = masks.mask_id(machine, shared.vocabulary(), shared.slicer(), self.now.cursor)?;
+            self.publish_mask(machine, masks, id.map(MaskId::number));
             return id.ok_or(MatcherError::NoToken);
         }
         let mut mask = TokenMask::new(self.vocabulary().len());
@@ -254,7 +263,8 @@ impl Matcher {
     /// If the mask is not of the vocabulary's length.
     pub fn mask_by_id(&self, id: MaskId, mask: &mut TokenMask) -> bool {
         assert_eq!(mask.vocabulary_len(), self.vocabulary().len(), "the mask is of another vocabulary");
-        self.epoch.lock().masks.write(id, mask)
+        let is_published = self.epoch.published().is_some_and(|published| published.write_numbered(id, mask));
+        is_published || self.epoch.lock().masks.write(id, mask)
     }
 
     /// Masks before a draft and after each of its tokens, for speculative decoding: `masks[i]` is that of what may stand in
@@ -552,6 +562,51 @@ impl Matcher {
         Ok(())
     }
 
+    /// What is read without the tables, if that is all there is to the place.
+    #[inline]
+    fn published(&self) -> Option<&Published> {
+        self.epoch.published().filter(|_| self.now.pending.is_empty())
+    }
+
+    /// Publishes the mask of the place, if others are to read it.
+    fn publish_mask(&self, machine: &Machine, masks: &MaskCache, number: Option<StoredId>) {
+        if let (Some(published), Some(number)) = (self.published(), number)
+            && !machine.records(self.now.cursor)
+        {
+            published.add_mask(self.now.cursor, masks.serial(), || masks.share(number));
+        }
+    }
+
+    /// Where a token leads, if that was published. The text has not ended.
+    fn published_step(&self, token: TokenId) -> Option<Reading> {
+        let step = self.published()?.step(self.now.cursor, token)?;
+        let len = self.vocabulary().token_bytes(token)?.len();
+        if len > self.grammar.shared().limits().text_bytes_max.saturating_sub(self.history.text.len()) {
+            return None;
+        }
+        let tokens = self.now.tokens + 1;
+        let ended = step.is_last.then_some(StopReason::NoExtension);
+        let stop = if self.is_last_token(tokens) { Some(StopReason::MaxTokens) } else { ended };
+        let now = Now { cursor: step.to, tokens, stop, ..self.now.clone() };
+        Some(Reading { now, text: 0..len, events: Vec::new(), hidden: None })
+    }
+
+    /// Publishes where a token has led, if others are to read it.
+    fn publish_step(&self, machine: &Machine, token: TokenId, now: &Now) {
+        let is_known = matches!(now.stop, None | Some(StopReason::NoExtension));
+        if let Some(published) = self.published().filter(|_| is_known && now.pending.is_empty())
+            && !machine.records(self.now.cursor)
+            && !machine.records(now.cursor)
+        {
+            let is_last = now.stop == Some(StopReason::NoExtension);
+            published.add_step(self.now.cursor, token, PublishedStep { to: now.cursor, is_last });
+        }
+    }
+
+    fn is_last_token(&self, tokens: u32) -> bool {
+        self.options.max_tokens.is_some_and(|max| tokens >= max)
+    }
+
     fn reading(&self) -> Reading {
         Reading { now: self.now.clone(), text: 0..0, events: Vec::new(), hidden: None }
     }
@@ -570,6 +625,9 @@ impl Matcher {
             }
             reading.now.stop = Some(StopReason::EndOfSentence);
             return Ok(reading);
+        }
+        if let Some(known) = self.published_step(token) {
+            return Ok(known);
         }
         let mut session = self.session();
         let machine = &mut session.machine;
@@ -627,12 +685,15 @@ impl Matcher {
         if !(self.options.backtracking && reading.hidden.is_some()) {
             reading.now.stop = self.stop_after_token(machine, &reading.now)?;
         }
+        if letter.is_none() {
+            self.publish_step(machine, token, &reading.now);
+        }
         Ok(reading)
     }
 
     /// Whether the text ends by itself after a token, at a place that the machine is set to.
     fn stop_after_token(&self, machine: &mut Machine, now: &Now) -> Result<Option<StopReason>, MatcherError> {
-        if self.options.max_tokens.is_some_and(|max| now.tokens >= max) {
+        if self.is_last_token(now.tokens) {
             return Ok(Some(StopReason::MaxTokens));
         }
         if !now.pending.is_empty() {

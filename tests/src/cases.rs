@@ -11,10 +11,10 @@ use anyhow::{Context, Result, bail, ensure};
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, Span, link};
 use larkspur_json_schema::SchemaOptions;
 use larkspur_lark_frontend::{LarkOptions, Modules, parse};
-use larkspur_parser::{EngineOptions, MatcherError};
+use larkspur_parser::MatcherError;
 use serde::Deserialize;
 
-use crate::compare::{self, Answers, Rig, tokenize};
+use crate::compare::{self, Answers, Caches, Rig, tokenize};
 use crate::inner::{INNER_LANGUAGES, read_inner};
 use crate::oracle::{Oracle, State, Token, Vocab};
 
@@ -433,17 +433,17 @@ pub fn check_mask(case: &Case, vocab: &Vocab, expected: &Mask, mask: &BTreeSet<u
 
 /// Checks all that a case says against the engine, and the engine against the oracle in every state on the way.
 pub fn check_engine(case: &Case, linked: &LinkedGrammar) -> Result<()> {
-    let [on, others @ ..] = compare::engine_options();
+    let [on, others @ ..] = Caches::all();
     let oracle = Oracle::new(linked, &case.byte_vocab()).map_err(anyhow::Error::msg)?;
-    let checked = check_engine_with(case, linked, &oracle, &mut Answers::new(), &on.1);
+    let checked = check_engine_with(case, linked, &oracle, &mut Answers::new(), &on);
     ensure!(!oracle.is_undecided(), "the oracle has given up");
     checked.context("vocabulary of bytes, caches on")?;
     let oracle = Oracle::new(linked, &case.piece_vocab()).map_err(anyhow::Error::msg)?;
     let mut answers = Answers::new();
-    for (name, options) in [on].iter().chain(&others) {
-        let checked = check_engine_with(case, linked, &oracle, &mut answers, options);
+    for caches in [on].iter().chain(&others) {
+        let checked = check_engine_with(case, linked, &oracle, &mut answers, caches);
         ensure!(!oracle.is_undecided(), "the oracle has given up");
-        checked.with_context(|| format!("vocabulary of pieces, {name}"))?;
+        checked.with_context(|| format!("vocabulary of pieces, {}", caches.name))?;
     }
     Ok(())
 }
@@ -453,9 +453,9 @@ fn check_engine_with(
     linked: &LinkedGrammar,
     oracle: &Oracle,
     answers: &mut Answers,
-    options: &EngineOptions,
+    caches: &Caches,
 ) -> Result<()> {
-    let mut rig = match Rig::new(oracle, answers, linked, options) {
+    let mut rig = match Rig::new(oracle, answers, linked, caches) {
         Err(diagnostics) if case.trap && compare::is_trap(&diagnostics) => return Ok(()),
         Err(diagnostics) => bail!("the engine does not compile it: {diagnostics:#?}"),
         Ok(_) if case.trap => bail!("the engine compiles it, though it can never be finished"),

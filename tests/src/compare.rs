@@ -27,13 +27,33 @@ pub fn vocabulary(vocab: &Vocab) -> Arc<Vocabulary> {
 }
 
 /// How the engine's caches are set up.
-pub fn engine_options() -> [(&'static str, EngineOptions); 3] {
-    let with_masks = |bytes| Limits { mask_cache_bytes_max: bytes, term_cache_bytes_max: bytes, ..Limits::default() };
-    [
-        ("caches on", EngineOptions::default()),
-        ("caches off", EngineOptions { slices: vec![], limits: with_masks(0) }),
-        ("caches tiny", EngineOptions { limits: with_masks(200), ..EngineOptions::default() }),
-    ]
+pub struct Caches {
+    /// For messages.
+    pub name: &'static str,
+    /// The engine's.
+    pub options: EngineOptions,
+    /// Whether what is found out is read without the lock.
+    pub published: bool,
+}
+
+impl Caches {
+    /// As they are by default.
+    pub fn on() -> Self {
+        Self { name: "caches on", options: EngineOptions::default(), published: false }
+    }
+
+    /// All ways to set them up, the default first.
+    pub fn all() -> [Self; 4] {
+        let of = |bytes| Limits { mask_cache_bytes_max: bytes, term_cache_bytes_max: bytes, ..Limits::default() };
+        let off = EngineOptions { slices: vec![], limits: of(0) };
+        let tiny = EngineOptions { limits: of(200), ..EngineOptions::default() };
+        [
+            Self::on(),
+            Self { name: "caches off", options: off, published: false },
+            Self { name: "caches tiny", options: tiny, published: true },
+            Self { name: "caches published", published: true, ..Self::on() },
+        ]
+    }
 }
 
 /// Compiles a grammar for a vocabulary.
@@ -94,9 +114,12 @@ impl<'a> Rig<'a> {
         oracle: &'a Oracle,
         answers: &'a mut Answers,
         linked: &LinkedGrammar,
-        options: &EngineOptions,
+        caches: &Caches,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let grammar = compile(linked, oracle.vocab(), options)?;
+        let grammar = compile(linked, oracle.vocab(), &caches.options)?;
+        if caches.published {
+            grammar.publish();
+        }
         Ok(Rig { oracle, grammar, answers, seen: HashSet::new(), trials: 6 })
     }
 

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use larkspur_grammar::{LexerMode, Limits, LinkedGrammar, SourceMap, link};
 use larkspur_lark_frontend::{LarkOptions, parse};
 use larkspur_tests::cases::Step;
-use larkspur_tests::compare::{Answers, Rig, engine_options};
+use larkspur_tests::compare::{Answers, Caches, Rig};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
 
 /// Bounds above and below the lengths of tokens (1 to 40 bytes), of characters, words and both.
@@ -76,8 +76,8 @@ fn check(text: &str, vocab: &Vocab) -> Result<()> {
     let linked = linked(text)?;
     let oracle = Oracle::new(&linked, vocab).map_err(anyhow::Error::msg)?;
     let mut answers = Answers::new();
-    for (name, options) in engine_options() {
-        let mut rig = Rig::new(&oracle, &mut answers, &linked, &options).map_err(|errors| anyhow!("{errors:?}"))?;
+    for caches in Caches::all() {
+        let mut rig = Rig::new(&oracle, &mut answers, &linked, &caches).map_err(|errors| anyhow!("{errors:?}"))?;
         for walk in 0..12 {
             let mut steps: Vec<Step> = Vec::new();
             let mut state = oracle.start();
@@ -87,8 +87,8 @@ fn check(text: &str, vocab: &Vocab) -> Result<()> {
                 steps.push(Step::Token(id));
                 state = oracle.feed_step(&state, &steps[at]).context("the mask allows the step")?;
             }
-            let fed = rig.follow(&steps).with_context(|| name)?;
-            ensure!(fed == steps.len(), "{name}: the walk ends at step {fed}");
+            let fed = rig.follow(&steps).with_context(|| caches.name)?;
+            ensure!(fed == steps.len(), "{}: the walk ends at step {fed}", caches.name);
         }
     }
     Ok(())

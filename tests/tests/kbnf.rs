@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use larkspur_grammar::{Limits, LinkedGrammar, SourceMap, link};
 use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_tests::cases::Step;
-use larkspur_tests::compare::{Answers, Rig, engine_options};
+use larkspur_tests::compare::{Answers, Caches, Rig};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
 use serde::Deserialize;
 
@@ -38,8 +38,8 @@ fn check(case: &Case) -> Result<()> {
     let token = vocab.tokens.iter().position(|token| *token == Token::Bytes(case.token.as_bytes().to_vec()));
     let measured = Step::Token(token.context("the vocabulary has the token")? as u32);
     let mut answers = Answers::new();
-    for (name, options) in engine_options() {
-        let mut rig = Rig::new(&oracle, &mut answers, &linked, &options).map_err(|errors| anyhow!("{errors:?}"))?;
+    for caches in Caches::all() {
+        let mut rig = Rig::new(&oracle, &mut answers, &linked, &caches).map_err(|errors| anyhow!("{errors:?}"))?;
         for walk in 0..WALKS {
             let mut steps = vec![measured.clone(); MEASURED];
             let mut state = oracle.start();
@@ -51,8 +51,8 @@ fn check(case: &Case) -> Result<()> {
                 }
                 state = oracle.feed_step(&state, &steps[at]).context("the mask allows the step")?;
             }
-            let fed = rig.follow(&steps).with_context(|| name)?;
-            ensure!(fed == steps.len(), "{name}: the walk ends at step {fed}");
+            let fed = rig.follow(&steps).with_context(|| caches.name)?;
+            ensure!(fed == steps.len(), "{}: the walk ends at step {fed}", caches.name);
         }
     }
     Ok(())

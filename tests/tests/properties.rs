@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use larkspur_parser::{Matcher, MatcherOptions};
 use larkspur_tests::cases::Step;
-use larkspur_tests::compare::{Answers, Rig, compile, engine_options, is_trap, reaches_an_end};
+use larkspur_tests::compare::{Answers, Caches, Rig, compile, is_trap, reaches_an_end};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
 use larkspur_tests::random::{EXACT, Features, Spec, specs, vocabs};
 use larkspur_toktrie::TokenMask;
@@ -17,11 +17,11 @@ const AUTOMATON_STATES: usize = 200;
 const GIVEN_UP: &str = "the oracle has given up";
 
 /// Walks through the masks as `choices` say, and compares in every state; now and then feeds text or what is forbidden.
-fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], options: usize) -> Result<(), TestCaseError> {
+fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], caches: usize) -> Result<(), TestCaseError> {
     let linked = spec.link();
-    let (name, options) = &engine_options()[options];
+    let caches = &Caches::all()[caches];
     let Ok(oracle) = Oracle::new(&linked, vocab).map(Oracle::without_patience) else {
-        prop_assert!(compile(&linked, vocab, options).is_err(), "the engine compiles an empty language");
+        prop_assert!(compile(&linked, vocab, &caches.options).is_err(), "the engine compiles an empty language");
         return Ok(());
     };
     let mut steps = Vec::new();
@@ -48,13 +48,13 @@ fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], options: usize) -> Result
         return Err(TestCaseError::reject(GIVEN_UP));
     }
     let mut answers = Answers::new();
-    match Rig::new(&oracle, &mut answers, &linked, options) {
+    match Rig::new(&oracle, &mut answers, &linked, caches) {
         Ok(mut rig) => {
             let result = rig.follow(&steps);
             if oracle.is_undecided() {
                 return Err(TestCaseError::reject(GIVEN_UP));
             }
-            prop_assert!(result.is_ok(), "{name}: {:#}", result.unwrap_err());
+            prop_assert!(result.is_ok(), "{}: {:#}", caches.name, result.unwrap_err());
         }
         Err(diagnostics) => {
             prop_assert!(is_trap(&diagnostics), "the engine does not compile it: {diagnostics:#?}");
@@ -95,7 +95,7 @@ proptest! {
 
     /// Along random walks the engine's masks are the oracle's.
     #[test]
-    fn masks_are_the_oracles(spec in specs(features()), vocab in vocabs(), choices: [u8; 8], options in 0..3usize) {
+    fn masks_are_the_oracles(spec in specs(features()), vocab in vocabs(), choices: [u8; 8], options in 0..4usize) {
         compare(&spec, &vocab, &choices, options)?;
     }
 
@@ -105,7 +105,7 @@ proptest! {
         spec in specs(Features { ignore: true, embeds: true, attributes: true, ..Features::default() }),
         vocab in vocabs(),
         choices: [u8; 8],
-        options in 0..3usize,
+        options in 0..4usize,
     ) {
         compare(&spec, &vocab, &choices, options)?;
     }
@@ -116,7 +116,7 @@ proptest! {
         spec in specs(Features { budgets: false, ..features() }),
         vocab in vocabs(),
         choices: [u8; 8],
-        options in 0..3usize,
+        options in 0..4usize,
     ) {
         compare(&spec, &vocab, &choices, options)?;
     }
@@ -137,7 +137,7 @@ proptest! {
         spec in specs(Features { follows: true, ..features() }),
         vocab in vocabs(),
         choices: [u8; 8],
-        options in 0..3usize,
+        options in 0..4usize,
     ) {
         compare(&spec, &vocab, &choices, options)?;
     }
@@ -148,7 +148,7 @@ proptest! {
         spec in specs(Features { ignore: true, embeds: true, follows: true, ..Features::default() }),
         vocab in vocabs(),
         choices: [u8; 8],
-        options in 0..3usize,
+        options in 0..4usize,
     ) {
         compare(&spec, &vocab, &choices, options)?;
     }
@@ -160,7 +160,7 @@ proptest! {
             .prop_map(|spec| Spec { exact: EXACT, ..spec }),
         vocab in vocabs(),
         choices: [u8; 8],
-        options in 0..3usize,
+        options in 0..4usize,
     ) {
         compare(&spec, &vocab, &choices, options)?;
     }
@@ -171,7 +171,7 @@ proptest! {
         spec in specs(Features { behinds: true, ..features() }),
         vocab in vocabs(),
         choices: [u8; 8],
-        options in 0..3usize,
+        options in 0..4usize,
     ) {
         compare(&spec, &vocab, &choices, options)?;
     }
@@ -182,7 +182,7 @@ proptest! {
         spec in specs(Features { ignore: true, embeds: true, follows: true, behinds: true, ..Features::default() }),
         vocab in vocabs(),
         choices: [u8; 8],
-        options in 0..3usize,
+        options in 0..4usize,
     ) {
         compare(&spec, &vocab, &choices, options)?;
     }
@@ -193,7 +193,7 @@ proptest! {
         spec in specs(Features { automata: true, ..features() }),
         vocab in vocabs(),
         choices: [u8; 8],
-        options in 0..3usize,
+        options in 0..4usize,
     ) {
         compare(&spec, &vocab, &choices, options)?;
     }
@@ -204,7 +204,7 @@ proptest! {
         spec in specs(Features { ignore: true, embeds: true, automata: true, ..Features::default() }),
         vocab in vocabs(),
         choices: [u8; 6],
-        options in 0..3usize,
+        options in 0..4usize,
     ) {
         compare(&spec, &vocab, &choices, options)?;
     }
@@ -215,7 +215,7 @@ proptest! {
         let linked = spec.link();
         let Ok(oracle) = Oracle::new(&linked, &vocab) else { return Ok(()) };
         // What does not compile is a matter of the tests above.
-        let Ok(grammar) = compile(&linked, &vocab, &engine_options()[0].1) else { return Ok(()) };
+        let Ok(grammar) = compile(&linked, &vocab, &Caches::on().options) else { return Ok(()) };
         let mut matcher = Matcher::new(&grammar, MatcherOptions::default()).expect("it starts");
         let mask_at_start = mask_of(&mut matcher, &vocab);
         let Some(tokens) = sample(&mut matcher, &vocab, &choices) else { return Ok(()) };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
 use larkspur_tests::cases::Step;
-use larkspur_tests::compare::{Rig, compile, feed};
+use larkspur_tests::compare::{Caches, Rig, compile, feed};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
 use larkspur_tests::samples::{Piece, Sample, all};
 use larkspur_toktrie::{HuggingFaceOptions, TiktokenOptions, TokenId, TokenMask, Vocabulary};
@@ -77,8 +77,8 @@ fn masks_are_the_oracles() {
         let linked = sample.link()?;
         let oracle = Oracle::new(&linked, &vocab).map_err(anyhow::Error::msg)?;
         let mut answers = HashMap::new();
-        let mut rig = Rig::new(&oracle, &mut answers, &linked, &EngineOptions::default())
-            .map_err(|errors| anyhow::anyhow!("{errors:?}"))?;
+        let mut rig =
+            Rig::new(&oracle, &mut answers, &linked, &Caches::on()).map_err(|errors| anyhow::anyhow!("{errors:?}"))?;
         let mut texts: Vec<&String> = sample.accepts.iter().collect();
         texts.sort_by_key(|text| text.len());
         for text in texts.into_iter().take(2) {

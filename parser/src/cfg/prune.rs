@@ -92,11 +92,7 @@ impl Cfg {
     }
 
     /// Least fixed point of a property that a nonterminal has if each symbol of one alternative has it.
-    fn least_fixed_point(
-        &self,
-        users: &Users,
-        symbol_has: impl Fn(&Dot) -> bool,
-    ) -> IndexVec<NonterminalId, bool> {
+    fn least_fixed_point(&self, users: &Users, symbol_has: impl Fn(&Dot) -> bool) -> IndexVec<NonterminalId, bool> {
         let mut has: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
         // Of each alternative of all: how many symbols are still without the property, and where it begins.
         let mut missing: Vec<(u32, DotId)> = Vec::with_capacity(self.nonterminals.len());

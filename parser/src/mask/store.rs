@@ -16,7 +16,7 @@ use super::touched::Touched;
 
 define_id! {
     /// A mask of a [`MaskStore`].
-    pub(super) struct StoredId = "m";
+    pub(crate) struct StoredId = "m";
 }
 
 /// A mask is kept by the words that differ from the others where these are at most one in so many.
@@ -225,29 +225,35 @@ impl MaskStore {
 
     /// Overwrites a mask, which may be one over the same base, with that.
     fn restore(&self, base: Base, before: Option<MaskOrigin>, mask: &mut TokenMask) {
-        let all = mask.words_mut();
-        match (base, before.map(|before| &self.masks[StoredId(before.number)])) {
-            (_, Some(Stored::Over(_, written))) => {
-                let own = self.words(base);
-                written.iter().for_each(|&(place, _)| all[place as usize] = own(place as usize));
-            }
-            (Base::Like(word), _) => all.fill(word),
-            (Base::Term(term), _) => all.copy_from_slice(many(&self.bases[term as usize])),
+        let written = before.and_then(|before| match &self.masks[StoredId(before.number)] {
+            Stored::Over(_, written) => Some(&**written),
+            Stored::Words(_) => None,
+        });
+        self.under(base).restore(written, mask.words_mut());
+    }
+
+    fn under(&self, base: Base) -> Under<'_> {
+        match base {
+            Base::Like(word) => Under::Like(word),
+            Base::Term(term) => Under::Words(many(&self.bases[term as usize])),
         }
+    }
+
+    /// A mask for those who have no store.
+    pub fn share(&self, id: StoredId) -> SharedMask {
+        let words = match &self.masks[id] {
+            Stored::Words(words) => SharedWords::All(words.clone()),
+            Stored::Over(Base::Like(word), written) => SharedWords::Over(SharedBase::Like(*word), written.clone()),
+            Stored::Over(Base::Term(term), written) => {
+                SharedWords::Over(SharedBase::Term(self.bases[*term as usize].clone()), written.clone())
+            }
+        };
+        SharedMask { origin: self.origin(id), words }
     }
 
     /// What the words of a mask are a copy of, given that they are those of a stored one.
     pub fn origin(&self, id: StoredId) -> MaskOrigin {
         MaskOrigin { store: self.serial, number: id.0, family: self.masks[id].family(id) }
-    }
-
-    /// The words of a base, by place.
-    fn words(&self, base: Base) -> impl Fn(usize) -> u32 {
-        let words = match base {
-            Base::Like(word) => Err(word),
-            Base::Term(term) => Ok(many(&self.bases[term as usize])),
-        };
-        move |place| words.map_or_else(|word| word, |words| words[place])
     }
 
     /// Whether a mask allows nothing.
@@ -314,6 +320,83 @@ impl MaskStore {
     /// Bytes of all masks.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+}
+
+/// What a mask is over.
+#[derive(Clone, Copy)]
+enum Under<'a> {
+    Like(u32),
+    Words(&'a [u32]),
+}
+
+impl Under<'_> {
+    /// Overwrites words with these. Those that are given are all that differ.
+    fn restore(self, written: Option<&[(u32, u32)]>, all: &mut [u32]) {
+        match (self, written) {
+            (Under::Like(word), Some(written)) => written.iter().for_each(|&(place, _)| all[place as usize] = word),
+            (Under::Like(word), None) => all.fill(word),
+            (Under::Words(words), Some(written)) => {
+                written.iter().for_each(|&(place, _)| all[place as usize] = words[place as usize]);
+            }
+            (Under::Words(words), None) => all.copy_from_slice(words),
+        }
+    }
+}
+
+/// A mask by itself, for those who read without the lock of the store.
+#[derive(Debug)]
+pub(crate) struct SharedMask {
+    pub origin: MaskOrigin,
+    words: SharedWords,
+}
+
+#[derive(Debug)]
+enum SharedWords {
+    All(Box<[u32]>),
+    /// As [`Stored::Over`].
+    Over(SharedBase, Box<[(u32, u32)]>),
+}
+
+#[derive(Debug)]
+enum SharedBase {
+    Like(u32),
+    Term(Arc<Tokens>),
+}
+
+impl SharedMask {
+    /// As [`MaskStore::write`]; `by_origin` knows some masks.
+    pub fn write<'a>(&'a self, mask: &mut TokenMask, by_origin: impl Fn(MaskOrigin) -> Option<&'a SharedMask>) {
+        let before = mask.recall(self.origin.store, self.origin.family);
+        if before == Some(self.origin) {
+            return;
+        }
+        match &self.words {
+            SharedWords::All(words) => mask.copy_from(words),
+            SharedWords::Over(base, words) => {
+                let written = before.and_then(by_origin).and_then(|before| match &before.words {
+                    SharedWords::Over(_, written) => Some(&**written),
+                    SharedWords::All(_) => None,
+                });
+                let under = match base {
+                    SharedBase::Like(word) => Under::Like(*word),
+                    SharedBase::Term(tokens) => Under::Words(many(tokens)),
+                };
+                let all = mask.words_mut();
+                under.restore(written, all);
+                words.iter().for_each(|&(place, word)| all[place as usize] = word);
+            }
+        }
+        mask.set_origin(self.origin);
+    }
+
+    /// Bytes that are its own.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + match &self.words {
+                SharedWords::All(words) => size_of_val(&**words),
+                SharedWords::Over(_, words) => size_of_val(&**words),
+            }
     }
 }
 

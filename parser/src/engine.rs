@@ -123,14 +123,17 @@ struct GrammarInner {
 
 /// What grows while a grammar is used. At half of its budget a new epoch begins for new matchers; those that run keep
 /// the old one.
+///
+/// In this order what is asked first shares a line of the cache with the lock, of which the tables stand behind.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Epoch {
-    session: Mutex<Session>,
     /// What is read without holding the tables, from when somebody has had to wait for them.
-    published: OnceLock<Published>,
+    published: OnceLock<Box<Published>>,
     /// Where tokens lead depends on nothing but places, and masks do, too.
     is_plain: bool,
     mask_bytes_max: usize,
+    session: Mutex<Session>,
 }
 
 /// A share of the budget for masks: so much of it may be published.
@@ -172,14 +175,14 @@ impl Epoch {
     /// Publishes from now on what is found out.
     pub fn publish(&self) {
         if self.is_plain {
-            self.published.get_or_init(|| Published::new(self.mask_bytes_max));
+            self.published.get_or_init(|| Box::new(Published::new(self.mask_bytes_max)));
         }
     }
 
     /// What is read without holding the tables.
     #[inline]
     pub fn published(&self) -> Option<&Published> {
-        self.published.get()
+        self.published.get().map(|published| &**published)
     }
 
     fn read_without_lock(&self) -> MaskStats {

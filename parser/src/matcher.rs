@@ -207,16 +207,18 @@ impl Matcher {
     }
 
     fn compute_mask_inner(&mut self, mask: &mut TokenMask) -> Result<(), MatcherError> {
-        if self.published().is_some_and(|published| published.write_mask(self.now.cursor, mask)) {
+        if let Some(published) = self.published()
+            && published.write_mask(self.now.cursor, mask)
+        {
             return Ok(());
         }
         let shared = self.grammar.shared();
         let vocabulary = shared.vocabulary();
         let mut session = self.session();
         let Session { machine, masks, .. } = &mut *session;
+        let mut number = None;
         if self.now.pending.is_empty() {
-            let number = masks.mask(machine, vocabulary, shared.slicer(), self.now.cursor, mask)?;
-            self.publish_mask(machine, masks, number.filter(|_| !mask.is_empty()));
+            number = masks.mask(machine, vocabulary, shared.slicer(), self.now.cursor, mask)?;
         } else {
             mask.clear();
             let trie = vocabulary.trie();
@@ -232,7 +234,11 @@ impl Matcher {
             }
             trie.finish_mask(mask);
         }
-        if mask.is_empty() { Err(MatcherError::NoToken) } else { Ok(()) }
+        if mask.is_empty() {
+            return Err(MatcherError::NoToken);
+        }
+        self.publish_mask(machine, masks, number);
+        Ok(())
     }
 
     /// The id of the mask that [`compute_mask`](Self::compute_mask) would write, for servers that keep a table of masks: where
@@ -578,8 +584,9 @@ impl Matcher {
     }
 
     /// Where a token leads, if that was published. The text has not ended.
-    fn published_step(&self, token: TokenId) -> Option<Reading> {
-        let step = self.published()?.step(self.now.cursor, token)?;
+    #[inline(never)]
+    fn published_step(&self, published: &Published, token: TokenId) -> Option<Reading> {
+        let step = published.step(self.now.cursor, token)?;
         let len = self.vocabulary().token_bytes(token)?.len();
         if len > self.grammar.shared().limits().text_bytes_max.saturating_sub(self.history.text.len()) {
             return None;
@@ -591,13 +598,11 @@ impl Matcher {
         Some(Reading { now, text: 0..len, events: Vec::new(), hidden: None })
     }
 
-    /// Publishes where a token has led, if others are to read it.
-    fn publish_step(&self, machine: &Machine, token: TokenId, now: &Now) {
+    /// Publishes where a token has led.
+    #[inline(never)]
+    fn publish_step(&self, published: &Published, machine: &Machine, token: TokenId, now: &Now) {
         let is_known = matches!(now.stop, None | Some(StopReason::NoExtension));
-        if let Some(published) = self.published().filter(|_| is_known && now.pending.is_empty())
-            && !machine.records(self.now.cursor)
-            && !machine.records(now.cursor)
-        {
+        if is_known && now.pending.is_empty() && !machine.records(self.now.cursor) && !machine.records(now.cursor) {
             let is_last = now.stop == Some(StopReason::NoExtension);
             published.add_step(self.now.cursor, token, PublishedStep { to: now.cursor, is_last });
         }
@@ -626,7 +631,9 @@ impl Matcher {
             reading.now.stop = Some(StopReason::EndOfSentence);
             return Ok(reading);
         }
-        if let Some(known) = self.published_step(token) {
+        if let Some(published) = self.published()
+            && let Some(known) = self.published_step(published, token)
+        {
             return Ok(known);
         }
         let mut session = self.session();
@@ -685,8 +692,8 @@ impl Matcher {
         if !(self.options.backtracking && reading.hidden.is_some()) {
             reading.now.stop = self.stop_after_token(machine, &reading.now)?;
         }
-        if letter.is_none() {
-            self.publish_step(machine, token, &reading.now);
+        if let Some(published) = self.published().filter(|_| letter.is_none()) {
+            self.publish_step(published, machine, token, &reading.now);
         }
         Ok(reading)
     }

@@ -19,10 +19,10 @@ use crate::mask::{MaskId, SharedMask};
 
 /// Places that a key may be at, side by side.
 const PROBES: usize = 8;
-/// Slots of the first level; each further one has four times as many.
+/// Slots of the first level, a power of two; each further one has four times as many.
 const LEVEL_LEN: usize = 1 << 8;
-/// 350,000 slots in all.
-const LEVELS: usize = 6;
+/// 87,000 slots in all.
+const LEVELS: usize = 5;
 
 /// A map that is only added to.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl<K: Eq + Hash, V> Table<K, V> {
     fn slots<'a>(slots: &'a [Slot<K, V>], key: &K) -> impl Iterator<Item = &'a Slot<K, V>> + use<'a, K, V> {
         // The upper half is the better one.
         let hash = (FxBuildHasher.hash_one(key) >> 32) as usize;
-        (0..PROBES).map(move |probe| &slots[(hash + probe) % slots.len()])
+        (0..PROBES).map(move |probe| &slots[(hash + probe) & (slots.len() - 1)])
     }
 
     fn get(&self, key: &K) -> Option<&V> {

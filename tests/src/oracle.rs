@@ -21,7 +21,7 @@ use larkspur_grammar::{LexerMode, LinkedGrammar};
 
 use earley::{Chart, Expected, Item, Set};
 use regex::{Re, Regexes};
-use symbols::{Symbol, Symbols};
+use symbols::Symbols;
 
 /// One piece of a text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -806,13 +806,12 @@ impl Oracle {
         tokens - since >= budget
     }
 
-    /// Whether the item of the set at `began` expects a live lexeme, or a token letter here.
+    /// Whether the item of the set at `began` expects a live lexeme, or stands here.
     fn is_under_way(&self, item: &Item, began: usize, configuration: &Configuration) -> bool {
         let set = Set { items: vec![item.clone()], tokens: 0 };
         let lexemes = self.symbols.expected(&set, began);
         let is_live = |live: &Live| live.began == began && lexemes.contains(&live.what);
-        let is_token = matches!(self.symbols.next(item), Some(Symbol::Tokens(_)));
-        configuration.live.iter().any(is_live) || is_token && began == configuration.position()
+        began == configuration.position() || configuration.live.iter().any(is_live)
     }
 
     /// Climbs from an item to the rules whose scopes end; adds the items that wait for them, advanced.

@@ -577,7 +577,7 @@ impl CharClass {
     pub fn intersect(&self, other: &Self) -> Self {
         self.within(&other.0)
     }
-    /// The characters in some ranges of code points, which are sorted and disjoint.
+    /// The characters in some ranges of code points, which are sorted and do not touch.
     pub fn within(&self, ranges: &[(u32, u32)]) -> Self {
         let mut both = Vec::new();
         let mut from = 0;

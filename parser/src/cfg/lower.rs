@@ -90,6 +90,9 @@ enum PatternKey {
     Literals(Vec<RegexId>),
 }
 
+/// Entries of a table for which room is made at once at most.
+const ROOM_MAX: usize = 1 << 14;
+
 /// Lowers `linked` for a vocabulary.
 ///
 /// Errors: unknown special tokens (`V001`), ids past the vocabulary (`V002`), too many symbols (`B001`).
@@ -172,18 +175,19 @@ pub(crate) fn lower(
 }
 
 impl<'a> Lowering<'a> {
-    /// Tables that grow as they are filled were a tenth of the time.
+    /// Tables that grow as they are filled were a tenth of the time. Of large grammars perhaps little is reached.
     fn make_room(&mut self) {
-        for grammar in self.linked.grammars.iter() {
-            self.regexes.reserve(grammar.regexes.len());
-            self.lexemes.reserve(grammar.terminals.len());
-            self.lexeme_ids.reserve(grammar.terminals.len());
-            self.terminal_ids.reserve(grammar.terminals.len());
-            self.nonterminals.reserve(grammar.rules.len());
-            self.origins.reserve(grammar.rules.len());
-            self.dots.reserve(grammar.exprs.len());
-            self.dot_ids.reserve(grammar.exprs.len());
-        }
+        let sum = |len: fn(&Grammar) -> usize| self.linked.grammars.iter().map(len).sum::<usize>().min(ROOM_MAX);
+        let (regexes, terminals) = (sum(|grammar| grammar.regexes.len()), sum(|grammar| grammar.terminals.len()));
+        let (rules, exprs) = (sum(|grammar| grammar.rules.len()), sum(|grammar| grammar.exprs.len()));
+        self.regexes.reserve(regexes);
+        self.lexemes.reserve(terminals);
+        self.lexeme_ids.reserve(terminals);
+        self.terminal_ids.reserve(terminals);
+        self.nonterminals.reserve(rules);
+        self.origins.reserve(rules);
+        self.dots.reserve(exprs);
+        self.dot_ids.reserve(exprs);
     }
 
     /// The dots `START' → • start` and its two fixed companions.

@@ -11,7 +11,6 @@ pub(crate) mod lower;
 pub(crate) mod params;
 mod prune;
 mod saved;
-mod users;
 
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@
 
 use larkspur_grammar::{ByteSet, IndexVec, LexerMode, RegexId, RegexNode, RegexSet};
 
-use super::users::Users;
 use super::{Cfg, DOT_END, DotId, LexemeId, NonterminalId, Pattern, Symbol};
+use crate::counting_sort::Lists;
 
 impl Cfg {
     /// An upper bound of the bytes behind each lexeme; empty where it is not asked: in `longest` mode, and where rules end
@@ -24,7 +24,7 @@ impl Cfg {
         let mut after = vec![ignored; lexemes.len()];
         // What follows a nonterminal follows those that end with it.
         let mut follow: IndexVec<NonterminalId, ByteSet> = vec![ByteSet::EMPTY; self.nonterminals.len()].into();
-        let mut ends_with: Vec<(NonterminalId, NonterminalId, u32)> = Vec::new();
+        let mut ends_with: Vec<(NonterminalId, NonterminalId)> = Vec::new();
         let mut last: Vec<(NonterminalId, LexemeId)> = Vec::new();
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             for alternative in &nonterminal.alternatives {
@@ -36,7 +36,7 @@ impl Cfg {
                         Symbol::Nonterminal(child) => {
                             follow[child] = follow[child].union(rest);
                             if *may_end {
-                                ends_with.push((id, child, 0));
+                                ends_with.push((id, child));
                             }
                         }
                         Symbol::Lexeme(lexeme) => {
@@ -52,10 +52,10 @@ impl Cfg {
                 }
             }
         }
-        let ends_with = Users::new(self.nonterminals.len(), &ends_with);
+        let ends_with = Lists::new(self.nonterminals.len(), &ends_with);
         let mut agenda: Vec<NonterminalId> = self.nonterminals.ids().collect();
         while let Some(id) = agenda.pop() {
-            for &(child, _) in ends_with.of(id) {
+            for &child in ends_with.of(id) {
                 let more = follow[child].union(&follow[id]);
                 if more != follow[child] {
                     follow[child] = more;
@@ -85,13 +85,13 @@ impl Cfg {
         };
         // What begins with what; lexemes count at once.
         let mut first: IndexVec<NonterminalId, ByteSet> = vec![ByteSet::EMPTY; self.nonterminals.len()].into();
-        let mut used: Vec<(NonterminalId, NonterminalId, u32)> = Vec::new();
+        let mut used: Vec<(NonterminalId, NonterminalId)> = Vec::new();
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             for alternative in &nonterminal.alternatives {
                 let mut dot = alternative.dot;
                 while dot != DOT_END {
                     match self.dots[dot].symbol {
-                        Symbol::Nonterminal(child) => used.push((child, id, 0)),
+                        Symbol::Nonterminal(child) => used.push((child, id)),
                         Symbol::Lexeme(lexeme) => first[id] = first[id].union(&lexemes[lexeme.0 as usize]),
                         _ => {}
                     }
@@ -102,10 +102,10 @@ impl Cfg {
                 }
             }
         }
-        let users = Users::new(self.nonterminals.len(), &used);
+        let users = Lists::new(self.nonterminals.len(), &used);
         let mut agenda: Vec<NonterminalId> = self.nonterminals.ids().collect();
         while let Some(id) = agenda.pop() {
-            for &(user, _) in users.of(id) {
+            for &user in users.of(id) {
                 let more = first[user].union(&first[id]);
                 if more != first[user] {
                     first[user] = more;

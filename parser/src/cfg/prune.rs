@@ -3,8 +3,8 @@
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, Severity, Span, State, Unproductive, components};
 
-use super::users::Users;
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
+use crate::counting_sort::Lists;
 
 impl Cfg {
     /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can
@@ -73,7 +73,7 @@ impl Cfg {
     }
 
     /// The users of each nonterminal, with the number of the alternative among all.
-    fn users(&self) -> Users {
+    fn users(&self) -> Lists<(NonterminalId, u32)> {
         let mut pairs = Vec::with_capacity(self.dots.len());
         let mut number = 0;
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
@@ -81,18 +81,22 @@ impl Cfg {
                 let mut dot = alternative.dot;
                 while dot != DOT_END {
                     if let Symbol::Nonterminal(child) = self.dots[dot].symbol {
-                        pairs.push((child, id, number));
+                        pairs.push((child, (id, number)));
                     }
                     dot = self.dots[dot].next;
                 }
                 number += 1;
             }
         }
-        Users::new(self.nonterminals.len(), &pairs)
+        Lists::new(self.nonterminals.len(), &pairs)
     }
 
     /// Least fixed point of a property that a nonterminal has if each symbol of one alternative has it.
-    fn least_fixed_point(&self, users: &Users, symbol_has: impl Fn(&Dot) -> bool) -> IndexVec<NonterminalId, bool> {
+    fn least_fixed_point(
+        &self,
+        users: &Lists<(NonterminalId, u32)>,
+        symbol_has: impl Fn(&Dot) -> bool,
+    ) -> IndexVec<NonterminalId, bool> {
         let mut has: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
         // Of each alternative of all: how many symbols are still without the property, and where it begins.
         let mut missing: Vec<(u32, DotId)> = Vec::with_capacity(self.nonterminals.len());
@@ -142,7 +146,7 @@ impl Cfg {
         true
     }
 
-    fn nullable(&mut self, users: &Users) {
+    fn nullable(&mut self, users: &Lists<(NonterminalId, u32)>) {
         let nullable = self.least_fixed_point(users, |dot| dot.optional || self.starts_final(dot));
         for (id, nullable) in nullable.iter_enumerated() {
             self.nonterminals[id].nullable = *nullable;
@@ -295,15 +299,15 @@ impl Cfg {
                 children.clear();
                 let letters = self.finite_symbols(alternative.dot, is_empty, finishes, &mut children);
                 let Some(has_letter) = letters else { continue };
-                used.extend(children.iter().map(|&child| (child, id, 0)));
+                used.extend(children.iter().map(|&child| (child, id)));
                 if has_letter && !std::mem::replace(&mut reads[id], true) {
                     agenda.push(id);
                 }
             }
         }
-        let users = Users::new(self.nonterminals.len(), &used);
+        let users = Lists::new(self.nonterminals.len(), &used);
         while let Some(child) = agenda.pop() {
-            for &(user, _) in users.of(child) {
+            for &user in users.of(child) {
                 if !std::mem::replace(&mut reads[user], true) {
                     agenda.push(user);
                 }

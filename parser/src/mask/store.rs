@@ -27,7 +27,7 @@ const SPARSE_SHARE: usize = 16;
 pub(super) struct MaskStore {
     /// Tells the store from all others that there were.
     serial: u64,
-    masks: IndexVec<StoredId, Stored>,
+    masks: IndexVec<StoredId, Stored<Base>>,
     /// Terms that masks are over.
     bases: Vec<Arc<Tokens>>,
     /// Their places, by where they are in memory.
@@ -39,10 +39,10 @@ pub(super) struct MaskStore {
 
 /// A mask as it is kept.
 #[derive(Debug)]
-enum Stored {
+enum Stored<B> {
     Words(Box<[u32]>),
     /// All words are like those of the base but for some, by place.
-    Over(Base, Box<[(u32, u32)]>),
+    Over(B, Box<[(u32, u32)]>),
 }
 
 /// What masks differ from in some words.
@@ -83,7 +83,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    fn into_stored(self) -> Stored {
+    fn into_stored(self) -> Stored<Base> {
         match self {
             Wanted::Words(words) => Stored::Words(words.into()),
             Wanted::Over(base, words) => Stored::Over(base, words.into()),
@@ -146,7 +146,7 @@ impl Base {
     }
 }
 
-impl Stored {
+impl Stored<Base> {
     /// As [`MaskOrigin`] has it; one by itself for a mask that is over none.
     fn family(&self, id: StoredId) -> u32 {
         match self {
@@ -160,6 +160,28 @@ impl Stored {
             (Stored::Words(own), Wanted::Words(words)) => **own == **words,
             (Stored::Over(own, words), Wanted::Over(base, wanted)) => own == base && **words == **wanted,
             _ => false,
+        }
+    }
+}
+
+impl<B> Stored<B> {
+    /// The words that are not the base's, if it has one.
+    fn written(&self) -> Option<&[(u32, u32)]> {
+        match self {
+            Stored::Words(_) => None,
+            Stored::Over(_, written) => Some(written),
+        }
+    }
+
+    /// Overwrites a mask, which may be a copy of another one over the same base.
+    fn write<'a>(&'a self, before: Option<&Self>, under: impl FnOnce(&'a B) -> Under<'a>, mask: &mut TokenMask) {
+        match self {
+            Stored::Words(words) => mask.copy_from(words),
+            Stored::Over(base, words) => {
+                let all = mask.words_mut();
+                under(base).restore(before.and_then(Self::written), all);
+                words.iter().for_each(|&(place, word)| all[place as usize] = word);
+            }
         }
     }
 
@@ -199,37 +221,24 @@ impl MaskStore {
     /// Overwrites a mask with a stored one, which must be there. Cost: the words that differ from those of the same base that
     /// the mask had before, if it still has them; else all words.
     pub fn write(&self, id: StoredId, mask: &mut TokenMask) {
-        let stored = &self.masks[id];
         let origin = self.origin(id);
         let before = mask.recall(self.serial, origin.family);
         if before == Some(origin) {
             return;
         }
-        match stored {
-            Stored::Words(words) => mask.copy_from(words),
-            Stored::Over(base, words) => {
-                self.restore(*base, before, mask);
-                let all = mask.words_mut();
-                words.iter().for_each(|&(place, word)| all[place as usize] = word);
-            }
-        }
+        self.masks[id].write(self.stored(before), |&base| self.under(base), mask);
         mask.set_origin(origin);
+    }
+
+    fn stored(&self, origin: Option<MaskOrigin>) -> Option<&Stored<Base>> {
+        origin.map(|origin| &self.masks[StoredId(origin.number)])
     }
 
     /// Overwrites a mask with what others are to be made over.
     pub fn write_base(&mut self, base: Option<&Arc<Tokens>>, mask: &mut TokenMask) {
         let base = self.base(base);
         let before = mask.recall(self.serial, base.family());
-        self.restore(base, before, mask);
-    }
-
-    /// Overwrites a mask, which may be one over the same base, with that.
-    fn restore(&self, base: Base, before: Option<MaskOrigin>, mask: &mut TokenMask) {
-        let written = before.and_then(|before| match &self.masks[StoredId(before.number)] {
-            Stored::Over(_, written) => Some(&**written),
-            Stored::Words(_) => None,
-        });
-        self.under(base).restore(written, mask.words_mut());
+        self.under(base).restore(self.stored(before).and_then(Stored::written), mask.words_mut());
     }
 
     fn under(&self, base: Base) -> Under<'_> {
@@ -241,14 +250,14 @@ impl MaskStore {
 
     /// A mask for those who have no store.
     pub fn share(&self, id: StoredId) -> SharedMask {
-        let words = match &self.masks[id] {
-            Stored::Words(words) => SharedWords::All(words.clone()),
-            Stored::Over(Base::Like(word), written) => SharedWords::Over(SharedBase::Like(*word), written.clone()),
+        let stored = match &self.masks[id] {
+            Stored::Words(words) => Stored::Words(words.clone()),
+            Stored::Over(Base::Like(word), written) => Stored::Over(SharedBase::Like(*word), written.clone()),
             Stored::Over(Base::Term(term), written) => {
-                SharedWords::Over(SharedBase::Term(self.bases[*term as usize].clone()), written.clone())
+                Stored::Over(SharedBase::Term(self.bases[*term as usize].clone()), written.clone())
             }
         };
-        SharedMask { origin: self.origin(id), words }
+        SharedMask { origin: self.origin(id), stored }
     }
 
     /// What the words of a mask are a copy of, given that they are those of a stored one.
@@ -348,14 +357,7 @@ impl Under<'_> {
 #[derive(Debug)]
 pub(crate) struct SharedMask {
     pub origin: MaskOrigin,
-    words: SharedWords,
-}
-
-#[derive(Debug)]
-enum SharedWords {
-    All(Box<[u32]>),
-    /// As [`Stored::Over`].
-    Over(SharedBase, Box<[(u32, u32)]>),
+    stored: Stored<SharedBase>,
 }
 
 #[derive(Debug)]
@@ -371,32 +373,17 @@ impl SharedMask {
         if before == Some(self.origin) {
             return;
         }
-        match &self.words {
-            SharedWords::All(words) => mask.copy_from(words),
-            SharedWords::Over(base, words) => {
-                let written = before.and_then(by_origin).and_then(|before| match &before.words {
-                    SharedWords::Over(_, written) => Some(&**written),
-                    SharedWords::All(_) => None,
-                });
-                let under = match base {
-                    SharedBase::Like(word) => Under::Like(*word),
-                    SharedBase::Term(tokens) => Under::Words(many(tokens)),
-                };
-                let all = mask.words_mut();
-                under.restore(written, all);
-                words.iter().for_each(|&(place, word)| all[place as usize] = word);
-            }
-        }
+        let under = |base: &'a SharedBase| match base {
+            SharedBase::Like(word) => Under::Like(*word),
+            SharedBase::Term(tokens) => Under::Words(many(tokens)),
+        };
+        self.stored.write(before.and_then(by_origin).map(|before| &before.stored), under, mask);
         mask.set_origin(self.origin);
     }
 
     /// Bytes that are its own.
     pub fn bytes(&self) -> usize {
-        size_of::<Self>()
-            + match &self.words {
-                SharedWords::All(words) => size_of_val(&**words),
-                SharedWords::Over(_, words) => size_of_val(&**words),
-            }
+        self.stored.bytes()
     }
 }
 

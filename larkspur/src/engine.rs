@@ -140,7 +140,7 @@ impl CompiledGrammar {
     }
 
     /// Has matchers on several threads read known masks, and where tokens lead, without waiting for each other. That begins by
-    /// itself once one has had to wait. Cost: up to 12 MB and a quarter of `mask_cache_bytes_max`, as they are filled.
+    /// itself once one has had to wait. Cost: up to 10 MB and a quarter of `mask_cache_bytes_max`, as they are filled.
     pub fn publish(&self) {
         self.inner.compiled.publish();
     }

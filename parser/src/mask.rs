@@ -24,8 +24,8 @@ use crate::machine::{Contents, Cursor, Machine};
 use crate::slicer::Slicer;
 use compose::Composed;
 use shared::SharedTerms;
-use store::MaskStore;
-pub(crate) use store::{SharedMask, StoredId};
+pub(crate) use store::SharedMask;
+use store::{MaskStore, StoredId};
 use terms::Terms;
 use touched::Touched;
 use trace::{Agenda, Group, Trace};
@@ -96,12 +96,9 @@ pub struct MaskId {
 }
 
 impl MaskId {
-    /// What the words of the mask are a copy of, but for the family.
-    pub(crate) fn place(self) -> (u64, u32) {
-        (self.serial, self.number.0)
-    }
-    pub(crate) fn number(self) -> StoredId {
-        self.number
+    /// Tells the masks that have numbers at a time from all others.
+    pub(crate) fn serial(self) -> u64 {
+        self.serial
     }
     /// The mask whose words are copies of this.
     pub(crate) fn of(origin: MaskOrigin) -> Self {
@@ -132,7 +129,7 @@ impl MaskCache {
         self.stats
     }
 
-    /// Writes the tokens allowed at `cursor`, EOS included. The number of the mask, if it is kept.
+    /// Writes the tokens allowed at `cursor`, EOS included. The number of the mask, if it is kept and not empty.
     pub fn mask(
         &mut self,
         machine: &mut Machine,
@@ -140,26 +137,22 @@ impl MaskCache {
         slicer: &Slicer,
         cursor: Cursor,
         mask: &mut TokenMask,
-    ) -> Result<Option<StoredId>, Fault> {
+    ) -> Result<Option<MaskId>, Fault> {
         let ahead = machine.ahead(cursor)?;
-        match self.known(machine, ahead, cursor) {
+        let number = match self.known(machine, ahead, cursor) {
             Some(known) => {
                 self.stats.hits += 1;
                 self.store.write(known, mask);
-                Ok(Some(known))
+                Some(known)
             }
-            None => self.make_new(machine, vocabulary, slicer, (cursor, ahead), mask),
-        }
+            None => self.make_new(machine, vocabulary, slicer, (cursor, ahead), mask)?,
+        };
+        Ok(number.and_then(|number| self.id_of(number)))
     }
 
-    /// A mask for those who have no lock.
-    pub fn share(&self, number: StoredId) -> SharedMask {
-        self.store.share(number)
-    }
-
-    /// Tells the masks that have numbers now from all others: see [`MaskId`].
-    pub fn serial(&self) -> u64 {
-        self.store.serial()
+    /// A mask that is kept, for those who have no lock.
+    pub fn share(&self, id: MaskId) -> SharedMask {
+        self.store.share(id.number)
     }
 
     /// The number of the mask of the tokens allowed at `cursor`, EOS included; `None` if none is allowed.

@@ -14,7 +14,7 @@ use crate::history::PersistentVec;
 use crate::lexer::guards::Guard;
 use crate::lexer::states::{DEAD, StateKind};
 use crate::machine::{Cursor, Machine};
-use crate::mask::{MaskCache, MaskId, StoredId};
+use crate::mask::{MaskCache, MaskId};
 use crate::published::{Published, PublishedStep};
 
 /// What a client of the matcher can do, and what it wants.
@@ -216,9 +216,9 @@ impl Matcher {
         let vocabulary = shared.vocabulary();
         let mut session = self.session();
         let Session { machine, masks, .. } = &mut *session;
-        let mut number = None;
+        let mut id = None;
         if self.now.pending.is_empty() {
-            number = masks.mask(machine, vocabulary, shared.slicer(), self.now.cursor, mask)?;
+            id = masks.mask(machine, vocabulary, shared.slicer(), self.now.cursor, mask)?;
         } else {
             mask.clear();
             let trie = vocabulary.trie();
@@ -237,7 +237,7 @@ impl Matcher {
         if mask.is_empty() {
             return Err(MatcherError::NoToken);
         }
-        self.publish_mask(machine, masks, number);
+        self.publish_mask(machine, masks, id);
         Ok(())
     }
 
@@ -254,7 +254,7 @@ impl Matcher {
             let mut session = self.session();
             let Session { machine, masks, .. } = &mut *session;
             let id = masks.mask_id(machine, shared.vocabulary(), shared.slicer(), self.now.cursor)?;
-            self.publish_mask(machine, masks, id.map(MaskId::number));
+            self.publish_mask(machine, masks, id);
             return id.ok_or(MatcherError::NoToken);
         }
         let mut mask = TokenMask::new(self.vocabulary().len());
@@ -575,11 +575,11 @@ impl Matcher {
     }
 
     /// Publishes the mask of the place, if others are to read it.
-    fn publish_mask(&self, machine: &Machine, masks: &MaskCache, number: Option<StoredId>) {
-        if let (Some(published), Some(number)) = (self.published(), number)
+    fn publish_mask(&self, machine: &Machine, masks: &MaskCache, id: Option<MaskId>) {
+        if let (Some(published), Some(id)) = (self.published(), id)
             && !machine.records(self.now.cursor)
         {
-            published.add_mask(self.now.cursor, masks.serial(), || masks.share(number));
+            published.add_mask(self.now.cursor, id, || masks.share(id));
         }
     }
 

@@ -16,7 +16,7 @@ use super::touched::Touched;
 
 define_id! {
     /// A mask of a [`MaskStore`].
-    pub(crate) struct StoredId = "m";
+    pub(super) struct StoredId = "m";
 }
 
 /// A mask is kept by the words that differ from the others where these are at most one in so many.

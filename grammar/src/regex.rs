@@ -618,7 +618,7 @@ impl ByteSet {
         self.0 == [0; 4]
     }
     /// The bytes in order.
-    pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = u8> + Clone + '_ {
         self.0.iter().zip([0u8, 64, 128, 192]).flat_map(|(&word, base)| {
             let or_none = |word: u64| (word != 0).then_some(word);
             let words = std::iter::successors(or_none(word), move |word| or_none(word & (word - 1)));

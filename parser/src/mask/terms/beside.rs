@@ -144,7 +144,7 @@ impl Terms {
         if is_narrow(lex, lexer)? {
             return Ok(None);
         }
-        let row = lexer.row(lex)?.next;
+        let row = lexer.row(lex)?.targets();
         let weights = view.weights(slicer);
         let alone: u64 = row.iter().zip(&weights).filter(|(next, _)| **next != DEAD).map(|(_, weight)| weight).sum();
         if alone < WIDE {
@@ -153,7 +153,7 @@ impl Terms {
         let mut found = None;
         let mut least = u64::MAX;
         for &(other, term) in last.iter().rev() {
-            let others = lexer.row(other)?.next;
+            let others = lexer.row(other)?.targets();
             let pairs = row.iter().zip(&others).zip(&weights);
             let apart: u64 = pairs.filter(|((a, b), _)| a != b).map(|(_, weight)| weight).sum();
             if apart < least {
@@ -231,7 +231,7 @@ impl Terms {
                 continue;
             };
             pair.part(root + node, root + node + 1);
-            draft.tokens.extend(trie.token(node));
+            draft.take(trie.tokens()[node as usize]);
             states[level] = (next, other_next);
             node = if next == other_next { below } else { node + 1 };
         }

@@ -10,7 +10,7 @@ use super::{ALL, Draft, Term, Terms, Work};
 use crate::error::Fault;
 use crate::lexer::arena::Expr;
 use crate::lexer::split::Entry;
-use crate::lexer::states::{DEAD, LexStateId, Lexer};
+use crate::lexer::states::{LexStateId, Lexer};
 use crate::mask::units::UnitMap;
 use crate::slicer::Slicer;
 use larkspur_grammar::algebra::Run;
@@ -49,8 +49,7 @@ impl Terms {
         for run in runs {
             let Some(units) = self.shared.units(run.unit, slicer, lexer) else { return Ok(None) };
             let tail = lexer.single((entry.0, run.tail.to_raw()), false)?;
-            let row = lexer.row(tail)?;
-            let begins: Vec<u8> = (0..=255).filter(|&byte| row.next[usize::from(byte)] != DEAD).collect();
+            let begins: Vec<u8> = lexer.row(tail)?.live.iter().collect();
             tails += begins.iter().map(|&byte| slicer.nodes_from(byte)).sum::<usize>();
             known.push(Known { run, units, tail, begins });
         }

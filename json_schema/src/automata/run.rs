@@ -211,7 +211,7 @@ impl Containers {
                 if frame.phase != ArrayPhase::Element && plan.can_close(&frame.progress) {
                     labels.push(Label::Close);
                 }
-                for (index, (node, next)) in plan.next(&frame.progress).into_iter().enumerate() {
+                for (index, (node, next)) in plan.next(&frame.progress).enumerate() {
                     if !plan.is_live(&next, &every)? {
                         continue;
                     }
@@ -429,7 +429,7 @@ impl Containers {
     pub(crate) fn choice_node(&self, frame: &Frame, label: Label) -> NodeId {
         let (Label::Choice(choice) | Label::Value(choice, _)) = label else { unreachable!("a value") };
         match frame {
-            Frame::Array(frame) => self.arrays[frame.machine as usize].next(&frame.progress)[choice as usize].0,
+            Frame::Array(frame) => self.arrays[frame.machine as usize].choice(&frame.progress, choice).0,
             Frame::Object(frame) => {
                 let (ObjectPhase::Colon(property) | ObjectPhase::Value(property)) = frame.phase else {
                     unreachable!("a value")
@@ -503,7 +503,7 @@ impl Containers {
         match top {
             Frame::Array(frame) => {
                 let plan = &self.arrays[frame.machine as usize];
-                frame.progress = plan.next(&frame.progress).swap_remove(choice as usize).1;
+                frame.progress = plan.choice(&frame.progress, choice).1;
                 frame.phase = ArrayPhase::After;
             }
             Frame::Object(frame) => {

@@ -118,12 +118,14 @@ impl ArrayPlan {
         ArrayProgress { len: 0, counts: vec![0; self.counts.len()].into() }
     }
     /// The choices of the next element, and where each leads.
-    pub fn next(&self, progress: &ArrayProgress) -> Vec<(NodeId, ArrayProgress)> {
-        if self.max.is_some_and(|max| progress.len >= max) {
-            return Vec::new();
-        }
-        let cell = &self.cells[self.cell(progress.len)];
-        cell.iter().filter_map(|choice| Some((choice.node, self.after(progress, choice.adds)?))).collect()
+    pub fn next(&self, progress: &ArrayProgress) -> impl DoubleEndedIterator<Item = (NodeId, ArrayProgress)> {
+        let is_full = self.max.is_some_and(|max| progress.len >= max);
+        let cell = if is_full { &[][..] } else { &self.cells[self.cell(progress.len)] };
+        cell.iter().filter_map(|choice| Some((choice.node, self.after(progress, choice.adds)?)))
+    }
+    /// One of these, by its place.
+    pub fn choice(&self, progress: &ArrayProgress, index: u32) -> (NodeId, ArrayProgress) {
+        self.next(progress).nth(index as usize).expect("a choice that is offered")
     }
     /// The cell of the element at an index.
     pub fn cell(&self, index: u64) -> usize {
@@ -209,9 +211,8 @@ impl ArrayPlan {
             if seen.len() > self.search_max {
                 return Err(Trouble::SearchGivenUp);
             }
-            let next = self.next(&progress);
             // The choices that count for most are tried first.
-            for (node, next) in next.into_iter().rev() {
+            for (node, next) in self.next(&progress).rev() {
                 if is_usable(node) && !seen.contains(&next) {
                     stack.push(next);
                 }

@@ -674,9 +674,12 @@ impl<'n, 'a> Planner<'n, 'a> {
             return choices;
         }
         let mut out: Vec<(NodeId, Bits)> = Vec::with_capacity(choices.len());
+        let mut same: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
         for (node, keep) in choices {
             let node = self.representative(node);
-            if node != NEVER && !out.iter().any(|(other, kept)| *other == node && keep.is_part_of(kept)) {
+            let others = same.entry(node).or_default();
+            if node != NEVER && !others.iter().any(|&other| keep.is_part_of(&out[other].1)) {
+                others.push(out.len());
                 out.push((node, keep));
             }
         }

@@ -1,7 +1,9 @@
 //! What can be empty, what can be finished, what can go on for ever; and the removal of the rest.
 
 use larkspur_grammar::index::Id;
-use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, Severity, Span, State, Unproductive, components};
+use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, ParamExpr, Severity, Span, State, Unproductive, components};
+
+use rustc_hash::FxHashMap;
 
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
 use crate::counting_sort::Lists;
@@ -27,15 +29,16 @@ impl Cfg {
             finishes[id] |= nonterminal.automaton.is_some();
         }
         let allow = self.unproductive == Unproductive::Allow;
-        let endless = if allow { self.endless(&is_empty, &finishes) } else { vec![false; finishes.len()].into() };
-        let reads = self.reads_something(&is_empty, &finishes);
-        let is_over = |dot: &Dot| self.start_state(dot).is_some_and(|start| self.is_over(dot, &start, &finishes));
+        let over = self.over(&finishes);
+        let endless =
+            if allow { self.endless(&is_empty, &finishes, &over) } else { vec![false; finishes.len()].into() };
+        let reads = self.reads_something(&is_empty, &finishes, &over);
         self.reads = self
             .dots
             .iter()
-            .map(|dot| match dot.symbol {
-                Symbol::Nonterminal(_) if is_over(dot) => false,
-                Symbol::Nonterminal(id) => reads[id] || endless[id],
+            .zip(&over)
+            .map(|(dot, is_over)| match dot.symbol {
+                Symbol::Nonterminal(id) => !is_over && (reads[id] || endless[id]),
                 Symbol::Nothing => false,
                 _ => true,
             })
@@ -56,14 +59,25 @@ impl Cfg {
         .help("every alternative needs something that does not lead back to the rule itself or to a terminal without matches"))
     }
 
-    /// Whether an automaton cannot go on from where it starts.
-    fn is_over(&self, dot: &Dot, start: &State, finishes: &IndexVec<NonterminalId, bool>) -> bool {
-        let Symbol::Nonterminal(id) = dot.symbol else { return false };
+    /// Whether there is an automaton that cannot go on from where it starts. By dot.
+    fn over(&self, finishes: &IndexVec<NonterminalId, bool>) -> Vec<bool> {
+        // Many dots start in the same place.
+        let mut known: FxHashMap<(Symbol, ParamExpr), bool> = FxHashMap::default();
+        let mut is_over = |dot: &Dot| {
+            let start = self.start_state(dot)?;
+            Some(*known.entry((dot.symbol, dot.arg)).or_insert_with(|| self.is_over(dot.symbol, &start, finishes)))
+        };
+        self.dots.iter().map(|dot| is_over(dot).unwrap_or(false)).collect()
+    }
+
+    /// Whether an automaton cannot go on from a state.
+    fn is_over(&self, symbol: Symbol, state: &State, finishes: &IndexVec<NonterminalId, bool>) -> bool {
+        let Symbol::Nonterminal(id) = symbol else { return false };
         let (Some(automaton), Some(lowered)) = (self.automaton(id), &self.nonterminals[id].automaton) else {
             return false;
         };
         // Past a limit it goes on, to meet that limit again.
-        let Ok(edges) = automaton.edges(start) else { return false };
+        let Ok(edges) = automaton.edges(state) else { return false };
         let is_empty = |lexeme: Option<&LexemeId>| lexeme.is_none_or(|&lexeme| self.empty_lexemes[lexeme.index()]);
         edges.iter().all(|edge| match &edge.symbol {
             EdgeSymbol::Terminal(terminal) => is_empty(lowered.lexemes.get(terminal)),
@@ -161,8 +175,9 @@ impl Cfg {
         &self,
         is_empty: &impl Fn(LexemeId) -> bool,
         finishes: &IndexVec<NonterminalId, bool>,
+        over: &[bool],
     ) -> IndexVec<NonterminalId, bool> {
-        let reads = self.reads_something(is_empty, finishes);
+        let reads = self.reads_something(is_empty, finishes, over);
         let mut steps: Vec<Vec<(u32, bool)>> = vec![Vec::new(); self.nonterminals.len()];
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             for alternative in &nonterminal.alternatives {
@@ -287,6 +302,7 @@ impl Cfg {
         &self,
         is_empty: &impl Fn(LexemeId) -> bool,
         finishes: &IndexVec<NonterminalId, bool>,
+        over: &[bool],
     ) -> IndexVec<NonterminalId, bool> {
         let mut reads: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
         let mut used = Vec::new();
@@ -297,7 +313,7 @@ impl Cfg {
             reads[id] = nonterminal.automaton.is_some();
             for alternative in &nonterminal.alternatives {
                 children.clear();
-                let letters = self.finite_symbols(alternative.dot, is_empty, finishes, &mut children);
+                let letters = self.finite_symbols(alternative.dot, is_empty, (finishes, over), &mut children);
                 let Some(has_letter) = letters else { continue };
                 used.extend(children.iter().map(|&child| (child, id)));
                 if has_letter && !std::mem::replace(&mut reads[id], true) {
@@ -321,7 +337,7 @@ impl Cfg {
         &self,
         mut dot: DotId,
         is_empty: &impl Fn(LexemeId) -> bool,
-        finishes: &IndexVec<NonterminalId, bool>,
+        (finishes, over): (&IndexVec<NonterminalId, bool>, &[bool]),
         children: &mut Vec<NonterminalId>,
     ) -> Option<bool> {
         let mut has_letter = false;
@@ -329,7 +345,7 @@ impl Cfg {
             let info = self.dots[dot];
             let ends = match info.symbol {
                 Symbol::Nonterminal(child) if self.nonterminals[child].automaton.is_some() => {
-                    has_letter |= !self.start_state(&info).is_some_and(|start| self.is_over(&info, &start, finishes));
+                    has_letter |= !over[dot.index()];
                     true
                 }
                 Symbol::Nonterminal(child) => {

@@ -554,8 +554,9 @@ impl Oracle {
     /// One byte of each class that no lexeme and no look-ahead tells apart here.
     fn distinct_bytes(&self, at: &Configuration) -> Vec<u8> {
         let left = self.behinds_left(&at.letters);
+        let mut told: Vec<Re> = Vec::new();
+        self.add_rests(at, &mut told);
         let mut regexes = self.regexes.borrow_mut();
-        let mut told: Vec<Re> = at.live.iter().map(|live| live.rest).chain(at.guard).collect();
         for lexeme in self.symbols.lexemes() {
             told.extend([lexeme.regex].into_iter().chain(lexeme.follow));
         }
@@ -565,6 +566,17 @@ impl Oracle {
         let mut seen: BTreeSet<Vec<Re>> = BTreeSet::new();
         let mut is_new = |&byte: &u8| seen.insert(told.iter().map(|&re| regexes.derivative(re, byte)).collect());
         (0..=255).filter(|byte| is_new(byte)).collect()
+    }
+
+    /// What is left of the lexemes that are live here, or behind the text of a `stop` that is read again here, and what
+    /// look-aheads want.
+    fn add_rests(&self, at: &Configuration, rests: &mut Vec<Re>) {
+        rests.extend(at.live.iter().map(|live| live.rest).chain(at.guard));
+        for reached in self.after_ends(at, None) {
+            if reached.position() > at.position() {
+                self.deeper(|| self.add_rests(&reached, rests));
+            }
+        }
     }
 
     /// Lexemes that end together, by what may then follow.
@@ -688,7 +700,9 @@ impl Oracle {
             if self.is_accepting(&state) || self.next_letters(&state) != [Letter::Byte(byte)] {
                 return vec![reached];
             }
-            state = self.feed_byte(&state, byte).expect("the byte is among the next letters");
+            // The byte is among the next letters, but an answer may have been given up meanwhile.
+            let Some(next) = self.feed_byte(&state, byte) else { return vec![reached] };
+            state = next;
         }
         state.configurations
     }

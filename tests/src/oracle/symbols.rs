@@ -134,6 +134,18 @@ pub struct Symbols {
     facts: HashMap<(Nonterminal, u64), Fact>,
     /// Lexemes with a text.
     live_lexemes: HashSet<LexemeId>,
+    /// What the start leads to.
+    reached: Reached,
+}
+
+/// What some symbol leads to: what nothing leads to has no say.
+#[derive(Default)]
+struct Reached {
+    nonterminals: BTreeSet<Nonterminal>,
+    /// Ignored ones, too.
+    lexemes: BTreeSet<LexemeId>,
+    has_tokens: bool,
+    has_automata: bool,
 }
 
 impl Symbols {
@@ -153,6 +165,7 @@ impl Symbols {
             ignored: Vec::new(),
             facts: HashMap::new(),
             live_lexemes: HashSet::new(),
+            reached: Reached::default(),
         };
         // Numbers: START', then each grammar's rules and nodes; lexemes and token sets grammar by grammar.
         let root = linked.root;
@@ -165,6 +178,7 @@ impl Symbols {
         for (id, grammar) in linked.grammars.iter_enumerated() {
             symbols.add_grammar(id, grammar, &Bases::new(linked), vocab, &mut regexes.borrow_mut())?;
         }
+        symbols.reach();
         symbols.decide()?;
         let start = symbols.fact(Symbols::START, 0);
         let endless = symbols.allow_endless() && start.endless;
@@ -172,6 +186,34 @@ impl Symbols {
             return Err("the start rule derives nothing".into());
         }
         Ok(symbols)
+    }
+
+    fn reach(&mut self) {
+        let mut reached = Reached { lexemes: self.ignored.iter().flatten().copied().collect(), ..Reached::default() };
+        let mut agenda = vec![Self::START];
+        while let Some(nonterminal) = agenda.pop() {
+            if !reached.nonterminals.insert(nonterminal) {
+                continue;
+            }
+            let symbols: Vec<Symbol> = match &self.productions[nonterminal].body {
+                Body::Sequence(symbols) => symbols.clone(),
+                Body::Choice(alternatives) => alternatives.iter().map(|alternative| alternative.1).collect(),
+                Body::Repeat(symbol, ..) => vec![*symbol],
+                Body::Automaton(..) => {
+                    reached.has_automata = true;
+                    vec![]
+                }
+            };
+            for symbol in symbols {
+                match symbol {
+                    Symbol::Rule(nonterminal, _) => agenda.push(nonterminal),
+                    Symbol::Lexeme(lexeme) => _ = reached.lexemes.insert(lexeme),
+                    Symbol::Tokens(_) => reached.has_tokens = true,
+                    Symbol::Tail(..) => reached.has_automata = true,
+                }
+            }
+        }
+        self.reached = reached;
     }
 
     fn add_grammar(
@@ -279,11 +321,14 @@ impl Symbols {
     }
     /// Whether some lexeme ends only before certain texts.
     pub fn has_follows(&self) -> bool {
-        self.lexemes.borrow().iter().any(|lexeme| lexeme.follow.is_some())
+        self.reached_lexemes().any(|lexeme| lexeme.follow.is_some())
     }
     /// Whether some lexeme begins only after certain texts.
     pub fn has_behinds(&self) -> bool {
-        self.lexemes.borrow().iter().any(|lexeme| lexeme.behind.is_some())
+        self.reached_lexemes().any(|lexeme| lexeme.behind.is_some())
+    }
+    fn reached_lexemes(&self) -> impl Iterator<Item = Rc<Lexeme>> {
+        self.reached.lexemes.iter().map(|&lexeme| self.lexeme(lexeme))
     }
     /// A lexeme.
     pub fn lexeme(&self, id: LexemeId) -> Rc<Lexeme> {
@@ -315,14 +360,13 @@ impl Symbols {
 
     /// Whether everything that begins in the grammar must lead to the text's end, look-around and all.
     pub fn has_no_traps(&self) -> bool {
-        let is_free = |lexeme: &Rc<Lexeme>| !lexeme.competes && !lexeme.tail.as_ref().is_some_and(|tail| tail.hidden);
+        let is_free = |lexeme: Rc<Lexeme>| !lexeme.competes && !lexeme.tail.as_ref().is_some_and(|tail| tail.hidden);
         self.mode() == LexerMode::Exact
             && (self.has_follows() || self.has_behinds())
             && !self.allow_endless()
-            && self.token_sets.is_empty()
-            && self.linked.grammars.iter().all(|grammar| grammar.automata.is_empty())
-            && self.productions.iter().all(|production| production.max_tokens.is_none())
-            && self.lexemes.borrow().iter().all(is_free)
+            && !(self.reached.has_tokens || self.reached.has_automata)
+            && self.reached.nonterminals.iter().all(|&id| self.productions[id].max_tokens.is_none())
+            && self.reached_lexemes().all(is_free)
     }
 
     fn fact(&self, nonterminal: Nonterminal, param: u64) -> Fact {

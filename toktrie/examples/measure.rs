@@ -61,11 +61,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let vocabulary = load()?;
     report("load, trie included", 21, || drop(black_box(load())));
     report("subset of every other token", 21, || drop(black_box(vocabulary.trie().subset(|id| id % 2 == 0))));
-    // A fresh trie each time, since the level order is built once.
-    let mut tries = (0..21).map(|_| vocabulary.trie().subset(|_| true)).collect::<Vec<_>>().into_iter();
-    report("level order", 21, || {
-        black_box(tries.next().map(|trie| trie.level_order().len()));
-    });
     let trie = vocabulary.trie();
     let tokens = trie.tokens().iter().filter(|&&token| token != NO_TOKEN).count();
     println!("{} nodes, {tokens} tokens, longest {} bytes", trie.len(), trie.depth_max());

@@ -46,6 +46,6 @@ pub use loaders::sentencepiece::SentencePieceOptions;
 pub use loaders::tiktoken::TiktokenOptions;
 pub use loaders::{EosChoice, LoadError};
 pub use mask::{MaskOrigin, TokenMask};
-pub use trie::{LevelOrder, NO_TOKEN, ROOT, TokenTrie};
+pub use trie::{NO_TOKEN, ROOT, TokenTrie};
 pub use vocabulary::{TokenId, TokenizeFn, Vocabulary, VocabularyBuilder, VocabularyError};
 pub use walk::Recognizer;

@@ -1,15 +1,9 @@
 //! The ordinary tokens of a vocabulary as a trie of bytes, in flat arrays.
 //!
 //! Nodes are numbered depth-first, siblings by byte: the subtree of a node is the range that follows it, and a walk
-//! that gives up on a node jumps to the end of that range. [`LevelOrder`] is the same trie numbered level by level.
-
-use std::sync::OnceLock;
+//! that gives up on a node jumps to the end of that range.
 
 use crate::vocabulary::TokenId;
-
-mod level_order;
-
-pub use level_order::LevelOrder;
 
 /// Stands in [`TokenTrie::tokens`] for "no token ends at this node".
 pub const NO_TOKEN: TokenId = TokenId::MAX;
@@ -34,7 +28,6 @@ pub struct TokenTrie {
     depth_max: usize,
     /// One more than the largest id in `tokens`; 0 when there is none.
     id_end: usize,
-    level_order: OnceLock<LevelOrder>,
 }
 
 impl TokenTrie {
@@ -203,11 +196,6 @@ impl TokenTrie {
     pub fn finish_mask(&self, mask: &mut crate::TokenMask) {
         self.finish_words(mask.words_mut());
     }
-
-    /// The trie in level order, built when first asked for (1.5 ms for o200k, p50, 2-core AMD EPYC machine).
-    pub fn level_order(&self) -> &LevelOrder {
-        self.level_order.get_or_init(|| LevelOrder::of(self))
-    }
 }
 
 impl std::fmt::Debug for TokenTrie {
@@ -237,7 +225,6 @@ impl Assembler {
             duplicates: Vec::new(),
             depth_max: 0,
             id_end: 0,
-            level_order: OnceLock::new(),
         };
         Self { trie, path: vec![ROOT] }
     }

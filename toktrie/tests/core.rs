@@ -141,7 +141,6 @@ fn empty_vocabulary_is_harmless() {
     assert!(mask.is_empty() && mask.words().is_empty());
     assert_eq!(vocabulary.tokenize_greedy(b""), Some(vec![]));
     assert_eq!(vocabulary.tokenize_greedy(b"a"), None);
-    assert_eq!(vocabulary.trie().level_order().level_starts(), [0, 1]);
 }
 
 #[test]
@@ -162,18 +161,6 @@ fn trie_is_depth_first() {
     assert_eq!(trie.token_of(b"abc"), Some(2));
     assert_eq!(trie.token_of(b"\xff"), None);
     assert_eq!(trie.longest_match(b"abx"), Some((1, 2)));
-}
-
-#[test]
-fn level_order_is_the_same_trie() {
-    let vocabulary = small();
-    let order = vocabulary.trie().level_order();
-    assert_eq!(order.bytes(), [0, b'a', b'b', 0xff, b'b', 0xc3, b'c']);
-    assert_eq!(order.parents(), [0, 0, 0, 0, 1, 3, 4]);
-    assert_eq!(order.tokens(), [NO_TOKEN, 0, 3, NO_TOKEN, 1, 7, 2]);
-    assert_eq!(order.depth_first(), [0, 1, 4, 5, 2, 6, 3]);
-    assert_eq!(order.level_starts(), [0, 1, 4, 6, 7]);
-    assert_eq!(order.child_starts(), [1, 4, 5, 5, 6, 7, 7, 7]);
 }
 
 #[test]

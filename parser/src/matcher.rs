@@ -707,7 +707,7 @@ impl Matcher {
             return Ok(None);
         }
         for thread in machine.threads(now.cursor).iter() {
-            if machine.lexer.surely_grows(thread.lex) || !machine.lexer.row(thread.lex)?.live.is_empty() {
+            if machine.lexer.grows(thread.lex)? {
                 return Ok(None);
             }
         }

@@ -587,7 +587,7 @@ impl<'a> Replay<'a> {
                 let ends = lexer.state(group.lex).ends;
                 if lexer.state(group.lex).kind == StateKind::Fresh {
                     frontiers.push(Frontier { nodes: group.nodes, live: Live::All });
-                } else if ends != NO_LEXEMES && lexer.row(group.lex)?.live.is_empty() {
+                } else if ends != NO_LEXEMES && !lexer.grows(group.lex)? {
                     let (read_again, reached) = self.end_looking_ahead(&group, ends, self.pos, times)?;
                     readers.extend(read_again);
                     for reached in reached {

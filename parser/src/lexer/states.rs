@@ -81,8 +81,9 @@ pub(crate) struct LexState {
     pub records: bool,
     /// Whether a lexeme matches that may leave out its text: see [`Lexer::is_late`].
     pub is_late: bool,
-    /// See [`Lexer::surely_grows`].
-    pub(super) surely_grows: bool,
+    /// Whether some byte can follow, if that is seen without a row: it can if not all that is live matches, since what is left
+    /// of a lexeme is never nothing, and it cannot where nothing is left of any.
+    grows: Option<bool>,
 }
 
 /// The automaton of one grammar and epoch.
@@ -240,10 +241,12 @@ impl Lexer {
         self.states[id].key.entries.iter().map(|&(lexeme, _)| lexeme)
     }
 
-    /// Whether some byte can follow since not all that is live matches: what is left of a lexeme is never nothing. Spares
-    /// a row for most states that are met once.
-    pub fn surely_grows(&self, id: LexStateId) -> bool {
-        self.states[id].surely_grows
+    /// Whether some lexeme takes a byte. Seldom needs a row, which most states that are met once are spared.
+    pub fn grows(&mut self, id: LexStateId) -> Result<bool, Fault> {
+        match self.states[id].grows {
+            Some(known) => Ok(known),
+            None => Ok(!self.row(id)?.live.is_empty()),
+        }
     }
 
     /// Lexemes of the state that take some byte.
@@ -519,7 +522,15 @@ impl Lexer {
                 matched.push(lexeme);
             }
         }
-        let surely_grows = !all_match && key.guard == Guard::NONE && key.kind != StateKind::LazyEnd;
+        let is_read = |&(lexeme, rest): &(LexemeId, Rest)| match &self.cfg.lexemes[lexeme].pattern {
+            Pattern::Regex(_) => self.plain(rest) == Some(Expr::EPSILON),
+            literal => literal.literal_children(rest).next().is_none(),
+        };
+        let grows = match key.kind {
+            StateKind::LazyEnd => Some(false),
+            _ if !all_match => (key.guard == Guard::NONE).then_some(true),
+            _ => key.entries.iter().all(is_read).then_some(false),
+        };
         let ends = if key.kind == StateKind::LazyEnd { matched.clone() } else { self.ends(&matched) };
         let is_mixed = self.cfg.mode == LexerMode::Exact;
         let competes = is_mixed && key.entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].competes);
@@ -541,7 +552,7 @@ impl Lexer {
         let state = LexState {
             kind: key.kind,
             ends_ignored,
-            surely_grows,
+            grows,
             records,
             is_late,
             matched: self.lexeme_set(&matched),

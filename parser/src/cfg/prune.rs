@@ -2,7 +2,6 @@
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, ParamExpr, Severity, Span, State, Unproductive, components};
-
 use rustc_hash::FxHashMap;
 
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};

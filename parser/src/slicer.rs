@@ -426,7 +426,7 @@ impl Automaton {
             if visited.len() > PAIRS_MAX {
                 return Ok(false);
             }
-            let targets = lexer.row(lex)?.targets();
+            let targets = lexer.row(lex)?.next;
             let mut last = (0, DEAD);
             for (&next, &target) in self.rows[state as usize].iter().zip(&targets) {
                 if next == 0 || (next, target) == last {

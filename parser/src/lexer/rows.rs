@@ -20,39 +20,17 @@ pub(crate) const ASK: u32 = u32::MAX - 1;
 /// A row of the automaton.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// For the trie walk, one load a byte: the state after it if the step stays inside lexemes, [`REFUSED`] or [`ASK`].
-    /// Asking the state for its kind and its ends took twice the time of a walk.
-    quick: [u32; 256],
-    /// The state after each byte of [`ASK`] that some live lexeme takes, ascending. Few.
-    asked: Box<[(u8, LexStateId)]>,
+    /// State after each byte.
+    pub next: [LexStateId; 256],
     /// Bytes that some live lexeme takes.
     pub live: ByteSet,
     /// In `exact` mode: bytes before which an ignored lexeme that matches here may not end, since it goes on.
-    ignored_goes_on: ByteSet,
+    pub ignored_goes_on: ByteSet,
+    /// For the trie walk, one load a byte: the state after it if the step stays inside lexemes, [`REFUSED`] or [`ASK`].
+    /// Asking the state for its kind and its ends took twice the time of a walk.
+    quick: [u32; 256],
     /// Where a step is known in this grammar though not in all: see [`Lexer::settled`].
     settled: ByteSet,
-}
-
-impl Row {
-    /// State after a byte.
-    #[inline]
-    pub fn next(&self, byte: u8) -> LexStateId {
-        match self.quick[usize::from(byte)] {
-            REFUSED => DEAD,
-            ASK => match self.asked.binary_search_by_key(&byte, |&(byte, _)| byte) {
-                Ok(at) => self.asked[at].1,
-                Err(_) => DEAD,
-            },
-            next => LexStateId(next),
-        }
-    }
-
-    /// State after each byte.
-    pub fn targets(&self) -> [LexStateId; 256] {
-        let mut targets = self.quick.map(|quick| if quick < ASK { LexStateId(quick) } else { DEAD });
-        self.asked.iter().for_each(|&(byte, next)| targets[usize::from(byte)] = next);
-        targets
-    }
 }
 
 /// A step from a state that has no row yet: the way of a text through states that are met once, as those of a name of
@@ -89,7 +67,7 @@ impl Lexer {
     #[inline]
     pub fn next(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
         match &self.rows[id.index()] {
-            Some(row) => Ok(row.next(byte)),
+            Some(row) => Ok(row.next[usize::from(byte)]),
             None => self.next_without_row(id, byte),
         }
     }
@@ -106,7 +84,7 @@ impl Lexer {
             self.steps[id.index()] = Step { byte, spared: step.spared + SPARED_BY_NEW_STEP, next: next.0 };
             Ok(next)
         } else {
-            Ok(self.row(id)?.next(byte))
+            Ok(self.row(id)?.next[usize::from(byte)])
         }
     }
 
@@ -144,52 +122,43 @@ impl Lexer {
     /// Errors: `lexer_states_max`, `expressions_max`, `lexer_row_emptiness_fuel`.
     pub fn row(&mut self, id: LexStateId) -> Result<&Row, Fault> {
         if self.rows[id.index()].is_none() {
-            let row = self.build_row(id)?;
+            let mut row = Box::new(self.build_row(id)?);
+            row.quick = self.quick_row(id, &row);
+            row.settled = self.settled_row(id, &row);
             self.rows[id.index()] = Some(row);
             self.rows_len += 1;
         }
         Ok(self.rows[id.index()].as_ref().expect("a row was made"))
     }
 
-    /// The row of a state from which bytes lead to these.
-    fn row_to(&self, id: LexStateId, next: &[LexStateId; 256], ignored_goes_on: ByteSet) -> Box<Row> {
+    fn quick_row(&self, id: LexStateId, row: &Row) -> [u32; 256] {
         let ends = self.states[id].ends;
         let can_end = ends != NO_LEXEMES;
         let is_longest = self.cfg.mode == LexerMode::Longest;
         let all_compete = self.lexeme_sets[ends].iter().all(|&lexeme| self.cfg.lexemes[lexeme].competes);
         let records = self.states[id].records;
-        let stays = |next: LexStateId| {
+        // Bytes side by side mostly lead to the same state.
+        let mut last = (DEAD, if can_end { ASK } else { REFUSED });
+        row.next.map(|next| {
+            if next == last.0 {
+                return last.1;
+            }
             let state = &self.states[next];
             // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
-            state.kind == StateKind::Inside
+            let stays = state.kind == StateKind::Inside
                 && (is_longest || !state.may_be_stuck && (!can_end || all_compete && state.competes))
                 // Where nothing is recorded any more, it is forgotten where that began.
                 && state.records == records
-                && !state.is_late
-        };
-        let mut row = Box::new(Row {
-            quick: [if can_end { ASK } else { REFUSED }; 256],
-            asked: Box::new([]),
-            live: ByteSet::EMPTY,
-            ignored_goes_on,
-            settled: ByteSet::EMPTY,
-        });
-        let mut asked = Vec::new();
-        // Bytes side by side mostly lead to the same state.
-        let mut last = (DEAD, ASK);
-        for (byte, &next) in (0..=255u8).zip(next).filter(|&(_, &next)| next != DEAD) {
-            if next != last.0 {
-                last = (next, if stays(next) { next.0 } else { ASK });
-            }
-            row.quick[usize::from(byte)] = last.1;
-            row.live.insert(byte);
-            if last.1 == ASK {
-                asked.push((byte, next));
-            }
-        }
-        row.asked = asked.into();
-        row.settled = self.settled_row(id, &row);
-        row
+                && !state.is_late;
+            let quick = match next {
+                DEAD if can_end => ASK,
+                DEAD => REFUSED,
+                _ if stays => next.0,
+                _ => ASK,
+            };
+            last = (next, quick);
+            quick
+        })
     }
 
     /// The bytes of [`ASK`] before which what ends in the state cannot end in this grammar ([`Cfg::after`]), or is ignored text
@@ -213,7 +182,7 @@ impl Lexer {
             before = before.union(&row.ignored_goes_on);
         }
         for byte in before.iter().filter(|&byte| row.quick[usize::from(byte)] == ASK) {
-            let next = row.next(byte);
+            let next = row.next[usize::from(byte)];
             let state = &self.states[next];
             let is_inside = state.kind == StateKind::Inside && !state.may_be_stuck && !state.is_late;
             if next == DEAD || is_inside && state.records == self.states[id].records {
@@ -227,7 +196,7 @@ impl Lexer {
     #[inline]
     pub fn settled(&self, id: LexStateId, byte: u8) -> u32 {
         match self.rows.get(id.index()) {
-            Some(Some(row)) if row.settled.contains(byte) => match row.next(byte) {
+            Some(Some(row)) if row.settled.contains(byte) => match row.next[usize::from(byte)] {
                 DEAD => REFUSED,
                 next => next.0,
             },
@@ -300,11 +269,17 @@ impl Lexer {
         Ok(id)
     }
 
-    fn build_row(&mut self, id: LexStateId) -> Result<Box<Row>, Fault> {
+    fn build_row(&mut self, id: LexStateId) -> Result<Row, Fault> {
         let key = self.states[id].key.clone();
-        let mut to = [DEAD; 256];
+        let mut row = Row {
+            next: [DEAD; 256],
+            live: ByteSet::EMPTY,
+            ignored_goes_on: ByteSet::EMPTY,
+            quick: [ASK; 256],
+            settled: ByteSet::EMPTY,
+        };
         if key.kind == StateKind::LazyEnd {
-            return Ok(self.row_to(id, &to, ByteSet::EMPTY));
+            return Ok(row);
         }
         let cfg = self.cfg.clone();
         // Literals are gathered by byte; regexes split the bytes into classes.
@@ -339,7 +314,7 @@ impl Lexer {
             literals = others;
             let is_plain = taken.is_empty() && !excepted.contains(byte);
             if is_plain && let Some(known) = by_class[class] {
-                to[usize::from(byte)] = known;
+                row.next[usize::from(byte)] = known;
                 continue;
             }
             let mut entries: Vec<(LexemeId, Rest)> = taken.iter().map(|literal| literal.1).collect();
@@ -354,21 +329,21 @@ impl Lexer {
             entries.dedup();
             let guard = self.guard_after(key.guard, byte)?;
             let next = self.enter(entries, guard)?;
-            to[usize::from(byte)] = next;
+            row.next[usize::from(byte)] = next;
             if is_plain {
                 by_class[class] = Some(next);
             }
         }
-        let mut ignored_goes_on = ByteSet::EMPTY;
+        (0..=255u8).filter(|&byte| row.next[usize::from(byte)] != DEAD).for_each(|byte| row.live.insert(byte));
         if cfg.mode == LexerMode::Exact {
             let matched = self.lexeme_sets[self.states[id].matched].clone();
             for &lexeme in &matched {
                 if cfg.lexemes[lexeme].ignored_by.is_some() && !cfg.lexemes[lexeme].competes {
-                    ignored_goes_on = ignored_goes_on.union(&self.goes_on_with(id, lexeme)?);
+                    row.ignored_goes_on = row.ignored_goes_on.union(&self.goes_on_with(id, lexeme)?);
                 }
             }
         }
-        Ok(self.row_to(id, &to, ignored_goes_on))
+        Ok(row)
     }
 
     /// The state of these entries after a byte: lazy lexemes that match end all others that compete with them.

@@ -167,7 +167,7 @@ impl Machine {
                     }
                 }
             }
-            for next in self.lexer.row(lex)?.targets() {
+            for next in self.lexer.row(lex)?.next {
                 if next != DEAD && seen.insert(next) {
                     agenda.push_back(next);
                 }
@@ -356,7 +356,7 @@ impl Ways {
                     exits.push(self.place(Place { guard, barred }));
                 }
             }
-            for (byte, next) in (0..=255u8).zip(lexer.row(lex)?.targets()) {
+            for (byte, next) in (0..=255u8).zip(lexer.row(lex)?.next) {
                 if !(lex == start && barred.contains(byte)) && seen.insert(next) {
                     agenda.push(next);
                 }

@@ -202,7 +202,7 @@ impl Automaton {
             while let Some((state, lex)) = agenda.pop() {
                 let Some(left) = pairs.checked_sub(1) else { return Ok(lengths) };
                 *pairs = left;
-                let targets = lexer.row(lex)?.targets();
+                let targets = lexer.row(lex)?.next;
                 let mut last = (0, DEAD);
                 for (&to, &target) in self.rows[usize::from(state)].iter().zip(&targets) {
                     if to == 0 || (to, target) == last {

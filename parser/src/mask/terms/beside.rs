@@ -144,7 +144,7 @@ impl Terms {
         if is_narrow(lex, lexer)? {
             return Ok(None);
         }
-        let row = lexer.row(lex)?.targets();
+        let row = lexer.row(lex)?.next;
         let weights = view.weights(slicer);
         let alone: u64 = row.iter().zip(&weights).filter(|(next, _)| **next != DEAD).map(|(_, weight)| weight).sum();
         if alone < WIDE {
@@ -153,7 +153,7 @@ impl Terms {
         let mut found = None;
         let mut least = u64::MAX;
         for &(other, term) in last.iter().rev() {
-            let others = lexer.row(other)?.targets();
+            let others = lexer.row(other)?.next;
             let pairs = row.iter().zip(&others).zip(&weights);
             let apart: u64 = pairs.filter(|((a, b), _)| a != b).map(|(_, weight)| weight).sum();
             if apart < least {

@@ -27,6 +27,7 @@ mod arrays;
 mod ast;
 mod automata;
 mod codes;
+mod discriminators;
 mod documents;
 mod draft;
 mod emptiness;

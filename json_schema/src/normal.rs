@@ -255,7 +255,10 @@ impl<'a> Normalizer<'a> {
             }
             Node::Keywords(id) => self.keywords(id, mode),
             Node::All(parts) => match self.all_known(&parts, mode) {
-                Err(missing) => Step::Need(missing),
+                Err(missing) => {
+                    let told_apart = if mode == Mode::Exact { self.told_apart(node, &parts) } else { None };
+                    told_apart.map_or(Step::Need(missing), |node| self.alias(node, mode))
+                }
                 Ok(known) => {
                     let exact = known.iter().all(|known| known.exact);
                     let shapes: Vec<ShapeId> = known.iter().map(|known| known.shape).collect();
@@ -399,7 +402,7 @@ impl<'a> Normalizer<'a> {
     }
 
     /// A schema as the conjunction of its keywords.
-    fn expand(&mut self, id: JsonId) -> NodeId {
+    pub fn expand(&mut self, id: JsonId) -> NodeId {
         if let Some(&known) = self.expansions.get(&id) {
             return known;
         }
@@ -459,6 +462,22 @@ impl<'a> Normalizer<'a> {
     }
     pub fn draft(&self, id: JsonId) -> crate::draft::Draft {
         self.resources.dialect(self.document, id).draft
+    }
+
+    /// The schema that a reference leads to, if there is one.
+    pub fn referred(&self, reference: JsonId) -> Option<JsonId> {
+        match self.resources.target(reference) {
+            Target::Schema(target) => Some(target),
+            Target::Missing | Target::Remote { .. } => None,
+        }
+    }
+
+    /// Values that have these properties if they are objects.
+    pub fn objects_only_with(&mut self, names: Vec<Box<str>>, origin: JsonId) -> NodeId {
+        let object = objects::with(self, names.into_iter().map(|name| (name, ANY, true)).collect());
+        let shape = Shape { objects: object.into_iter().collect(), ..self.any_shape() };
+        let shape = self.ir.shapes.intern(shape);
+        self.ir.node(Node::Shape(shape), origin)
     }
 
     /// Objects without the property, and everything else that `then` allows.

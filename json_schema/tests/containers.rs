@@ -219,6 +219,61 @@ fn alternatives_that_are_not_multiplied_out() {
     );
 }
 
+/// Branches without `required` share the objects that lack what tells them apart. Where the schema around them requires
+/// it, they must not be multiplied with each other's opposites: here, in an `allOf`, behind references.
+#[test]
+fn discriminators_that_are_required_outside() {
+    let branch = |i: usize| {
+        let value =
+            format!(r#"{{"type":"object","properties":{{"v{i}":{{"minimum":{i}}}}},"additionalProperties":false}}"#);
+        format!(r#"{{"type":"object","properties":{{"type":{{"enum":["t{i}"]}},"value":{value}}}}}"#)
+    };
+    let branches: Vec<String> = (0..40).map(branch).collect();
+    let definitions: Vec<String> = branches.iter().enumerate().map(|(i, it)| format!(r#""d{i}":{it}"#)).collect();
+    let referred: Vec<String> = (0..40).map(|i| format!(r##"{{"$ref":"#/$defs/d{i}"}}"##)).collect();
+    let required = r#""type":"object","required":["type","value"]"#;
+    let schemas = [
+        format!(r#"{{{required},"oneOf":[{}]}}"#, branches.join(",")),
+        format!(
+            r##"{{{required},"allOf":[{{"$ref":"#/$defs/base"}},{{"oneOf":[{}]}}],"$defs":{{"base":{{"properties":{{"n":{{"type":"null"}}}}}},{}}}}}"##,
+            referred.join(","),
+            definitions.join(",")
+        ),
+        format!(
+            r##"{{"allOf":[{{{required}}},{{"$ref":"#/$defs/any"}}],"$defs":{{"any":{{"oneOf":[{}]}},{}}}}}"##,
+            referred.join(","),
+            definitions.join(",")
+        ),
+    ];
+    for schema in &schemas {
+        check(
+            schema,
+            &[r#"{"type":"t3","value":{"v3":3}}"#, r#"{"type":"t39","value":{}}"#, r#"{"type":"t0","value":{},"x":1}"#],
+            &[
+                "{}",
+                r#"{"type":"t3"}"#,
+                r#"{"value":{}}"#,
+                r#"{"type":"t3","value":{"v4":4}}"#,
+                r#"{"type":"t4","value":{"v4":3}}"#,
+                r#"{"type":"t40","value":{}}"#,
+            ],
+        );
+    }
+    // Not all of what overlaps is told apart.
+    check(
+        r#"{"type":"object","required":["t"],"oneOf":[
+            {"properties":{"t":{"enum":[1,2]},"u":{"type":"null"}}}, {"properties":{"t":{"enum":[2,3]}}}]}"#,
+        &[r#"{"t":1}"#, r#"{"t":3}"#, r#"{"t":2,"u":1}"#],
+        &[r#"{"t":2}"#, r#"{"t":2,"u":null}"#, r#"{"t":1,"u":1}"#, "{}"],
+    );
+    // Other values than objects are of each branch.
+    check(
+        r#"{"required":["t"],"oneOf":[{"properties":{"t":{"const":1}}},{"properties":{"t":{"const":2}}}]}"#,
+        &[r#"{"t":1}"#, r#"{"t":2}"#],
+        &["1", "[]", "{}", r#"{"t":3}"#],
+    );
+}
+
 #[test]
 fn what_is_left_over() {
     check(

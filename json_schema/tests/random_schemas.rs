@@ -128,7 +128,7 @@ impl Schemas<'_> {
 
     fn keyword(&mut self, schema: &mut Map<String, Value>, depth: usize, inside: bool) {
         let small = |random: &mut Random| Value::from(random.below(4));
-        let (name, value): (&str, Value) = match self.random.below(if depth == 0 { 13 } else { 33 }) {
+        let (name, value): (&str, Value) = match self.random.below(if depth == 0 { 13 } else { 34 }) {
             0 => ("const", value(self.random, 2)),
             1 => ("enum", (0..1 + self.random.below(4)).map(|_| value(self.random, 2)).collect()),
             2 => ("minimum", value_number(self.random)),
@@ -173,6 +173,24 @@ impl Schemas<'_> {
                     schema.insert("else".to_owned(), self.schema(depth - 1, inside));
                 }
                 ("if", self.schema(depth - 1, inside))
+            }
+            32 => {
+                // What tells the branches apart is required here, and not in them.
+                let key = self.random.pick(&KEYS);
+                let branch = |this: &mut Self| {
+                    let mut branch = this.schema(depth - 1, inside);
+                    if let Value::Object(keywords) = &mut branch {
+                        let properties = keywords.entry("properties").or_insert_with(|| json!({}));
+                        properties[key] = json!({"enum": [this.random.below(3), value(this.random, 0)]});
+                    }
+                    branch
+                };
+                let branches: Value = (0..2 + self.random.below(3)).map(|_| branch(self)).collect();
+                schema.insert("required".to_owned(), json!([key]));
+                match self.random.one_in(2) {
+                    true => ("oneOf", branches),
+                    false => ("allOf", json!([{"oneOf": branches}])),
+                }
             }
             _ => {
                 let first = if inside { 0 } else { self.definition };

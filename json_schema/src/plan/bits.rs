@@ -32,6 +32,10 @@ impl Bits {
     pub fn contains(&self, index: usize) -> bool {
         self.0[index / 64] >> (index % 64) & 1 == 1
     }
+    /// With what is in the other.
+    pub fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(mine, other)| *mine |= other);
+    }
     /// Only what is in the other, too.
     pub fn keep(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(mine, other)| *mine &= other);

@@ -1,5 +1,6 @@
 //! Objects whose properties depend on each other.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use larkspur_grammar::RegexId;
@@ -606,16 +607,19 @@ impl<'n, 'a> Planner<'n, 'a> {
         let mut made: Vec<(NodeId, Bits)> = vec![(node, Bits::none(len))];
         let choices_max = self.normalizer.limits.schema_choices_max;
         for (clause, owner) in self.clauses.clone() {
-            // What the alternatives say apart from "anything", each once.
-            let mut groups: Vec<NodeId> = says[clause.clone()].to_vec();
-            groups.sort_unstable();
-            groups.dedup();
-            groups.retain(|&node| node != NEVER);
+            // What the alternatives say, each once, with those that stay possible then.
+            let mut groups: BTreeMap<NodeId, Bits> = BTreeMap::new();
+            for index in clause.clone().filter(|&index| says[index] != NEVER) {
+                groups.entry(says[index]).or_insert_with(|| Bits::none(len)).insert(index);
+            }
+            if let Some(silent) = groups.get(&ANY).cloned() {
+                groups.values_mut().for_each(|group| group.add(&silent));
+            }
             let mut next: Vec<(NodeId, Bits)> = Vec::new();
             for (before, keep) in &made {
-                for &group in &groups {
+                for (&group, stays) in &groups {
                     let mut keep = keep.clone();
-                    clause.clone().filter(|&i| says[i] == group || says[i] == ANY).for_each(|i| keep.insert(i));
+                    keep.add(stays);
                     let node = self.normalizer.ir.all(&[*before, group], self.origin);
                     if node != NEVER {
                         next.push((node, keep));

@@ -27,6 +27,7 @@ mod arrays;
 mod ast;
 mod automata;
 mod codes;
+mod constants;
 mod discriminators;
 mod documents;
 mod draft;

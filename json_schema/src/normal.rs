@@ -14,6 +14,7 @@ use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, parse_r
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Keywords, PatternProperty, Schema, Types};
+use crate::constants::Constants;
 use crate::emptiness::Search;
 use crate::error::{Mistake, Sink};
 use crate::formats::{self, Format, Meaning};
@@ -80,6 +81,7 @@ pub(crate) struct Normalizer<'a> {
     /// What nodes evaluate, see `unevaluated`.
     pub evaluated_ways: FxHashMap<NodeId, std::rc::Rc<[Way]>>,
     pub listed: FxHashMap<(RegexId, usize), Words>,
+    pub constants: Constants,
     pub clause_depths: FxHashMap<ClauseId, usize>,
     pub array_plans: FxHashMap<ArrayId, Result<std::rc::Rc<ArrayPlan>, Trouble>>,
     pub object_plans: FxHashMap<ObjectId, Result<std::rc::Rc<ObjectPlan>, Trouble>>,
@@ -122,6 +124,7 @@ impl<'a> Normalizer<'a> {
             inhabited: FxHashMap::default(),
             evaluated_ways: FxHashMap::default(),
             listed: FxHashMap::default(),
+            constants: Constants::default(),
             clause_depths: FxHashMap::default(),
             array_plans: FxHashMap::default(),
             object_plans: FxHashMap::default(),

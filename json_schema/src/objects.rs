@@ -157,11 +157,7 @@ pub(crate) fn intersection(
                 (normalizer.property(cells, &name), false)
             }
         };
-        Named {
-            key: here.key,
-            node: normalizer.ir.all(&[here.node, node], origin),
-            required: here.required || required,
-        }
+        Named { key: here.key, node: normalizer.both(here.node, node, origin), required: here.required || required }
     };
     for &here in &a.named {
         named.push(merge(normalizer, here, in_b.get(&here.key), &b.cells));
@@ -215,9 +211,12 @@ pub(crate) fn as_one(normalizer: &mut Normalizer, ways: &[ObjectId]) -> Option<O
 /// Ways compared with each other at most; beyond it all stay.
 const ABSORBED_MAX: usize = 600;
 
-/// The ways that are not part of another one, so that products of `required` and `not` stay small.
-pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[ObjectId]) -> Box<[ObjectId]> {
-    if ways.len() < 3 || ways.len() > ABSORBED_MAX || !normalizer.charge((ways.len() * ways.len()) as u64) {
+/// The ways that are not part of another one, so that products of `required` and `not` stay small. Two ways of which
+/// none `is_new` are not compared.
+pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[(ObjectId, bool)]) -> Box<[ObjectId]> {
+    let (ways, is_new): (Vec<ObjectId>, Vec<bool>) = ways.iter().copied().unzip();
+    let pairs = is_new.iter().filter(|&&is_new| is_new).count() * ways.len();
+    if ways.len() < 3 || ways.len() > ABSORBED_MAX || !normalizer.charge(pairs as u64) {
         return ways.into();
     }
     let specs: Vec<&ObjectSpec> = ways.iter().map(|&way| normalizer.ir.objects.get(way)).collect();
@@ -238,7 +237,10 @@ pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[ObjectId]) -> Box<[O
             })
     };
     let is_kept = |way: usize| {
-        (0..ways.len()).all(|other| other == way || !is_part(way, other) || (is_part(other, way) && way < other))
+        (0..ways.len()).all(|other| {
+            let is_asked = other != way && (is_new[way] || is_new[other]);
+            !is_asked || !is_part(way, other) || (is_part(other, way) && way < other)
+        })
     };
     (0..ways.len()).filter(|&way| is_kept(way)).map(|way| ways[way]).collect()
 }

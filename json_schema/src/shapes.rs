@@ -11,8 +11,11 @@ use crate::normal::Normalizer;
 use crate::numbers::Numbers;
 use crate::objects;
 
-/// Ways that are multiplied out; more of them stay clauses.
+/// Ways that are multiplied out, if they are more than those of both lists; more of them stay clauses.
 const PRODUCT_MAX: usize = 32;
+
+/// Pairs of ways that are compared at most; of more, none are told apart.
+const COMPARED_MAX: usize = 100_000;
 
 /// Names of all ways that are multiplied out; with more of them, the ways stay clauses.
 const PRODUCT_NAMES_MAX: usize = 20_000;
@@ -161,22 +164,49 @@ impl Normalizer<'_> {
         let size = |this: &Self, ways: &[ObjectId]| -> usize {
             ways.iter().map(|&way| this.ir.objects.get(way).named.len() + 1).sum()
         };
-        let (long, wide) = (a.len().saturating_mul(b.len()), size(self, a) * b.len() + size(self, b) * a.len());
-        let is_product = a.len().min(b.len()) > 1 && long > PRODUCT_MAX;
+        let wide = size(self, a) * b.len() + size(self, b) * a.len();
         // Once there are clauses, one more is better than more ways with the same ones.
         let grows = |one: &[ObjectId], many: &[ObjectId]| {
             one.len() == 1 && many.len() > 1 && !self.ir.objects.get(one[0]).clauses.is_empty()
         };
         let is_clause = grows(a, b) || grows(b, a);
-        if is_product || is_clause || (a.len().max(b.len()) > 1 && wide > PRODUCT_NAMES_MAX) {
+        if is_clause || (a.len().max(b.len()) > 1 && wide > PRODUCT_NAMES_MAX) {
             return self.clauses_of(a, b, origin);
         }
-        let both = self.product(a, b, |this, x, y| match (x == any, y == any) {
-            (true, _) => Some(y),
-            (_, true) => Some(x),
-            _ => this.and_objects(x, y, origin),
-        });
+        if let ([a], [b]) = (a, b) {
+            return self.and_objects(*a, *b, origin).into_iter().collect();
+        }
+        let pairs_max = if a.len().min(b.len()) > 1 { PRODUCT_MAX.max(a.len() + b.len()) } else { usize::MAX };
+        let Some(pairs) = self.pairs(a, b, pairs_max) else { return self.clauses_of(a, b, origin) };
+        let mut seen = FxHashSet::default();
+        let mut both = Vec::with_capacity(pairs.len());
+        for (x, y) in pairs {
+            let is_new = !self.is_way_implied(x, y);
+            let way = if is_new { self.and_objects(x, y, origin) } else { Some(x) };
+            both.extend(way.filter(|&way| seen.insert(way)).map(|way| (way, is_new)));
+        }
+        if self.has_too_many(both.len()) {
+            return [].into();
+        }
         objects::absorbed(self, &both)
+    }
+
+    /// Every way of the one with every way of the other, without those that constants tell apart; `None` if there are
+    /// over `pairs_max`, or too many to look.
+    fn pairs(&mut self, a: &[ObjectId], b: &[ObjectId], pairs_max: usize) -> Option<Vec<(ObjectId, ObjectId)>> {
+        let is_asked = a.len() * b.len() <= COMPARED_MAX;
+        let mut pairs = Vec::new();
+        for &x in a {
+            for &y in b {
+                if !self.charge(1) || pairs.len() > pairs_max || !is_asked && pairs_max != usize::MAX {
+                    return None;
+                }
+                if !is_asked || !self.are_told_apart(x, y) {
+                    pairs.push((x, y));
+                }
+            }
+        }
+        (pairs.len() <= pairs_max).then_some(pairs)
     }
 
     /// Objects of both lists of ways as one way, with lists of several as clauses.
@@ -244,6 +274,9 @@ impl Normalizer<'_> {
                 for &other in others(lists, index) {
                     if !self.charge(1) {
                         return [].into();
+                    }
+                    if self.are_told_apart(way, other) {
+                        continue;
                     }
                     let both = self.and_objects(way, other, origin);
                     if both.is_some_and(|both| self.has_objects(both, origin)) {

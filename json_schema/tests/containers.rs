@@ -274,6 +274,44 @@ fn discriminators_that_are_required_outside() {
     );
 }
 
+/// A long list of `if` and `then` that ask for one property means as many cases, not all combinations.
+#[test]
+fn cases_by_a_constant() {
+    let case = |i: usize| {
+        let then =
+            format!(r#"{{"properties":{{"value":{{"type":"object","required":["v{i}"]}}}},"required":["value"]}}"#);
+        format!(r#"{{"if":{{"properties":{{"kind":{{"const":"k{i}"}}}},"required":["kind"]}},"then":{then}}}"#)
+    };
+    let cases: Vec<String> = (0..60).map(case).collect();
+    let listed = format!(r#"{{"type":"object","allOf":[{}]}}"#, cases.join(","));
+    let nested = cases.iter().rev().fold("true".to_owned(), |rest, case| {
+        format!(r#"{},"else":{rest}}}"#, case.strip_suffix('}').expect("an object"))
+    });
+    for schema in [listed, nested] {
+        check(
+            &schema,
+            &["{}", r#"{"kind":"k7","value":{"v7":1}}"#, r#"{"kind":"other","value":1}"#, r#"{"value":1}"#],
+            &[r#"{"kind":"k7"}"#, r#"{"kind":"k7","value":{"v8":1}}"#, r#"{"kind":"k59","value":1}"#],
+        );
+    }
+    // Numbers by their value, and other types than the constants have.
+    check(
+        r#"{"type":"object","allOf":[
+            {"if":{"properties":{"k":{"const":1}},"required":["k"]},"then":{"required":["a"]}},
+            {"if":{"properties":{"k":{"type":["string","null"],"enum":["1",null,2]}},"required":["k"]},"then":{"required":["b"]}},
+            {"if":{"properties":{"k":{"enum":[[1],2]}},"required":["k"]},"then":{"required":["c"]}}]}"#,
+        &[
+            r#"{"k":1,"a":0}"#,
+            r#"{"k":"1","b":0}"#,
+            r#"{"k":null,"b":0}"#,
+            r#"{"k":2,"c":0}"#,
+            r#"{"k":[1],"c":0}"#,
+            r#"{"k":[2]}"#,
+        ],
+        &[r#"{"k":1}"#, r#"{"k":"1","a":0}"#, r#"{"k":null}"#, r#"{"k":2,"b":0}"#, r#"{"k":[1]}"#],
+    );
+}
+
 #[test]
 fn what_is_left_over() {
     check(

@@ -180,6 +180,10 @@ impl JsonDocument {
         self.warnings.extend(other.warnings);
         moved(other.root)
     }
+    /// Whether there are values that [`copy`](JsonDocument::copy) made.
+    pub fn has_copies(&self) -> bool {
+        !self.originals.is_empty()
+    }
     /// What the value is a copy of; itself if it is none.
     pub fn original(&self, id: JsonId) -> JsonId {
         if self.originals.is_empty() {

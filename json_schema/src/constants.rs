@@ -11,7 +11,7 @@ use larkspur_grammar::number::Decimal;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Keywords, Types};
-use crate::ir::{ANY, KeyId, NEVER, Node, NodeId, ObjectId};
+use crate::ir::{ANY, KeyId, NEVER, Named, Node, NodeId, ObjectId};
 use crate::normal::Normalizer;
 
 /// Constants that are told apart at most; longer lists say nothing here.
@@ -47,13 +47,21 @@ struct Domain {
     is_all: bool,
 }
 
+/// A property of which some constants are known.
+#[derive(Debug)]
+struct Property {
+    key: KeyId,
+    is_required: bool,
+    domain: Domain,
+}
+
 /// What was found out.
 #[derive(Default)]
 pub(crate) struct Constants {
     ids: FxHashMap<Scalar, u32>,
     domains: FxHashMap<NodeId, Option<Domain>>,
-    /// The properties of ways that are known to be of some constants, in order.
-    of_objects: FxHashMap<ObjectId, Rc<[(KeyId, Domain, bool)]>>,
+    /// In the order of keys.
+    of_objects: FxHashMap<ObjectId, Rc<[Property]>>,
 }
 
 impl Among {
@@ -129,9 +137,11 @@ impl Normalizer<'_> {
     /// Whether the ways have no object in common, since one requires a property that cannot be of both.
     pub fn are_told_apart(&mut self, a: ObjectId, b: ObjectId) -> bool {
         let (a, b) = (self.constants_of(a), self.constants_of(b));
-        a.iter().any(|(key, mine, is_required)| {
-            let other = b.binary_search_by_key(key, |entry| entry.0);
-            other.is_ok_and(|at| (*is_required || b[at].2) && mine.among.is_disjoint(&b[at].1.among))
+        a.iter().any(|mine| {
+            let other = b.binary_search_by_key(&mine.key, |property| property.key).map(|at| &b[at]);
+            other.is_ok_and(|other| {
+                (mine.is_required || other.is_required) && mine.domain.among.is_disjoint(&other.domain.among)
+            })
         })
     }
 
@@ -152,17 +162,17 @@ impl Normalizer<'_> {
         pairs.into_iter().all(|(narrow, wide)| self.is_implied(narrow, wide))
     }
 
-    fn constants_of(&mut self, object: ObjectId) -> Rc<[(KeyId, Domain, bool)]> {
+    fn constants_of(&mut self, object: ObjectId) -> Rc<[Property]> {
         if let Some(known) = self.constants.of_objects.get(&object) {
             return known.clone();
         }
         let named = self.ir.objects.get(object).named.clone();
-        let mut known: Vec<(KeyId, Domain, bool)> = Vec::new();
-        for property in &named {
-            known.extend(self.domain(property.node, 0).map(|domain| (property.key, domain, property.required)));
+        let mut known: Vec<Property> = Vec::new();
+        for &Named { key, node, required: is_required } in &named {
+            known.extend(self.domain(node, 0).map(|domain| Property { key, is_required, domain }));
         }
-        known.sort_unstable_by_key(|entry| entry.0);
-        let known: Rc<[_]> = known.into();
+        known.sort_unstable_by_key(|property| property.key);
+        let known: Rc<[Property]> = known.into();
         self.constants.of_objects.insert(object, known.clone());
         known
     }

@@ -71,17 +71,30 @@ pub(crate) enum Mistake {
     },
 }
 
+/// What was said of a place, so that it can be said of another.
+#[derive(Clone, Debug)]
+pub(crate) enum Said {
+    Mistake {
+        mistake: Mistake,
+        /// Of the key before the value.
+        is_of_key: bool,
+    },
+    /// Something of a regex: that of a string, or that of a member's key.
+    Regex { member: Option<usize> },
+}
+
 /// The diagnostics of one run.
 pub(crate) struct Sink<'a> {
     document: &'a JsonDocument,
     /// What we cannot enforce is a warning.
     pub lenient: bool,
     list: DiagnosticList,
+    said: Vec<(JsonId, Said)>,
 }
 
 impl<'a> Sink<'a> {
     pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
-        Self { document, lenient: false, list: DiagnosticList::new(limits) }
+        Self { document, lenient: false, list: DiagnosticList::new(limits), said: Vec::new() }
     }
     /// Reports a mistake at the value of a keyword, or of a schema.
     pub fn report(&mut self, place: JsonId, mistake: Mistake) {
@@ -89,6 +102,8 @@ impl<'a> Sink<'a> {
     }
     /// The same with another span: that of a key.
     pub fn report_at(&mut self, place: JsonId, span: Span, mistake: Mistake) {
+        let is_of_key = span != self.document.span(place);
+        self.said.push((place, Said::Mistake { mistake: mistake.clone(), is_of_key }));
         let is_forgiven = self.lenient && mistake.is_ours();
         let severity = if is_forgiven || mistake.is_warning() { Severity::Warning } else { Severity::Error };
         // Before the pointer is looked for, which takes as long as the objects around the place are large.
@@ -107,6 +122,21 @@ impl<'a> Sink<'a> {
     }
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push_new(diagnostic);
+    }
+    /// Reports a mistake that was made in one place in another that says the same.
+    pub fn repeat(&mut self, place: JsonId, mistake: &Mistake, is_of_key: bool) {
+        let members = self.document.parent(place).and_then(|parent| self.document.object(parent)).unwrap_or_default();
+        let key = members.iter().find(|member| is_of_key && member.value == place);
+        let span = key.map_or(self.document.span(place), |member| member.key_span);
+        self.report_at(place, span, mistake.clone());
+    }
+    /// Notes that something was said of a regex.
+    pub fn note_regex(&mut self, place: JsonId, member: Option<usize>) {
+        self.said.push((place, Said::Regex { member }));
+    }
+    /// What was said since the last call.
+    pub fn take_said(&mut self) -> Vec<(JsonId, Said)> {
+        std::mem::take(&mut self.said)
     }
     /// The same, with the JSON pointer of the text that it is in.
     pub fn push_within(&mut self, place: JsonId, mut diagnostic: Diagnostic) {

@@ -52,6 +52,7 @@ mod saved;
 mod shapes;
 mod spelling;
 mod strings;
+mod twins;
 mod unevaluated;
 mod uri;
 mod words;
@@ -70,6 +71,7 @@ pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFor
 use error::{Mistake, Sink};
 use loader::Loader;
 use normal::{Mode, Normalizer};
+use twins::Twins;
 
 /// How to read a schema.
 #[derive(Clone, Debug)]
@@ -126,36 +128,46 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
         return Parsed { grammar: None, diagnostics: sink.finish() };
     }
     let guidance = guidance::read(&document, &options.spelling, &mut sink);
-    let mut normalizer = Normalizer::new(&document, resources, options.limits, sink);
-    normalizer.coerce_one_of = guidance.coerce_one_of;
-    normalizer.format_annotation = options.format_annotation;
-    let separators = match guidance.spelling.separators(&mut normalizer.set, options.limits) {
+    let spelling = &guidance.spelling;
+    let normalizer = |twins: Twins, sink| {
+        let mut normalizer = Normalizer::new(&document, &resources, twins, options.limits, sink);
+        normalizer.coerce_one_of = guidance.coerce_one_of;
+        normalizer.format_annotation = options.format_annotation;
+        normalizer.has_any_spelling = spelling.number_spelling == NumberSpelling::Any;
+        normalizer.unknown_format = spelling.unknown_format;
+        normalizer
+    };
+    // What was said so far was said of each place.
+    sink.take_said();
+    let mut schemas = normalizer(Twins::find(&document, &resources), sink);
+    let separators = match spelling.separators(&mut schemas.set, limits) {
         Ok(separators) => separators,
         Err((field, errors)) => {
             let (keyword, place) = guidance::place(&document, field);
             for error in errors {
                 let reason = format!("the regex of `{field}` is wrong: {}", error.message);
-                normalizer.sink.report(place, Mistake::Refused { keyword, reason });
+                schemas.sink.report(place, Mistake::Refused { keyword, reason });
             }
-            return Parsed { grammar: None, diagnostics: normalizer.sink.finish() };
+            return Parsed { grammar: None, diagnostics: schemas.sink.finish() };
         }
     };
-    normalizer.has_any_spelling = guidance.spelling.number_spelling == NumberSpelling::Any;
-    normalizer.unknown_format = guidance.spelling.unknown_format;
-    normalizer.sink.lenient = guidance.spelling.lenient;
-    let root = normalizer.schema(document.root());
-    let inhabited = normalizer.is_inhabited(root, Mode::Exact);
-    if !inhabited && !normalizer.sink.has_errors() {
-        let (fault, is_endless) = normalizer.fault(root);
-        let place = normalizer.ir.origin(fault);
-        let mistake = if is_endless { Mistake::NeverFinished } else { Mistake::Unsatisfiable };
-        normalizer.sink.report(place, mistake);
-    }
+    schemas.sink.lenient = spelling.lenient;
+    let root = schemas.schema(document.root());
+    let inhabited = schemas.is_inhabited(root, Mode::Exact);
     // Lowering reaches every sub-schema, so that all mistakes are found in one run.
-    let spelling = &guidance.spelling;
-    let grammar = inhabited.then(|| lower::lower(&mut normalizer, root, options.name, &separators, spelling));
-    let failed = normalizer.sink.has_errors();
-    Parsed { grammar: grammar.filter(|_| !failed), diagnostics: normalizer.sink.finish() }
+    let grammar = inhabited.then(|| lower::lower(&mut schemas, root, options.name, &separators, spelling));
+    schemas.repeat_for_twins();
+    let mut sink = schemas.sink;
+    if !inhabited && !sink.has_errors() {
+        // Of equal schemas only one may be at fault.
+        let mut schemas = normalizer(Twins::default(), Sink::new(&document, limits));
+        schemas.sink.lenient = spelling.lenient;
+        let root = schemas.schema(document.root());
+        let (fault, is_endless) = schemas.fault(root);
+        let mistake = if is_endless { Mistake::NeverFinished } else { Mistake::Unsatisfiable };
+        sink.report(schemas.ir.origin(fault), mistake);
+    }
+    Parsed { grammar: grammar.filter(|_| !sink.has_errors()), diagnostics: sink.finish() }
 }
 
 /// The JSON text at `body`. A body that is the whole source holds nothing but the schema.

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{Keywords, PatternProperty, Schema, Types};
 use crate::constants::Constants;
 use crate::emptiness::Search;
-use crate::error::{Mistake, Sink};
+use crate::error::{Mistake, Said, Sink};
 use crate::formats::{self, Format, Meaning};
 use crate::ir::{ANY, ArrayId, ClauseId, Ir, NEVER, Node, NodeId, ObjectId, Shape, ShapeId};
 use crate::numbers::{NumberTable, Numbers, RangeError, shortest_text};
@@ -26,6 +26,7 @@ use crate::plan::arrays::ArrayPlan;
 use crate::plan::objects::ObjectPlan;
 use crate::refs::{Resources, Target};
 use crate::spelling::UnknownFormat;
+use crate::twins::Twins;
 use crate::unevaluated::Way;
 use crate::words::Words;
 use crate::{arrays, objects};
@@ -64,7 +65,8 @@ pub(crate) struct Normalizer<'a> {
     pub document: &'a JsonDocument,
     pub limits: &'a Limits,
     pub sink: Sink<'a>,
-    resources: Resources,
+    resources: &'a Resources,
+    twins: Twins,
     pub set: RegexSet,
     pub search: Search,
     pub numbers: NumberTable,
@@ -74,7 +76,7 @@ pub(crate) struct Normalizer<'a> {
     keywords: FxHashMap<JsonId, std::rc::Rc<Keywords>>,
     /// What each schema is made of.
     expansions: FxHashMap<JsonId, NodeId>,
-    patterns: FxHashMap<(JsonId, usize), RegexId>,
+    patterns: FxHashMap<(JsonId, Option<usize>), RegexId>,
     formats: FxHashMap<(Format, bool), RegexId>,
     known: FxHashMap<(NodeId, Mode), Known>,
     pub inhabited: FxHashMap<(NodeId, Mode), bool>,
@@ -101,7 +103,13 @@ pub(crate) struct Normalizer<'a> {
 }
 
 impl<'a> Normalizer<'a> {
-    pub fn new(document: &'a JsonDocument, resources: Resources, limits: &'a Limits, sink: Sink<'a>) -> Self {
+    pub fn new(
+        document: &'a JsonDocument,
+        resources: &'a Resources,
+        twins: Twins,
+        limits: &'a Limits,
+        sink: Sink<'a>,
+    ) -> Self {
         let room = crate::ir::room(document);
         let mut set = RegexSet::new();
         set.reserve(NODES_OF_ANY + room);
@@ -111,6 +119,7 @@ impl<'a> Normalizer<'a> {
             limits,
             sink,
             resources,
+            twins,
             set,
             search: Search::default(),
             numbers: NumberTable::new(),
@@ -177,7 +186,10 @@ impl<'a> Normalizer<'a> {
         match self.document.bool(id) {
             Some(true) => ANY,
             Some(false) => NEVER,
-            None => self.ir.node(Node::Schema(id), id),
+            None => {
+                let id = self.twins.first(id);
+                self.ir.node(Node::Schema(id), id)
+            }
         }
     }
 
@@ -668,11 +680,7 @@ impl<'a> Normalizer<'a> {
 
     fn own_strings(&mut self, keywords: &Keywords) -> RegexId {
         let format = self.format(keywords).unwrap_or(self.any_text);
-        let pattern = keywords.pattern.map_or(self.any_text, |place| {
-            let text = self.document.string(place).unwrap_or_default();
-            let map = self.document.string_map(place);
-            self.pattern(place, usize::MAX, text, &map)
-        });
+        let pattern = keywords.pattern.map_or(self.any_text, |place| self.pattern(place, None));
         let strings = self.and_text(format, pattern);
         let lengths = self.own_lengths(keywords, strings);
         self.and_text(strings, lengths)
@@ -708,27 +716,52 @@ impl<'a> Normalizer<'a> {
 
     /// The language of a key of `patternProperties`.
     pub fn pattern_of_key(&mut self, pattern: &PatternProperty) -> RegexId {
-        let Some(member) = self.document.object(pattern.object).and_then(|members| members.get(pattern.member)) else {
-            return self.any_text;
-        };
-        let map = self.document.key_map(member);
-        self.pattern(pattern.object, pattern.member, &member.key, &map)
+        self.pattern(pattern.object, Some(pattern.member))
     }
 
-    fn pattern(&mut self, place: JsonId, index: usize, text: &str, map: &larkspur_grammar::TextMap) -> RegexId {
-        if let Some(&known) = self.patterns.get(&(place, index)) {
+    /// The language of a string that is a regex, or of the key of an object's member.
+    fn pattern(&mut self, place: JsonId, member: Option<usize>) -> RegexId {
+        if let Some(&known) = self.patterns.get(&(place, member)) {
             return known;
         }
+        let document = self.document;
+        let (text, map) = match member {
+            None => (document.string(place).unwrap_or_default(), document.string_map(place)),
+            Some(member) => {
+                let Some(member) = document.object(place).and_then(|members| members.get(member)) else {
+                    return self.any_text;
+                };
+                (&*member.key, document.key_map(member))
+            }
+        };
         let options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
-        let mut warnings = Vec::new();
-        let parsed = parse_regex(text, map, &options, self.limits, &mut self.set, &mut warnings);
-        warnings.into_iter().for_each(|warning| self.sink.push_within(place, warning));
+        let mut said = Vec::new();
+        let parsed = parse_regex(text, &map, &options, self.limits, &mut self.set, &mut said);
         let regex = parsed.unwrap_or_else(|errors| {
-            errors.into_iter().for_each(|error| self.sink.push_within(place, error));
+            said.extend(errors);
             self.any_text
         });
-        self.patterns.insert((place, index), regex);
+        if !said.is_empty() {
+            self.sink.note_regex(place, member);
+        }
+        said.into_iter().for_each(|diagnostic| self.sink.push_within(place, diagnostic));
+        self.patterns.insert((place, member), regex);
         regex
+    }
+
+    /// Says of schemas for which an equal one stood what was said of that. Of schemas that lead to each other in a ring,
+    /// one is named.
+    pub fn repeat_for_twins(&mut self) {
+        let mut list = self.sink.take_said();
+        list.retain(|(_, said)| !matches!(said, Said::Mistake { mistake: Mistake::RefToItself, .. }));
+        for (place, said) in list {
+            for twin in self.twins.places(self.document, place) {
+                match said {
+                    Said::Mistake { ref mistake, is_of_key } => self.sink.repeat(twin, mistake, is_of_key),
+                    Said::Regex { member } => drop(self.pattern(twin, member)),
+                }
+            }
+        }
     }
 
     /// One of these values.

@@ -58,3 +58,50 @@ fn mistakes_in_patterns_have_their_pointer() {
         assert_eq!(labels, [pointer], "{schema}");
     }
 }
+
+/// Of equal sub-schemas one stands for all, but what is wrong is said of each, at its own place.
+#[test]
+fn mistakes_of_equal_schemas_are_said_of_each() {
+    let mistakes = [
+        (r#"{"minLenght":3}"#, "J030", "minLenght"),
+        (r#"{"minLength":"3"}"#, "J002", "\"3\""),
+        (r#"{"type":"strin"}"#, "J002", "\"strin\""),
+        (r#"{"format":"e-mail"}"#, "J031", "\"e-mail\""),
+        (r#"{"pattern":"a\\d(b"}"#, "R", "("),
+        (r#"{"patternProperties":{"\\u0061[b":true}}"#, "R", "["),
+        (r##"{"$ref":"#/$defs/none"}"##, "J004", "\"#/$defs/none\""),
+        (r#"{"not":{"uniqueItems":true}}"#, "J012", "{\"uniqueItems\":true}"),
+        (r#"{"multipleOf":0}"#, "J002", "0"),
+        (r#"{"properties":{"p":1}}"#, "J001", "1"),
+    ];
+    for (mistake, code, text) in mistakes {
+        let inner = format!(r#"{{"type":["object","string","array"],"properties":{{"x":{mistake}}}}}"#);
+        // The second one is written in another way, and within one that stands twice itself.
+        let spaced = format!(
+            "{{ \"title\": \"t\", \"type\": [\"object\" ,\"string\",\"array\"], \"properties\": {{ \"x\":\n{mistake} }} }}"
+        );
+        let outer = |place: &str| format!(r#"{{"description":"{place}","items":{spaced}}}"#);
+        let schema = format!(r#"{{"properties":{{"a":{inner},"b":{},"c":{}}}}}"#, outer("first"), outer("second"));
+        let found = diagnostics(&schema);
+        let pointers =
+            ["/properties/a/properties/x", "/properties/b/items/properties/x", "/properties/c/items/properties/x"];
+        assert_eq!(found.len(), pointers.len(), "{schema} {found:#?}");
+        for (diagnostic, pointer) in found.iter().zip(pointers) {
+            let span = diagnostic.labels[0].span;
+            let marked = &schema[span.start as usize..span.end as usize];
+            assert!(diagnostic.code.starts_with(code), "{schema} {diagnostic:?}");
+            assert!(marked.contains(text) || text.contains(marked), "{marked:?} in {schema}");
+            let said = format!("{} {}", diagnostic.message, diagnostic.labels[0].message);
+            assert!(said.contains(pointer), "{said:?} of {schema}");
+        }
+    }
+}
+
+#[test]
+fn of_equal_schemas_that_one_is_at_fault_which_is_needed() {
+    let found = diagnostics(
+        r#"{"type":"object","properties":{"a":{"type":"string","enum":[1]},"b":{"type":"string","enum":[1]}},"required":["b"]}"#,
+    );
+    let [diagnostic] = found.as_slice() else { panic!("{found:#?}") };
+    assert!(diagnostic.code == "J020" && diagnostic.message.contains("`/properties/b`"), "{diagnostic:?}");
+}

@@ -1,0 +1,233 @@
+//! Sub-schemas that say the same, word for word but for annotations: the first of them stands for all.
+//!
+//! Schemas that tools write repeat themselves, often because references were put in place. What is found out about one
+//! of equal sub-schemas holds for all of them, and they become one rule. What is wrong with one of them is wrong with all,
+//! and is said of each.
+
+use std::hash::{Hash, Hasher};
+
+use larkspur_grammar::IndexVec;
+use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use crate::draft::{Dialect, Holds};
+use crate::refs::Resources;
+
+/// Places that correspond to another one, at most.
+const PLACES_MAX: usize = 1_000;
+
+/// Which schemas have an equal one before them.
+#[derive(Debug, Default)]
+pub(crate) struct Twins {
+    first: FxHashMap<JsonId, JsonId>,
+    /// By the first one, those for which it stood.
+    met: FxHashMap<JsonId, FxHashSet<JsonId>>,
+}
+
+/// Hashes of a value as it is, and as a schema.
+#[derive(Clone, Copy)]
+struct Hashes {
+    data: u64,
+    schema: u64,
+}
+
+/// What a schema says, in order: keywords and names with what stands there.
+#[derive(Clone, Copy)]
+enum Part {
+    Data(JsonId),
+    Schema(JsonId),
+    /// So many schemas follow, of a list or a map.
+    List(usize),
+    Map(usize),
+}
+
+struct Finder<'d> {
+    document: &'d JsonDocument,
+    dialect: Dialect,
+    hashes: IndexVec<JsonId, Hashes>,
+    by_hash: FxHashMap<u64, JsonId>,
+    first: FxHashMap<JsonId, JsonId>,
+}
+
+impl Twins {
+    /// Looks through a document. In one of several resources, or with references that hang on where they are met, equal
+    /// words may mean different things; there, nothing is taken for equal. Cost: linear in the document.
+    pub fn find(document: &JsonDocument, resources: &Resources) -> Self {
+        let mut dialects = resources.about.values().map(|resource| resource.dialect);
+        let (Some(dialect), None, false) = (dialects.next(), dialects.next(), document.has_copies()) else {
+            return Self::default();
+        };
+        let mut finder = Finder {
+            document,
+            dialect,
+            hashes: IndexVec::with_room(document.len()),
+            by_hash: FxHashMap::default(),
+            first: FxHashMap::default(),
+        };
+        let mut parts = Vec::new();
+        for index in 0..document.len() as u32 {
+            finder.add(JsonId(index), &mut parts);
+        }
+        Self { first: finder.first, met: FxHashMap::default() }
+    }
+
+    /// The schema that stands for this one.
+    pub fn first(&mut self, schema: JsonId) -> JsonId {
+        let Some(&first) = self.first.get(&schema) else { return schema };
+        self.met.entry(first).or_default().insert(schema);
+        first
+    }
+
+    /// The places that say what is said at `place`, in schemas for which one around it stood.
+    pub fn places(&self, document: &JsonDocument, place: JsonId) -> Vec<JsonId> {
+        let mut places = vec![place];
+        let mut seen: FxHashSet<JsonId> = places.iter().copied().collect();
+        let mut next = 0;
+        while next < places.len() && !self.met.is_empty() {
+            // The steps from the schema to the place, the last one first.
+            let (mut at, mut steps) = (places[next], Vec::new());
+            next += 1;
+            loop {
+                for &twin in self.met.get(&at).into_iter().flatten() {
+                    let place = steps.iter().rev().try_fold(twin, |at, step| step_into(document, at, step));
+                    places.extend(place.filter(|&place| places.len() < PLACES_MAX && seen.insert(place)));
+                }
+                let Some(parent) = document.parent(at) else { break };
+                steps.extend(step_from(document, parent, at));
+                at = parent;
+            }
+        }
+        places.remove(0);
+        places
+    }
+}
+
+/// The way from a value to one inside it.
+enum Step<'d> {
+    Key(&'d str),
+    Index(usize),
+}
+
+fn step_from(document: &JsonDocument, parent: JsonId, id: JsonId) -> Option<Step<'_>> {
+    match document.value(parent) {
+        JsonValue::Array(elements) => elements.iter().position(|&element| element == id).map(Step::Index),
+        JsonValue::Object(members) => {
+            members.iter().find(|member| member.value == id).map(|member| Step::Key(&member.key))
+        }
+        _ => None,
+    }
+}
+
+fn step_into(document: &JsonDocument, id: JsonId, step: &Step) -> Option<JsonId> {
+    match *step {
+        Step::Key(key) => document.get(id, key),
+        Step::Index(index) => document.array(id)?.get(index).copied(),
+    }
+}
+
+impl<'d> Finder<'d> {
+    /// Values are met behind what is inside them.
+    fn add(&mut self, id: JsonId, parts: &mut Vec<(&'d str, Part)>) {
+        let mut hasher = FxHasher::default();
+        let value = self.document.value(id);
+        std::mem::discriminant(value).hash(&mut hasher);
+        match value {
+            JsonValue::Null => {}
+            JsonValue::Bool(truth) => truth.hash(&mut hasher),
+            JsonValue::Number(text) | JsonValue::String(text) => text.hash(&mut hasher),
+            JsonValue::Array(elements) => elements.iter().for_each(|&id| self.hashes[id].data.hash(&mut hasher)),
+            JsonValue::Object(members) => {
+                members.iter().for_each(|member| (&member.key, self.hashes[member.value].data).hash(&mut hasher));
+            }
+        }
+        let data = hasher.finish();
+        let JsonValue::Object(_) = value else {
+            self.hashes.push(Hashes { data, schema: data });
+            return;
+        };
+        self.parts(id, parts);
+        let mut hasher = FxHasher::default();
+        for &(key, part) in parts.iter() {
+            let hash = match part {
+                Part::Data(id) => self.hashes[id].data,
+                Part::Schema(id) => self.hashes[id].schema,
+                Part::List(len) | Part::Map(len) => len as u64,
+            };
+            (key, hash).hash(&mut hasher);
+        }
+        let schema = hasher.finish();
+        self.hashes.push(Hashes { data, schema });
+        let first = *self.by_hash.entry(schema).or_insert(id);
+        if first != id && self.is_same(first, parts) {
+            self.first.insert(id, first);
+        }
+    }
+
+    /// What a schema says but for annotations.
+    fn parts(&self, schema: JsonId, out: &mut Vec<(&'d str, Part)>) {
+        out.clear();
+        for member in self.document.object(schema).unwrap_or_default() {
+            let (key, value) = (&*member.key, member.value);
+            let Some(row) = self.dialect.keyword(key) else {
+                out.push((key, Part::Data(value)));
+                continue;
+            };
+            // What is defined here is reached by references.
+            if row.is_annotation || ["$defs", "definitions"].contains(&row.name) {
+                continue;
+            }
+            match (row.holds, self.document.value(value)) {
+                (Holds::List | Holds::SchemaOrList, JsonValue::Array(elements)) => {
+                    out.push((key, Part::List(elements.len())));
+                    out.extend(elements.iter().map(|&element| ("", Part::Schema(element))));
+                }
+                (Holds::Map | Holds::Dependencies, JsonValue::Object(members)) => {
+                    out.push((key, Part::Map(members.len())));
+                    out.extend(members.iter().map(|member| (&*member.key, Part::Schema(member.value))));
+                }
+                (Holds::Schema | Holds::SchemaOrList, JsonValue::Object(_)) => out.push((key, Part::Schema(value))),
+                _ => out.push((key, Part::Data(value))),
+            }
+        }
+    }
+
+    /// Whether a schema says these things. What is inside of it was compared before.
+    fn is_same(&self, first: JsonId, parts: &[(&str, Part)]) -> bool {
+        let mut others = Vec::with_capacity(parts.len());
+        self.parts(first, &mut others);
+        let standing_for = |id: JsonId| self.first.get(&id).copied().unwrap_or(id);
+        let is_object = |id: JsonId| self.document.object(id).is_some();
+        let is_same_part = |(a, b): (&(&str, Part), &(&str, Part))| {
+            let is_same_value = match (a.1, b.1) {
+                (Part::Schema(a), Part::Schema(b)) if is_object(a) => standing_for(a) == standing_for(b),
+                (Part::Schema(a), Part::Schema(b)) | (Part::Data(a), Part::Data(b)) => self.is_same_data(a, b),
+                (Part::List(a), Part::List(b)) | (Part::Map(a), Part::Map(b)) => a == b,
+                _ => false,
+            };
+            a.0 == b.0 && is_same_value
+        };
+        others.len() == parts.len() && others.iter().zip(parts).all(is_same_part)
+    }
+
+    /// Whether the values are written in the same way. Cost: as long as they are equal, linear in them.
+    fn is_same_data(&self, a: JsonId, b: JsonId) -> bool {
+        let mut pairs = vec![(a, b)];
+        while let Some((a, b)) = pairs.pop() {
+            let is_same = match (self.document.value(a), self.document.value(b)) {
+                (JsonValue::Array(a), JsonValue::Array(b)) => {
+                    pairs.extend(a.iter().copied().zip(b.iter().copied()));
+                    a.len() == b.len()
+                }
+                (JsonValue::Object(a), JsonValue::Object(b)) => {
+                    pairs.extend(a.iter().map(|member| member.value).zip(b.iter().map(|member| member.value)));
+                    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.key == b.key)
+                }
+                (a, b) => a == b,
+            };
+            if !is_same {
+                return false;
+            }
+        }
+        true
+    }
+}

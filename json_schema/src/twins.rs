@@ -43,6 +43,7 @@ enum Part {
 
 struct Finder<'d> {
     document: &'d JsonDocument,
+    resources: &'d Resources,
     dialect: Dialect,
     hashes: IndexVec<JsonId, Hashes>,
     by_hash: FxHashMap<u64, JsonId>,
@@ -59,6 +60,7 @@ impl Twins {
         };
         let mut finder = Finder {
             document,
+            resources,
             dialect,
             hashes: IndexVec::with_room(document.len()),
             by_hash: FxHashMap::default(),
@@ -157,6 +159,14 @@ impl<'d> Finder<'d> {
         }
         let schema = hasher.finish();
         self.hashes.push(Hashes { data, schema });
+        // Where nothing leads to a schema, its references were not resolved.
+        let is_resolved = |&(key, part): &(&str, Part)| {
+            let is_reference = ["$ref", "$dynamicRef", "$recursiveRef"].contains(&key);
+            !matches!(part, Part::Data(id) if is_reference && !self.resources.targets.contains_key(&id))
+        };
+        if !parts.iter().all(is_resolved) {
+            return;
+        }
         let first = *self.by_hash.entry(schema).or_insert(id);
         if first != id && self.is_same(first, parts) {
             self.first.insert(id, first);

@@ -282,3 +282,14 @@ fn thousands_of_references() {
     let schema = format!(r##"{{"$ref":"#a0","$defs":{{{dynamic}}}}}"##);
     assert_eq!(errors(&schema, None, &Limits::default())[0].code, "J006");
 }
+
+/// What nothing leads to is not looked at, not even for a schema that says the same.
+#[test]
+fn equal_schemas_of_which_one_is_not_reached() {
+    common::check(
+        r##"{"$defs":{"unused":{"properties":{"a":{"$ref":"#/$defs/n"}}},"n":{"type":"integer"}},
+            "properties":{"x":{"properties":{"a":{"$ref":"#/$defs/n"}}},"y":{"items":{"properties":{"a":{"$ref":"#/$defs/n"}}}}}}"##,
+        &[r#"{"x":{"a":1},"y":[{"a":2}]}"#],
+        &[r#"{"x":{"a":"1"}}"#, r#"{"y":[{"a":"1"}]}"#],
+    );
+}

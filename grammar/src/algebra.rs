@@ -421,7 +421,7 @@ impl Algebra {
             }
             Node::Dfa(place) => {
                 let is_end = self.is_word_end(place);
-                (flag(is_end, true, false), u32::from(!is_end), MANY)
+                (flag(is_end, true, false), if is_end { 0 } else { self.word_rest_min(place).max(1) }, MANY)
             }
             Node::Values(place) => {
                 let is_end = self.is_value(place);

@@ -28,6 +28,12 @@ pub trait Dfa: Debug + Send + Sync {
     fn next(&self, state: u128, letter: u8) -> Option<u128>;
     /// Whether a word may end in this state.
     fn is_accepting(&self, state: u128) -> bool;
+    /// No fewer letters are in a word's rest from this state. The nearer to the truth, the sooner a search for a text of
+    /// this automaton and something else looks in the right place.
+    fn letters_min(&self, state: u128) -> u32 {
+        let _ = state;
+        0
+    }
     /// What it is made from, for a saved grammar. `None` if it does not say: then grammars with it cannot be saved.
     fn save(&self) -> Option<SavedAutomaton> {
         None
@@ -52,6 +58,10 @@ impl DfaRef {
     pub fn new(dfa: Arc<dyn Dfa>) -> Self {
         assert!(dfa.letters() <= 256, "letters are bytes");
         Self(dfa)
+    }
+    /// No fewer letters are in a word's rest from this state.
+    pub fn letters_min(&self, state: u128) -> u32 {
+        self.0.letters_min(state)
     }
     /// The letters that lead on from a state.
     pub fn live_letters(&self, state: u128) -> ByteSet {

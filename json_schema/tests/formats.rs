@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{accepts, check, check_in, compiled, shared, spelled};
+use common::{accepts, check, check_in, compiled, shared, spelled, walk_without_traps};
 use larkspur_json_schema::Spelling;
 use larkspur_parser::{CompiledGrammar, Matcher, MatcherOptions};
 use larkspur_toktrie::{TokenMask, Vocabulary};
@@ -456,4 +456,23 @@ proptest! {
         let judge = judge.build(&serde_json::json!({"format": "idn-hostname"})).expect("a schema");
         prop_assert!(judge.is_valid(&value.clone().into()), "{}", value);
     }
+}
+
+/// A leap second may be at many times and offsets; to find a text of a pattern among them must not take all of them.
+#[test]
+fn times_with_patterns() {
+    let zoned = r#"{"type":"string","format":"date-time","pattern":".+(Z|[+\\-]\\d{2}:\\d{2})"}"#;
+    check(
+        zoned,
+        &[r#""2026-11-23T20:00:00Z""#, r#""2026-11-23T20:00:00.5+01:00""#, r#""2016-12-31T18:59:60-05:00""#],
+        &[r#""2026-11-23T20:00:00""#, r#""2016-12-31T18:59:60-06:00""#],
+    );
+    let universal = r#"{"type":"string","format":"date-time","pattern":"Z$"}"#;
+    check(
+        universal,
+        &[r#""2026-11-23T20:00:00Z""#, r#""2016-12-31T23:59:60Z""#],
+        &[r#""2026-11-23T20:00:00z""#, r#""2016-12-31T18:59:60-05:00""#],
+    );
+    walk_without_traps(universal, 20);
+    walk_without_traps(r#"{"type":"string","format":"time","pattern":"[+-]\\d{2}:30$"}"#, 20);
 }

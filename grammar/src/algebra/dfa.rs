@@ -137,6 +137,11 @@ impl Algebra {
         self.partials.push(Partial { ways, letters, steps: None });
         id
     }
+    /// No fewer bytes are left of a word: each letter has one, and of one that was begun nothing is counted.
+    pub(super) fn word_rest_min(&self, place: &Place) -> u32 {
+        let words = &self.dfas[place.dfa as usize];
+        words.dfa.letters_min(place.state).saturating_sub(u32::from(place.partial != words.whole))
+    }
 
     /// Whether a word may end at a place.
     pub(super) fn is_word_end(&self, place: &Place) -> bool {

@@ -55,6 +55,26 @@ impl Dfa for LeapSecond {
     fn name(&self) -> &str {
         NAME
     }
+    fn letters_min(&self, state: u128) -> u32 {
+        use Place::*;
+        match Place::of_number((state & 0xFF) as usize) {
+            Hour => 14,
+            HourEnd => 13,
+            Colon => 12,
+            Minute => 11,
+            MinuteEnd => 10,
+            SecondColon => 9,
+            Six => 8,
+            Null | FractionStart => 7,
+            Behind | Fraction => 6,
+            OffsetHour => 5,
+            OffsetHourEnd => 4,
+            OffsetColon => 3,
+            OffsetMinute => 2,
+            OffsetMinuteEnd => 1,
+            End => 0,
+        }
+    }
     fn save(&self) -> Option<SavedAutomaton> {
         Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })
     }
@@ -140,6 +160,21 @@ mod tests {
             }
         }
         assert_eq!(accepted, 2 * MINUTES);
+    }
+
+    /// The shortest word has as many letters as are said, step by step.
+    #[test]
+    fn shortest_rests() {
+        let mut left = "23:59:60+00:00".len() as u32;
+        let mut state = LeapSecond.start();
+        for byte in "23:59:60+00:00".bytes() {
+            assert_eq!(LeapSecond.letters_min(state), left);
+            let other = || OTHERS.iter().position(|&other| other == byte).map(|at| at as u8 + 10);
+            let letter = if byte.is_ascii_digit() { Some(byte - b'0') } else { other() };
+            state = LeapSecond.next(state, letter.expect("a letter")).expect("a way on");
+            left -= 1;
+        }
+        assert!(LeapSecond.is_accepting(state) && LeapSecond.letters_min(state) == 0);
     }
 
     #[test]

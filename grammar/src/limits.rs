@@ -55,7 +55,8 @@ limits! {
     pub regex_nodes_max: usize = 2_000_000,
     /// Largest count in a repetition (`{m,n}`, `~m..n`), of regexes and of rules. 1,000,000.
     pub repeat_max: u32 = 1_000_000,
-    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each). 2,000,000 = 40 ms.
+    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each), and a tenth of those
+    /// for all terminals of a grammar. 2,000,000 = 40 ms.
     pub regex_emptiness_fuel: u64 = 2_000_000,
     /// The same for one row of the lexer's automaton while masks are computed. 500,000 = 10 ms.
     pub lexer_row_emptiness_fuel: u64 = 500_000,

@@ -49,6 +49,11 @@ impl Search {
         Some(self.algebra.is_nullable(state))
     }
 
+    /// Steps of all questions, 20 ns each.
+    pub fn work(&self) -> u64 {
+        self.algebra.work()
+    }
+
     /// The state before the first byte; `None` if there are too many expressions.
     pub fn start(&mut self, set: &RegexSet, regex: RegexId) -> Option<Expr> {
         self.algebra.lower(set, regex, &mut self.lowered).ok()

@@ -36,6 +36,9 @@ const NODES_OF_ANY: usize = 64;
 /// Branches of a `oneOf` whose opposite is said in pairs, at most.
 const PAIRED_MAX: usize = 64;
 
+/// Steps of searches for a text that count as one of work.
+const SEARCH_STEPS: u64 = 10;
+
 /// Questions within each other, at most: they recurse.
 const QUESTIONS_MAX: usize = 20;
 
@@ -153,7 +156,7 @@ impl<'a> Normalizer<'a> {
         self.work += work;
         let limits = self.limits;
         let root = self.document.root();
-        if self.work > limits.schema_work_max {
+        if self.work + self.search.work() / SEARCH_STEPS > limits.schema_work_max {
             self.over(root, "the work for the schema", "schema_work_max", limits.schema_work_max);
         } else if self.ir.len() > limits.schema_nodes_max {
             self.over(root, "the schema", "schema_nodes_max", limits.schema_nodes_max as u64);

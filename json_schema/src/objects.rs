@@ -100,7 +100,7 @@ pub(crate) fn cells(
             }
         }
         cells = split;
-        if normalizer.has_too_many(cells.len()) {
+        if normalizer.has_too_many(cells.len()) || !normalizer.charge(cells.len() as u64) {
             break;
         }
     }

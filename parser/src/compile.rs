@@ -13,6 +13,9 @@ use crate::machine::Machine;
 use crate::machine::ways::Traps;
 use crate::swallow::swallows;
 
+/// Terminals of one grammar that may spend all of their `regex_emptiness_fuel`.
+const EMPTINESS_SHARES: u64 = 10;
+
 pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<CompiledGrammar, Vec<Diagnostic>> {
     let limits = shared.limits();
     let root = &linked.grammars[linked.root];
@@ -27,8 +30,12 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
     let mut cfg = Arc::new(cfg);
     let exprs = states::lower(&cfg, &arena).map_err(limit_met)?;
     let mut is_empty = Vec::with_capacity(cfg.lexemes.len());
+    let fuel = limits.regex_emptiness_fuel;
+    let mut left = fuel.saturating_mul(EMPTINESS_SHARES);
     for (lexeme, expr) in cfg.lexemes.iter().zip(exprs.iter()) {
-        match expr.map_or(Ok(true), |expr| arena.is_non_empty(expr, limits.regex_emptiness_fuel)) {
+        let (answer, spent) = expr.map_or((Ok(true), 0), |expr| arena.is_non_empty(expr, fuel.min(left)));
+        left = left.saturating_sub(spent);
+        match answer {
             Ok(has_texts) => {
                 // Of a terminal of an automaton there is a second lexeme, which is recorded.
                 if !has_texts && !lexeme.recorded {
@@ -39,6 +46,9 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
             }
             Err(fault) => {
                 diagnostics.push(limit_diagnostic(fault, lexeme.span));
+                if left == 0 {
+                    break;
+                }
                 is_empty.push(false);
             }
         }

@@ -15,8 +15,8 @@ use crate::ir::{ANY, ClauseId, KeyId, NEVER, NodeId, ObjectId, ObjectSpec, Shape
 use crate::normal::Normalizer;
 use crate::words::Words;
 
-/// Demands for some property at most: a property may meet any subset of them.
-const NEEDS_MAX: usize = 10;
+/// Demands for some property at most, one bit each.
+const NEEDS_MAX: usize = 64;
 /// Cells of names that are not listed at most.
 const CELLS_MAX: usize = 256;
 

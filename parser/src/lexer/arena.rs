@@ -131,12 +131,16 @@ impl Arena {
         Ok(if is_some { both } else { Expr::NOTHING })
     }
 
-    /// Whether the expression matches some text.
+    /// Whether the expression matches some text, and the steps that it took to find out.
     ///
     /// Errors: `regex_emptiness_fuel` if `fuel` steps do not decide; `expressions_max`.
-    pub fn is_non_empty(&self, expr: Expr, fuel: u64) -> Result<bool, Fault> {
-        let answer = self.lock().algebra.is_non_empty(expr, fuel);
-        answer.map_err(|over| self.fault(over, "regex_emptiness_fuel", fuel))
+    pub fn is_non_empty(&self, expr: Expr, fuel: u64) -> (Result<bool, Fault>, u64) {
+        let mut inner = self.lock();
+        let before = inner.algebra.work();
+        let answer = inner.algebra.is_non_empty(expr, fuel);
+        let spent = inner.algebra.work() - before;
+        drop(inner);
+        (answer.map_err(|over| self.fault(over, "regex_emptiness_fuel", fuel)), spent)
     }
 
     /// See [`Algebra::but_for_finitely_many`].

@@ -162,6 +162,20 @@ impl Normalizer<'_> {
         pairs.into_iter().all(|(narrow, wide)| self.is_implied(narrow, wide))
     }
 
+    /// A property that ways of several lists name with other constants each, and may lack; that of most ways.
+    pub fn optional_discriminator(&mut self, lists: &[Vec<ObjectId>]) -> Option<KeyId> {
+        let mut found: FxHashMap<KeyId, Vec<(usize, Among)>> = FxHashMap::default();
+        for (list, ways) in lists.iter().enumerate() {
+            for &way in ways {
+                for Property { key, domain, .. } in self.constants_of(way).iter().filter(|known| !known.is_required) {
+                    found.entry(*key).or_default().push((list, domain.among.clone()));
+                }
+            }
+        }
+        found.retain(|_, ways| ways.windows(2).any(|pair| pair[0].0 != pair[1].0 && pair[0].1.is_disjoint(&pair[1].1)));
+        found.into_iter().max_by_key(|(key, ways)| (ways.len(), std::cmp::Reverse(*key))).map(|(key, _)| key)
+    }
+
     fn constants_of(&mut self, object: ObjectId) -> Rc<[Property]> {
         if let Some(known) = self.constants.of_objects.get(&object) {
             return known.clone();

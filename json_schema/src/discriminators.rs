@@ -15,8 +15,9 @@ use larkspur_grammar::json::JsonId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::Keywords;
-use crate::ir::{Node, NodeId, ObjectId};
+use crate::ir::{ANY, NEVER, Named, Node, NodeId, ObjectId};
 use crate::normal::Normalizer;
+use crate::objects;
 
 /// Schemas within each other in place that are followed at most; those further on are left as they are.
 const FOLLOWED_MAX: usize = 100;
@@ -133,5 +134,25 @@ impl Normalizer<'_> {
             }
         }
         out
+    }
+
+    /// The ways of each branch of a `oneOf`. Where a property tells the branches apart, a way that may lack it becomes
+    /// two, one that has it and one that has it not: so only those without it have objects in common.
+    pub fn split_by_discriminator(&mut self, lists: Vec<Vec<ObjectId>>, origin: JsonId) -> Vec<Vec<ObjectId>> {
+        let Some(key) = self.optional_discriminator(&lists) else { return lists };
+        let split = |this: &mut Self, way: ObjectId| -> Vec<ObjectId> {
+            let named = this.ir.objects.get(way).named.iter().find(|named| named.key == key);
+            if named.is_none_or(|named| named.required || named.node == NEVER) {
+                return vec![way];
+            }
+            [(ANY, true), (NEVER, false)]
+                .into_iter()
+                .filter_map(|(node, required)| {
+                    let one = objects::with_key(this, Named { key, node, required })?;
+                    this.and_objects(way, one, origin)
+                })
+                .collect()
+        };
+        lists.into_iter().map(|list| list.into_iter().flat_map(|way| split(self, way)).collect()).collect()
     }
 }

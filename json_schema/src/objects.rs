@@ -137,6 +137,12 @@ pub(crate) fn with(normalizer: &mut Normalizer, named: Vec<(Box<str>, NodeId, bo
     spec(normalizer, ObjectSpec { named, cells, min: 0, max: None, some: [].into(), clauses: [].into() })
 }
 
+/// Objects of which one property matters.
+pub(crate) fn with_key(normalizer: &mut Normalizer, named: Named) -> Option<ObjectId> {
+    let (named, cells) = ([named].into(), [(normalizer.any_text, ANY)].into());
+    spec(normalizer, ObjectSpec { named, cells, min: 0, max: None, some: [].into(), clauses: [].into() })
+}
+
 /// Objects of both.
 pub(crate) fn intersection(
     normalizer: &mut Normalizer,

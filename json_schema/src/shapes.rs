@@ -229,7 +229,9 @@ impl Normalizer<'_> {
         one.strings = self.one_language(shapes.iter().map(|shape| shape.strings).collect());
         one.numbers = self.one_number_set(shapes.iter().map(|shape| shape.numbers).collect());
         one.integers = self.one_number_set(shapes.iter().map(|shape| shape.integers).collect());
-        let objects: Vec<&[ObjectId]> = shapes.iter().map(|shape| &*shape.objects).collect();
+        let objects: Vec<Vec<ObjectId>> = shapes.iter().map(|shape| shape.objects.to_vec()).collect();
+        let objects = self.split_by_discriminator(objects, origin);
+        let objects: Vec<&[ObjectId]> = objects.iter().map(Vec::as_slice).collect();
         one.objects = self.one_object_list(&objects, origin);
         let arrays: Vec<&[ArrayId]> = shapes.iter().map(|shape| &*shape.arrays).collect();
         one.arrays = self.one_array_list(&arrays, origin)?;

@@ -1,8 +1,8 @@
 //! Whether an expression matches some text: a best-first search over derivatives.
 //!
 //! Only intersections and complements need one; the rest is decided by its parts. States nearest to a match by the least
-//! length of what is left come first, and of these the ones whose parts have the least left in sum, which finds a text of
-//! most intersections at once; what has none is walked in full.
+//! length of what is left come first, in turns the one that was found first and the one whose parts have the least left
+//! in sum, which finds a text of most intersections at once; what has none is walked in full.
 //! Differs from `derivre`'s search over symbolic derivatives: those of an intersection are the product of its operands',
 //! which takes 38 s and 0.9 GB for fifteen times `[ab]*a[ab]{k}`; here one derivative is taken for each class of bytes.
 
@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Algebra, Expr, Node, OverLimit, Tag};
 
@@ -20,9 +20,35 @@ const WAYS_MAX: usize = 64;
 /// Work to find out whether a part of an intersection is empty.
 const NESTED_WORK_MAX: u64 = 50_000;
 
-/// States to look at: the least length of a match, the sum of those of an intersection's parts, then the order in which
-/// they were found.
-type Frontier = BinaryHeap<(Reverse<(u32, u32, usize)>, Expr)>;
+/// States to look at, in two orders: the least length of a match, then when they were found, or before that the sum of the
+/// least lengths of an intersection's parts. Either order may go astray where the other is at the end at once: many
+/// patterns in one text need the sum, and complements and remainders, of which little is known, the breadth.
+#[derive(Default)]
+struct Frontier {
+    by_age: BinaryHeap<(Reverse<(u32, usize)>, Expr)>,
+    by_sum: BinaryHeap<(Reverse<(u32, u32, usize)>, Expr)>,
+    done: FxHashSet<Expr>,
+    is_odd: bool,
+}
+
+impl Frontier {
+    fn push(&mut self, len_min: u32, sum: u32, order: usize, state: Expr) {
+        self.by_age.push((Reverse((len_min, order)), state));
+        self.by_sum.push((Reverse((len_min, sum, order)), state));
+    }
+    fn pop(&mut self) -> Option<Expr> {
+        loop {
+            self.is_odd = !self.is_odd;
+            let state = match self.is_odd {
+                true => self.by_age.pop()?.1,
+                false => self.by_sum.pop()?.1,
+            };
+            if self.done.insert(state) {
+                return Some(state);
+            }
+        }
+    }
+}
 
 impl Algebra {
     /// Whether the expression matches some text.
@@ -61,11 +87,11 @@ impl Algebra {
     fn search(&mut self, root: Expr, work_max: u64) -> Result<bool, OverLimit> {
         // From each state the one that led to it; the root leads to itself.
         let mut parents: FxHashMap<Expr, Expr> = FxHashMap::default();
-        let mut frontier: Frontier = BinaryHeap::new();
+        let mut frontier = Frontier::default();
         if self.reach(root, root, &mut parents, &mut frontier) {
             return Ok(true);
         }
-        while let Some((_, state)) = frontier.pop() {
+        while let Some(state) = frontier.pop() {
             for class in self.first_classes(state, work_max)? {
                 let byte = class.iter().next().expect("classes are not empty");
                 let next = self.derivative(state, byte, work_max)?;
@@ -92,7 +118,7 @@ impl Algebra {
             if let Entry::Vacant(entry) = parents.entry(state) {
                 entry.insert(from);
                 let sum = self.operands(state).iter().map(|&part| self.cell(part).len_min).fold(0, u32::saturating_add);
-                frontier.push((Reverse((self.cell(state).len_min, sum, order)), state));
+                frontier.push(self.cell(state).len_min, sum, order, state);
             }
         }
         false

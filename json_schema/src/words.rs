@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use larkspur_grammar::algebra::Expr;
-use larkspur_grammar::{RegexId, RegexNode};
+use larkspur_grammar::{ByteSet, RegexId, RegexNode};
+use rustc_hash::FxHashSet;
 
 use crate::normal::Normalizer;
 
@@ -93,10 +94,17 @@ impl Normalizer<'_> {
 
     /// The number of texts, or one above `most`; `None` if that takes too long.
     fn count_words(&mut self, start: Expr, most: usize) -> Option<usize> {
-        // Each state that is reached, with the number of texts that lead there along one path of classes.
-        let mut stack = vec![(start, 1usize)];
+        // Each state that is reached, with the number of texts that lead there along one path of classes, and how many
+        // states are on the way to it.
+        let mut stack = vec![(start, 1usize, 0usize)];
+        let (mut way, mut on_way): (Vec<Expr>, FxHashSet<Expr>) = Default::default();
         let (mut count, mut steps) = (0usize, 0);
-        while let Some((state, paths)) = stack.pop() {
+        while let Some((state, paths, depth)) = stack.pop() {
+            for left in way.drain(depth..) {
+                on_way.remove(&left);
+            }
+            way.push(state);
+            on_way.insert(state);
             if self.search.is_end(state) {
                 count = count.saturating_add(paths);
                 if count > most {
@@ -104,13 +112,18 @@ impl Normalizer<'_> {
                 }
             }
             let mut next = self.search.steps(state)?;
+            // What goes on and comes back to where it was does so as often as one likes.
+            if next.iter().any(|(_, next)| on_way.contains(next)) {
+                return Some(usize::MAX);
+            }
             steps += 1 + next.len();
             if steps > STEPS_MAX || !self.charge(1) {
                 return None;
             }
             // The largest classes are followed first: they show soonest that there are many.
             next.sort_by_key(|(class, _)| class.len());
-            stack.extend(next.into_iter().map(|(class, next)| (next, paths.saturating_mul(class.len() as usize))));
+            let paths_by = |class: &ByteSet| paths.saturating_mul(class.len() as usize);
+            stack.extend(next.iter().map(|(class, next)| (*next, paths_by(class), depth + 1)));
         }
         Some(count)
     }

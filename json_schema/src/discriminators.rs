@@ -1,4 +1,4 @@
-//! `oneOf` beside `required`: what tells the branches apart may be required outside of them only.
+//! What tells the branches of a `oneOf` apart.
 //!
 //! ```json
 //! {"required": ["type"], "oneOf": [{"properties": {"type": {"const": 1}}}, {"properties": {"type": {"const": 2}}}]}
@@ -7,7 +7,8 @@
 //! Taken alone, branches like these have the objects without a `type` in common. Each would have to be multiplied with
 //! the opposite of all others, only for the schema around them to drop what comes of it. But what is demanded beside a
 //! `oneOf` may as well be demanded in each branch: *c ∧ one(a, b) = c ∧ one(c ∧ a, c ∧ b)*. Then they exclude each
-//! other.
+//! other ([`Normalizer::told_apart`]). Where nothing demands the property, objects with it and without it are two cases,
+//! and only those without it have to be multiplied ([`Normalizer::split_by_discriminator`]).
 
 use std::rc::Rc;
 

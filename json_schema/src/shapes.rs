@@ -195,10 +195,13 @@ impl Normalizer<'_> {
     /// over `pairs_max`, or too many to look.
     fn pairs(&mut self, a: &[ObjectId], b: &[ObjectId], pairs_max: usize) -> Option<Vec<(ObjectId, ObjectId)>> {
         let is_asked = a.len() * b.len() <= COMPARED_MAX;
+        if !is_asked && pairs_max < usize::MAX {
+            return None;
+        }
         let mut pairs = Vec::new();
         for &x in a {
             for &y in b {
-                if !self.charge(1) || pairs.len() > pairs_max || !is_asked && pairs_max != usize::MAX {
+                if !self.charge(1) || pairs.len() > pairs_max {
                     return None;
                 }
                 if !is_asked || !self.are_told_apart(x, y) {

@@ -25,23 +25,23 @@ const NESTED_WORK_MAX: u64 = 50_000;
 /// patterns in one text need the sum, and complements and remainders, of which little is known, the breadth.
 #[derive(Default)]
 struct Frontier {
-    by_age: BinaryHeap<(Reverse<(u32, usize)>, Expr)>,
-    by_sum: BinaryHeap<(Reverse<(u32, u32, usize)>, Expr)>,
+    by_age: BinaryHeap<Reverse<(u32, usize, Expr)>>,
+    by_sum: BinaryHeap<Reverse<(u32, u32, usize, Expr)>>,
     done: FxHashSet<Expr>,
     is_odd: bool,
 }
 
 impl Frontier {
     fn push(&mut self, len_min: u32, sum: u32, order: usize, state: Expr) {
-        self.by_age.push((Reverse((len_min, order)), state));
-        self.by_sum.push((Reverse((len_min, sum, order)), state));
+        self.by_age.push(Reverse((len_min, order, state)));
+        self.by_sum.push(Reverse((len_min, sum, order, state)));
     }
     fn pop(&mut self) -> Option<Expr> {
         loop {
             self.is_odd = !self.is_odd;
             let state = match self.is_odd {
-                true => self.by_age.pop()?.1,
-                false => self.by_sum.pop()?.1,
+                true => self.by_age.pop()?.0.2,
+                false => self.by_sum.pop()?.0.3,
             };
             if self.done.insert(state) {
                 return Some(state);

@@ -71,6 +71,9 @@ pub(crate) enum Mistake {
     },
 }
 
+/// What is noted of regexes to be said of other places, at most; of other mistakes, as many as are shown.
+const SAID_MAX: usize = 1_000;
+
 /// What was said of a place, so that it can be said of another.
 #[derive(Clone, Debug)]
 pub(crate) enum Said {
@@ -102,14 +105,14 @@ impl<'a> Sink<'a> {
     }
     /// The same with another span: that of a key.
     pub fn report_at(&mut self, place: JsonId, span: Span, mistake: Mistake) {
-        let is_of_key = span != self.document.span(place);
-        self.said.push((place, Said::Mistake { mistake: mistake.clone(), is_of_key }));
         let is_forgiven = self.lenient && mistake.is_ours();
         let severity = if is_forgiven || mistake.is_warning() { Severity::Warning } else { Severity::Error };
         // Before the pointer is looked for, which takes as long as the objects around the place are large.
         if self.list.skips(severity) {
             return;
         }
+        let is_of_key = span != self.document.span(place);
+        self.said.push((place, Said::Mistake { mistake: mistake.clone(), is_of_key }));
         let pointer = self.document.pointer(place);
         let is_warning = mistake.is_warning();
         let mut diagnostic = mistake.diagnostic(span, &pointer);
@@ -132,9 +135,11 @@ impl<'a> Sink<'a> {
     }
     /// Notes that something was said of a regex.
     pub fn note_regex(&mut self, place: JsonId, member: Option<usize>) {
-        self.said.push((place, Said::Regex { member }));
+        if self.said.len() < SAID_MAX {
+            self.said.push((place, Said::Regex { member }));
+        }
     }
-    /// What was said since the last call.
+    /// What was said since the last call, as far as there was room for it.
     pub fn take_said(&mut self) -> Vec<(JsonId, Said)> {
         std::mem::take(&mut self.said)
     }

@@ -182,6 +182,8 @@ pub(crate) struct Ir {
     pub violations: Interned<ViolationId, Violation>,
     pub clauses: Interned<ClauseId, Box<[ObjectId]>>,
     pub keys: Interned<KeyId, Box<str>>,
+    /// Parts of nodes that were put together, 50 ns each.
+    work: u64,
 }
 
 /// Values of a document for which room is made at most: of many most are no schemas, but those of an enumeration.
@@ -207,6 +209,7 @@ impl Ir {
             violations: Interned::new(0),
             clauses: Interned::new(values / 2),
             keys: Interned::new(values / 2),
+            work: 0,
         };
         let any = ir.node(Node::Any, root);
         let never = ir.node(Node::Never, root);
@@ -216,6 +219,10 @@ impl Ir {
     /// Entries of all tables.
     pub fn len(&self) -> usize {
         self.nodes.len() + self.shapes.len() + self.arrays.len() + self.objects.len() + self.keys.len()
+    }
+    /// Parts of nodes that were put together.
+    pub fn work(&self) -> u64 {
+        self.work
     }
     pub fn get(&self, id: NodeId) -> &Node {
         self.nodes.get(id)
@@ -244,6 +251,7 @@ impl Ir {
                 _ => {}
             }
         }
+        self.work += flat.len() as u64;
         match flat.as_slice() {
             [] => ANY,
             &[only] => only,

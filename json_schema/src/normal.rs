@@ -38,6 +38,8 @@ const PAIRED_MAX: usize = 64;
 
 /// Steps of searches for a text that count as one of work.
 const SEARCH_STEPS: u64 = 10;
+/// Parts of nodes that were put together that count as one of work.
+const NODE_PARTS: u64 = 4;
 
 /// Questions within each other, at most: they recurse.
 const QUESTIONS_MAX: usize = 20;
@@ -156,7 +158,7 @@ impl<'a> Normalizer<'a> {
         self.work += work;
         let limits = self.limits;
         let root = self.document.root();
-        if self.work + self.search.work() / SEARCH_STEPS > limits.schema_work_max {
+        if self.work + self.search.work() / SEARCH_STEPS + self.ir.work() / NODE_PARTS > limits.schema_work_max {
             self.over(root, "the work for the schema", "schema_work_max", limits.schema_work_max);
         } else if self.ir.len() > limits.schema_nodes_max {
             self.over(root, "the schema", "schema_nodes_max", limits.schema_nodes_max as u64);

@@ -150,7 +150,8 @@ pub(crate) fn intersection(
     b: &ObjectSpec,
     origin: JsonId,
 ) -> Option<ObjectId> {
-    normalizer.charge((a.named.len() + b.named.len()) as u64);
+    let parts = |spec: &ObjectSpec| 2 * spec.named.len() + spec.some.len() + spec.clauses.len();
+    normalizer.charge((parts(a) + parts(b)) as u64);
     let index =
         |spec: &ObjectSpec| -> FxHashMap<KeyId, Named> { spec.named.iter().map(|named| (named.key, *named)).collect() };
     let (in_a, in_b) = (index(a), index(b));

@@ -402,7 +402,15 @@ impl Normalizer<'_> {
             _ => match (self.literals(a), self.literals(b)) {
                 (Some(texts), _) => self.texts_of(&texts, b).unwrap_or_else(|| self.set.and(&[a, b])),
                 (_, Some(texts)) => self.texts_of(&texts, a).unwrap_or_else(|| self.set.and(&[a, b])),
-                _ => self.set.and(&[a, b]),
+                _ => {
+                    let operands = |regex| match self.set.node(regex) {
+                        RegexNode::And(parts) => parts.len() as u64,
+                        _ => 1,
+                    };
+                    let work = operands(a) + operands(b);
+                    self.charge(work);
+                    self.set.and(&[a, b])
+                }
             },
         }
     }

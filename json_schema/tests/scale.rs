@@ -174,3 +174,18 @@ fn opposites_within_each_other() {
         assert!(!codes.is_empty() && codes.iter().all(|&code| code == "J006"), "{schema}: {codes:?}");
     }
 }
+
+/// What is multiplied out in vain meets a limit soon, and before it takes memory.
+#[test]
+fn branches_that_overlap() {
+    let one_of = |branch: &dyn Fn(usize) -> String| {
+        codes(&format!(r#"{{"type":"object","oneOf":[{}]}}"#, joined(1_000, branch)))
+    };
+    let in_two = |i| format!(r#"{{"properties":{{"a{i}":{{"const":{i}}},"b{i}":{{"const":{i}}}}}}}"#);
+    assert_eq!(one_of(&in_two), ["J040"]);
+    let open = |i| {
+        let value = format!(r#"{{"properties":{{"p{i}":{{"type":"string"}}}},"required":["p{i}"]}}"#);
+        format!(r#"{{"properties":{{"type":{{"const":{i}}},"value":{value}}}}}"#)
+    };
+    assert_eq!(one_of(&open), ["J040"]);
+}

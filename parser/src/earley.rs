@@ -12,4 +12,5 @@ pub(crate) mod ahead;
 pub(crate) mod automata;
 pub(crate) mod closure;
 mod goto;
+mod items;
 pub(crate) mod sets;

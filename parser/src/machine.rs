@@ -177,6 +177,7 @@ impl Machine {
             return Ok(start);
         }
         self.sets.token_now = 0;
+        self.sets.work = 0;
         self.tape.set(0, Vec::new());
         let set = self.sets.start(&mut self.lexer)?;
         let start = Cursor(self.fresh_guarded(set, self.outset())?);

@@ -544,6 +544,7 @@ impl Matcher {
         let mut session = self.epoch.lock();
         let machine = &mut session.machine;
         machine.sets.token_now = self.now.tokens;
+        machine.sets.work = 0;
         if machine.tape.is_on() {
             let from = machine.recorded_from(self.now.cursor).unwrap_or(self.history.read.len());
             machine.tape.refill(from, |bytes| self.history.read.suffix_into(from, bytes));
@@ -752,6 +753,9 @@ impl Matcher {
     }
 }
 
+/// Bytes of a text, which may be long, that have the bound of one token: no token has many more.
+const BYTES_OF_A_QUESTION: usize = 128;
+
 /// Reads bytes after `text_len` bytes of text. Returns the place of the first that cannot follow.
 fn read_bytes(
     machine: &mut Machine,
@@ -775,6 +779,9 @@ fn read_bytes(
     let track = options.backtracking && machine.cfg.has_hidden;
     reading.text = common..common;
     for (index, &byte) in bytes.iter().enumerate().skip(common) {
+        if index % BYTES_OF_A_QUESTION == 0 {
+            machine.sets.work = 0;
+        }
         let before = reading.now.cursor;
         let Some(next) = machine.step(before, byte)? else { return Ok(Some(index)) };
         reading.now.cursor = next;

@@ -25,6 +25,9 @@ const STATES_MAX: usize = 32;
 /// Bytes of sets made for that; thousands of rules that may all begin in one place make sets of megabytes.
 const BYTES_MAX: usize = 4 << 20;
 
+/// The part of `Limits::earley_work_max` that may be spent for them, one in so many.
+const WORK_SHARE: usize = 4;
+
 /// Lexemes that may follow, looked at one by one.
 const LEXEMES_MAX: usize = 64;
 
@@ -131,7 +134,8 @@ impl Search<'_> {
 
     /// What follows if lexemes end in a state.
     fn state(&mut self, set: SetId, reached: &[Reached], at: usize) -> Result<(), Fault> {
-        if self.machine.sets.bytes() > self.bytes_max {
+        let is_long = self.machine.sets.work > self.machine.limits.earley_work_max / WORK_SHARE;
+        if is_long || self.machine.sets.bytes() > self.bytes_max {
             self.is_cut = true;
             self.queue.clear();
             return Ok(());

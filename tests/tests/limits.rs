@@ -8,7 +8,7 @@ use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, Mat
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 /// The fields met by the tests of this file, which are named after them.
-const MET: [&str; 26] = [
+const MET: [&str; 27] = [
     "source_bytes_max",
     "diagnostics_max",
     "grammar_depth_max",
@@ -26,6 +26,7 @@ const MET: [&str; 26] = [
     "earley_sets_max",
     "earley_bytes_max",
     "earley_set_work_max",
+    "earley_work_max",
     "threads_max",
     "ignored_places_max",
     "mask_work_max",
@@ -348,6 +349,27 @@ fn earley_set_work_max() {
     let text = format!("start: \"x\" (\"y\" | \"z\" ({}))\n{rules}", names.join(" | "));
     let mut matcher = matcher(&text, LexerMode::Exact, limits);
     consume_until(&mut matcher, b"xzb1".iter().copied(), &exceeded("earley_set_work_max", 400));
+}
+
+#[test]
+fn earley_work_max() {
+    let limits = Limits { earley_work_max: 100, ..Limits::default() };
+    for mode in [LexerMode::Longest, LexerMode::Exact] {
+        let mut matcher = matcher(NESTED, mode, limits.clone());
+        let before = place(&mut matcher);
+        assert_eq!(matcher.consume_bytes(&[b'('; 120]), Err(exceeded("earley_work_max", 100)));
+        assert_eq!(place(&mut matcher), before);
+        // Each question may take as much.
+        for _ in 0..120 {
+            matcher.consume_bytes(b"(").expect("it is a short one");
+            assert_eq!(mask(&mut matcher), Ok(vec![u32::from(b'('), u32::from(b'x')]));
+        }
+        let few = Limits { earley_work_max: 1, ..Limits::default() };
+        assert_names(&compile(NESTED, mode, few).unwrap_err(), "B002", "earley_work_max");
+        // A long text has the bound for each part of it.
+        let more = Limits { earley_work_max: 1_000, ..Limits::default() };
+        self::matcher(NESTED, mode, more).consume_bytes(&[b'('; 2_000]).expect("no part is long");
+    }
 }
 
 #[test]

@@ -133,8 +133,10 @@ impl Closure {
             builder.predict(next as u32, lexer)?;
             next += 1;
         }
-        let Builder { sets, nodes, node_ids, mut waiting, mut scans, recorded, token_scans, accepts, .. } = builder;
+        let Builder { sets, nodes, node_ids, mut waiting, mut scans, recorded, token_scans, accepts, work, .. } =
+            builder;
         sets.node_ids = node_ids;
+        sets.work += work;
         waiting.sort_by_key(|&(node, _)| node);
         waiting.dedup();
         let waiter_ends =

@@ -7,8 +7,10 @@
 //! same equations: if the contents with k in place of the reference are those of k, the answer is k. (Items consume
 //! something before they pop, so the equations have one solution.) Otherwise `E: E "+" E` makes a new set for each `+`.
 
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher;
 use std::sync::Arc;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::closure::{Closure, Owner, Waiter};
 use super::sets::{Item, Kernel, Mark, NO_SET, ParamId, SetId, Sets};
@@ -215,9 +217,11 @@ impl Sets {
                 }
             }
             self.include(&mut kernel)?;
+            self.work += kernel.items.len();
             kernel.items.sort_unstable();
             kernel.items.dedup();
             contents.push(kernel.items);
+            kernel.included.sort_unstable();
             included.push(kernel.included);
         }
         // A member whose item finishes at once has the contents of that item's continuation.
@@ -234,6 +238,7 @@ impl Sets {
                 self.check_work(work)?;
             }
         }
+        self.work += work;
         Ok((contents, included))
     }
 
@@ -259,25 +264,32 @@ impl Sets {
     }
 
     pub(super) fn intern_family(&mut self, family: Vec<Vec<Item>>) -> Result<Vec<SetId>, Fault> {
-        if let Some(known) = self.families.get(&family) {
-            return Ok(known.clone());
+        let hash = FxBuildHasher.hash_one(&family);
+        let is_it = |(other, ids): &(u64, Arc<[SetId]>)| *other == hash && self.solves(&family, ids);
+        if let Some((_, known)) = self.families.find(hash, is_it) {
+            return Ok(known.to_vec());
         }
-        let ids = match self.tie_knot(&family) {
-            Some(ids) => ids,
+        let ids: Arc<[SetId]> = match self.tie_knot(&family) {
+            Some(ids) => ids.into(),
             None => {
                 self.check_size()?;
                 let first = self.next_id().0;
-                let ids: Vec<SetId> = (0..family.len() as u32).map(|number| SetId(first + number)).collect();
+                let ids: Arc<[SetId]> = (0..family.len() as u32).map(|number| SetId(first + number)).collect();
                 for content in &family {
                     self.push(&substitute(content, &ids));
                 }
-                let shared: Arc<[SetId]> = ids.clone().into();
-                ids.iter().for_each(|&id| _ = self.family_of.insert(id, shared.clone()));
+                ids.iter().for_each(|&id| _ = self.family_of.insert(id, ids.clone()));
                 ids
             }
         };
-        self.families.insert(family, ids.clone());
-        Ok(ids)
+        self.families.insert_unique(hash, (hash, ids.clone()), |&(hash, _)| hash);
+        Ok(ids.to_vec())
+    }
+
+    /// Whether sets solve a family's equations: with them in place of the references its contents are theirs.
+    fn solves(&self, family: &[Vec<Item>], ids: &[SetId]) -> bool {
+        family.len() == ids.len()
+            && family.iter().zip(ids).all(|(content, &id)| substitute(content, ids) == self.items(id))
     }
 
     /// Older continuations that solve the family's equations.
@@ -296,7 +308,7 @@ impl Sets {
                 _ if family.len() == 1 => vec![candidate],
                 _ => continue,
             };
-            if family.iter().zip(&ids).all(|(content, &id)| substitute(content, &ids) == self.items(id)) {
+            if self.solves(family, &ids) {
                 return Some(ids);
             }
         }
@@ -304,14 +316,24 @@ impl Sets {
     }
 }
 
-/// Adds what stands in `lists[from]` to `lists[to]`; true if it was not all there.
+/// Adds what stands in `lists[from]` to `lists[to]`, which are sorted; true if it was not all there.
 fn merge<T: Ord + Copy>(lists: &mut [Vec<T>], to: usize, from: usize) -> bool {
-    let before = lists[to].len();
-    let added = lists[from].clone();
-    lists[to].extend(added);
-    lists[to].sort_unstable();
-    lists[to].dedup();
-    lists[to].len() != before
+    let (mut own, mut added) = (&lists[to][..], &lists[from][..]);
+    let mut all = Vec::with_capacity(own.len() + added.len());
+    while let (&[first, ref others @ ..], &[other, ref rest @ ..]) = (own, added) {
+        all.push(first.min(other));
+        if first <= other {
+            own = others;
+        }
+        if other <= first {
+            added = rest;
+        }
+    }
+    all.extend_from_slice(own);
+    all.extend_from_slice(added);
+    let is_more = all.len() > lists[to].len();
+    lists[to] = all;
+    is_more
 }
 
 /// A member's contents with ids in place of relative references, sorted.

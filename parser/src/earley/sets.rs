@@ -10,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use super::ahead::Ahead;
 use super::automata::{Automata, StateId};
 use super::closure::{Closure, sets_ignored};
+use super::items::ItemTable;
 use crate::cfg::params::ParamFacts;
 use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
 use crate::error::Fault;
@@ -112,10 +113,8 @@ type ByText = FxHashMap<Box<[u8]>, SetId>;
 pub(crate) struct Sets {
     pub cfg: Arc<Cfg>,
     pub limits: Limits,
-    /// Items of all sets, set after set, sorted within a set. Length: total items.
-    items: Vec<Item>,
-    /// Start of each set in `items`, plus one past the end. Length: sets + 1; indexed by [`SetId`].
-    starts: Vec<u32>,
+    /// Sorted within a set.
+    items: ItemTable,
     ids: HashTable<SetId>,
     /// Sets whose contents a set was made of: it holds all that they hold. Sparse.
     included: FxHashMap<SetId, Box<[SetId]>>,
@@ -124,8 +123,8 @@ pub(crate) struct Sets {
     start_states: IndexVec<SetId, LexStateId>,
     /// Items that were touched to build each set. Parallel to `closures`.
     touched: IndexVec<SetId, u32>,
-    /// Sets interned together because they refer to each other, by their contents with relative references.
-    pub(super) families: FxHashMap<Vec<Vec<Item>>, Vec<SetId>>,
+    /// Sets interned together because they refer to each other, by the hash of their contents with relative references.
+    pub(super) families: HashTable<(u64, Arc<[SetId]>)>,
     /// The family of a set that has one. Sparse.
     pub(super) family_of: FxHashMap<SetId, Arc<[SetId]>>,
     scans: FxHashMap<(SetId, LexemeSetId), SetId>,
@@ -147,6 +146,8 @@ pub(crate) struct Sets {
     pub(super) node_ids: FxHashMap<(NonterminalId, ParamId), u32>,
     /// Number of the token that is being read, for scopes; the matcher sets it.
     pub token_now: u32,
+    /// Items touched for the question that is being asked, whichever sets it takes; who asks it sets it to 0.
+    pub work: usize,
     /// Bytes of all closures, roughly.
     closure_bytes: usize,
     scan_hits: u64,
@@ -179,15 +180,14 @@ impl Sets {
         let mut sets = Self {
             cfg,
             limits: limits.clone(),
-            items: Vec::new(),
-            starts: vec![0],
+            items: ItemTable::default(),
             ids: HashTable::new(),
             included: FxHashMap::default(),
             node_ids: FxHashMap::default(),
             closures: IndexVec::new(),
             start_states: IndexVec::new(),
             touched: IndexVec::new(),
-            families: FxHashMap::default(),
+            families: HashTable::new(),
             family_of: FxHashMap::default(),
             scans: FxHashMap::default(),
             recorded_scans: FxHashMap::default(),
@@ -202,6 +202,7 @@ impl Sets {
             automata: Automata::default(),
             ahead: Ahead::default(),
             token_now: 0,
+            work: 0,
             closure_bytes: 0,
             scan_hits: 0,
             scan_misses: 0,
@@ -230,9 +231,10 @@ impl Sets {
     /// Bytes of sets, closures and memos, roughly.
     pub fn bytes(&self) -> usize {
         self.closure_bytes
-            + self.items.len() * size_of::<Item>()
-            + (self.scans.len() + self.gotos.len()) * 16
-            + self.included.len() * 32
+            + self.items.bytes()
+            + (self.scans.len() + self.gotos.len() + self.unions.len()) * 16
+            + (self.included.len() + self.families.len() + self.family_of.len()) * 32
+            + (self.params.len() + self.scopes.len()) * 64
             + self.recorded_bytes
             + self.automata.bytes()
             + self.ahead.bytes()
@@ -244,7 +246,7 @@ impl Sets {
     }
 
     pub fn items(&self, id: SetId) -> &[Item] {
-        &self.items[self.starts[id.0 as usize] as usize..self.starts[id.0 as usize + 1] as usize]
+        self.items.get(id)
     }
 
     /// Items that were touched to build a set, those that stand there several times included.
@@ -365,9 +367,14 @@ impl Sets {
         self.cfg.dead_dots.get(dot.0 as usize).is_some_and(|&dead| dead)
     }
 
+    /// Checks the work for a set, of which nothing is counted yet.
     pub fn check_work(&self, work: usize) -> Result<(), Fault> {
-        if work > self.limits.earley_set_work_max {
-            return Err(Fault::exceeded("earley_set_work_max", self.limits.earley_set_work_max as u64));
+        let Limits { earley_set_work_max, earley_work_max, .. } = self.limits;
+        if work > earley_set_work_max {
+            return Err(Fault::exceeded("earley_set_work_max", earley_set_work_max as u64));
+        }
+        if self.work + work > earley_work_max {
+            return Err(Fault::exceeded("earley_work_max", earley_work_max as u64));
         }
         Ok(())
     }
@@ -550,6 +557,7 @@ impl Sets {
     pub fn intern(&mut self, mut kernel: Kernel) -> Result<SetId, Fault> {
         self.include(&mut kernel)?;
         let touched = kernel.items.len();
+        self.work += touched;
         kernel.items.sort_unstable();
         kernel.items.dedup();
         let hash = hash_items(&kernel.items);
@@ -588,14 +596,12 @@ impl Sets {
     }
 
     fn push_hashed(&mut self, hash: u64, items: &[Item]) -> SetId {
-        self.items.extend_from_slice(items);
-        self.starts.push(u32::try_from(self.items.len()).expect("items are limited"));
-        let id = self.closures.push(None);
+        let id = self.items.push(items);
+        self.closures.push(None);
         self.start_states.push(UNKNOWN);
         self.touched.push(items.len() as u32);
-        let (all, starts) = (&self.items, &self.starts);
-        let content = |id: &SetId| hash_items(&all[starts[id.0 as usize] as usize..starts[id.0 as usize + 1] as usize]);
-        self.ids.insert_unique(hash, id, content);
+        let all = &self.items;
+        self.ids.insert_unique(hash, id, |&id| hash_items(all.get(id)));
         id
     }
 

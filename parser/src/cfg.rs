@@ -249,6 +249,7 @@ pub(crate) struct LoweredAutomaton {
     pub lexemes: FxHashMap<TerminalId, LexemeId>,
     #[serde(serialize_with = "saved::in_order")]
     pub recorded: FxHashMap<TerminalId, LexemeId>,
+    /// Those that derive more than the empty text.
     #[serde(serialize_with = "saved::in_order")]
     pub rules: FxHashMap<RuleId, NonterminalId>,
 }

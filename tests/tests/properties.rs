@@ -6,7 +6,8 @@ use larkspur_parser::{Matcher, MatcherOptions};
 use larkspur_tests::cases::Step;
 use larkspur_tests::compare::{Answers, Caches, Rig, compile, is_trap, reaches_an_end};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
-use larkspur_tests::random::{EXACT, Features, Spec, specs, vocabs};
+use larkspur_tests::random::{EXACT, Features, GrammarSpec, Node, RegexSpec, Spec, TerminalSpec, specs, vocabs};
+use larkspur_tests::toys::{Kind, PartSpec, ToySpec};
 use larkspur_toktrie::TokenMask;
 use proptest::prelude::*;
 
@@ -84,6 +85,53 @@ fn sample(matcher: &mut Matcher, vocab: &Vocab, choices: &[u8]) -> Option<Vec<u3
         }
     }
     None
+}
+
+/// An edge by a rule that derives the empty text alone is none, so that no ignored text stands before it. (Found by
+/// `masks_are_the_oracles_with_automata`.)
+#[test]
+fn a_rule_that_reads_nothing_is_no_edge() {
+    let literal = |text: &str| TerminalSpec {
+        regex: RegexSpec::Literal(text.into()),
+        lazy: false,
+        tail: None,
+        priority: 0,
+        follow: None,
+        behind: None,
+    };
+    let part = PartSpec { terminal: 0, kind: Kind::Plain, cap: 1 };
+    let toy = |follow: Option<usize>, min, more| {
+        let follows = [(follow, None), (follow, None)];
+        ToySpec { parts: vec![part], follows, min, more, folds: false, special: None }
+    };
+    let spec = |ignored: usize, rules: Vec<Node>, toys: Vec<ToySpec>, edges| Spec {
+        exact: EXACT,
+        keywords: false,
+        endless: false,
+        edges,
+        grammars: vec![GrammarSpec {
+            rules: rules.into_iter().map(|rule| (rule, None)).collect(),
+            terminals: vec![literal("a"), literal("b")],
+            ignore: vec![ignored],
+            ignore_once: false,
+            toys,
+        }],
+    };
+    let bytes = [b'a', b'b'].map(|byte| Token::Bytes(vec![byte]));
+    let vocab = Vocab { tokens: bytes.into_iter().chain([Token::Special("<|eos|>".into())]).collect(), eos: vec![2] };
+    for edges in 0..4 {
+        // The rule is empty; it is an automaton that is over where it starts.
+        let empty = spec(0, vec![Node::Toy(0, 1), Node::Sequence(vec![])], vec![toy(Some(1), 0, 2)], edges);
+        let over = vec![toy(None, 0, 0), toy(Some(1), 1, 1)];
+        let over = spec(1, vec![Node::Toy(1, 0), Node::Toy(0, 0)], over, edges);
+        for spec in [empty, over] {
+            for caches in 0..4 {
+                for choices in [[0; 8], [1; 8]] {
+                    compare(&spec, &vocab, &choices, caches).unwrap_or_else(|error| panic!("{spec:?}: {error}"));
+                }
+            }
+        }
+    }
 }
 
 fn features() -> Features {

@@ -28,10 +28,15 @@ impl Cfg {
             finishes[id] |= nonterminal.automaton.is_some();
         }
         let allow = self.unproductive == Unproductive::Allow;
-        let over = self.over(&finishes);
-        let endless =
-            if allow { self.endless(&is_empty, &finishes, &over) } else { vec![false; finishes.len()].into() };
-        let reads = self.reads_something(&is_empty, &finishes, &over);
+        let (over, endless, reads) = loop {
+            let over = self.over(&finishes);
+            let endless =
+                if allow { self.endless(&is_empty, &finishes, &over) } else { vec![false; finishes.len()].into() };
+            let reads = self.reads_something(&is_empty, &finishes, &over);
+            if !self.remove_idle_edges(|id| reads[id] || endless[id]) {
+                break (over, endless, reads);
+            }
+        };
         self.reads = self
             .dots
             .iter()
@@ -81,8 +86,20 @@ impl Cfg {
         edges.iter().all(|edge| match &edge.symbol {
             EdgeSymbol::Terminal(terminal) => is_empty(lowered.lexemes.get(terminal)),
             EdgeSymbol::Recorded(terminal, _) => is_empty(lowered.recorded.get(terminal)),
-            EdgeSymbol::Rule(rule) => !finishes[lowered.rules[rule]],
+            EdgeSymbol::Rule(rule) => lowered.rules.get(rule).is_none_or(|&id| !finishes[id]),
         })
+    }
+
+    /// Removes the rules that derive no text but the empty one from the edges of automata, which do not take that. True if
+    /// there were some: an automaton may then be over where it was not.
+    fn remove_idle_edges(&mut self, reads: impl Fn(NonterminalId) -> bool) -> bool {
+        let mut were_some = false;
+        for automaton in self.nonterminals.iter_mut().filter_map(|nonterminal| nonterminal.automaton.as_mut()) {
+            let before = automaton.rules.len();
+            automaton.rules.retain(|_, &mut id| reads(id));
+            were_some |= automaton.rules.len() < before;
+        }
+        were_some
     }
 
     /// The users of each nonterminal, with the number of the alternative among all.

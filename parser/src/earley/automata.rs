@@ -244,11 +244,11 @@ impl Sets {
                     }
                 }
                 EdgeSymbol::Rule(rule) => {
-                    let rule = tables.rules[rule];
-                    if !cfg.nonterminals[rule].productive {
-                        continue;
+                    let rule = tables.rules.get(rule).filter(|&&rule| cfg.nonterminals[rule].productive);
+                    match rule {
+                        Some(&rule) => LiveSymbol::Rule(rule, self.next_state(id, label, &[])?),
+                        None => continue,
                     }
-                    LiveSymbol::Rule(rule, self.next_state(id, label, &[])?)
                 }
             };
             live.push(LiveEdge { symbol, label });

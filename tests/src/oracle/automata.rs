@@ -8,6 +8,7 @@ use larkspur_grammar::index::Id;
 use larkspur_grammar::{Automaton, EdgeSymbol, GrammarId, ParamExpr, RegexSet, State};
 
 use super::earley::Item;
+use super::regex::Re;
 use super::symbols::{Body, Lexeme, Nonterminal, Symbol, Symbols};
 
 /// A number for each state that was met, so that items can be ordered.
@@ -30,8 +31,9 @@ pub struct States {
     states: Vec<State>,
     numbers: HashMap<State, StateNumber>,
     edges: HashMap<(Nonterminal, StateNumber), Rc<Vec<LiveEdge>>>,
-    /// The lexemes that terminals are without exceptions, by the terminal's and the exceptions' text.
-    without: HashMap<(usize, Vec<Vec<u8>>), usize>,
+    /// The lexemes that terminals are without exceptions, by the terminal's and what is left of it: what an exception stands for
+    /// differs from automaton to automaton.
+    without: HashMap<(usize, Re), usize>,
 }
 
 impl Symbols {
@@ -101,7 +103,8 @@ impl Symbols {
                     let lexeme = self.lexeme(lexeme);
                     !lexeme.only_empty && self.regexes.borrow_mut().nonempty(lexeme.regex)
                 }
-                symbol => self.productive(symbol, 0) || self.endless(symbol, 0),
+                // The empty text takes no edge.
+                symbol => self.nonempty(symbol, 0) || self.endless(symbol, 0),
             };
             if lives {
                 live.push(LiveEdge { symbol, recorded, label: edge.label });
@@ -115,14 +118,10 @@ impl Symbols {
         if texts.is_empty() {
             return lexeme;
         }
-        let key = (lexeme, texts);
-        if let Some(&known) = self.states.borrow().without.get(&key) {
-            return known;
-        }
         let mut regexes = self.regexes.borrow_mut();
         let whole = self.lexeme(lexeme);
         let mut parts = vec![whole.regex];
-        for text in &key.1 {
+        for text in &texts {
             let mut set = RegexSet::new();
             let excepted = automaton.excepted(text, &mut set);
             let excepted = regexes.import(&set, excepted);
@@ -130,6 +129,10 @@ impl Symbols {
         }
         let regex = regexes.and(parts);
         drop(regexes);
+        let key = (lexeme, regex);
+        if let Some(&known) = self.states.borrow().without.get(&key) {
+            return known;
+        }
         let number = self.lexemes.borrow().len();
         self.lexemes.borrow_mut().push(Rc::new(Lexeme { regex, ..Lexeme::clone(&whole) }));
         self.states.borrow_mut().without.insert(key, number);

@@ -76,7 +76,8 @@ limits! {
     /// Items touched to build one Earley set, or all those of forced text, which ends there. 1,000,000 = about 50 ms; an
     /// alternative of 100,000 strings needs 100,000.
     pub earley_set_work_max: usize = 1_000_000,
-    /// The same for all sets that one mask, one token or any other question to a matcher takes. 10,000,000 = 0.4 s.
+    /// The same for all sets that one mask, one token, 128 bytes of a text or any other question to a matcher takes; what
+    /// was made stays, so that asking again goes further. 10,000,000 = 0.4 s.
     pub earley_work_max: usize = 10_000_000,
     /// Threads of one matcher (ways to split the text into lexemes that are still open, or to read the text of a `stop` again).
     /// 10,000.

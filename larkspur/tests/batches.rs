@@ -234,7 +234,7 @@ fn many_threads_see_what_one_sees() {
         Source::json_schema(SCHEMA),
         Source::json_schema("{\"type\": \"array\", \"items\": {}, \"uniqueItems\": true}"),
         Source::lark("start: (\"{\" NAME \":\" /[0-9]+/ \"}\" | NAME)+\nNAME: /[a-z\" ]+/\n%ignore \" \"\n"),
-        Source::lark("%llguidance {\"lexer\": \"exact\"}\nstart: (A | \"a\" /[ab:]*/ \"\\\"\")+\nA: /(ab|a)+\\\"?/\n"),
+        Source::lark("%larkspur {\"lexer\": \"exact\"}\nstart: (A | \"a\" /[ab:]*/ \"\\\"\")+\nA: /(ab|a)+\\\"?/\n"),
         Source::lark("start: word+\nword[max_tokens=3]: /[a-z:\"]+/ | \"12\"\n"),
     ];
     for source in &sources {

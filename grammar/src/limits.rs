@@ -70,8 +70,8 @@ limits! {
     pub lexer_states_max: usize = 120_000,
     /// Earley sets of one grammar and epoch. 1,000,000.
     pub earley_sets_max: usize = 1_000_000,
-    /// Bytes of all Earley sets of one grammar and epoch with what they expect. 256 MB: every new nesting depth is new
-    /// sets, of 300 bytes for brackets and some kB in a programming language.
+    /// Bytes of all Earley sets of one grammar and epoch with what they expect, and a quarter of that for lists of threads
+    /// besides. 256 MB: every new nesting depth is new sets, of 300 bytes for brackets and some kB in a programming language.
     pub earley_bytes_max: usize = 256 << 20,
     /// Items touched to build one Earley set, or all those of forced text, which ends there. 1,000,000 = about 50 ms; an
     /// alternative of 100,000 strings needs 100,000.
@@ -85,8 +85,8 @@ limits! {
     /// Places visited to find out whether ignored text that has begun can end, or something can follow that a look-ahead
     /// wants (`exact` mode). 4,096: a handful suffices for white space, comments and word boundaries.
     pub ignored_places_max: usize = 4_096,
-    /// Work of one mask: trie nodes visited, and 16 for each at which a lexeme ends or threads part. 200,000,000, about a
-    /// second.
+    /// Work of one mask: trie nodes visited, 4 more for each at which a lexeme may end and go on, and 16 for each thread there
+    /// where it is not known yet what follows. 200,000,000, about a second.
     pub mask_work_max: u64 = 200_000_000,
     /// Steps to decide whether a parametric rule can be finished. 100,000.
     pub param_fuel: usize = 100_000,

@@ -193,7 +193,7 @@ impl Epoch {
         let machine = &self.lock().machine;
         let limits = &machine.limits;
         machine.sets.len() > limits.earley_sets_max / 2
-            || machine.sets.bytes() > limits.earley_bytes_max / 2
+            || machine.bytes() > limits.earley_bytes_max / 2
             || machine.lexer.state_count() > limits.lexer_states_max / 2
     }
 }

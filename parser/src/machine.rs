@@ -9,6 +9,7 @@
 //! The definitions are those of `docs/semantics.md`.
 
 mod budget;
+mod lists;
 mod stuck;
 mod tail;
 mod tape;
@@ -27,6 +28,7 @@ use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
+use lists::Lists;
 pub(crate) use tape::Tape;
 use ways::Ways;
 
@@ -112,8 +114,9 @@ pub(crate) struct Machine {
     pub limits: Limits,
     pub lexer: Lexer,
     pub sets: Sets,
-    lists: Vec<Arc<[Thread]>>,
-    list_ids: FxHashMap<Arc<[Thread]>, u32>,
+    lists: Lists,
+    /// Threads of lists that were stepped, for who counts work.
+    pub stepped: u64,
     lazy_ends: FxHashMap<Thread, Cursor>,
     leads_on: FxHashMap<Thread, bool>,
     ways: Ways,
@@ -159,8 +162,8 @@ impl Machine {
             tape: Tape::new(cfg.has_recorded),
             cfg,
             limits: limits.clone(),
-            lists: Vec::new(),
-            list_ids: FxHashMap::default(),
+            lists: Lists::default(),
+            stepped: 0,
             lazy_ends: FxHashMap::default(),
             leads_on: FxHashMap::default(),
             ways: Ways::default(),
@@ -285,7 +288,7 @@ impl Machine {
     /// The threads of a cursor.
     pub fn threads(&self, cursor: Cursor) -> Threads {
         if cursor.0.lex == LIST {
-            Threads::Many(self.lists[cursor.0.set.0 as usize].clone())
+            Threads::Many(self.lists.get(cursor.0.set.0).clone())
         } else {
             Threads::One([cursor.0])
         }
@@ -324,15 +327,7 @@ impl Machine {
                 Err(Fault::exceeded("threads_max", self.limits.threads_max as u64))
             }
             _ => {
-                let threads: Arc<[Thread]> = threads.into();
-                let next = self.lists.len() as u32;
-                let id = *self.list_ids.entry(threads.clone()).or_insert(next);
-                if id == next {
-                    if self.lists.len() >= self.limits.earley_sets_max {
-                        return Err(Fault::exceeded("earley_sets_max", self.limits.earley_sets_max as u64));
-                    }
-                    self.lists.push(threads);
-                }
+                let id = self.lists.intern(threads, &self.limits)?;
                 Ok(Some(Cursor(Thread { lex: LIST, set: SetId(id), began: 0 })))
             }
         }
@@ -378,19 +373,9 @@ impl Machine {
     #[inline(never)]
     pub fn step_slow(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
         match (self.cfg.mode, Self::single(cursor)) {
+            (_, None) => self.step_list(cursor.0.set.0, byte),
             (LexerMode::Longest, Some(thread)) => self.step_longest(thread, byte),
-            (LexerMode::Longest, None) => {
-                let mut next = Vec::new();
-                for &thread in self.threads(cursor).iter() {
-                    next.extend(self.step_longest(thread, byte)?);
-                }
-                self.join(&next)
-            }
             (LexerMode::Exact, Some(thread)) => self.step_exact_single(thread, byte),
-            (LexerMode::Exact, None) => {
-                let threads = self.threads(cursor).to_vec();
-                self.step_exact(threads, byte)
-            }
         }
     }
 

@@ -240,10 +240,13 @@ impl MaskCache {
         self.make_room();
         mask.clear();
         let work = Work::up_to(machine.limits.mask_work_max);
+        let lists = machine.lists_len();
         let mut eager = EagerWalker::new(Walker { machine, fault: None, work });
         let visited = vocabulary.trie().walk(&mut eager, (cursor.word(), false), mask);
         self.stats.nodes_visited += visited;
-        eager.walker.finish(visited).1?;
+        let walked = eager.walker.finish(visited).1;
+        machine.forget_lists(lists);
+        walked?;
         vocabulary.trie().finish_mask(mask);
         if size_of_val(mask.words()) <= self.bytes_max {
             let id = self.store.intern(mask.words());
@@ -417,6 +420,7 @@ impl MaskCache {
         (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
+        let lists = machine.lists_len();
         let mut walker = Walker { machine, fault: None, work: self.work };
         let visited = if walker.machine.tape.is_on() {
             let mut recording = RecordingWalker::new(walker, cursor, part.depth_max());
@@ -429,6 +433,7 @@ impl MaskCache {
             part.walk(&mut walker, cursor.word(), mask)
         };
         let (work, walked) = walker.finish(visited);
+        machine.forget_lists(lists);
         self.work = work;
         walked
     }

@@ -328,6 +328,9 @@ fn earley_bytes_max() {
         let mut matcher = matcher(NESTED, mode, limits.clone());
         consume_until(&mut matcher, std::iter::repeat_n(b'(', 10_000), &exceeded("earley_bytes_max", 50_000));
     }
+    // Lists of threads count besides.
+    let mut threads = matcher("start: A*\nA: /a{1,500}/\n", LexerMode::Exact, limits.clone());
+    consume_until(&mut threads, std::iter::repeat_n(b'a', 1_000), &exceeded("earley_bytes_max", 50_000));
     // A matcher that begins when the tables are half full has new ones.
     let grammar = compile(NESTED, LexerMode::Longest, limits).expect("it compiles");
     for _ in 0..3 {

@@ -37,6 +37,10 @@ define_id! {
 /// Adding a listed token to a mask takes as long as adding so many words.
 const WORDS_PER_TOKEN: usize = 8;
 
+/// What a node counts besides, as `Limits::mask_work_max` counts it, where a step takes more than a look-up: the node is mostly
+/// noted as the end of lexemes, and sorted with others.
+const STEP_WORK: u64 = 4;
+
 /// States that go on with so many bytes at most are narrow.
 const NARROW: u32 = 24;
 
@@ -137,6 +141,8 @@ struct Draft {
     late: Vec<PieceNode>,
     stuck: Vec<LexStateId>,
     visited: u64,
+    /// Of these nodes those at which a step took more than a look-up.
+    stepped: u64,
     /// A state in which lexemes end whatever follows, and which of `ends` that is.
     ending: Option<(LexStateId, usize)>,
 }
@@ -148,6 +154,12 @@ impl Draft {
         let len = self.tokens.len() + usize::from(token != NO_TOKEN);
         self.tokens.push(token);
         self.tokens.truncate(len);
+    }
+
+    /// Adds what making it took to the work on a mask.
+    fn count(&self, work: &mut Work) -> Result<(), Fault> {
+        work.visit(self.visited)?;
+        work.add(self.stepped * STEP_WORK)
     }
 
     fn end(&mut self, ended: Guarded<LexemeSetId>) -> &mut Vec<PieceNode> {
@@ -375,7 +387,7 @@ impl Terms {
     ) -> Result<Term, Fault> {
         let mut draft = Draft::default();
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
-        work.visit(draft.visited)?;
+        draft.count(work)?;
         let many = taken(slicer, view.slices, view.parts).into_iter().collect();
         Ok(self.merge(slicer, draft, many, known))
     }
@@ -420,7 +432,7 @@ impl Terms {
         }
         let mut draft = Draft::default();
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
-        work.visit(draft.visited)?;
+        draft.count(work)?;
         let is_wide = draft.visited >= WIDE;
         Ok((self.finish(slicer, taken(slicer, view.slices, view.parts), draft), is_wide))
     }
@@ -501,7 +513,8 @@ impl Terms {
     }
 
     fn piece_of(&mut self, slicer: &Slicer, mut nodes: Vec<PieceNode>) -> PieceId {
-        nodes.sort_unstable();
+        // A few runs, each sorted.
+        nodes.sort();
         nodes.dedup();
         if *nodes == *slicer.roots {
             return ALL;
@@ -591,6 +604,7 @@ fn step(
     from: LexStateId,
     (trie, root, node): (&TokenTrie, PieceNode, u32),
 ) -> Result<Option<LexStateId>, Fault> {
+    draft.stepped += 1;
     let byte = trie.bytes()[node as usize];
     let next = lexer.next(from, byte)?;
     let entered = lexer.state(next);

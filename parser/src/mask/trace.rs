@@ -15,8 +15,14 @@ use crate::lexer::states::{DEAD, LexStateId, LexemeSetId};
 use crate::machine::{Cursor, Machine, Thread};
 use crate::slicer::{PieceNode, Slicer};
 
-/// So many pieces in places are looked at; then a walk that joins threads byte by byte is the shorter way.
-const PLACES_MAX: usize = 1024;
+/// So many pieces in places are looked at; then a walk that joins threads byte by byte is the shorter way. C takes some
+/// thousand in `exact` mode.
+const PLACES_MAX: usize = 8_192;
+
+/// New terms for one mask may take so many walks over the trie, as `Limits::mask_work_max` counts them. Grammars in use take two
+/// at most, those in which each character is a lexeme some ten; where most tokens can be split at each of their bytes, what is
+/// behind the ends takes hundreds.
+const WALKS_MAX: u64 = 16;
 
 /// What looking at a place counts, as `Limits::mask_work_max` counts it.
 const PLACE_WORK: u64 = 16;
@@ -79,7 +85,8 @@ impl Trace {
         places.clear();
         places.extend(threads.iter().map(|&thread| ((ALL, thread.lex, thread.set, 0), Some(thread))));
         while let Some(((piece, lex, set, group), begun)) = places.pop() {
-            if seen.len() >= PLACES_MAX || trace.groups.len() > GROUPS_MAX {
+            let is_long = seen.len() >= PLACES_MAX || work.done() > WALKS_MAX * slicer.nodes_len() as u64;
+            if is_long || trace.groups.len() > GROUPS_MAX {
                 return Ok(None);
             }
             work.add(PLACE_WORK)?;

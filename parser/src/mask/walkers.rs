@@ -10,6 +10,9 @@ use crate::error::Fault;
 use crate::machine::{Cursor, Machine, Quick, Word};
 use crate::slicer::{PieceNode, Slicer};
 
+/// What a step counts that is more than a look-up, and for a list each of its threads, as `Limits::mask_work_max` counts it.
+const STEP_WORK: u64 = 16;
+
 /// Where a walk goes.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'a> {
@@ -99,13 +102,13 @@ impl Walker<'_> {
 
     #[inline(never)]
     fn step_slow(&mut self, state: Cursor, byte: u8) -> Option<Cursor> {
-        if let Err(fault) = self.work.add(16) {
-            self.fault = Some(fault);
-        }
         if self.fault.is_some() {
             return None;
         }
-        match self.machine.step_slow(state, byte) {
+        let stepped = self.machine.stepped;
+        let next = self.machine.step_slow(state, byte);
+        let counted = self.work.add(STEP_WORK * (1 + self.machine.stepped - stepped));
+        match counted.and(next) {
             Ok(next) => next,
             Err(fault) => {
                 self.fault = Some(fault);

@@ -15,6 +15,10 @@ impl Work {
         Self { done: 0, max, visited: 0 }
     }
 
+    pub fn done(self) -> u64 {
+        self.done
+    }
+
     /// Of the work, nodes of the trie.
     pub fn visited(self) -> u64 {
         self.visited

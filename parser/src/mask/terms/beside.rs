@@ -100,7 +100,7 @@ impl Terms {
         let Some(mut pair) = self.most_alike(slicer, view, lex, lexer)? else { return Ok(None) };
         let mut draft = Draft::default();
         let is_worth_it = self.walk_pair(&mut draft, &mut pair, slicer, view, lexer)?;
-        work.visit(draft.visited)?;
+        draft.count(work)?;
         if !is_worth_it {
             return Ok(None);
         }

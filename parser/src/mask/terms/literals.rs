@@ -46,7 +46,7 @@ impl Terms {
             let enter = |(byte, next)| trie.child(at, byte).map(|node| (root + node, next));
             agenda.extend(children(lexer, literal).filter_map(enter));
         }
-        work.visit(draft.visited)?;
+        draft.count(work)?;
         draft.tokens.sort_unstable();
         draft.tokens.dedup();
         Ok(self.finish(slicer, None, draft))

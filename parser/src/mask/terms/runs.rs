@@ -81,7 +81,7 @@ impl Terms {
                 self.walk_tails(&mut draft, slicer, (run, &units), (tail, byte), lexer)?;
             }
         }
-        work.visit(draft.visited)?;
+        draft.count(work)?;
         Ok(Some(self.merge(slicer, draft, many, beside.as_slice())))
     }
 

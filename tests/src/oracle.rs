@@ -535,18 +535,28 @@ impl Oracle {
             return known.clone();
         }
         let mut reached = Vec::new();
+        let before = configuration.chart[..configuration.position()].to_vec();
+        let at = |ended: &[Ended], guard| {
+            let set = self.symbols.scan(&before, ended, &configuration.letters, configuration.tokens);
+            Rc::new(self.at_set(before.clone(), configuration.letters.clone(), set, configuration.tokens, guard))
+        };
+        // Those whose text is not read again end together.
+        let mut together: Vec<(Option<Re>, Vec<Ended>)> = Vec::new();
         for (again, group) in self.by_text_read_again(configuration, &ends) {
-            let ended: Vec<(Expected, usize)> =
-                group.iter().map(|&at| (configuration.live[at].what, configuration.live[at].began)).collect();
-            let before = configuration.chart[..configuration.position()].to_vec();
+            let ended = group.iter().map(|&at| (configuration.live[at].what, configuration.live[at].began)).collect();
             for (guard, ended) in self.by_follow(configuration, ended) {
-                let before = before.clone();
-                let set = self.symbols.scan(&before, &ended, &configuration.letters, configuration.tokens);
-                let letters = configuration.letters.clone();
-                let at_set = Rc::new(self.at_set(before, letters, set, configuration.tokens, guard));
-                reached.extend(self.read_again(at_set, &again));
+                let after = if again.is_empty() { vec![] } else { self.read_again(at(&ended, guard), &again) };
+                if after.iter().any(|after| after.position() > configuration.position()) {
+                    reached.extend(after);
+                    continue;
+                }
+                match together.iter_mut().find(|(other, _)| *other == guard) {
+                    Some((_, group)) => group.extend(ended),
+                    None => together.push((guard, ended)),
+                }
             }
         }
+        reached.extend(together.into_iter().map(|(guard, ended)| at(&ended, guard)));
         configuration.memo.borrow_mut().insert(ends, reached.clone());
         reached
     }
@@ -671,9 +681,6 @@ impl Oracle {
 
     /// Reads `text` once more if it is forced: each byte is the only letter that may follow, nor may the text end.
     fn read_again(&self, reached: Rc<Configuration>, text: &[u8]) -> Vec<Rc<Configuration>> {
-        if text.is_empty() {
-            return vec![reached];
-        }
         self.read_again.set(self.read_again.get() + 1);
         if self.read_again.get() > READ_AGAIN_MAX {
             self.undecided.set(true);
@@ -764,9 +771,16 @@ impl Oracle {
         let mut going_on = Configuration { tokens: configuration.tokens + 1, ..configuration.clone() };
         going_on.memo = RefCell::default();
         if going_on.ended {
-            // Lazy lexemes have ended here: the set they lead to stands at this token's end.
-            let reached = self.after_ends(&going_on, None);
-            return reached.iter().flat_map(|reached| self.end_scopes(Configuration::clone(reached))).collect();
+            // Lazy lexemes have ended here: the set they lead to stands at this token's end, unless text is read again.
+            let here = configuration.position();
+            let mut ended: Vec<_> = (self.after_ends(&going_on, None).iter())
+                .filter(|reached| reached.position() == here)
+                .flat_map(|reached| self.end_scopes(Configuration::clone(reached)))
+                .collect();
+            for again in self.after_ends(configuration, None).iter().filter(|reached| reached.position() > here) {
+                ended.extend(self.deeper(|| self.token_end_one(again)));
+            }
+            return ended;
         }
         self.end_scopes(going_on)
     }

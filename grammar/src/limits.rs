@@ -85,7 +85,7 @@ limits! {
     /// Places visited to find out whether ignored text that has begun can end, or something can follow that a look-ahead
     /// wants (`exact` mode). 4,096: a handful suffices for white space, comments and word boundaries.
     pub ignored_places_max: usize = 4_096,
-    /// Work of one mask: trie nodes visited, 4 more for each at which a lexeme may end and go on, and 16 for each thread there
+    /// Work of one mask: trie nodes visited, 4 more for each at which a lexeme may end and go on, and 32 for each thread there
     /// where it is not known yet what follows. 200,000,000, about a second.
     pub mask_work_max: u64 = 200_000_000,
     /// Steps to decide whether a parametric rule can be finished. 100,000.

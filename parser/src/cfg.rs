@@ -213,6 +213,13 @@ pub(crate) struct LexemeTail {
     pub capture: Option<String>,
 }
 
+impl Lexeme {
+    /// Whether it ends with the text of a `stop`, which is read again where it is all that can follow.
+    pub fn may_read_again(&self) -> bool {
+        self.tail.as_ref().is_some_and(|tail| tail.hidden && tail.literal.is_some())
+    }
+}
+
 /// A nonterminal.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Nonterminal {

@@ -507,17 +507,19 @@ impl Machine {
         Ok(cursor)
     }
 
+    /// Whether the text of a `stop` among lexemes that end may be read again.
+    pub fn may_read_again(&self, ends: LexemeSetId) -> bool {
+        self.cfg.has_hidden && self.lexer.lexemes(ends).iter().any(|&id| self.cfg.lexemes[id].may_read_again())
+    }
+
     /// Ends lexemes of a thread, which is there since texts were read again `times` within this byte: threads that have
     /// read the text of a `stop` again, and the set that the others lead to.
     fn end(&mut self, thread: Thread, ends: LexemeSetId, times: u32) -> Result<(Vec<Thread>, SetId), Fault> {
         if !self.cfg.has_hidden {
             return Ok((Vec::new(), self.scan(thread, ends)?));
         }
-        let cfg = self.cfg.clone();
         let (stops, plain): (Vec<LexemeId>, Vec<LexemeId>) =
-            self.lexer.lexemes(ends).iter().partition(|&&id| {
-                cfg.lexemes[id].tail.as_ref().is_some_and(|tail| tail.hidden && tail.literal.is_some())
-            });
+            self.lexer.lexemes(ends).iter().partition(|&&id| self.cfg.lexemes[id].may_read_again());
         let mut reached = NO_SET;
         if !plain.is_empty() {
             let plain = self.lexer.lexeme_set(&plain);

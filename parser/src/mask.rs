@@ -275,13 +275,8 @@ impl MaskCache {
         (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
     ) -> Result<StoredId, Fault> {
-        // With budgets sets depend on when they were made, and a `stop` may read its text again.
-        let has_terms = !machine.cfg.has_scopes && !machine.cfg.has_hidden;
-        let trace = match has_terms {
-            true => Trace::of(ahead, machine, &mut self.terms, slicer, (&mut self.work, &mut self.agenda)),
-            false => Ok(None),
-        };
-        let Some(Trace { groups, asks, depends_on_text }) = trace? else {
+        let trace = Trace::of(ahead, machine, &mut self.terms, slicer, (&mut self.work, &mut self.agenda))?;
+        let Some(Trace { groups, asks, depends_on_text }) = trace else {
             self.walked(machine, vocabulary, slicer, (cursor, ahead), mask)?;
             let id = self.store.intern(mask.words());
             self.remember(machine, (cursor, ahead), true, id);

@@ -20,12 +20,15 @@ const WALKED_SHARE: usize = 8;
 /// What a list takes besides its threads: where it is, its number, and its header.
 const LIST_BYTES: usize = 80;
 
+/// What a step of a list depends on: the list, the byte, in which token, and whether texts may be forgotten.
+type Step = (u32, u8, u32, bool);
+
 /// Lists of threads by number, and the steps from them.
 #[derive(Default, Debug)]
 pub(super) struct Lists {
     lists: Vec<Arc<[Thread]>>,
     ids: FxHashMap<Arc<[Thread]>, u32>,
-    steps: FxHashMap<(u32, u8), Option<Cursor>>,
+    steps: FxHashMap<Step, Option<Cursor>>,
     bytes: usize,
 }
 
@@ -66,11 +69,13 @@ impl Lists {
 }
 
 impl Machine {
-    /// The step of a list, which is remembered where it depends on nothing but the list. A walk over the trie meets some
+    /// The step of a list, which is remembered where it depends on nothing but a [`Step`]. A walk over the trie meets some
     /// thousand lists at some hundred thousand nodes.
     pub(super) fn step_list(&mut self, id: u32, byte: u8) -> Result<Option<Cursor>, Fault> {
-        let is_fixed = !(self.cfg.has_scopes || self.cfg.has_hidden || self.tape.is_on());
-        if let Some(&known) = self.lists.steps.get(&(id, byte)).filter(|_| is_fixed) {
+        let token = if self.cfg.has_scopes { self.sets.token_now } else { 0 };
+        let step = (id, byte, token, self.sets.ahead.is_on);
+        let may_be_known = self.reread_depth == 0 && !(self.cfg.has_hidden && self.tape.is_on());
+        if let Some(&known) = self.lists.steps.get(&step).filter(|_| may_be_known) {
             return Ok(known);
         }
         let threads = self.lists.get(id).clone();
@@ -85,11 +90,15 @@ impl Machine {
                 self.join(&next)?
             }
         };
-        if is_fixed {
+        let depends_on_text = |threads: &[Thread]| threads.iter().any(|thread| self.lexer.state(thread.lex).records);
+        let is_known = may_be_known
+            && !(self.tape.is_on()
+                && (depends_on_text(&threads) || next.is_some_and(|next| depends_on_text(&self.threads(next)))));
+        if is_known {
             if self.lists.steps.len() >= STEPS_MAX {
                 self.lists.steps.clear();
             }
-            self.lists.steps.insert((id, byte), next);
+            self.lists.steps.insert(step, next);
         }
         Ok(next)
     }

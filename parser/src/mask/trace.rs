@@ -55,7 +55,7 @@ enum After {
     Nothing,
     /// The next set, and the lexer state that starts there.
     Set(SetId, LexStateId),
-    /// It depends on the text of the lexemes.
+    /// It depends on the text of the lexemes, or a text may be read again.
     Ask,
 }
 
@@ -239,6 +239,9 @@ fn after(
     (guard, ended): Guarded<LexemeSetId>,
     is_told: bool,
 ) -> Result<After, Fault> {
+    if machine.may_read_again(ended) {
+        return Ok(After::Ask);
+    }
     let next = match machine.lexer.records(ended) {
         false => machine.sets.scan(set, ended, &[], &mut machine.lexer).map(Some),
         true if is_told => machine.sets.scan_any(set, ended, &mut machine.lexer),

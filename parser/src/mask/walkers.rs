@@ -11,7 +11,7 @@ use crate::machine::{Cursor, Machine, Quick, Word};
 use crate::slicer::{PieceNode, Slicer};
 
 /// What a step counts that is more than a look-up, and for a list each of its threads, as `Limits::mask_work_max` counts it.
-const STEP_WORK: u64 = 16;
+const STEP_WORK: u64 = 32;
 
 /// Where a walk goes.
 #[derive(Clone, Copy)]

@@ -117,7 +117,7 @@ impl<'a> Sampler<'a> {
             if let RegexNode::Literal(bytes) = node
                 && !bytes.is_empty()
             {
-                strings.push(bytes.clone());
+                strings.push(bytes[..].into());
             }
         }
         strings.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));

@@ -194,7 +194,7 @@ impl<'a> Lowerer<'a, '_> {
 
     fn terminal(&mut self, regular: Regular, span: Span, name: impl FnOnce() -> String) -> ExprId {
         let regex = regular.regex;
-        if *self.grammar.regexes.node(regex) == RegexNode::Literal(Box::default()) {
+        if *self.grammar.regexes.node(regex) == RegexNode::Literal(Default::default()) {
             return self.grammar.expr(ExprKind::Sequence(Vec::new()), span);
         }
         let is_literal = matches!(self.grammar.regexes.node(regex), RegexNode::Literal(_));

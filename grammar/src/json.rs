@@ -9,6 +9,7 @@ mod error;
 mod path;
 mod reader;
 
+use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use crate::define_id;
@@ -35,9 +36,9 @@ pub enum JsonValue {
     /// `true` or `false`.
     Bool(bool),
     /// A number as it is written; [`Decimal`](crate::number::Decimal) reads it exactly.
-    Number(Box<str>),
+    Number(CompactString),
     /// A string, decoded.
-    String(Box<str>),
+    String(CompactString),
     /// The elements in order.
     Array(Vec<JsonId>),
     /// The members in order of their keys' first occurrence, without repeated keys.
@@ -48,7 +49,7 @@ pub enum JsonValue {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JsonMember {
     /// The key, decoded.
-    pub key: Box<str>,
+    pub key: CompactString,
     /// Where the key stands, quotes included.
     pub key_span: Span,
     /// The value.

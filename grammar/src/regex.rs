@@ -10,6 +10,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::define_id;
 use crate::dfa::DfaRef;
@@ -31,23 +32,28 @@ pub struct CharClass(Box<[(u32, u32)]>);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct ByteSet(pub [u64; 4]);
 
+/// A node's bytes; most are few.
+pub type Text = SmallVec<[u8; 16]>;
+/// What a node is made of; most are few.
+pub type Parts = SmallVec<[RegexId; 4]>;
+
 /// One operation of the algebra.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum RegexNode {
     /// No text at all.
     Nothing,
     /// These bytes; empty for the empty text.
-    Literal(Box<[u8]>),
+    Literal(Text),
     /// One character of the class, in UTF-8.
     Class(CharClass),
     /// One byte of the set.
     Bytes(ByteSet),
     /// One after the other; at least two.
-    Concat(Box<[RegexId]>),
+    Concat(Parts),
     /// Any of them; at least two, sorted, without repeats.
-    Or(Box<[RegexId]>),
+    Or(Parts),
     /// All of them; at least two, sorted, without repeats.
-    And(Box<[RegexId]>),
+    And(Parts),
     /// Every byte string that the child does not match. [`RegexSet::complement`] keeps within UTF-8.
     Not(RegexId),
     /// The child `min` to `max` times; `None` is without bound.
@@ -317,7 +323,7 @@ impl RegexSet {
             parts[kept] = match len {
                 0 | 1 => parts[at],
                 _ => {
-                    let joined = texts.collect::<Vec<_>>().concat();
+                    let joined: SmallVec<[u8; 64]> = texts.flatten().copied().collect();
                     self.literal(&joined)
                 }
             };
@@ -438,7 +444,7 @@ impl RegexSet {
     /// is not copied yet.
     pub fn import_with(&mut self, from: &RegexSet, id: RegexId, imported: &mut Imported) -> RegexId {
         imported.ids.resize(from.len(), None);
-        let mut stack = vec![id];
+        let mut stack: SmallVec<[RegexId; 16]> = SmallVec::from_slice(&[id]);
         while let Some(&top) = stack.last() {
             if imported.ids[top.index()].is_some() {
                 stack.pop();
@@ -446,7 +452,7 @@ impl RegexSet {
             }
             let node = from.node(top);
             let before = stack.len();
-            stack.extend(node.children().iter().filter(|child| imported.ids[child.index()].is_none()));
+            stack.extend(node.children().iter().copied().filter(|child| imported.ids[child.index()].is_none()));
             if stack.len() > before {
                 continue;
             }
@@ -492,7 +498,8 @@ impl RegexNode {
     /// The nodes that this one is made of.
     pub fn children(&self) -> &[RegexId] {
         match self {
-            RegexNode::Concat(parts) | RegexNode::Or(parts) | RegexNode::And(parts) | RegexNode::Dfa(_, parts) => parts,
+            RegexNode::Concat(parts) | RegexNode::Or(parts) | RegexNode::And(parts) => parts,
+            RegexNode::Dfa(_, letters) => letters,
             RegexNode::Not(child) | RegexNode::Repeat(child, ..) | RegexNode::Shortest(child) => {
                 std::slice::from_ref(child)
             }

@@ -1,5 +1,6 @@
 //! One schema as it is written: its keywords, read and checked, with references to sub-schemas by their place.
 
+use compact_str::CompactString;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::number::Decimal;
 
@@ -84,18 +85,18 @@ pub(crate) struct Keywords {
     pub max_contains: Option<u64>,
     pub unevaluated_items: Option<JsonId>,
     /// Names and schemas, in order.
-    pub properties: Vec<(Box<str>, JsonId)>,
+    pub properties: Vec<(CompactString, JsonId)>,
     pub patterns: Vec<PatternProperty>,
     pub additional: Option<JsonId>,
     pub unevaluated_properties: Option<JsonId>,
     pub names: Option<JsonId>,
-    pub required: Vec<Box<str>>,
+    pub required: Vec<CompactString>,
     pub min_properties: Option<u64>,
     pub max_properties: Option<u64>,
     /// If the object has the first, it has the others.
-    pub dependent_required: Vec<(Box<str>, Vec<Box<str>>)>,
+    pub dependent_required: Vec<(CompactString, Vec<CompactString>)>,
     /// If the object has the property, the schema holds.
-    pub dependent_schemas: Vec<(Box<str>, JsonId)>,
+    pub dependent_schemas: Vec<(CompactString, JsonId)>,
     pub reference: Option<JsonId>,
     /// `$dynamicRef`, `$recursiveRef`.
     pub dynamic: Option<(JsonId, &'static str)>,

@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use compact_str::CompactString;
 use larkspur_grammar::json::{JsonId, JsonValue};
 use larkspur_grammar::number::Decimal;
 use rustc_hash::FxHashMap;
@@ -29,7 +30,7 @@ enum Scalar {
     Null,
     Bool(bool),
     Number(Decimal),
-    String(Box<str>),
+    String(CompactString),
 }
 
 /// Values, by which constants are among them. Numbers are those of [`Constants::ids`], in order.

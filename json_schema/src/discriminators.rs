@@ -12,6 +12,7 @@
 
 use std::rc::Rc;
 
+use compact_str::CompactString;
 use larkspur_grammar::json::JsonId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -46,12 +47,12 @@ impl Normalizer<'_> {
             return None;
         }
         // How many branches name a property, and what each of them names without requiring it.
-        let mut named: FxHashMap<Box<str>, usize> = FxHashMap::default();
-        let mut lacking: FxHashMap<NodeId, Vec<Box<str>>> = FxHashMap::default();
+        let mut named: FxHashMap<CompactString, usize> = FxHashMap::default();
+        let mut lacking: FxHashMap<NodeId, Vec<CompactString>> = FxHashMap::default();
         for &branch in branches.iter().flatten() {
             let inside = self.in_place(&[branch]);
             let has = self.required(&inside);
-            let mut names: Vec<&Box<str>> =
+            let mut names: Vec<&CompactString> =
                 inside.keywords.iter().flat_map(|keywords| &keywords.properties).map(|(name, _)| name).collect();
             names.retain(|&name| required.contains(name));
             names.sort_unstable();
@@ -103,7 +104,7 @@ impl Normalizer<'_> {
     }
 
     /// The properties that all objects have.
-    fn required(&self, said: &InPlace) -> FxHashSet<Box<str>> {
+    fn required(&self, said: &InPlace) -> FxHashSet<CompactString> {
         let by_keywords = said.keywords.iter().flat_map(|keywords| keywords.required.iter().cloned());
         let named = said.objects.iter().flat_map(|&object| &self.ir.objects.get(object).named);
         let by_objects = named.filter(|named| named.required).map(|named| self.ir.keys.get(named.key).clone());
@@ -111,7 +112,7 @@ impl Normalizer<'_> {
     }
 
     /// The parts, with the properties that the branches of `oneOf`s lack required in them.
-    fn with_demands(&mut self, parts: &[NodeId], lacking: &FxHashMap<NodeId, Vec<Box<str>>>) -> Vec<NodeId> {
+    fn with_demands(&mut self, parts: &[NodeId], lacking: &FxHashMap<NodeId, Vec<CompactString>>) -> Vec<NodeId> {
         let mut out = Vec::with_capacity(parts.len());
         let mut stack: Vec<NodeId> = parts.iter().rev().copied().collect();
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();

@@ -6,9 +6,16 @@
 //! is looked at only when it is reached, and recursion through `$ref` needs no special case. All tables are
 //! hash-consed: equal sub-schemas and equal intersections are one entry.
 
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use compact_str::CompactString;
+use indexmap::IndexSet;
+use larkspur_grammar::index::Id;
 use larkspur_grammar::json::{JsonDocument, JsonId};
 use larkspur_grammar::{IndexVec, RegexId, define_id};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::numbers::Numbers;
 
@@ -144,29 +151,51 @@ pub(crate) struct Violation {
 
 /// A table of distinct entries.
 #[derive(Debug)]
-pub(crate) struct Interned<I: larkspur_grammar::index::Id, T> {
-    entries: IndexVec<I, T>,
-    ids: FxHashMap<T, I>,
+pub(crate) struct Interned<I, T> {
+    entries: IndexSet<T, FxBuildHasher>,
+    id: PhantomData<fn(I) -> I>,
 }
 
-impl<I: larkspur_grammar::index::Id, T: Clone + Eq + std::hash::Hash> Interned<I, T> {
+impl<I: Id, T: Eq + Hash> Interned<I, T> {
     /// With room for so many.
     pub fn new(room: usize) -> Self {
-        Self { entries: IndexVec::with_room(room), ids: FxHashMap::with_capacity_and_hasher(room, FxBuildHasher) }
+        Self { entries: IndexSet::with_capacity_and_hasher(room, FxBuildHasher), id: PhantomData }
     }
     pub fn intern(&mut self, entry: T) -> I {
-        if let Some(&id) = self.ids.get(&entry) {
-            return id;
-        }
-        let id = self.entries.push(entry.clone());
-        self.ids.insert(entry, id);
-        id
+        I::from_index(self.entries.insert_full(entry).0)
     }
     pub fn get(&self, id: I) -> &T {
-        &self.entries[id]
+        &self.entries[id.index()]
     }
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+}
+
+/// So many nodes are looked through for one; for more there is a set.
+const LOOKED_THROUGH_MAX: usize = 16;
+
+/// Nodes in the order in which they came, each once.
+#[derive(Default)]
+struct Distinct {
+    nodes: SmallVec<[NodeId; 8]>,
+    /// The same, once they are many.
+    seen: FxHashSet<NodeId>,
+}
+
+impl Distinct {
+    fn push(&mut self, node: NodeId) {
+        let is_new = if self.nodes.len() < LOOKED_THROUGH_MAX {
+            !self.nodes.contains(&node)
+        } else {
+            if self.seen.is_empty() {
+                self.seen.extend(&self.nodes);
+            }
+            self.seen.insert(node)
+        };
+        if is_new {
+            self.nodes.push(node);
+        }
     }
 }
 
@@ -181,7 +210,7 @@ pub(crate) struct Ir {
     pub objects: Interned<ObjectId, ObjectSpec>,
     pub violations: Interned<ViolationId, Violation>,
     pub clauses: Interned<ClauseId, Box<[ObjectId]>>,
-    pub keys: Interned<KeyId, Box<str>>,
+    pub keys: Interned<KeyId, CompactString>,
     /// Parts of nodes that were put together, 50 ns each.
     work: u64,
 }
@@ -240,49 +269,45 @@ impl Ir {
     }
     /// All of them, in order, each once.
     pub fn all(&mut self, parts: &[NodeId], origin: JsonId) -> NodeId {
-        let mut flat: Vec<NodeId> = Vec::with_capacity(parts.len());
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut flat = Distinct::default();
         for &part in parts {
             match self.get(part) {
                 Node::Never => return NEVER,
                 Node::Any => {}
-                Node::All(inner) => flat.extend(inner.iter().filter(|&&node| seen.insert(node))),
-                _ if seen.insert(part) => flat.push(part),
-                _ => {}
+                Node::All(inner) => inner.iter().for_each(|&node| flat.push(node)),
+                _ => flat.push(part),
             }
         }
-        self.work += flat.len() as u64;
-        match flat.as_slice() {
+        self.work += flat.nodes.len() as u64;
+        match flat.nodes.as_slice() {
             [] => ANY,
             &[only] => only,
-            _ => self.node(Node::All(flat.into()), origin),
+            nodes => self.node(Node::All(nodes.into()), origin),
         }
     }
     /// Any of them.
     pub fn some(&mut self, parts: &[NodeId], origin: JsonId) -> NodeId {
-        let mut flat: Vec<NodeId> = Vec::with_capacity(parts.len());
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut flat = Distinct::default();
         for &part in parts {
             match self.get(part) {
                 Node::Any => return ANY,
                 Node::Never => {}
-                _ if seen.insert(part) => flat.push(part),
-                _ => {}
+                _ => flat.push(part),
             }
         }
-        match flat.as_slice() {
+        match flat.nodes.as_slice() {
             [] => NEVER,
             &[only] => only,
-            _ => self.node(Node::Some(flat.into()), origin),
+            nodes => self.node(Node::Some(nodes.into()), origin),
         }
     }
     /// Exactly one of them.
     pub fn one(&mut self, parts: &[NodeId], origin: JsonId) -> NodeId {
-        let parts: Vec<NodeId> = parts.iter().copied().filter(|&part| part != NEVER).collect();
+        let parts: SmallVec<[NodeId; 8]> = parts.iter().copied().filter(|&part| part != NEVER).collect();
         match parts.as_slice() {
             [] => NEVER,
             &[only] => only,
-            _ => self.node(Node::One(parts.into()), origin),
+            parts => self.node(Node::One(parts.into()), origin),
         }
     }
     /// Everything else.

@@ -3,6 +3,7 @@
 //! All documents are in one table of values, each with spans of its own. Nothing is loaded but what is built in and what
 //! the caller's [`Retriever`] gives.
 
+use compact_str::CompactString;
 use larkspur_grammar::json::{JsonDocument, JsonId, parse_json};
 use larkspur_grammar::{Diagnostic, Limits, SourceMap};
 use rustc_hash::FxHashMap;
@@ -20,7 +21,7 @@ type Failure = Option<String>;
 pub(crate) struct Resolved {
     pub target: Target,
     /// The name in the fragment, if it is that of a `$dynamicAnchor`.
-    pub dynamic: Option<Box<str>>,
+    pub dynamic: Option<CompactString>,
 }
 
 /// The documents of one run.
@@ -139,7 +140,7 @@ impl<'a> Loader<'a> {
         let is_recursive = draft == Draft::Draft2019 && id == resource && recursive == Some(true);
         let about = self.resources.about.get_mut(&resource).expect("every resource is noted before what is in it");
         if let Some(name) = dynamic.filter(|name| !name.is_empty()) {
-            let name: Box<str> = name.into();
+            let name: CompactString = name.into();
             about.dynamic.push((name.clone(), id));
             self.resources.dynamic_anchors.entry((resource, name)).or_insert(id);
         }
@@ -268,7 +269,7 @@ impl<'a> Loader<'a> {
             return is(Target::Schema(resource));
         }
         if !fragment.starts_with('/') {
-            let key = (resource, Box::from(fragment));
+            let key = (resource, CompactString::from(fragment));
             if let Some(&schema) = self.resources.dynamic_anchors.get(&key) {
                 return Resolved { target: Target::Schema(schema), dynamic: Some(key.1) };
             }

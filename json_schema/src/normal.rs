@@ -8,6 +8,7 @@
 //! what it cannot negate for everything; it is used to prove that the branches of a `oneOf` exclude each other, which
 //! it does a fortiori, without asking again whether those inside do.
 
+use compact_str::CompactString;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 use larkspur_grammar::number::{Decimal, NumberKind, NumberRange};
 use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, parse_regex};
@@ -493,7 +494,7 @@ impl<'a> Normalizer<'a> {
     }
 
     /// Values that have these properties if they are objects.
-    pub fn objects_only_with(&mut self, names: Vec<Box<str>>, origin: JsonId) -> NodeId {
+    pub fn objects_only_with(&mut self, names: Vec<CompactString>, origin: JsonId) -> NodeId {
         let object = objects::with(self, names.into_iter().map(|name| (name, ANY, true)).collect());
         let shape = Shape { objects: object.into_iter().collect(), ..self.any_shape() };
         let shape = self.ir.shapes.intern(shape);
@@ -510,7 +511,7 @@ impl<'a> Normalizer<'a> {
     }
 
     /// Objects with these properties, and no other values.
-    fn object_node(&mut self, mut named: Vec<(Box<str>, NodeId, bool)>, origin: JsonId) -> NodeId {
+    fn object_node(&mut self, mut named: Vec<(CompactString, NodeId, bool)>, origin: JsonId) -> NodeId {
         let mut seen = FxHashSet::default();
         named.retain(|(name, ..)| seen.insert(name.clone()));
         let object = objects::with(self, named);

@@ -3,6 +3,7 @@
 //! Named properties are compared by their decoded names. The names of all others are split into disjoint cells, by `&`
 //! and `~` of the patterns, so that each name has one schema for its value.
 
+use compact_str::CompactString;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{RegexId, RegexNode};
 use rustc_hash::FxHashMap;
@@ -119,7 +120,7 @@ pub(crate) fn cells(
 }
 
 /// An object with exactly these members, in this order.
-pub(crate) fn exactly(normalizer: &mut Normalizer, members: Vec<(Box<str>, NodeId)>) -> Option<ObjectId> {
+pub(crate) fn exactly(normalizer: &mut Normalizer, members: Vec<(CompactString, NodeId)>) -> Option<ObjectId> {
     let named = members
         .into_iter()
         .map(|(name, node)| Named { key: normalizer.ir.keys.intern(name), node, required: true })
@@ -128,7 +129,7 @@ pub(crate) fn exactly(normalizer: &mut Normalizer, members: Vec<(Box<str>, NodeI
 }
 
 /// Objects of which only some properties matter.
-pub(crate) fn with(normalizer: &mut Normalizer, named: Vec<(Box<str>, NodeId, bool)>) -> Option<ObjectId> {
+pub(crate) fn with(normalizer: &mut Normalizer, named: Vec<(CompactString, NodeId, bool)>) -> Option<ObjectId> {
     let named = named
         .into_iter()
         .map(|(name, node, required)| Named { key: normalizer.ir.keys.intern(name), node, required })

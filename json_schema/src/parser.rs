@@ -1,5 +1,6 @@
 //! Schema text to [`ast`](crate::ast): one schema at a time, when it is first reached.
 
+use compact_str::CompactString;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember, JsonValue};
 use larkspur_grammar::number::Decimal;
 
@@ -201,10 +202,12 @@ impl<'a> Parser<'a, '_, '_> {
         }
     }
 
-    fn names(&mut self, keyword: &'static str, value: JsonId) -> Vec<Box<str>> {
+    fn names(&mut self, keyword: &'static str, value: JsonId) -> Vec<CompactString> {
         let document = self.document;
         let names = document.array(value).map(|list| {
-            list.iter().map(|&name| document.string(name).map(Box::from)).collect::<Option<Vec<Box<str>>>>()
+            list.iter()
+                .map(|&name| document.string(name).map(CompactString::from))
+                .collect::<Option<Vec<CompactString>>>()
         });
         match names.flatten() {
             Some(names) => names,

@@ -6,6 +6,7 @@
 //! is copied, its references are resolved for that scope, and nobody else needs to know of scopes. Where there are no
 //! dynamic anchors there is one scope, and nothing is copied.
 
+use compact_str::CompactString;
 use larkspur_grammar::define_id;
 use larkspur_grammar::json::JsonId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,7 +21,7 @@ define_id! {
 }
 
 /// Of each name the first one that was met; in the order of names.
-type Scope = Vec<(Box<str>, JsonId)>;
+type Scope = Vec<(CompactString, JsonId)>;
 
 fn find(scope: &Scope, name: &str) -> Option<JsonId> {
     scope.binary_search_by(|(other, _)| (**other).cmp(name)).ok().map(|at| scope[at].1)
@@ -168,7 +169,7 @@ impl Reach<'_, '_> {
     /// Where a reference leads in a scope.
     fn target(&mut self, schema: JsonId, key: &str, text: &str, scope: ScopeId) -> Target {
         let resolved = self.loader.resolve(schema, text);
-        let name: Option<Box<str>> = match (key, &resolved.target) {
+        let name: Option<CompactString> = match (key, &resolved.target) {
             ("$dynamicRef", _) => resolved.dynamic,
             ("$recursiveRef", Target::Schema(target)) => {
                 let about = self.loader.resources.about.get(target);

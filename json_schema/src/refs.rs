@@ -3,6 +3,7 @@
 //! `loader` finds the names, `reach` says where each reference leads. Ids here are of originals, see
 //! [`JsonDocument::original`], but for the table of targets.
 
+use compact_str::CompactString;
 use larkspur_grammar::json::{JsonDocument, JsonId, pointer_key};
 use rustc_hash::FxHashMap;
 
@@ -21,7 +22,7 @@ pub(crate) struct Resource {
     pub uri: String,
     pub dialect: Dialect,
     /// The `$dynamicAnchor`s by name, and [`RECURSIVE`] for `$recursiveAnchor: true` at the root.
-    pub dynamic: Vec<(Box<str>, JsonId)>,
+    pub dynamic: Vec<(CompactString, JsonId)>,
 }
 
 /// Where a reference leads.
@@ -42,15 +43,15 @@ pub(crate) struct Resources {
     /// Schemas that begin a resource, by their URI without fragment.
     pub by_uri: FxHashMap<String, JsonId>,
     /// Named places: root of the resource, name.
-    pub anchors: FxHashMap<(JsonId, Box<str>), JsonId>,
+    pub anchors: FxHashMap<(JsonId, CompactString), JsonId>,
     /// The same for dynamic ones.
-    pub dynamic_anchors: FxHashMap<(JsonId, Box<str>), JsonId>,
+    pub dynamic_anchors: FxHashMap<(JsonId, CompactString), JsonId>,
     /// For each schema that was found: the root of its resource.
     pub resource_of: FxHashMap<JsonId, JsonId>,
     /// By the resource's root.
     pub about: FxHashMap<JsonId, Resource>,
     /// Members of large objects.
-    members: FxHashMap<JsonId, FxHashMap<Box<str>, JsonId>>,
+    members: FxHashMap<JsonId, FxHashMap<CompactString, JsonId>>,
     /// By the place of the reference's text, which may be a copy; the schema may be one, too.
     pub targets: FxHashMap<JsonId, Target>,
 }

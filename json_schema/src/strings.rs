@@ -8,9 +8,10 @@
 //! A surrogate that is not half of a pair is no character (`"\ud800"`), so that no string has one. The escapes of a
 //! class are a trie over hexadecimal digits whose equal tails are shared.
 
-use larkspur_grammar::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
+use larkspur_grammar::{ByteSet, CharClass, RegexId, RegexNode, RegexSet, Text};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::spelling::StringEscapes;
 
@@ -99,7 +100,7 @@ impl Quoting {
 
     /// The same without quotes. `regex` is of characters: it has no byte sets but ASCII ones, no numbers.
     fn contents(&mut self, set: &mut RegexSet, regex: RegexId) -> RegexId {
-        let mut stack = vec![regex];
+        let mut stack: SmallVec<[RegexId; 16]> = SmallVec::from_slice(&[regex]);
         while let Some(&top) = stack.last() {
             if self.memo.contains_key(&top) {
                 stack.pop();
@@ -186,7 +187,7 @@ impl Quoting {
     /// Alternatives, of which literals that are not written as they are share their prefixes.
     fn alternatives(&mut self, set: &mut RegexSet, parts: &[RegexId]) -> RegexId {
         let mut ways = Vec::with_capacity(parts.len());
-        let mut literals: Vec<Box<[u8]>> = Vec::new();
+        let mut literals: Vec<Text> = Vec::new();
         for part in parts {
             match set.node(*part) {
                 RegexNode::Literal(bytes) if bytes.iter().all(|&byte| self.escapes.is_plain(byte)) => ways.push(*part),
@@ -199,7 +200,7 @@ impl Quoting {
     }
 
     /// Any of these texts, as a tree in which each edge has as many characters as can be.
-    fn trie(&mut self, set: &mut RegexSet, mut texts: Vec<Box<[u8]>>) -> RegexId {
+    fn trie(&mut self, set: &mut RegexSet, mut texts: Vec<Text>) -> RegexId {
         texts.sort_unstable();
         let texts: Vec<&str> = texts.iter().map(|text| std::str::from_utf8(text).expect("UTF-8")).collect();
         let epsilon = set.epsilon();

@@ -211,7 +211,7 @@ impl<'a> Lowerer<'a, '_> {
     /// A terminal named by the text's part that it is; equal ones are one.
     fn terminal(&mut self, regex: RegexId, span: Span) -> ExprId {
         let node = self.grammar.regexes.node(regex);
-        if *node == RegexNode::Literal(Box::default()) {
+        if *node == RegexNode::Literal(Default::default()) {
             return self.nothing(span);
         }
         let is_literal = matches!(node, RegexNode::Literal(_));

@@ -1,6 +1,7 @@
 //! From [`RegexSet`] nodes to expressions.
 
 use regex_syntax::utf8::{Utf8Range, Utf8Sequences};
+use smallvec::SmallVec;
 
 use super::{Algebra, Expr, MANY, OverLimit};
 use crate::index::Id;
@@ -19,7 +20,7 @@ impl Algebra {
     /// Errors: [`OverLimit::Size`]. Cost: linear in what is not lowered yet.
     pub fn lower(&mut self, regexes: &RegexSet, root: RegexId, lowered: &mut Lowered) -> Result<Expr, OverLimit> {
         lowered.exprs.resize(regexes.len(), None);
-        let mut stack = vec![root];
+        let mut stack: SmallVec<[RegexId; 16]> = SmallVec::from_slice(&[root]);
         while let Some(&top) = stack.last() {
             if lowered.exprs[top.index()].is_some() {
                 stack.pop();
@@ -27,7 +28,7 @@ impl Algebra {
             }
             let node = regexes.node(top);
             let before = stack.len();
-            stack.extend(node.children().iter().filter(|child| lowered.exprs[child.index()].is_none()));
+            stack.extend(node.children().iter().copied().filter(|child| lowered.exprs[child.index()].is_none()));
             if stack.len() > before {
                 continue;
             }

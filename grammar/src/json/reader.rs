@@ -1,5 +1,6 @@
 //! One pass over the text with a stack of open arrays and objects.
 
+use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use super::error::{JsonError, repeated_key};
@@ -17,7 +18,7 @@ struct Open {
     elements: Vec<JsonId>,
     members: Vec<JsonMember>,
     /// The key whose value comes next.
-    key: Option<(Box<str>, Span)>,
+    key: Option<(CompactString, Span)>,
 }
 
 /// What the reader looks for next.
@@ -45,10 +46,13 @@ struct Reader<'a> {
     stopped: bool,
 }
 
-/// See [`super::parse_json_prefix`]; with `whole`, nothing but white space may follow.
 /// Bytes that a value of a schema takes, roughly.
 const BYTES_PER_VALUE: usize = 16;
 
+/// Keys of an object that are compared each with each to find repeats.
+const COMPARED_MAX: usize = 8;
+
+/// See [`super::parse_json_prefix`]; with `whole`, nothing but white space may follow.
 pub(super) fn read(
     source: SourceId,
     text: &str,
@@ -174,7 +178,7 @@ impl Reader<'_> {
         let key = match close {
             Some(quote @ ('"' | '\'')) => self.string(quote),
             Some(c) if c.is_alphabetic() || c == '_' || c == '$' => {
-                let key: Box<str> = self.word().into();
+                let key: CompactString = self.word().into();
                 self.error(JsonError::UnquotedKey { key: shortened(&key) }, start, self.at);
                 key
             }
@@ -271,6 +275,13 @@ impl Reader<'_> {
 
     /// Of members with equal keys, the last value at the first one's place.
     fn without_repeats(&mut self, members: Vec<JsonMember>) -> Vec<JsonMember> {
+        if members.len() <= COMPARED_MAX {
+            let repeats =
+                |(at, member): (usize, &JsonMember)| members[..at].iter().any(|other| other.key == member.key);
+            if !members.iter().enumerate().any(repeats) {
+                return members;
+            }
+        }
         let mut order: Vec<usize> = (0..members.len()).collect();
         order.sort_by(|&a, &b| members[a].key.cmp(&members[b].key));
         if order.windows(2).all(|pair| members[pair[0]].key != members[pair[1]].key) {
@@ -307,12 +318,12 @@ impl Reader<'_> {
     fn finish(&mut self, value: JsonValue, start: usize) -> Option<Expect> {
         let span = self.span(start, self.at);
         let id = self.document.values.next_id();
-        let children: Vec<JsonId> = match &value {
-            JsonValue::Array(elements) => elements.clone(),
-            JsonValue::Object(members) => members.iter().map(|member| member.value).collect(),
-            _ => Vec::new(),
-        };
-        children.into_iter().for_each(|child| self.document.parents[child] = id);
+        let parents = &mut self.document.parents;
+        match &value {
+            JsonValue::Array(elements) => elements.iter().for_each(|&child| parents[child] = id),
+            JsonValue::Object(members) => members.iter().for_each(|member| parents[member.value] = id),
+            _ => {}
+        }
         self.document.values.push(value);
         self.document.spans.push(span);
         self.document.parents.push(id);
@@ -330,14 +341,14 @@ impl Reader<'_> {
     }
 
     /// Reads a string whose opening quote stands here.
-    fn string(&mut self, quote: char) -> Box<str> {
+    fn string(&mut self, quote: char) -> CompactString {
         let text = self.text;
         let start = self.at;
         if quote == '\'' {
             self.error(JsonError::SingleQuotes, start, start + 1);
         }
         self.at += 1;
-        let mut decoded = String::new();
+        let mut decoded = CompactString::default();
         let mut map: Option<TextMap> = None;
         let mut run = self.at;
         loop {
@@ -382,11 +393,11 @@ impl Reader<'_> {
         if let Some(map) = map {
             self.document.escaped.insert((self.source, start as u32), map);
         }
-        decoded.into()
+        decoded
     }
 
     /// Reads the escape that stands here; at least its backslash.
-    fn escape(&mut self, decoded: &mut String) {
+    fn escape(&mut self, decoded: &mut CompactString) {
         let start = self.at;
         self.at += 1;
         let Some(c) = self.peek() else { return };
@@ -410,7 +421,7 @@ impl Reader<'_> {
         decoded.push(plain);
     }
 
-    fn unicode_escape(&mut self, start: usize, decoded: &mut String) {
+    fn unicode_escape(&mut self, start: usize, decoded: &mut CompactString) {
         self.at += 1;
         let Some(high) = self.hex4() else {
             return self.error(JsonError::BadUnicodeEscape, start, self.at);
@@ -450,7 +461,7 @@ impl Reader<'_> {
     }
 
     /// Takes everything that looks like a number and checks it.
-    fn number(&mut self) -> Box<str> {
+    fn number(&mut self) -> CompactString {
         let start = self.at;
         let rest = &self.text[start..];
         let like = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');

@@ -86,10 +86,10 @@ impl Cfg {
     fn check_tail(&self, tail: &LexemeTail) -> Checked {
         Inconsistent::unless(self.is_regex(tail.body) && self.is_regex(tail.tail), "a lexeme's tail has no regex")?;
         let literal = match self.regexes.node(tail.tail) {
-            RegexNode::Literal(bytes) => Some(bytes),
+            RegexNode::Literal(bytes) => Some(&bytes[..]),
             _ => None,
         };
-        let holds = tail.literal.as_ref() == literal && !self.regexes.info(tail.tail).nullable;
+        let holds = tail.literal.as_deref() == literal && !self.regexes.info(tail.tail).nullable;
         Inconsistent::unless(holds, "a lexeme's tail is not its regex")
     }
 

@@ -9,6 +9,7 @@ use larkspur_grammar::{
 };
 use larkspur_toktrie::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 use super::but_for::but_for;
 use super::*;
@@ -45,13 +46,17 @@ struct Atom {
     grammar: GrammarId,
 }
 
+/// A right-hand side; most are short.
+type Atoms = SmallVec<[Atom; 4]>;
+
 struct Lowering<'a> {
     linked: &'a LinkedGrammar,
     mode: LexerMode,
     vocabulary: &'a Vocabulary,
     limits: &'a Limits,
+    /// The root's, and what is needed of those of other grammars.
     regexes: RegexSet,
-    /// What of each grammar's regexes is among those.
+    /// What of each other grammar's regexes is among those.
     imported: IndexVec<GrammarId, Imported>,
     lexemes: IndexVec<LexemeId, Lexeme>,
     lexeme_ids: FxHashMap<LexemeKey, LexemeId>,
@@ -98,16 +103,18 @@ const ROOM_MAX: usize = 1 << 14;
 /// Errors: unknown special tokens (`V001`), ids past the vocabulary (`V002`), too many symbols (`B001`).
 /// Emptiness of lexemes is not known here: see [`Cfg::prune`].
 pub(crate) fn lower(
-    linked: LinkedGrammar,
+    mut linked: LinkedGrammar,
     vocabulary: &Vocabulary,
     limits: &Limits,
 ) -> Result<(Cfg, Vec<Diagnostic>), Vec<Diagnostic>> {
+    // Most grammars are alone: their regexes need no copy.
+    let regexes = std::mem::take(&mut linked.grammars[linked.root].regexes);
     let mut lowering = Lowering {
         linked: &linked,
         mode: mode(&linked),
         vocabulary,
         limits,
-        regexes: RegexSet::new(),
+        regexes,
         imported: linked.grammars.iter().map(|_| Imported::default()).collect::<Vec<_>>().into(),
         lexemes: IndexVec::new(),
         lexeme_ids: FxHashMap::default(),
@@ -178,9 +185,8 @@ impl<'a> Lowering<'a> {
     /// Tables that grow as they are filled were a tenth of the time. Of large grammars perhaps little is reached.
     fn make_room(&mut self) {
         let sum = |len: fn(&Grammar) -> usize| self.linked.grammars.iter().map(len).sum::<usize>().min(ROOM_MAX);
-        let (regexes, terminals) = (sum(|grammar| grammar.regexes.len()), sum(|grammar| grammar.terminals.len()));
+        let terminals = sum(|grammar| grammar.terminals.len());
         let (rules, exprs) = (sum(|grammar| grammar.rules.len()), sum(|grammar| grammar.exprs.len()));
-        self.regexes.reserve(regexes);
         self.lexemes.reserve(terminals);
         self.lexeme_ids.reserve(terminals);
         self.terminal_ids.reserve(terminals);
@@ -320,6 +326,9 @@ impl<'a> Lowering<'a> {
     }
 
     fn import(&mut self, grammar: GrammarId, regex: RegexId) -> RegexId {
+        if grammar == self.linked.root {
+            return regex;
+        }
         self.regexes.import_with(&self.linked.grammars[grammar].regexes, regex, &mut self.imported[grammar])
     }
 
@@ -352,6 +361,10 @@ impl<'a> Lowering<'a> {
     /// The alternatives of a right-hand side, in order of preference; literals gathered where the first one stands.
     fn alternatives(&mut self, context: Context, body: ExprId) -> Vec<LoweredAlternative> {
         let grammar = &self.linked.grammars[context.grammar];
+        if !matches!(grammar.exprs[body].kind, ExprKind::Choice(_)) {
+            let atoms = self.sequence(context, body);
+            return vec![self.alternative(&atoms)];
+        }
         // Choices within choices are flattened.
         let mut leaves: Vec<Alternative> = Vec::new();
         let mut stack = vec![Alternative { expr: body, condition: None }];
@@ -367,7 +380,7 @@ impl<'a> Lowering<'a> {
         for (leaf, group) in leaves.iter().zip(grouped) {
             let atoms = match group {
                 Grouped::No => self.sequence(context, leaf.expr),
-                Grouped::First(lexeme) => vec![self.lexeme_atom(context, lexeme, false)],
+                Grouped::First(lexeme) => smallvec![self.lexeme_atom(context, lexeme, false)],
                 Grouped::Rest => continue,
             };
             let mut alternative = self.alternative(&atoms);
@@ -392,8 +405,8 @@ impl<'a> Lowering<'a> {
                 continue;
             };
             let terminal = &grammar.terminals[id];
-            let is_text =
-                matches!(grammar.regexes.node(terminal.regex), RegexNode::Literal(bytes) if !bytes.is_empty());
+            let regexes = if context.grammar == self.linked.root { &self.regexes } else { &grammar.regexes };
+            let is_text = matches!(regexes.node(terminal.regex), RegexNode::Literal(bytes) if !bytes.is_empty());
             if leaf.condition.is_none()
                 && is_text
                 && !terminal.lazy
@@ -443,14 +456,14 @@ impl<'a> Lowering<'a> {
     }
 
     /// The symbols of a right-hand side without choices.
-    fn sequence(&mut self, context: Context, body: ExprId) -> Vec<Atom> {
+    fn sequence(&mut self, context: Context, body: ExprId) -> Atoms {
         let linked = self.linked;
         let grammar = &linked.grammars[context.grammar];
-        let mut atoms = Vec::new();
-        let mut stack = vec![body];
+        let mut atoms = Atoms::new();
+        let mut stack: SmallVec<[ExprId; 8]> = SmallVec::from_slice(&[body]);
         while let Some(expr) = stack.pop() {
             match &grammar.exprs[expr].kind {
-                ExprKind::Sequence(parts) => stack.extend(parts.iter().rev()),
+                ExprKind::Sequence(parts) => stack.extend(parts.iter().rev().copied()),
                 ExprKind::Repeat(child, min, max) => {
                     let Some(atom) = self.element(context, *child) else { continue };
                     self.repeat(atom, *min, *max, &mut atoms);
@@ -505,7 +518,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Appends `atom` `min` to `max` times: powers by halves, the open end as left recursion without nullable tails.
-    fn repeat(&mut self, atom: Atom, min: u32, max: Option<u32>, atoms: &mut Vec<Atom>) {
+    fn repeat(&mut self, atom: Atom, min: u32, max: Option<u32>, atoms: &mut Atoms) {
         let core = Atom { optional: false, ..atom };
         let min = if atom.optional { 0 } else { min };
         let of = |symbol, optional| Atom { symbol, arg: ParamExpr::Same, optional, grammar: atom.grammar };
@@ -533,12 +546,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// `atom` exactly `count` times.
-    fn power(&mut self, atom: Atom, count: u32) -> Vec<Atom> {
+    fn power(&mut self, atom: Atom, count: u32) -> Atoms {
         if count <= 3 {
-            return vec![atom; count as usize];
+            return smallvec![atom; count as usize];
         }
         let power = self.nonterminal(Origin::Power(atom, count));
-        vec![Atom { symbol: Symbol::Nonterminal(power), arg: ParamExpr::Same, optional: false, ..atom }]
+        smallvec![Atom { symbol: Symbol::Nonterminal(power), arg: ParamExpr::Same, optional: false, ..atom }]
     }
 
     /// `atom` one to `count` times, without ambiguity: fewer than half, or exactly half and then up to the rest.
@@ -548,7 +561,7 @@ impl<'a> Lowering<'a> {
         self.repeat(atom, 0, Some(count - half), &mut full);
         let mut alternatives = vec![self.alternative(&full)];
         if half > 1 {
-            let mut fewer = Vec::new();
+            let mut fewer = Atoms::new();
             self.repeat(atom, 0, Some(half - 1), &mut fewer);
             fewer.iter_mut().for_each(|atom| atom.optional = false);
             alternatives.push(self.alternative(&fewer));
@@ -614,7 +627,7 @@ impl<'a> Lowering<'a> {
             return regex;
         }
         if let RegexNode::Or(parts) = self.regexes.node(regex) {
-            let epsilon = RegexNode::Literal(Box::new([]));
+            let epsilon = RegexNode::Literal(Default::default());
             let rest: Vec<RegexId> =
                 parts.iter().copied().filter(|&part| *self.regexes.node(part) != epsilon).collect();
             if rest.iter().all(|&part| !self.regexes.info(part).nullable) {
@@ -639,7 +652,7 @@ impl<'a> Lowering<'a> {
             PatternKey::Literals(literals) => self.literals(literals),
             PatternKey::Regex(regex) if key.recorded => Pattern::Regex(*regex),
             PatternKey::Regex(regex) => match self.regexes.node(*regex) {
-                RegexNode::Literal(bytes) => Pattern::Literal(bytes.clone()),
+                RegexNode::Literal(bytes) => Pattern::Literal(bytes[..].into()),
                 RegexNode::Or(parts) if !key.lazy && parts.iter().all(|&part| self.is_text(part)) => {
                     self.literals(parts)
                 }
@@ -651,7 +664,7 @@ impl<'a> Lowering<'a> {
             body: *body,
             tail: *tail,
             literal: match self.regexes.node(*tail) {
-                RegexNode::Literal(bytes) => Some(bytes.clone()),
+                RegexNode::Literal(bytes) => Some(bytes[..].into()),
                 _ => None,
             },
             hidden: *hidden,

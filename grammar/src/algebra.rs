@@ -28,6 +28,7 @@ use std::hash::{BuildHasher, Hash};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::regex::{ByteSet, CharClass};
+pub use horizon::Horizon;
 use ids::Ids;
 pub use lowering::Lowered;
 use remainder::Remainder;

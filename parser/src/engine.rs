@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::mask::shared::SharedTerms;
 use crate::mask::{MaskCache, MaskStats};
 use crate::published::Published;
-use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer};
+use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer, horizon};
 
 /// How an engine is set up.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub(crate) struct Era {
 
 impl Era {
     fn new(number: u64, vocabulary: &Vocabulary, limits: &Limits) -> Self {
-        let arena = Arc::new(Arena::new(limits, horizon(vocabulary)));
+        let arena = Arc::new(Arena::new(limits, horizon(vocabulary.trie())));
         Self { arena, terms: Arc::new(SharedTerms::new(limits.term_cache_bytes_max)), number }
     }
 }
@@ -98,11 +98,6 @@ impl Shared {
     pub fn era_number(&self) -> u64 {
         self.inner.era.lock().unwrap_or_else(PoisonError::into_inner).number
     }
-}
-
-/// How many bytes ahead masks look: those of the longest token.
-fn horizon(vocabulary: &Vocabulary) -> u32 {
-    vocabulary.trie().depth_max() as u32
 }
 
 /// A grammar, ready to match. Immutable but for what it remembers; `Send + Sync`, cheap to clone.

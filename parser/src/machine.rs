@@ -687,6 +687,12 @@ impl Machine {
     /// The sets that the text may be in here, at a token letter or at its end: all lexemes that match have ended.
     pub fn boundary(&mut self, cursor: Cursor) -> Result<Vec<SetId>, Fault> {
         let mut sets = Vec::new();
+        if let Some(thread) = Self::single(cursor) {
+            let state = self.lexer.state(thread.lex);
+            if state.kind != StateKind::Fresh && state.ends == NO_LEXEMES {
+                return Ok(sets);
+            }
+        }
         for (guard, set) in self.place(cursor)?.1 {
             if self.may_end(guard) {
                 sets.push(set);

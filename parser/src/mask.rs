@@ -28,7 +28,7 @@ pub(crate) use store::SharedMask;
 use store::{MaskStore, StoredId};
 use terms::Terms;
 use touched::Touched;
-use trace::{Agenda, Group, Trace};
+use trace::{Agenda, Groups, Trace};
 use walkers::{Depth, EagerWalker, Part, RecordingWalker, Walker};
 use work::Work;
 
@@ -47,6 +47,8 @@ pub(crate) struct MaskCache {
     terms: Terms,
     bytes_max: usize,
     agenda: Agenda,
+    /// The words that were written in the mask that is being made. Kept for its room.
+    touched: Touched,
     /// A mask of which only the number is wanted.
     scratch: Option<TokenMask>,
     /// Work on the mask that is being made.
@@ -59,7 +61,7 @@ pub(crate) struct MaskCache {
 /// What a mask is made of.
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct Composition {
-    groups: Vec<Group>,
+    groups: Groups,
     letters: Vec<TokenLetterId>,
     accepts: bool,
 }
@@ -118,6 +120,7 @@ impl MaskCache {
             terms: Terms::new(shared),
             bytes_max,
             agenda: Agenda::default(),
+            touched: Touched::default(),
             scratch: None,
             work: Work::default(),
             is_told: false,
@@ -292,13 +295,16 @@ impl MaskCache {
             self.remember(machine, (cursor, ahead), depends_on_text, known);
             return Ok(known);
         }
-        let mut composed = Composed::new(slicer, (&self.terms, &mut self.store), &composition.groups, mask);
+        let mut touched = std::mem::take(&mut self.touched);
+        let parts = (&self.terms, &mut self.store);
+        let mut composed = Composed::new(slicer, parts, &composition.groups, (mask, &mut touched));
         if !asks.is_empty() {
             self.walk_ahead(machine, Part::Nodes(slicer, &asks), (cursor, ahead), composed.mask)?;
             composed.touch(slicer, &asks);
         }
         composed.finish(machine, vocabulary, &composition);
         let id = self.store.intern_composed(composed);
+        self.touched = touched;
         let depends_on_text = depends_on_text || !asks.is_empty();
         if asks.is_empty() {
             self.composed.insert(composition, id);
@@ -334,9 +340,9 @@ impl MaskCache {
         }
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
-        let composition = Composition { groups: Vec::new(), letters, accepts };
-        let touched = Touched::none(mask.words().len());
-        Composed { mask, base: None, touched }.finish(machine, vocabulary, &composition);
+        let composition = Composition { groups: Groups::new(), letters, accepts };
+        self.touched.clear(mask.words().len());
+        Composed { mask, base: None, touched: &mut self.touched }.finish(machine, vocabulary, &composition);
         Ok(())
     }
 

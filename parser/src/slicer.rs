@@ -10,6 +10,7 @@ mod parts;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
+use larkspur_grammar::algebra::Horizon;
 use larkspur_grammar::regex_syntax::{Dialect, RegexOptions, parse_regex};
 use larkspur_grammar::text_map::TextMap;
 use larkspur_grammar::{CharClass, Diagnostic, LexerMode, Limits, RegexId, RegexNode, RegexSet, SourceId};
@@ -20,7 +21,7 @@ use crate::counting_sort::by_key;
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::states::{DEAD, LexState, LexStateId, Lexer, StateKind};
-pub(crate) use parts::{Decided, Parts};
+pub(crate) use parts::{Decided, Open, Parts};
 
 /// The slices that suit JSON, code and free text: string interiors without and with `<` (which begins the end of most
 /// tool calls), by length, so that `maxLength` of at least that length takes them, then any text.
@@ -37,7 +38,7 @@ const SHORT_BYTES_MAX: usize = 32;
 
 /// A slice has parts if it has this part of all nodes, one in so many: so that walks are longer than to find out which parts a
 /// state takes.
-const PARTED_SHARE: usize = 4;
+const PARTED_SHARE: usize = 16;
 
 /// States of a slice's automaton; a slice that needs more is refused.
 const SLICE_STATES_MAX: usize = 4096;
@@ -61,6 +62,8 @@ pub(crate) struct Slicer {
     /// Tokens that belong to no slice: the short ones and the long ones, some 160 of 200,000, for which counts matter that
     /// the others cannot reach.
     pub rests: [TokenTrie; 2],
+    /// How long the tokens of each trie are at most.
+    pub horizons: Vec<Horizon>,
     /// The nodes below the roots of all tries.
     pub roots: Arc<[PieceNode]>,
     /// The numbers of the tries' roots.
@@ -81,8 +84,8 @@ pub(crate) type PieceNode = u32;
 #[derive(Debug)]
 pub(crate) struct Slice {
     automaton: Automaton,
-    /// For a slice `X{1,n}` that of `X+`, which has a handful of states and nearly always decides.
-    unbounded: Option<Automaton>,
+    /// For a slice `X{1,n}` of characters the automaton of `X+`, which has a handful of states, and `n`.
+    counted: Option<(Automaton, u32)>,
     pub mask: Vec<u32>,
     pub trie: TokenTrie,
     /// Its tokens by alphabet and length, if it is large and of texts of some characters.
@@ -118,11 +121,14 @@ impl Slicer {
         let mut automata = Vec::with_capacity(slices.len());
         let mut classes = Vec::with_capacity(slices.len());
         for (index, slice) in slices.iter().enumerate() {
-            let counted = slice.rsplit_once("{1,").filter(|(_, count)| count.ends_with('}'));
-            let unbounded =
-                counted.map(|(body, _)| automaton(index, &format!("{body}+"), arena, limits)).transpose()?;
-            automata.push((automaton(index, slice, arena, limits)?, unbounded));
-            classes.push(counted.map(|(body, _)| class(index, body)).transpose()?.flatten());
+            let ending = slice.rsplit_once("{1,").and_then(|(body, count)| Some((body, count.strip_suffix('}')?)));
+            let class = ending.map(|(body, _)| class(index, body)).transpose()?.flatten();
+            let counted = match (&class, ending.and_then(|(body, count)| Some((body, count.parse().ok()?)))) {
+                (Some(_), Some((body, count))) => Some((automaton(index, &format!("{body}+"), arena, limits)?, count)),
+                _ => None,
+            };
+            automata.push((automaton(index, slice, arena, limits)?, counted));
+            classes.push(class);
         }
         let mut slice_of: Vec<u8> = vec![u8::MAX; vocabulary.len()];
         for id in 0..vocabulary.len() as TokenId {
@@ -133,7 +139,7 @@ impl Slicer {
         }
         let trie = vocabulary.trie();
         let mut slices = Vec::with_capacity(automata.len());
-        for (index, ((automaton, unbounded), class)) in automata.into_iter().zip(classes).enumerate() {
+        for (index, ((automaton, counted), class)) in automata.into_iter().zip(classes).enumerate() {
             let mut mask = vec![0; vocabulary.len().div_ceil(32)];
             for (id, _) in slice_of.iter().enumerate().filter(|(_, of)| usize::from(**of) == index) {
                 mask[id / 32] |= 1 << (id % 32);
@@ -144,14 +150,16 @@ impl Slicer {
             let includes = includes.map(|(other, _)| other).collect();
             let class = class.filter(|_| trie.len() >= vocabulary.trie().len() / PARTED_SHARE);
             let parts = class.map(|class| Parts::new(&trie, &class, mask.len()));
-            slices.push(Slice { automaton, unbounded, mask, trie, parts, includes });
+            slices.push(Slice { automaton, counted, mask, trie, parts, includes });
         }
         let is_left = |id: TokenId| slice_of[id as usize] == u8::MAX;
         let is_long = |id: TokenId| vocabulary.token_bytes(id).is_some_and(|bytes| bytes.len() > SHORT_BYTES_MAX);
         let rests = [trie.subset(|id| is_left(id) && !is_long(id)), trie.subset(|id| is_left(id) && is_long(id))];
         let words_len = vocabulary.len().div_ceil(32);
-        let mut slicer =
-            Self { slices, rests, roots: Arc::new([]), root_of: Vec::new(), by_byte: OnceLock::new(), words_len };
+        let by_byte = OnceLock::new();
+        let (roots, root_of, horizons) = (Arc::new([]) as Arc<[PieceNode]>, Vec::new(), Vec::new());
+        let mut slicer = Self { slices, rests, horizons, roots, root_of, by_byte, words_len };
+        slicer.horizons = slicer.tries().map(horizon).collect();
         slicer.root_of =
             slicer.tries().scan(0, |end, trie| Some(std::mem::replace(end, *end + trie.len() as PieceNode))).collect();
         let roots = slicer.rooted_tries().flat_map(|(trie, root)| trie.children(ROOT).map(move |child| root + child));
@@ -229,10 +237,23 @@ impl Slicer {
     }
 }
 
+/// How long the tokens of a trie are at most.
+pub(crate) fn horizon(trie: &TokenTrie) -> Horizon {
+    let mut chars_of = vec![0u32; trie.depth_max() + 1];
+    let mut chars = 0;
+    for (&depth, &byte) in trie.depths().iter().zip(trie.bytes()).skip(1) {
+        let depth = usize::from(depth);
+        chars_of[depth] = chars_of[depth - 1] + u32::from(byte & 0xC0 != 0x80);
+        chars = chars.max(chars_of[depth]);
+    }
+    Horizon { bytes: trie.depth_max() as u32, chars }
+}
+
 /// Which slices lexer states take, as far as it was asked.
 #[derive(Default, Debug)]
 pub(crate) struct Contained {
-    slices: FxHashMap<(LexStateId, usize), bool>,
+    /// How long in characters the texts of each slice may be that a state takes, all of them.
+    taken: FxHashMap<(LexStateId, usize), u32>,
     parts: FxHashMap<(LexStateId, usize), Decided>,
 }
 
@@ -246,7 +267,7 @@ impl Contained {
         lex: LexStateId,
     ) -> Result<Decided, Fault> {
         let Some(parts) = &slicer.slices[index].parts else { return Ok(Decided::default()) };
-        let lex = lexer.clamped_to(lex, slicer.slices[index].horizon())?;
+        let lex = lexer.clamped_to(lex, slicer.horizons[index])?;
         if let Some(&known) = self.parts.get(&(lex, index)) {
             return Ok(known);
         }
@@ -254,45 +275,55 @@ impl Contained {
             Some(alone) => {
                 // Literals, which are not among these, take no part as a whole, but may take some of it.
                 let has_literals = lexer.live_lexemes(lex).any(|lexeme| !lexer.pattern(lexeme).is_regex());
-                let mut all = Decided { taken: 0, refused: if has_literals { 0 } else { u64::MAX } };
+                let mut all = if has_literals { Decided::default() } else { Decided::REFUSED };
                 for lex in alone {
                     let Decided { taken, refused } = self.parts(slicer, index, lexer, lex)?;
                     all = Decided { taken: all.taken | taken, refused: all.refused & refused };
                 }
                 all
             }
-            None => parts.decide(lexer, lex)?,
+            None => {
+                let taken_of_all = self.taken(slicer, index, lexer, lex)?;
+                parts.decide(lexer, lex, taken_of_all)?
+            }
         };
         self.parts.insert((lex, index), decided);
         Ok(decided)
     }
 
-    /// [`Slice::is_contained`] of a slice, by its number, as far as its tokens go.
+    /// Whether every text of a slice, by its number, keeps the lexemes of a lexer state live, without ending any, as far as its
+    /// tokens go.
     pub fn ask(&mut self, slicer: &Slicer, index: usize, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
-        let lex = lexer.clamped_to(lex, slicer.slices[index].horizon())?;
-        if let Some(&known) = self.slices.get(&(lex, index)) {
+        Ok(self.taken(slicer, index, lexer, lex)? == slicer.slices[index].longest())
+    }
+
+    /// [`Slice::taken`] of a slice, by its number, as far as its tokens go.
+    fn taken(&mut self, slicer: &Slicer, index: usize, lexer: &mut Lexer, lex: LexStateId) -> Result<u32, Fault> {
+        let lex = lexer.clamped_to(lex, slicer.horizons[index])?;
+        if let Some(&known) = self.taken.get(&(lex, index)) {
             return Ok(known);
         }
         for &other in &slicer.slices[index].includes {
             if !self.ask(slicer, other, lexer, lex)? {
-                self.slices.insert((lex, index), false);
-                return Ok(false);
+                self.taken.insert((lex, index), 0);
+                return Ok(0);
             }
         }
-        let answer = match lexer.alone(lex)? {
+        let longest = slicer.slices[index].longest();
+        let taken = match lexer.alone(lex)? {
             // Where one lexeme goes on, so does the state. Lexemes side by side seldom take a slice together that none takes
             // alone; to find that out would take a state for each place in each of them.
             Some(alone) => {
-                let mut answer = false;
+                let mut taken = 0;
                 for lex in alone {
-                    answer = answer || self.ask(slicer, index, lexer, lex)?;
+                    taken = if taken == longest { longest } else { taken.max(self.taken(slicer, index, lexer, lex)?) };
                 }
-                answer
+                taken
             }
-            None => slicer.slices[index].is_contained(lexer, lexer.mode(), lex)?,
+            None => slicer.slices[index].taken(lexer, lexer.mode(), lex)?,
         };
-        self.slices.insert((lex, index), answer);
-        Ok(answer)
+        self.taken.insert((lex, index), taken);
+        Ok(taken)
     }
 }
 
@@ -329,19 +360,28 @@ fn is_special(state: &LexState, mode: LexerMode) -> bool {
 }
 
 impl Slice {
-    /// Bytes of its longest token.
-    pub fn horizon(&self) -> u32 {
-        self.trie.depth_max() as u32
+    /// Characters of its longest text, if it says so.
+    fn longest(&self) -> u32 {
+        self.counted.as_ref().map_or(u32::MAX, |(_, longest)| *longest)
     }
 
-    /// Whether every text of the slice keeps the lexemes of a lexer state live, without ending any.
-    pub fn is_contained(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<bool, Fault> {
-        if let Some(unbounded) = &self.unbounded
-            && unbounded.is_contained(lexer, mode, lex)?
-        {
-            return Ok(true);
+    /// How long in characters the texts of the slice may be that keep the lexemes of a lexer state live, without ending any, all
+    /// of them. Of a slice that does not count, all or none.
+    fn taken(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<u32, Fault> {
+        // Exceptions are finitely many texts: where something endless stays live without them, it does with them. That
+        // spares the states along the exceptions' tries.
+        if let Some(plain) = lexer.without_exceptions(lex)? {
+            let automata = self.counted.iter().map(|(automaton, _)| automaton).chain([&self.automaton]);
+            for automaton in automata {
+                if automaton.is_in_product(lexer, mode, plain, true)? {
+                    return Ok(self.longest());
+                }
+            }
         }
-        self.automaton.is_contained(lexer, mode, lex)
+        match &self.counted {
+            Some((automaton, longest)) => automaton.taken(lexer, lex, *longest, PAIRS_MAX),
+            None => Ok(if self.automaton.is_in_product(lexer, mode, lex, false)? { self.longest() } else { 0 }),
+        }
     }
 }
 
@@ -402,17 +442,6 @@ impl Automaton {
             }
         }
         true
-    }
-
-    fn is_contained(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<bool, Fault> {
-        // Exceptions are finitely many texts: where something endless stays live without them, it does with them. That
-        // spares the states along the exceptions' tries.
-        if let Some(plain) = lexer.without_exceptions(lex)?
-            && self.is_in_product(lexer, mode, plain, true)?
-        {
-            return Ok(true);
-        }
-        self.is_in_product(lexer, mode, lex, false)
     }
 
     /// With `endless`, in each state something must be live that matches texts without end.

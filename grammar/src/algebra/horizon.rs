@@ -10,6 +10,23 @@
 use rustc_hash::FxHashMap;
 
 use super::{Algebra, Expr, LARGE, MANY, Node};
+use crate::regex::ByteSet;
+
+/// How far ahead somebody looks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Horizon {
+    /// So many bytes.
+    pub bytes: u32,
+    /// Of these so many begin a character of UTF-8: those that are no continuation bytes.
+    pub chars: u32,
+}
+
+impl Horizon {
+    /// One that knows nothing of characters.
+    pub fn bytes(bytes: u32) -> Self {
+        Self { bytes, chars: bytes }
+    }
+}
 
 /// Work to see that all texts of an operand are such as the other counts: thirty words of the letters of Unicode in JSON
 /// take half of it. What is seen on the way holds for what is then left of the operand.
@@ -19,10 +36,10 @@ const INCLUSION_WORK: u64 = 200_000;
 const COMPLETION_PARTS_MAX: usize = 1_000;
 
 impl Algebra {
-    /// An expression that has the same beginnings of up to `horizon` bytes, of which the same ones match, with counts
-    /// beyond that clamped. Cost: a look-up if it has none; else linear in the parts that have, of which `known` holds
+    /// An expression that has the same beginnings as far as the horizon, of which the same ones match, with counts beyond
+    /// that clamped. Cost: a look-up if it has none; else linear in the parts that have, of which `known` holds
     /// those that were clamped before with this horizon.
-    pub fn clamped(&mut self, expr: Expr, horizon: u32, known: &mut FxHashMap<Expr, Expr>) -> Expr {
+    pub fn clamped(&mut self, expr: Expr, horizon: Horizon, known: &mut FxHashMap<Expr, Expr>) -> Expr {
         let mut agenda = vec![expr];
         while let Some(&at) = agenda.last() {
             if !self.is_large(at) || known.contains_key(&at) {
@@ -56,7 +73,7 @@ impl Algebra {
     }
 
     /// The expression with its parts clamped.
-    fn clamp(&mut self, expr: Expr, parts: Vec<Expr>, horizon: u32) -> Expr {
+    fn clamp(&mut self, expr: Expr, parts: Vec<Expr>, horizon: Horizon) -> Expr {
         match self.node(expr) {
             Node::Literal(bytes, _) => {
                 let bytes = bytes.to_vec();
@@ -64,10 +81,7 @@ impl Algebra {
             }
             Node::Repeat(child, min, max) => {
                 // One repetition may be under way, and one more begun.
-                let reached = match self.cell(child).len_min {
-                    0 => MANY,
-                    len => horizon / len + 2,
-                };
+                let reached = self.begun(child, horizon).map_or(MANY, |begun| begun + 2);
                 let max = if max > reached { MANY } else { max };
                 self.repeat(parts[0], min.min(reached), max)
             }
@@ -79,14 +93,14 @@ impl Algebra {
 
     /// An operand of an intersection of two, if the other one only says that it may not be repeated too often, and does
     /// not matter within the horizon.
-    fn within_bounds(&mut self, and: Expr, horizon: u32) -> Option<Expr> {
+    fn within_bounds(&mut self, and: Expr, horizon: Horizon) -> Option<Expr> {
         let Node::And(&[one, other]) = self.node(and) else { return None };
         [(one, other), (other, one)].into_iter().find_map(|(operand, bound)| {
             let (before, child, max) = self.upper_bound(bound)?;
-            let unit = self.cell(child).len_min;
-            // What is read ahead, what is then left of the operand, and what was begun on either side.
-            let bytes = horizon.checked_add(self.completion(operand)?)?;
-            if unit == 0 || max <= bytes / unit + 2 {
+            // What is begun in what is read ahead and in what is then left of the operand, and what was begun on either side.
+            let begun = self.begun(child, horizon)?;
+            let left = self.completion(operand)? / self.cell(child).len_min;
+            if max <= begun.checked_add(left)?.checked_add(2)? {
                 return None;
             }
             let endless = self.repeat(child, 0, MANY);
@@ -95,6 +109,36 @@ impl Algebra {
             let outside = self.and(vec![operand, not]);
             (self.is_non_empty(outside, INCLUSION_WORK) == Ok(false)).then_some(operand)
         })
+    }
+
+    /// How many texts of an expression, one behind the other, can begin within the horizon; `None` if endlessly many can.
+    fn begun(&self, child: Expr, horizon: Horizon) -> Option<u32> {
+        let by_length = horizon.bytes.checked_div(self.cell(child).len_min)?;
+        Some(if self.begins_characters(child) { by_length.min(horizon.chars) } else { by_length })
+    }
+
+    /// Whether each text, of which none is empty, begins with a byte that begins a character, as far as that is plain to see.
+    fn begins_characters(&self, expr: Expr) -> bool {
+        let begins_one = |byte: u8| !(0x80..0xC0).contains(&byte);
+        let mut agenda = vec![expr];
+        let mut seen = 0;
+        while let Some(at) = agenda.pop() {
+            seen += 1;
+            match self.node(at) {
+                _ if seen > COMPLETION_PARTS_MAX => return false,
+                Node::Nothing | Node::Epsilon => {}
+                Node::Set(set) if set.intersect(&ByteSet::range(0x80, 0xBF)).is_empty() => {}
+                Node::Literal(bytes, _) if begins_one(bytes[0]) => {}
+                Node::Repeat(child, ..) => agenda.push(child),
+                Node::Concat(first, rest) => {
+                    agenda.push(first);
+                    agenda.extend(self.is_nullable(first).then_some(rest));
+                }
+                Node::Or(parts) => agenda.extend(parts),
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// The parts of `before child{0,max}`.
@@ -146,7 +190,6 @@ mod tests {
     use rustc_hash::FxHashMap;
 
     use super::*;
-    use crate::regex::ByteSet;
 
     /// A few expressions with counts around a horizon of 3 bytes, and within others.
     fn samples(algebra: &mut Algebra) -> Vec<Expr> {
@@ -186,7 +229,7 @@ mod tests {
             let mut known = FxHashMap::default();
             let mut changed = 0;
             for &sample in &samples {
-                let clamped = algebra.clamped(sample, horizon, &mut known);
+                let clamped = algebra.clamped(sample, Horizon::bytes(horizon), &mut known);
                 changed += usize::from(clamped != sample);
                 let mut pairs = vec![(sample, clamped)];
                 for _ in 0..=horizon {
@@ -224,7 +267,7 @@ mod tests {
             let bound = algebra.repeat(unit, 0, max);
             let both = algebra.and(vec![words, bound]);
             let expected = if is_dropped { words } else { both };
-            assert_eq!(algebra.clamped(both, 10, &mut FxHashMap::default()), expected, "{max}");
+            assert_eq!(algebra.clamped(both, Horizon::bytes(10), &mut FxHashMap::default()), expected, "{max}");
         }
     }
 }

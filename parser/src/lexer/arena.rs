@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use larkspur_grammar::algebra::{Algebra, Lowered, OverLimit, Run};
+use larkspur_grammar::algebra::{Algebra, Horizon, Lowered, OverLimit, Run};
 use larkspur_grammar::{Limits, RegexId, RegexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -30,7 +30,7 @@ impl ExprRow {
 pub(crate) struct Arena {
     inner: Mutex<Inner>,
     expressions_max: usize,
-    horizon: u32,
+    horizon: Horizon,
 }
 
 struct Inner {
@@ -46,7 +46,7 @@ struct Inner {
     /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
     late: FxHashMap<Expr, bool>,
     /// [`Arena::clamped`] of parts that have large counts, by horizon.
-    clamped: FxHashMap<u32, FxHashMap<Expr, Expr>>,
+    clamped: FxHashMap<Horizon, FxHashMap<Expr, Expr>>,
 }
 
 impl std::fmt::Debug for Arena {
@@ -56,8 +56,8 @@ impl std::fmt::Debug for Arena {
 }
 
 impl Arena {
-    /// An arena for those who look at most `horizon` bytes ahead of a place.
-    pub fn new(limits: &Limits, horizon: u32) -> Self {
+    /// An arena for those who look no further ahead of a place than the horizon.
+    pub fn new(limits: &Limits, horizon: Horizon) -> Self {
         let mut algebra = Algebra::new(limits.expressions_max);
         algebra.reserve();
         Self {
@@ -157,13 +157,13 @@ impl Arena {
         self.lock().late.insert(expr, is_late);
     }
 
-    /// Bytes that masks look ahead: those of the longest token.
-    pub fn horizon(&self) -> u32 {
+    /// How far masks look ahead: no token is longer.
+    pub fn horizon(&self) -> Horizon {
         self.horizon
     }
 
     /// See [`Algebra::clamped`].
-    pub fn clamped(&self, expr: Expr, horizon: u32) -> Expr {
+    pub fn clamped(&self, expr: Expr, horizon: Horizon) -> Expr {
         let Inner { algebra, clamped, .. } = &mut *self.lock();
         algebra.clamped(expr, horizon, clamped.entry(horizon).or_default())
     }

@@ -3,6 +3,7 @@
 //! grammar.
 
 use larkspur_grammar::LexerMode;
+use smallvec::SmallVec;
 
 use super::arena::Expr;
 use super::guards::Guard;
@@ -12,13 +13,16 @@ use crate::cfg::{LexemeId, Pattern};
 /// What is left of a lexeme.
 pub(crate) type Entry = (LexemeId, Rest);
 
+/// Some lexemes of a state; most states have few.
+pub(crate) type Entries = SmallVec<[Entry; 8]>;
+
 /// The lexemes of a state.
 #[derive(Debug)]
 pub(crate) struct Split {
-    pub regexes: Vec<Entry>,
+    pub regexes: Entries,
     /// Ignored text, regexes or not: it goes on as far as it can.
-    pub ignored: Vec<Entry>,
-    pub literals: Vec<Entry>,
+    pub ignored: Entries,
+    pub literals: Entries,
     /// No byte of them was read yet, so that they do not match yet.
     pub is_fresh: bool,
 }
@@ -37,10 +41,16 @@ impl Lexer {
         if !is_free || !entries.iter().all(is_independent) {
             return None;
         }
-        let is_ignored = |entry: &Entry| self.cfg.lexemes[entry.0].ignored_by.is_some();
-        let is_regex = |entry: &Entry| self.pattern(entry.0).is_regex();
-        let (ignored, others): (Vec<Entry>, Vec<Entry>) = entries.iter().partition(|&entry| is_ignored(entry));
-        let (regexes, literals) = others.into_iter().partition(is_regex);
+        let (mut regexes, mut ignored, mut literals) = (Entries::new(), Entries::new(), Entries::new());
+        for &entry in entries.iter() {
+            let lexeme = &self.cfg.lexemes[entry.0];
+            let kind = match lexeme.ignored_by {
+                Some(_) => &mut ignored,
+                None if lexeme.pattern.is_regex() => &mut regexes,
+                None => &mut literals,
+            };
+            kind.push(entry);
+        }
         Some(Split { regexes, ignored, literals, is_fresh: *kind == StateKind::Fresh })
     }
 

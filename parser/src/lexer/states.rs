@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::algebra::Horizon;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, LexerMode, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -123,7 +124,7 @@ pub(crate) struct Lexer {
     /// Whether everything matches.
     pub(super) is_all: FxHashMap<Expr, bool>,
     /// States with counts clamped: see [`Lexer::clamped`].
-    pub(super) clamped: FxHashMap<(LexStateId, u32), LexStateId>,
+    pub(super) clamped: FxHashMap<(LexStateId, Horizon), LexStateId>,
     /// [`Lexer::is_late`] as far as it is known. Indexed by lexeme; empty if none is.
     pub(super) late: Vec<Option<bool>>,
     /// Texts that late lexemes leave out wherever they stand: see [`Lexer::left_out`].
@@ -458,9 +459,9 @@ impl Lexer {
         self.clamped_to(id, self.arena.horizon())
     }
 
-    /// A state that is like this one for all who look at most `horizon` bytes ahead: counts that cannot end there do not
+    /// A state that is like this one for all who look no further ahead than a horizon: counts that cannot end there do not
     /// count.
-    pub fn clamped_to(&mut self, id: LexStateId, horizon: u32) -> Result<LexStateId, Fault> {
+    pub fn clamped_to(&mut self, id: LexStateId, horizon: Horizon) -> Result<LexStateId, Fault> {
         if let Some(&known) = self.clamped.get(&(id, horizon)) {
             return Ok(known);
         }

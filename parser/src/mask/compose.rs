@@ -23,7 +23,7 @@ pub(super) struct Composed<'a> {
     /// What it began with, which are many; without it, it began with nothing.
     pub base: Option<Arc<Tokens>>,
     /// The words in which it may differ from that.
-    pub touched: Touched,
+    pub touched: &'a mut Touched,
 }
 
 impl<'a> Composed<'a> {
@@ -32,7 +32,7 @@ impl<'a> Composed<'a> {
         slicer: &Slicer,
         (terms, store): (&Terms, &mut MaskStore),
         groups: &[Group],
-        mask: &'a mut TokenMask,
+        (mask, touched): (&'a mut TokenMask, &'a mut Touched),
     ) -> Self {
         let many = |group: &Group| {
             let insides = group.terms.iter().map(|&term| &terms.get(term).inside);
@@ -41,7 +41,7 @@ impl<'a> Composed<'a> {
         let begun = groups.iter().enumerate().find_map(|(index, group)| Some((index, many(group)?)));
         let (first, base) = begun.map_or((0, None), |(index, tokens)| (index, Some(tokens)));
         store.write_base(base.as_ref(), mask);
-        let touched = Touched::none(mask.words().len());
+        touched.clear(mask.words().len());
         let mut composed = Self { mask, base, touched };
         // What the first group leaves out is not left out of the others.
         let others = (0..groups.len()).filter(|&index| index != first);

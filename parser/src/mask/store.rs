@@ -287,10 +287,10 @@ impl MaskStore {
         let words = mask.words();
         let base = self.base(base.as_ref());
         let differ = match (touched.count(), base) {
-            (Some(count), Base::Like(all)) => written(words, &touched, count, |_| all),
+            (Some(count), Base::Like(all)) => written(words, touched, count, |_| all),
             (Some(count), Base::Term(term)) => {
                 let own = many(&self.bases[term as usize]);
-                written(words, &touched, count, |place| own[place])
+                written(words, touched, count, |place| own[place])
             }
             (None, Base::Like(all)) => unlike(words, all, words.len()),
             (None, Base::Term(term)) => differing(words, many(&self.bases[term as usize]), words.len()),
@@ -456,11 +456,13 @@ mod tests {
         let mut store = MaskStore::new();
         let mut made: Vec<(StoredId, TokenMask)> = Vec::new();
         let mut out = TokenMask::new(len);
+        let mut touched = Touched::default();
         for round in 0..600 {
             // Some of few words, some of so many that they are kept whole, some that are there.
             let base = bases[random(bases.len())].clone();
             store.write_base(base.as_ref(), &mut out);
-            let mut composed = Composed { mask: &mut out, base, touched: Touched::none(len / 32) };
+            touched.clear(len / 32);
+            let composed = Composed { mask: &mut out, base, touched: &mut touched };
             for _ in 0..[0, 3, 20, 90, 4_000][random(5)] {
                 let place = random(len / 32) as u32;
                 composed.mask.words_mut()[place as usize] = random(3) as u32;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use larkspur_grammar::{IndexVec, LexerMode, define_id};
 use larkspur_toktrie::{NO_TOKEN, ROOT, TokenId, TokenTrie, mask};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
@@ -33,6 +34,9 @@ define_id! {
     /// What the tokens of a piece do in a lexer state.
     pub(super) struct TermId = "e";
 }
+
+/// The terms of a state; most states have few.
+type TermIds = SmallVec<[TermId; 8]>;
 
 /// Adding a listed token to a mask takes as long as adding so many words.
 const WORDS_PER_TOKEN: usize = 8;
@@ -233,7 +237,7 @@ impl Terms {
         if let Some(known) = self.of_states.get(&(piece, lex)) {
             return Ok(known.clone());
         }
-        let mut terms = Vec::new();
+        let mut terms = TermIds::new();
         match lexer.split(lex) {
             None => terms.push(self.of_whole(slicer, (piece, lex), lexer, work)?),
             Some(Split { regexes, ignored, literals, is_fresh }) => {
@@ -248,7 +252,7 @@ impl Terms {
                 }
             }
         }
-        let terms: Arc<[TermId]> = terms.into();
+        let terms: Arc<[TermId]> = terms.as_slice().into();
         self.bytes += size_of::<((PieceId, LexStateId), Arc<[TermId]>)>() + size_of_val(&*terms);
         self.of_states.insert((piece, lex), terms.clone());
         Ok(terms)
@@ -267,37 +271,49 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<TermId, Fault> {
+        let key = match self.known_lexeme((piece, entry, is_fresh), lexer) {
+            Ok(known) => return Ok(known),
+            Err(key) => key,
+        };
+        let id = self.of_new_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?;
+        self.terms[id].lexeme = Some(entry.0);
+        if let Some(key) = key {
+            self.share(key, id);
+        }
+        self.note_lexeme((piece, entry, is_fresh), id);
+        Ok(id)
+    }
+
+    /// The term of a lexeme if it was made, also by another grammar; else how other grammars know it, if they can.
+    fn known_lexeme(
+        &mut self,
+        (piece, entry, is_fresh): (PieceId, Entry, bool),
+        lexer: &mut Lexer,
+    ) -> Result<TermId, Option<LexemeKey>> {
         if let Some(&known) = self.of_lexemes.get(&(piece, entry, is_fresh)) {
             return Ok(known);
         }
-        let key = key_of((piece, entry, is_fresh), lexer);
-        let id = match key.and_then(|key| self.shared.get(&key)) {
-            Some(shared) => {
-                let ended = lexer.lexeme_set(&[entry.0]);
-                let end = shared.end.as_ref().map(|&(id, ref piece)| {
-                    if let PieceRef::Part(piece) = piece
-                        && self.pieces.insert(id, piece.clone()).is_none()
-                    {
-                        self.bytes += size_of::<(PieceId, Arc<Piece>)>() + piece.bytes();
-                    }
-                    ((Guard::NONE, ended), id)
-                });
-                let (inside, late) = (shared.inside.clone(), shared.late.clone());
-                let lexeme = Some(entry.0);
-                self.push(Term { inside, ends: end.into_iter().collect(), late, lexeme, stuck: [].into() })
+        let key = key_of((piece, entry, is_fresh), lexer).ok_or(None)?;
+        let shared = self.shared.get(&key).ok_or(Some(key))?;
+        let ended = lexer.lexeme_set(&[entry.0]);
+        let end = shared.end.as_ref().map(|&(id, ref piece)| {
+            if let PieceRef::Part(piece) = piece
+                && self.pieces.insert(id, piece.clone()).is_none()
+            {
+                self.bytes += size_of::<(PieceId, Arc<Piece>)>() + piece.bytes();
             }
-            None => {
-                let id = self.of_new_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?;
-                self.terms[id].lexeme = Some(entry.0);
-                if let Some(key) = key {
-                    self.share(key, id);
-                }
-                id
-            }
-        };
-        self.bytes += size_of::<((PieceId, Entry, bool), TermId)>();
-        self.of_lexemes.insert((piece, entry, is_fresh), id);
+            ((Guard::NONE, ended), id)
+        });
+        let (inside, late) = (shared.inside.clone(), shared.late.clone());
+        let lexeme = Some(entry.0);
+        let id = self.push(Term { inside, ends: end.into_iter().collect(), late, lexeme, stuck: [].into() });
+        self.note_lexeme((piece, entry, is_fresh), id);
         Ok(id)
+    }
+
+    fn note_lexeme(&mut self, place: (PieceId, Entry, bool), id: TermId) {
+        self.bytes += size_of::<((PieceId, Entry, bool), TermId)>();
+        self.of_lexemes.insert(place, id);
     }
 
     /// The term of a lexeme of which no grammar has made it.
@@ -480,10 +496,7 @@ impl Terms {
                 continue;
             }
             let children = trie.children(ROOT).map(|child| root + child);
-            let nearer = match trie.depth_max() as u32 {
-                depth if depth < lexer.arena().horizon() => lexer.clamped_to(lex, depth)?,
-                _ => lex,
-            };
+            let nearer = lexer.clamped_to(lex, slicer.horizons[index])?;
             if nearer == lex {
                 self.decide(slicer, index, lex, lexer, parts)?;
                 nodes.extend(children);
@@ -545,11 +558,9 @@ impl Terms {
                 (trie, root) = slicer.trie_of(node);
                 open = view.open(slicer, node);
             }
-            match open {
+            match &open {
                 None => self.walk_node(draft, trie, (root, node - root), |_| true, lex, lexer)?,
-                Some((below, open)) => {
-                    self.walk_node(draft, trie, (root, node - root), |node| below[node] & open != 0, lex, lexer)?;
-                }
+                Some(open) => self.walk_node(draft, trie, (root, node - root), |at| open.is_open(at), lex, lexer)?,
             }
         }
         Ok(())

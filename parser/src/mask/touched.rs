@@ -1,7 +1,7 @@
 //! Words of a mask that were written, so that nobody looks at all words to find them.
 
 /// Places of words that may have been written.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(super) struct Touched {
     /// One bit for each word.
     bits: Vec<u64>,
@@ -10,9 +10,11 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// None of so many words.
-    pub fn none(words_len: usize) -> Self {
-        Self { bits: vec![0; words_len.div_ceil(64)], all: false }
+    /// None of so many words, from now on.
+    pub fn clear(&mut self, words_len: usize) {
+        self.bits.clear();
+        self.bits.resize(words_len.div_ceil(64), 0);
+        self.all = false;
     }
 
     #[inline]
@@ -48,7 +50,8 @@ mod tests {
 
     #[test]
     fn places_are_told_in_order() {
-        let mut touched = Touched::none(200);
+        let mut touched = Touched::default();
+        touched.clear(200);
         for place in [199, 0, 64, 63, 0] {
             touched.insert(place);
         }

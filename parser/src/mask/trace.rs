@@ -3,6 +3,7 @@
 
 use larkspur_toktrie::{ROOT, TokenTrie};
 use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
 use super::pieces::{ALL, PieceId, PieceRef};
 use super::terms::{Term, TermId, Terms};
@@ -34,12 +35,15 @@ const GROUPS_MAX: usize = 16;
 #[derive(Default, Debug)]
 pub(super) struct Trace {
     /// Terms by what is left out. The first group leaves out nothing.
-    pub groups: Vec<Group>,
+    pub groups: Groups,
     /// Nodes at which the machine is to be asked, on the way from the place. Sorted, each once.
     pub asks: Vec<PieceNode>,
     /// Whether it depends on what was read of the lexemes under way what is left out.
     pub depends_on_text: bool,
 }
+
+/// Most masks have one group.
+pub(super) type Groups = SmallVec<[Group; 1]>;
 
 /// Terms whose tokens count but for some.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
@@ -47,7 +51,7 @@ pub(super) struct Group {
     /// Nodes at which a lexeme leaves out its text: from there on terms say nothing. Sorted, each once.
     pub left_out: Box<[PieceNode]>,
     /// Sorted, each once.
-    pub terms: Vec<TermId>,
+    pub terms: SmallVec<[TermId; 12]>,
 }
 
 /// What lexemes lead to that end in a set.
@@ -79,7 +83,7 @@ impl Trace {
         slicer: &Slicer,
         (work, Agenda { places, seen }): (&mut Work, &mut Agenda),
     ) -> Result<Option<Self>, Fault> {
-        let mut trace = Trace { groups: vec![Group::default()], ..Trace::default() };
+        let mut trace = Trace { groups: smallvec![Group::default()], ..Trace::default() };
         let threads = machine.threads(cursor);
         seen.clear();
         places.clear();
@@ -143,7 +147,7 @@ impl Trace {
         left_out.dedup();
         let known = self.groups.iter().position(|group| *group.left_out == *left_out);
         known.unwrap_or_else(|| {
-            self.groups.push(Group { left_out: left_out.into(), terms: Vec::new() });
+            self.groups.push(Group { left_out: left_out.into(), terms: SmallVec::new() });
             self.groups.len() - 1
         })
     }

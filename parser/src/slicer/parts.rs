@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use larkspur_grammar::{CharClass, Limits, RegexSet};
 use larkspur_toktrie::{NO_TOKEN, TokenTrie, mask};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Automaton;
 use crate::error::Fault;
@@ -16,41 +16,78 @@ use crate::lexer::arena::Arena;
 use crate::lexer::states::{DEAD, LexStateId, Lexer, NO_LEXEMES};
 
 /// Lengths in characters, from one bound up to the next.
-const LENGTHS: [u32; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 16, 19, 24];
+const LENGTHS: [u32; 17] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 19, 24];
 
-/// Alphabets: those with a leading space, then its characters. A token is of the first that has all its characters; the
-/// last has all.
-const ALPHABETS: [(bool, &[(u32, u32)]); 7] = [
-    (false, &[LOWER]),
-    (true, &[LOWER]),
-    (false, &[LOWER, UPPER]),
-    (true, &[LOWER, UPPER]),
-    (false, &[(0, 0x7F)]),
-    (false, &[(SPACE, SPACE), LOWER, UPPER, (0x80, 0x10_FFFF)]),
-    (false, &[(0, 0x10_FFFF)]),
+/// Whether texts of an alphabet begin with a space, beside its characters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lead {
+    None,
+    Space,
+    Any,
+}
+
+/// Characters from one up to another.
+type Range = (u32, u32);
+
+/// Alphabets: what stands before their characters, those of ASCII, and others. A token is of the first that has all its
+/// characters; the last has all. Nearly all tokens have white space at their begin only, so that texts of some words, or without
+/// white space, take all of an alphabet as far as its length goes.
+const ALPHABETS: [(Lead, &[Range], &[Range]); 8] = [
+    (Lead::None, &[LOWER], &[]),
+    (Lead::Space, &[LOWER], &[]),
+    (Lead::None, &[LOWER, UPPER], &[]),
+    (Lead::Space, &[LOWER, UPPER], &[]),
+    (Lead::Any, &[('!' as u32, '~' as u32)], &[]),
+    (Lead::Any, &[LOWER, UPPER], &WIDE),
+    (Lead::Any, &[('!' as u32, '~' as u32)], &WIDE),
+    (Lead::None, &[(0, 0x7F)], &[(0x80, 0x10_FFFF)]),
 ];
 
-const SPACE: u32 = ' ' as u32;
-const LOWER: (u32, u32) = ('a' as u32, 'z' as u32);
-const UPPER: (u32, u32) = ('A' as u32, 'Z' as u32);
+const LOWER: Range = ('a' as u32, 'z' as u32);
+const UPPER: Range = ('A' as u32, 'Z' as u32);
 
-/// Pairs of states looked at for one state.
+/// Characters beyond ASCII that are no white space in any dialect of regexes.
+const WIDE: [Range; 9] = [
+    (0xA1, 0x167F),
+    (0x1681, 0x180D),
+    (0x180F, 0x1FFF),
+    (0x200B, 0x2027),
+    (0x202A, 0x202E),
+    (0x2030, 0x205E),
+    (0x2060, 0x2FFF),
+    (0x3001, 0xFEFE),
+    (0xFF00, 0x10_FFFF),
+];
+
+/// Pairs of states looked at to find out which texts of an alphabet a state takes.
+const TAKEN_PAIRS_MAX: usize = 64;
+
+/// Pairs of states looked at to find out which texts of all alphabets it refuses.
 const PAIRS_MAX: usize = 48;
 
 /// Characters of the longest token that is in a part.
 const LENGTH_MAX: u32 = 32;
 
-/// Parts have bits of a `u64`. Tokens beyond them have the last one, and are always walked.
-const PARTS_MAX: usize = 63;
-const WALKED: u64 = 1 << PARTS_MAX;
+/// Parts, as bits.
+type Bits = u128;
+
+/// Tokens beyond these have the last bit, and are always walked.
+const PARTS_MAX: usize = 127;
+const WALKED: Bits = 1 << PARTS_MAX;
+
+/// Different sets of parts below nodes; nodes of others have the last one, which has all parts.
+const SETS_MAX: usize = 1 << 16;
 
 /// A slice's tokens, sorted into parts.
 #[derive(Debug)]
 pub(crate) struct Parts {
     parts: Vec<Part>,
     alphabets: Vec<Alphabet>,
-    /// Of each node of the slice's trie the parts that have tokens there or below.
-    below: Vec<u64>,
+    /// Characters of the longest token.
+    length_max: u32,
+    /// Of each node of the slice's trie the parts that have tokens there or below, by their place in `sets`.
+    below: Vec<u16>,
+    sets: Vec<Bits>,
 }
 
 /// Tokens of one alphabet and of some lengths.
@@ -64,42 +101,41 @@ struct Part {
 
 #[derive(Debug)]
 struct Alphabet {
-    has_space: bool,
+    lead: Lead,
     class: CharClass,
     /// Of all its texts; `None` if it could not be made.
     automaton: OnceLock<Option<Automaton>>,
-    /// Its parts, as bits.
-    parts: u64,
+    /// Its parts.
+    parts: Bits,
 }
 
-/// What a state does with the texts of an alphabet, by their lengths in characters.
-struct Lengths {
-    /// It takes those that are not longer.
-    taken: u32,
-    /// It refuses those that are not shorter.
-    refused: u32,
-}
-
-/// What a state does with the parts of a slice, as bits.
+/// What a state does with the parts of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Decided {
     /// Parts whose texts it takes, all of them.
-    pub taken: u64,
+    pub taken: Bits,
     /// Parts of whose texts it takes none, nor the beginning of one as a whole lexeme.
-    pub refused: u64,
+    pub refused: Bits,
+}
+
+impl Decided {
+    /// Every part is refused.
+    pub const REFUSED: Self = Self { taken: 0, refused: Bits::MAX };
 }
 
 impl Parts {
     /// The parts of a slice of texts of these characters.
     pub fn new(trie: &TokenTrie, class: &CharClass, words_len: usize) -> Self {
-        let mut parts = Parts { parts: Vec::new(), alphabets: Vec::new(), below: vec![0; trie.len()] };
-        for (has_space, ranges) in ALPHABETS {
-            let class = both(class, &CharClass::from_ranges(ranges.iter().copied()));
-            parts.alphabets.push(Alphabet { has_space, class, automaton: OnceLock::new(), parts: 0 });
+        let mut parts =
+            Parts { parts: Vec::new(), alphabets: Vec::new(), length_max: 0, below: Vec::new(), sets: Vec::new() };
+        for (lead, ascii, others) in ALPHABETS {
+            let class = both(class, &CharClass::from_ranges(ascii.iter().chain(others).copied()));
+            parts.alphabets.push(Alphabet { lead, class, automaton: OnceLock::new(), parts: 0 });
         }
-        let mut bits = [[0u64; LENGTHS.len() + 1]; ALPHABETS.len()];
+        let mut below: Vec<Bits> = vec![0; trie.len()];
+        let mut bits = [[0; LENGTHS.len() + 1]; ALPHABETS.len()];
         let mut path: Vec<u8> = Vec::new();
-        for node in 1..trie.len() {
+        for (node, below) in below.iter_mut().enumerate().skip(1) {
             path.truncate(usize::from(trie.depths()[node]) - 1);
             path.push(trie.bytes()[node]);
             let token = trie.tokens()[node];
@@ -117,52 +153,72 @@ impl Parts {
             if *bit != WALKED {
                 mask::allow(&mut parts.parts[bit.trailing_zeros() as usize].mask, token);
             }
-            parts.below[node] = *bit;
+            *below = *bit;
         }
         // Nodes come before those below them.
-        let mut at_depth = vec![0u64; trie.depth_max() + 2];
+        let mut at_depth: Vec<Bits> = vec![0; trie.depth_max() + 2];
         for node in (0..trie.len()).rev() {
             let depth = usize::from(trie.depths()[node]);
-            parts.below[node] |= std::mem::take(&mut at_depth[depth + 1]);
-            at_depth[depth] |= parts.below[node];
+            below[node] |= std::mem::take(&mut at_depth[depth + 1]);
+            at_depth[depth] |= below[node];
+        }
+        let mut places: FxHashMap<Bits, u16> = FxHashMap::default();
+        for set in below {
+            let next = parts.sets.len();
+            let place = *places.entry(set).or_insert_with(|| {
+                match next < SETS_MAX - 1 {
+                    true => parts.sets.push(set),
+                    false if next < SETS_MAX => parts.sets.push(Bits::MAX),
+                    false => {}
+                }
+                next.min(SETS_MAX - 1) as u16
+            });
+            parts.below.push(place);
         }
         parts
     }
 
     /// The bit of a new part.
-    fn add(&mut self, alphabet: usize, length: usize, words_len: usize) -> u64 {
+    fn add(&mut self, alphabet: usize, length: usize, words_len: usize) -> Bits {
         if self.parts.len() == PARTS_MAX {
             return WALKED;
         }
         let bit = 1 << self.parts.len();
         self.alphabets[alphabet].parts |= bit;
         let max = LENGTHS.get(length + 1).map_or(LENGTH_MAX, |next| next - 1);
+        self.length_max = self.length_max.max(max);
         self.parts.push(Part { min: LENGTHS[length], max, mask: vec![0; words_len] });
         bit
     }
 
-    /// Of each node of the slice's trie the parts that have tokens there or below.
-    pub fn below(&self) -> &[u64] {
-        &self.below
+    /// Which nodes of the slice's trie have tokens there or below that are not decided.
+    pub fn open(&self, Decided { taken, refused }: Decided) -> Open<'_> {
+        let is_open = self.sets.iter().map(|set| set & !(taken | refused) != 0).collect();
+        Open { below: &self.below, is_open }
     }
 
     /// Adds the tokens of parts to a mask.
-    pub fn allow(&self, parts: u64, words: &mut [u32]) {
+    pub fn allow(&self, parts: Bits, words: &mut [u32]) {
         let is_among = |&(index, _): &(usize, &Part)| parts & 1 << index != 0;
         self.parts.iter().enumerate().filter(is_among).for_each(|(_, part)| mask::or_assign(words, &part.mask));
     }
 
-    /// What a state of one lexeme does with the parts. Cost: little where it takes some characters of each alphabet only.
-    pub fn decide(&self, lexer: &mut Lexer, lex: LexStateId) -> Result<Decided, Fault> {
+    /// What a state of one lexeme does with the parts, if it takes all texts of the slice's characters that are not longer than
+    /// `taken_of_all`. Cost: little where it takes some characters of each alphabet only.
+    pub fn decide(&self, lexer: &mut Lexer, lex: LexStateId, taken_of_all: u32) -> Result<Decided, Fault> {
         let (arena, limits) = (lexer.arena().clone(), lexer.limits().clone());
         let mut decided = Decided::default();
-        let mut pairs = PAIRS_MAX;
+        let mut others = PAIRS_MAX;
         for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.parts != 0) {
             let Some(automaton) = alphabet.automaton(&arena, &limits) else { continue };
-            let Lengths { taken, refused } = automaton.lengths(lexer, lex, &mut pairs)?;
+            let taken = automaton.taken(lexer, lex, self.length_max, TAKEN_PAIRS_MAX)?.max(taken_of_all);
+            let refused = match taken == self.length_max {
+                true => u32::MAX,
+                false => automaton.refused(lexer, lex, self.length_max, &mut others)?,
+            };
             for (index, part) in self.parts.iter().enumerate().filter(|(index, _)| alphabet.parts & 1 << index != 0) {
-                decided.taken |= u64::from(part.max <= taken) << index;
-                decided.refused |= u64::from(part.min >= refused) << index;
+                decided.taken |= Bits::from(part.max <= taken) << index;
+                decided.refused |= Bits::from(part.min >= refused) << index;
             }
         }
         Ok(decided)
@@ -174,12 +230,15 @@ impl Alphabet {
         let make = || {
             let mut set = RegexSet::new();
             let one = set.class(self.class.clone());
-            let regex = match self.has_space {
-                false => set.repeat(one, 1, None),
-                true => {
-                    let (space, rest) = (set.literal(b" "), set.repeat(one, 0, None));
-                    set.concat(&[space, rest])
-                }
+            let some = set.repeat(one, 1, None);
+            let behind_space = {
+                let (space, rest) = (set.literal(b" "), set.repeat(one, 0, None));
+                set.concat(&[space, rest])
+            };
+            let regex = match self.lead {
+                Lead::None => some,
+                Lead::Space => behind_space,
+                Lead::Any => set.or(&[some, behind_space]),
             };
             Automaton::new(&set, regex, arena, limits).ok().flatten()
         };
@@ -187,21 +246,42 @@ impl Alphabet {
     }
 }
 
+/// Nodes of a slice's trie whose tokens are not all decided.
+pub(crate) struct Open<'a> {
+    below: &'a [u16],
+    is_open: Box<[bool]>,
+}
+
+impl Open<'_> {
+    /// Whether some token at a node or below it is not decided.
+    #[inline]
+    pub fn is_open(&self, node: usize) -> bool {
+        self.is_open[usize::from(self.below[node])]
+    }
+}
+
 impl Automaton {
-    /// How long the texts of an alphabet are that a lexer state takes, and that it refuses. Goes from one character to the
-    /// next with all states that one can be in.
-    fn lengths(&self, lexer: &mut Lexer, lex: LexStateId, pairs: &mut usize) -> Result<Lengths, Fault> {
+    /// How long in characters the texts may be that a lexer state takes, all of them, up to a bound. Goes from one character to
+    /// the next, to each pair of states the shortest way, and gives up after so many of these.
+    pub(super) fn taken(
+        &self,
+        lexer: &mut Lexer,
+        lex: LexStateId,
+        length_max: u32,
+        pairs_max: usize,
+    ) -> Result<u32, Fault> {
         let mode = lexer.mode();
-        let mut lengths = Lengths { taken: 0, refused: u32::MAX };
-        let (mut all_live, mut none_ends) = (true, lexer.state(lex).ends == NO_LEXEMES);
+        let mut visited: FxHashSet<(u16, LexStateId)> = FxHashSet::default();
         let mut now = vec![(1u16, lex)];
-        for length in 1..=LENGTH_MAX {
+        let mut pairs = 0;
+        for length in 0..length_max {
             let mut next: Vec<(u16, LexStateId)> = Vec::new();
-            let mut visited: FxHashSet<(u16, LexStateId)> = now.iter().copied().collect();
-            let mut agenda = now.clone();
+            let mut agenda = now;
             while let Some((state, lex)) = agenda.pop() {
-                let Some(left) = pairs.checked_sub(1) else { return Ok(lengths) };
-                *pairs = left;
+                pairs += 1;
+                if pairs > pairs_max {
+                    return Ok(length);
+                }
                 let targets = lexer.row(lex)?.next;
                 let mut last = (0, DEAD);
                 for (&to, &target) in self.rows[usize::from(state)].iter().zip(&targets) {
@@ -209,40 +289,68 @@ impl Automaton {
                         continue;
                     }
                     last = (to, target);
-                    let entered = lexer.state(target);
-                    if target == DEAD {
-                        all_live = false;
-                    } else if super::is_special(entered, mode) {
-                        return Ok(lengths);
-                    } else {
-                        none_ends &= entered.ends == NO_LEXEMES;
+                    if target == DEAD || super::is_special(lexer.state(target), mode) {
+                        return Ok(length);
+                    }
+                    if visited.insert((to, target)) {
                         let is_whole = self.accepting[usize::from(to)];
-                        if is_whole {
-                            next.push((to, target));
-                        } else if visited.insert((to, target)) {
-                            agenda.push((to, target));
-                        }
+                        if is_whole { &mut next } else { &mut agenda }.push((to, target));
                     }
                 }
-                if !all_live && !none_ends {
-                    return Ok(lengths);
+            }
+            if next.is_empty() {
+                break;
+            }
+            now = next;
+        }
+        Ok(length_max)
+    }
+
+    /// How long in characters the texts must be so that a lexer state refuses all of them, and no beginning of one is a whole
+    /// lexeme; `u32::MAX` if that is not so of any length up to a bound. Goes from one character to the next with all states
+    /// that one can be in.
+    fn refused(&self, lexer: &mut Lexer, lex: LexStateId, length_max: u32, pairs: &mut usize) -> Result<u32, Fault> {
+        let mode = lexer.mode();
+        if lexer.state(lex).ends != NO_LEXEMES {
+            return Ok(u32::MAX);
+        }
+        let mut now = vec![(1u16, lex)];
+        for length in 1..=length_max {
+            let mut next: Vec<(u16, LexStateId)> = Vec::new();
+            let mut visited: FxHashSet<(u16, LexStateId)> = FxHashSet::default();
+            let mut agenda = now.clone();
+            while let Some((state, lex)) = agenda.pop() {
+                let Some(left) = pairs.checked_sub(1) else { return Ok(u32::MAX) };
+                *pairs = left;
+                let targets = lexer.row(lex)?.next;
+                let mut last = (0, DEAD);
+                for (&to, &target) in self.rows[usize::from(state)].iter().zip(&targets) {
+                    if to == 0 || target == DEAD || (to, target) == last {
+                        continue;
+                    }
+                    last = (to, target);
+                    let entered = lexer.state(target);
+                    if super::is_special(entered, mode) || entered.ends != NO_LEXEMES {
+                        return Ok(u32::MAX);
+                    }
+                    if self.accepting[usize::from(to)] {
+                        next.push((to, target));
+                    } else if visited.insert((to, target)) {
+                        agenda.push((to, target));
+                    }
                 }
+            }
+            if next.is_empty() {
+                return Ok(length);
             }
             next.sort_unstable();
             next.dedup();
-            if all_live {
-                lengths.taken = if next == now { u32::MAX } else { length };
-            }
-            if next.is_empty() {
-                lengths.refused = if none_ends { length } else { u32::MAX };
-                break;
-            }
             if next == now {
                 break;
             }
             now = next;
         }
-        Ok(lengths)
+        Ok(u32::MAX)
     }
 }
 
@@ -257,16 +365,28 @@ fn alphabet_of(text: &[u8]) -> usize {
     let word = text.strip_prefix(b" ");
     let is_lower = |text: &[u8]| text.iter().all(u8::is_ascii_lowercase);
     let is_alphabetic = |text: &[u8]| text.iter().all(u8::is_ascii_alphabetic);
-    let is_wide = |byte: &u8| *byte == b' ' || byte.is_ascii_alphabetic() || !byte.is_ascii();
+    let of_class = |text: &[u8], is_one: fn(char) -> bool| match std::str::from_utf8(text) {
+        Ok(text) => text.chars().all(is_one),
+        Err(_) => false,
+    };
+    let bare = word.unwrap_or(text);
     match word {
         _ if is_lower(text) => 0,
         Some(word) if is_lower(word) => 1,
         _ if is_alphabetic(text) => 2,
         Some(word) if is_alphabetic(word) => 3,
-        _ if text.is_ascii() => 4,
-        _ if text.iter().all(is_wide) => 5,
-        _ => 6,
+        _ if bare.iter().all(u8::is_ascii_graphic) => 4,
+        _ if of_class(bare, |c| c.is_ascii_alphabetic() || is_wide(c)) => 5,
+        _ if of_class(bare, |c| c.is_ascii_graphic() || is_wide(c)) => 6,
+        _ => 7,
     }
+}
+
+/// Whether a character is in [`WIDE`].
+fn is_wide(c: char) -> bool {
+    let code = c as u32;
+    let at = WIDE.partition_point(|range| range.1 < code);
+    WIDE.get(at).is_some_and(|range| range.0 <= code)
 }
 
 /// Which of [`LENGTHS`] a text in UTF-8 has; one more than there are if it is too long.
@@ -278,16 +398,19 @@ fn length_of(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use larkspur_grammar::algebra::Horizon;
+
     use super::*;
 
     #[test]
     fn tokens_are_in_the_languages_of_their_parts() {
-        let arena = Arena::new(&Limits::default(), 64);
-        for text in ["a", " ", " a", "bcd", " Abc", "A", "x-1", "a b", "é", " naïve", "日本語", "«é»1", "ABCDEFGHIJKL"]
-        {
-            let (has_space, ranges) = ALPHABETS[alphabet_of(text.as_bytes())];
-            let class = CharClass::from_ranges(ranges.iter().copied());
-            let alphabet = Alphabet { has_space, class, automaton: OnceLock::new(), parts: 0 };
+        let arena = Arena::new(&Limits::default(), Horizon::bytes(64));
+        let texts =
+            ["a", " ", " a", "bcd", " Abc", "A", "x-1", " x-1", "a b", "é", " naïve", "日本語", "«é»1", "ABCDEFGHIJKL"];
+        for text in texts.into_iter().chain(["\u{a0}", "a\u{2028}b", "  ", " \u{3000}", "\u{180e}", "\u{feff}"]) {
+            let (lead, ascii, others) = ALPHABETS[alphabet_of(text.as_bytes())];
+            let class = CharClass::from_ranges(ascii.iter().chain(others).copied());
+            let alphabet = Alphabet { lead, class, automaton: OnceLock::new(), parts: 0 };
             let automaton = alphabet.automaton(&arena, &Limits::default()).expect("small");
             assert!(automaton.matches(text.as_bytes()), "{text}");
             let (length, chars) = (length_of(text.as_bytes()), text.chars().count() as u32);

@@ -11,7 +11,7 @@ use super::{Draft, PieceId, Term, TermId, Terms, Work, is_narrow, step};
 use crate::error::Fault;
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::states::{DEAD, LexStateId, Lexer, StateKind};
-use crate::slicer::{Decided, PieceNode, Slicer};
+use crate::slicer::{Decided, Open, PieceNode, Slicer};
 
 /// States that a new one is compared with: the last ones of its piece.
 const BESIDES_MAX: usize = 8;
@@ -52,11 +52,11 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Of the trie that a node is in, the parts below its nodes, and those that are not decided; `None` if none is.
-    pub fn open<'s>(&self, slicer: &'s Slicer, node: PieceNode) -> Option<(&'s [u64], u64)> {
+    /// Which nodes of the trie that a node is in are not decided; `None` if none is.
+    pub fn open<'s>(&self, slicer: &'s Slicer, node: PieceNode) -> Option<Open<'s>> {
         let index = slicer.index_of(node);
-        let &(_, Decided { taken, refused }) = self.parts.iter().find(|(slice, _)| *slice == index)?;
-        Some((slicer.slices[index].parts.as_ref()?.below(), !(taken | refused)))
+        let &(_, decided) = self.parts.iter().find(|(slice, _)| *slice == index)?;
+        Some(slicer.slices[index].parts.as_ref()?.open(decided))
     }
 
     /// By each byte, how many nodes there are from those on that it enters.

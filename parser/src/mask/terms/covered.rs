@@ -3,9 +3,9 @@
 
 use larkspur_toktrie::ROOT;
 
-use super::{ALL, PieceId, Term, TermId, Terms, Work, key_of};
+use super::{ALL, PieceId, Term, TermId, TermIds, Terms, Work};
 use crate::error::Fault;
-use crate::lexer::split::Entry;
+use crate::lexer::split::{Entries, Entry};
 use crate::lexer::states::Lexer;
 use crate::slicer::{PieceNode, Slicer};
 
@@ -17,20 +17,19 @@ impl Terms {
     pub(super) fn of_regexes(
         &mut self,
         slicer: &Slicer,
-        (piece, regexes, is_fresh): (PieceId, Vec<Entry>, bool),
+        (piece, regexes, is_fresh): (PieceId, Entries, bool),
         lexer: &mut Lexer,
         work: &mut Work,
-        terms: &mut Vec<TermId>,
+        terms: &mut TermIds,
     ) -> Result<(), Fault> {
-        let is_known = |&entry: &Entry| {
-            let key = (piece, entry, is_fresh);
-            self.of_lexemes.contains_key(&key) || key_of(key, lexer).is_some_and(|key| self.shared.get(&key).is_some())
-        };
-        let (known, mut new): (Vec<Entry>, Vec<Entry>) = regexes.into_iter().partition(is_known);
-        for &entry in &known {
-            terms.push(self.of_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?);
+        let (mut new, is_alone) = (Entries::new(), regexes.len() == 1);
+        for entry in regexes {
+            match self.known_lexeme((piece, entry, is_fresh), lexer) {
+                Ok(known) => terms.push(known),
+                Err(_) => new.push(entry),
+            }
         }
-        if piece == ALL && known.len() + new.len() > 1 {
+        if piece == ALL && !is_alone {
             new.sort_by_cached_key(|&entry| !self.takes_some(slicer, (entry, is_fresh), lexer));
         }
         for entry in new {

@@ -253,6 +253,49 @@ mod tests {
         }
     }
 
+    /// Characters of two bytes and of one, and what begins within one.
+    #[test]
+    fn counts_of_characters_are_clamped_by_characters() {
+        let mut algebra = Algebra::new(1_000_000);
+        let horizon = Horizon { bytes: 40, chars: 3 };
+        let set = |algebra: &mut Algebra, low, high| algebra.byte_set(ByteSet::range(low, high));
+        let (a, first, second) =
+            (set(&mut algebra, b'a', b'a'), set(&mut algebra, 0xC3, 0xC3), set(&mut algebra, 0xA0, 0xA1));
+        let wide = algebra.concat(first, second);
+        let char = algebra.or(vec![a, wide]);
+        let word = algebra.repeat(wide, 1, MANY);
+        let spaced = algebra.concat(word, a);
+        let words = algebra.repeat(spaced, 0, 2);
+        let words = algebra.concat(words, word);
+        let mut samples = Vec::new();
+        for (min, max) in [(0, 20), (18, 30), (20, MANY)] {
+            let counted = algebra.repeat(char, min, max);
+            let within = algebra.concat(second, counted);
+            let bounded = algebra.and(vec![words, counted]);
+            samples.extend([(counted, true), (within, true), (bounded, min == 0)]);
+            // Bytes are counted by bytes.
+            let byte = algebra.byte_set(ByteSet::ALL);
+            samples.push((algebra.repeat(byte, min, max), false));
+        }
+        for (sample, is_clamped) in samples {
+            let clamped = algebra.clamped(sample, horizon, &mut FxHashMap::default());
+            assert_eq!(clamped != sample, is_clamped);
+            let mut places = vec![(sample, clamped, 0)];
+            while let Some((one, other, chars)) = places.pop() {
+                assert_eq!(algebra.is_nullable(one), algebra.is_nullable(other));
+                let is_left = |algebra: &mut Algebra, expr| algebra.is_non_empty(expr, 100_000).unwrap();
+                assert_eq!(is_left(&mut algebra, one), is_left(&mut algebra, other));
+                for (byte, begins) in [(b'a', 1), (0xC3, 1), (0xA0, 0)] {
+                    let derived = |algebra: &mut Algebra, expr| algebra.derivative(expr, byte, u64::MAX).unwrap();
+                    let next = (derived(&mut algebra, one), derived(&mut algebra, other), chars + begins);
+                    if next.2 <= horizon.chars && next.0 != Expr::NOTHING && is_clamped {
+                        places.push(next);
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_bound_that_is_far_off_does_not_matter() {
         let mut algebra = Algebra::new(1_000_000);

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use super::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
+use super::{ByteSet, CharClass, Parts, RegexId, RegexNode, RegexSet, Text};
 use crate::dfa::{DfaRef, Table};
 use crate::index::Id;
 use crate::number::Decimal;
@@ -21,12 +21,12 @@ pub struct SavedRegexes {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum SavedNode {
     Nothing,
-    Literal(Box<[u8]>),
+    Literal(Text),
     Class(Box<[(u32, u32)]>),
     Bytes(ByteSet),
-    Concat(Box<[RegexId]>),
-    Or(Box<[RegexId]>),
-    And(Box<[RegexId]>),
+    Concat(Parts),
+    Or(Parts),
+    And(Parts),
     Not(RegexId),
     Repeat(RegexId, u32, Option<u32>),
     Shortest(RegexId),
@@ -44,12 +44,12 @@ impl RegexSet {
         for (_, node) in self.iter() {
             let node = match node.clone() {
                 RegexNode::Nothing => SavedNode::Nothing,
-                RegexNode::Literal(bytes) => SavedNode::Literal(bytes.into_vec().into()),
+                RegexNode::Literal(bytes) => SavedNode::Literal(bytes),
                 RegexNode::Class(class) => SavedNode::Class(class.0),
                 RegexNode::Bytes(set) => SavedNode::Bytes(set),
-                RegexNode::Concat(parts) => SavedNode::Concat(parts.into_vec().into()),
-                RegexNode::Or(parts) => SavedNode::Or(parts.into_vec().into()),
-                RegexNode::And(parts) => SavedNode::And(parts.into_vec().into()),
+                RegexNode::Concat(parts) => SavedNode::Concat(parts),
+                RegexNode::Or(parts) => SavedNode::Or(parts),
+                RegexNode::And(parts) => SavedNode::And(parts),
                 RegexNode::Not(child) => SavedNode::Not(child),
                 RegexNode::Repeat(child, min, max) => SavedNode::Repeat(child, min, max),
                 RegexNode::Shortest(child) => SavedNode::Shortest(child),
@@ -102,12 +102,12 @@ impl SavedRegexes {
 fn read_node(set: &RegexSet, node: SavedNode, automata: &[DfaRef]) -> Result<RegexNode, Inconsistent> {
     let node = match node {
         SavedNode::Nothing => RegexNode::Nothing,
-        SavedNode::Literal(bytes) => RegexNode::Literal(bytes.into_vec().into()),
+        SavedNode::Literal(bytes) => RegexNode::Literal(bytes),
         SavedNode::Class(ranges) => RegexNode::Class(CharClass(ranges)),
         SavedNode::Bytes(set) => RegexNode::Bytes(set),
-        SavedNode::Concat(parts) => RegexNode::Concat(parts.into_vec().into()),
-        SavedNode::Or(parts) => RegexNode::Or(parts.into_vec().into()),
-        SavedNode::And(parts) => RegexNode::And(parts.into_vec().into()),
+        SavedNode::Concat(parts) => RegexNode::Concat(parts),
+        SavedNode::Or(parts) => RegexNode::Or(parts),
+        SavedNode::And(parts) => RegexNode::And(parts),
         SavedNode::Not(child) => RegexNode::Not(child),
         SavedNode::Repeat(child, min, max) => RegexNode::Repeat(child, min, max),
         SavedNode::Shortest(child) => RegexNode::Shortest(child),

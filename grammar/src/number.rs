@@ -4,6 +4,7 @@
 //! right, as in any comparison of equally long numerals: "equal so far and then less", and so on.
 
 mod algebra;
+mod automaton;
 mod digits;
 mod language;
 mod multiples;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::json::check_number;
 use crate::limits::Limits;
 use crate::regex::{RegexId, RegexSet};
+pub use automaton::{NumberCombination, NumberLeaf, PlainText, combined_numbers, is_number_in};
 
 /// The largest exponent that is read.
 const EXPONENT_MAX: u64 = 100_000_000_000_000_000;

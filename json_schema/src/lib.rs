@@ -40,6 +40,7 @@ mod ir;
 mod loader;
 mod lower;
 mod normal;
+mod number_automata;
 mod number_texts;
 mod numbers;
 mod objects;

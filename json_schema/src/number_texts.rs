@@ -17,6 +17,7 @@ use larkspur_grammar::number::{Bound, Decimal, NumberKind, NumberRange, number_r
 use larkspur_grammar::{ByteSet, Limits, RegexId, RegexSet};
 use rustc_hash::FxHashMap;
 
+use crate::number_automata::Texts;
 use crate::numbers::{NumberSet, NumberTable, Numbers};
 use crate::spelling::NumberSpelling;
 
@@ -54,7 +55,7 @@ impl NumberTable {
         regex
     }
 
-    fn make_texts(&self, id: Numbers, spelling: NumberSpelling, extent: Extent, set: &mut RegexSet) -> RegexId {
+    fn make_texts(&mut self, id: Numbers, spelling: NumberSpelling, extent: Extent, set: &mut RegexSet) -> RegexId {
         match (spelling, extent) {
             (NumberSpelling::Any, Extent::All) if id == Numbers::ALL => free(set),
             (NumberSpelling::Any, _) => {
@@ -92,6 +93,12 @@ impl NumberTable {
 
     /// All plain texts of the set's values.
     pub fn closed(&mut self, id: Numbers, set: &mut RegexSet) -> RegexId {
+        if let Some(&known) = self.closed.get(&id) {
+            return known;
+        }
+        if let Some(regex) = self.automaton(id, Texts::Closed, set) {
+            return regex;
+        }
         let mut known = std::mem::take(&mut self.closed);
         for part in self.reachable(id) {
             if known.contains_key(&part) {
@@ -111,7 +118,10 @@ impl NumberTable {
 
     /// The texts of the plain profile: integers and constants without a fraction of zeros. Each value keeps its shortest
     /// text, so that what is left out is only another way to write it.
-    fn written(&self, id: Numbers, with_exponents: bool, set: &mut RegexSet) -> RegexId {
+    fn written(&mut self, id: Numbers, with_exponents: bool, set: &mut RegexSet) -> RegexId {
+        if let Some(regex) = self.automaton(id, Texts::Written, set) {
+            return regex;
+        }
         let mut known: FxHashMap<Numbers, (RegexId, RegexId)> = FxHashMap::default();
         for part in self.reachable(id) {
             let pair = match self.get(part) {

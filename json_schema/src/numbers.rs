@@ -22,6 +22,9 @@ const PRODUCT_MAX: usize = 16;
 /// Values of a union compared with its other parts, at most; beyond it all stay.
 const COMPARED_MAX: usize = 10_000;
 
+/// States of all automata of combinations, at most; beyond it they are written as regexes. 65,536 = 60 ms.
+const STATES_MAX: usize = 1 << 16;
+
 define_id! {
     /// A set of numbers.
     pub(crate) struct Numbers = "num";
@@ -71,6 +74,10 @@ pub(crate) struct NumberTable {
     pub(crate) closed: FxHashMap<Numbers, RegexId>,
     /// The texts of a set as they are written.
     pub(crate) written: FxHashMap<(Numbers, NumberSpelling, Extent), RegexId>,
+    /// Whether combinations have numbers, as far as automata say.
+    pub(crate) inhabited: FxHashMap<Numbers, Option<bool>>,
+    /// States of automata that may yet be made.
+    pub(crate) states_left: usize,
 }
 
 /// Why a range cannot be written.
@@ -87,6 +94,8 @@ impl NumberTable {
             ids: FxHashMap::default(),
             closed: FxHashMap::default(),
             written: FxHashMap::default(),
+            inhabited: FxHashMap::default(),
+            states_left: STATES_MAX,
         };
         let none = table.intern(NumberSet::None);
         let all = table.intern(NumberSet::All);
@@ -350,15 +359,15 @@ impl NumberTable {
     pub fn is_empty(&mut self, id: Numbers, set: &mut RegexSet, search: &mut Search) -> bool {
         match self.get(id) {
             NumberSet::None => true,
-            NumberSet::And(_) | NumberSet::Not(_) => {
-                let closed = self.closed(id, set);
-                search.is_empty(set, closed) == Some(true)
-            }
-            NumberSet::Or(parts) => parts.clone().iter().all(|&part| {
-                let closed = self.closed(part, set);
-                search.is_empty(set, closed) == Some(true)
-            }),
-            _ => false,
+            NumberSet::All | NumberSet::Range(_) | NumberSet::Values(_) => false,
+            NumberSet::Or(parts) => parts.clone().iter().all(|&part| self.is_empty(part, set, search)),
+            NumberSet::And(_) | NumberSet::Not(_) => match self.has_number(id) {
+                Some(has_number) => !has_number,
+                None => {
+                    let closed = self.closed(id, set);
+                    search.is_empty(set, closed) == Some(true)
+                }
+            },
         }
     }
 }

@@ -1,26 +1,32 @@
 //! Finite automata whose states are listed.
 
-use std::fmt::Write;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Dfa, DfaRef};
-use crate::saved::{Inconsistent, SavedAutomaton, decoded};
+use crate::saved::{Inconsistent, SavedAutomaton, decoded, encoded};
 
-/// A finite automaton over classes of bytes.
+/// In place of a state: no word goes on so.
+const NONE: u32 = u32::MAX;
+
+/// A finite automaton over a few letters.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// All that is in it.
+    /// A hash of all that is in it.
     name: String,
     states: States,
+    /// The fewest letters from each state to an accepting one.
+    letters_min: Vec<u32>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct States {
-    start: usize,
-    /// The next state by state and class, where an accepting one can be reached from it.
-    next: Vec<Vec<Option<usize>>>,
+    letters: usize,
+    start: u32,
+    /// The next state by state and letter, where an accepting one can be reached from it; otherwise [`NONE`].
+    next: Vec<u32>,
     accepting: Vec<bool>,
 }
 
@@ -28,25 +34,24 @@ impl Table {
     /// How it is called in a saved grammar.
     pub const KIND: &str = "table";
 
-    /// `next` is by state and letter: where an accepting state can be reached. There is a state, and of each the letters
-    /// are as many, at least one and at most 256.
+    /// `next` is by state and letter: the state behind it, where that leads to an accepting one. There is a state, and at least
+    /// one letter and at most 256.
     #[allow(clippy::new_ret_no_self, reason = "automata are met as references to them")]
-    pub fn new(start: usize, next: Vec<Vec<Option<usize>>>, accepting: Vec<bool>) -> DfaRef {
-        Self::of(States { start, next, accepting })
+    pub fn new(
+        letters: usize,
+        start: usize,
+        next: impl IntoIterator<Item = Option<usize>>,
+        accepting: Vec<bool>,
+    ) -> DfaRef {
+        let next = next.into_iter().map(|next| next.map_or(NONE, |next| next as u32)).collect();
+        Self::of(States { letters, start: start as u32, next, accepting })
     }
 
     fn of(states: States) -> DfaRef {
-        let mut name = format!("look-ahead {}", states.start);
-        for (row, accepts) in states.next.iter().zip(&states.accepting) {
-            let _ = write!(name, " {}", if *accepts { "!" } else { "-" });
-            row.iter().for_each(|next| {
-                let _ = match next {
-                    Some(next) => write!(name, " {next}"),
-                    None => write!(name, " ."),
-                };
-            });
-        }
-        DfaRef::new(Arc::new(Self { name, states }))
+        let bytes = encoded(&states).expect("numbers can be written");
+        let name = format!("table {}", blake3::hash(&bytes).to_hex());
+        let letters_min = states.letters_min();
+        DfaRef::new(Arc::new(Self { name, states, letters_min }))
     }
 
     /// The automaton that [`save`](Dfa::save) wrote.
@@ -54,15 +59,45 @@ impl Table {
     /// Errors: numbers that are none of its states', rows of other lengths.
     pub fn read(bytes: &[u8]) -> Result<DfaRef, Inconsistent> {
         let states: States = decoded(bytes)?;
-        let len = states.next.len();
-        let letters = states.next.first().map_or(0, Vec::len);
-        let is_row = |row: &Vec<Option<usize>>| row.len() == letters && row.iter().flatten().all(|&next| next < len);
-        let holds = (1..=256).contains(&letters)
-            && states.start < len
-            && states.accepting.len() == len
-            && states.next.iter().all(is_row);
+        let len = states.accepting.len();
+        let holds = (1..=256).contains(&states.letters)
+            && (states.start as usize) < len
+            && len.checked_mul(states.letters) == Some(states.next.len())
+            && states.next.iter().all(|&next| next == NONE || (next as usize) < len);
         Inconsistent::unless(holds, "a finite automaton leads out of its table")?;
         Ok(Self::of(states))
+    }
+}
+
+impl States {
+    /// The fewest letters from each state to an accepting one; 0 where none can be reached, which is only where somebody made up
+    /// a saved grammar. Cost: linear.
+    fn letters_min(&self) -> Vec<u32> {
+        let edges = || self.next.iter().enumerate().filter(|(_, next)| **next != NONE);
+        // The states that lead to each one stand side by side, its own end where the next one's begin.
+        let mut ends = vec![0; self.accepting.len() + 1];
+        edges().for_each(|(_, &next)| ends[next as usize + 1] += 1);
+        for state in 1..ends.len() {
+            ends[state] += ends[state - 1];
+        }
+        let mut from = vec![0; ends[self.accepting.len()]];
+        let mut filled = ends.clone();
+        for (at, &next) in edges() {
+            from[filled[next as usize]] = at / self.letters;
+            filled[next as usize] += 1;
+        }
+        let mut least: Vec<u32> = self.accepting.iter().map(|&accepts| if accepts { 0 } else { NONE }).collect();
+        let mut agenda: VecDeque<usize> = (0..least.len()).filter(|&state| least[state] == 0).collect();
+        while let Some(state) = agenda.pop_front() {
+            for &before in &from[ends[state]..ends[state + 1]] {
+                if least[before] == NONE {
+                    least[before] = least[state] + 1;
+                    agenda.push_back(before);
+                }
+            }
+        }
+        least.iter_mut().filter(|least| **least == NONE).for_each(|least| *least = 0);
+        least
     }
 }
 
@@ -71,16 +106,20 @@ impl Dfa for Table {
         &self.name
     }
     fn letters(&self) -> usize {
-        self.states.next[0].len()
+        self.states.letters
     }
     fn start(&self) -> u128 {
-        self.states.start as u128
+        u128::from(self.states.start)
     }
     fn next(&self, state: u128, letter: u8) -> Option<u128> {
-        self.states.next[state as usize][usize::from(letter)].map(|next| next as u128)
+        let next = self.states.next[state as usize * self.states.letters + usize::from(letter)];
+        (next != NONE).then_some(u128::from(next))
     }
     fn is_accepting(&self, state: u128) -> bool {
         self.states.accepting[state as usize]
+    }
+    fn letters_min(&self, state: u128) -> u32 {
+        self.letters_min[state as usize]
     }
     fn save(&self) -> Option<SavedAutomaton> {
         SavedAutomaton::new(Self::KIND, &self.states)

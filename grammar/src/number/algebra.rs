@@ -21,11 +21,11 @@ impl Decimal {
         Self { point: self.point.saturating_add(power), ..self.clone() }
     }
     /// The exponent of the last digit.
-    fn exponent(&self) -> i64 {
+    pub(super) fn exponent(&self) -> i64 {
         self.point - self.digits.len() as i64
     }
     /// The digits as an integer, if that fits.
-    fn mantissa(&self) -> Option<u64> {
+    pub(super) fn mantissa(&self) -> Option<u64> {
         self.digits.iter().try_fold(0u64, |value, &digit| value.checked_mul(10)?.checked_add(u64::from(digit)))
     }
     fn from_parts(mantissa: u64, exponent: i64) -> Self {
@@ -78,7 +78,7 @@ fn least_common_multiple(a: &Decimal, b: &Decimal) -> Option<Decimal> {
 
 impl NumberRange {
     /// What the values are multiples of, 1 for integers; `Err` if that has too many digits.
-    fn unit(&self) -> Result<Option<Decimal>, ()> {
+    pub(super) fn unit(&self) -> Result<Option<Decimal>, ()> {
         let one = Decimal::from(1);
         match (&self.multiple_of, self.kind) {
             (None, NumberKind::Number) => Ok(None),

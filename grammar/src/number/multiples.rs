@@ -167,7 +167,7 @@ fn zero_fraction(set: &mut RegexSet) -> RegexId {
     set.optional(fraction)
 }
 
-fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

@@ -196,10 +196,9 @@ impl Automaton {
         if !reaches[start] {
             return set.nothing();
         }
-        let next: Vec<Vec<Option<usize>>> =
-            self.next.iter().map(|row| row.iter().map(|next| next.filter(|&next| reaches[next])).collect()).collect();
+        let next = self.next.iter().flatten().map(|next| next.filter(|&next| reaches[next]));
         let letters: Vec<RegexId> = self.classes.iter().map(|&class| set.bytes(class)).collect();
-        let dfa = Table::new(start, next, accepting);
+        let dfa = Table::new(letters.len(), start, next, accepting);
         set.dfa(&dfa, &letters)
     }
 

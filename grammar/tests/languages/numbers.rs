@@ -1,8 +1,11 @@
 //! Ranges of numbers against the values of the texts, and substrings against all runs of chunks.
 
-use larkspur_grammar::number::{Decimal, NumberError, NumberKind, NumberRange, number_regex};
+use larkspur_grammar::number::{
+    Decimal, NumberCombination, NumberError, NumberKind, NumberLeaf, NumberRange, PlainText, combined_numbers,
+    is_number_in, number_regex,
+};
 use larkspur_grammar::substring::{chars, substring, words};
-use larkspur_grammar::{Limits, RegexSet};
+use larkspur_grammar::{Limits, RegexNode, RegexSet};
 use proptest::prelude::*;
 
 use crate::matcher::matches;
@@ -42,6 +45,95 @@ fn texts() -> impl Strategy<Value = String> {
         prop::sample::select(vec!["-0", "-0.0", "0", "0.0", "00", "1.", ".5", "-", "", "0.00", "1e3", "+1"])
             .prop_map(str::to_owned),
     ]
+}
+
+/// A leaf of a combination, and what it holds.
+#[derive(Clone, Debug)]
+enum Part {
+    Range { range: NumberRange, low: Option<(i64, bool)>, high: Option<(i64, bool)>, divisor: Option<i64> },
+    Values { values: Vec<Decimal>, thousandths: Vec<i64> },
+}
+
+impl Part {
+    fn leaf(&self) -> NumberLeaf<'_> {
+        match self {
+            Part::Range { range, .. } => NumberLeaf::Range(range),
+            Part::Values { values, .. } => NumberLeaf::Values(values),
+        }
+    }
+    fn has(&self, n: i64) -> bool {
+        match self {
+            Part::Values { thousandths, .. } => thousandths.contains(&n),
+            Part::Range { range, low, high, divisor } => {
+                low.is_none_or(|(low, exclusive)| if exclusive { n > low } else { n >= low })
+                    && high.is_none_or(|(high, exclusive)| if exclusive { n < high } else { n <= high })
+                    && divisor.is_none_or(|divisor| n % divisor == 0)
+                    && (range.kind == NumberKind::Number || n % 1000 == 0)
+            }
+        }
+    }
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    let value = |n: i64| Decimal::parse(&written(n)).expect("a number");
+    let divisor = prop_oneof![(1i64..14).prop_map(|n| n * 1000), (1i64..30).prop_map(|n| n * 50)];
+    let end = || prop::option::of((near(), any::<bool>()));
+    let range =
+        (any::<bool>(), end(), end(), prop::option::of(divisor)).prop_map(move |(integer, low, high, divisor)| {
+            let mut range = NumberRange::all(if integer { NumberKind::Integer } else { NumberKind::Number });
+            if let Some((n, exclusive)) = low {
+                range = range.at_least(value(n), exclusive);
+            }
+            if let Some((n, exclusive)) = high {
+                range = range.at_most(value(n), exclusive);
+            }
+            if let Some(n) = divisor {
+                range = range.multiple_of(value(n));
+            }
+            Part::Range { range, low, high, divisor }
+        });
+    let values = prop::collection::vec(near(), 1..4).prop_map(move |thousandths| Part::Values {
+        values: thousandths.iter().map(|&n| value(n)).collect(),
+        thousandths,
+    });
+    prop_oneof![3 => range, 1 => values]
+}
+
+/// A combination as the list of what it says for all that the leaves may say, of at most four.
+struct Truths {
+    truths: u16,
+    wanted: Wanted,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Wanted {
+    All,
+    WithoutPoint,
+    Shortest,
+}
+
+impl NumberCombination for Truths {
+    fn asks_for_shortest(&self) -> bool {
+        self.wanted == Wanted::Shortest
+    }
+
+    fn holds(&mut self, leaves: &[Option<bool>], text: Option<PlainText>) -> Option<bool> {
+        let agrees = |row: &usize| {
+            leaves.iter().enumerate().all(|(at, leaf)| leaf.is_none_or(|leaf| leaf == (row >> at & 1 == 1)))
+        };
+        let rows = (0..1 << leaves.len()).filter(agrees).map(|row| self.truths >> row & 1 == 1);
+        let rows: Vec<bool> = rows.collect();
+        let is_wanted = text.is_none_or(|text| match self.wanted {
+            Wanted::All => true,
+            Wanted::WithoutPoint => !text.has_point,
+            Wanted::Shortest => text.is_shortest,
+        });
+        match (rows.contains(&true) && is_wanted, rows.contains(&false) || !is_wanted) {
+            (true, false) => Some(true),
+            (false, _) => Some(false),
+            (true, true) => None,
+        }
+    }
 }
 
 proptest! {
@@ -86,6 +178,39 @@ proptest! {
                 prop_assert!(found.is_none(), "{:?} is in {:?}", found, range);
                 prop_assert!(integer || divisor.is_some() || low >= high, "{:?}", range);
             }
+        }
+    }
+
+    #[test]
+    fn combinations(
+        parts in prop::collection::vec(part(), 1..5),
+        truths in any::<u16>(),
+        wanted in prop::sample::select(vec![Wanted::All, Wanted::WithoutPoint, Wanted::Shortest]),
+        texts in prop::collection::vec(texts(), 30),
+    ) {
+        let parts: Vec<Part> = parts;
+        let leaves: Vec<NumberLeaf> = parts.iter().map(Part::leaf).collect();
+        let mut all = Truths { truths, wanted: Wanted::All };
+        let mut some = Truths { truths, wanted };
+        let (mut set, mut left) = (RegexSet::new(), usize::MAX);
+        let has_number = is_number_in(&leaves, &mut all, &mut left);
+        let regex = combined_numbers(&leaves, &mut some, &mut left, &mut set);
+        prop_assert!(regex.is_none() || has_number.is_some());
+        let Some(regex) = regex else { return Ok(()) };
+        if wanted == Wanted::All && let Some(has_number) = has_number {
+            prop_assert_eq!(*set.node(regex) != RegexNode::Nothing, has_number);
+        }
+        for text in &texts {
+            let value = thousandths(text, NumberKind::Number);
+            let expected = value.is_some_and(|value| {
+                let is_shortest = !(text.contains('.') && text.ends_with('0')) && (value != 0 || !text.starts_with('-'));
+                let text = PlainText { has_point: text.contains('.'), is_shortest };
+                let leaves: Vec<Option<bool>> = parts.iter().map(|part| Some(part.has(value))).collect();
+                some.holds(&leaves, Some(text)) == Some(true)
+            });
+            let found = matches(&set, regex, text.as_bytes());
+            prop_assert_eq!(found, expected, "{:?} {:?} {:b} {:?}", text, parts, truths, wanted);
+            prop_assert!(!found || has_number != Some(false));
         }
     }
 

@@ -13,6 +13,9 @@ use crate::matcher::Matcher;
 /// # Panics
 /// If a mask is not of its matcher's vocabulary's length.
 pub fn compute_masks(batch: &mut [(&mut Matcher, &mut TokenMask)]) -> Vec<Result<(), MatcherError>> {
+    if rayon::current_num_threads() > 1 {
+        batch.iter().for_each(|(matcher, _)| matcher.publish());
+    }
     // A mask takes from a tenth of a microsecond to milliseconds: each is a job of its own where threads are idle.
     batch.par_iter_mut().map(|(matcher, mask)| matcher.compute_mask(mask)).collect()
 }

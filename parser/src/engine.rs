@@ -271,9 +271,9 @@ impl CompiledGrammar {
     }
 
     /// Has matchers on several threads read known masks, and where tokens lead, without waiting for each other. That begins by
-    /// itself once one has had to wait; before, a single thread is spared the making of what nobody reads. Without effect
-    /// on grammars with `max_tokens` in rules or `stop`. Cost: up to 10 MB and a quarter of `mask_cache_bytes_max`, as they are
-    /// filled.
+    /// itself once one has had to wait, or with [`compute_masks`](crate::compute_masks) on several threads; before, a single thread is
+    /// spared the making of what nobody reads. Without effect on grammars with `max_tokens` in rules or `stop`. Cost: up to
+    /// 10 MB and a quarter of `mask_cache_bytes_max`, as they are filled.
     pub fn publish(&self) {
         self.current().publish();
     }

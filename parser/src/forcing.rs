@@ -8,11 +8,14 @@ use crate::error::{Fault, MatcherError};
 use crate::machine::{Cursor, Machine};
 use crate::matcher::Matcher;
 
+/// A share of the items that a set may have: so many may all sets of a forced text.
+const FORCED_SHARE: usize = 16;
+
 impl Matcher {
     /// The bytes that must follow, up to the first place where there is a choice, where a token may be given as a
     /// token, where the text may end, or where the end of a token could end a rule with `max_tokens`. At most
-    /// `Limits::forced_bytes_max`, and fewer where the Earley sets on the way have more than `Limits::earley_set_work_max` items
-    /// between them. Empty with `no_forcing`.
+    /// `Limits::forced_bytes_max`, and fewer where the Earley sets on the way have more than a sixteenth of
+    /// `Limits::earley_set_work_max` items between them. Empty with `no_forcing`.
     pub fn forced_bytes(&self) -> Result<Vec<u8>, MatcherError> {
         if self.is_stopped() || self.no_forcing() {
             return Ok(Vec::new());
@@ -97,12 +100,13 @@ impl Matcher {
 /// Appends the bytes that must follow at `cursor`, and returns the place after them. Each byte may be a token: behind a
 /// place where so many tokens end a scope, other text may follow.
 ///
-/// It ends early where the sets on the way take as many items as a single one may: in ambiguous rules each byte may make a
-/// set that is larger than the one before. What is counted does not depend on which of them were there already.
+/// It ends early where the sets on the way take a good part of the items that a single one may: in ambiguous rules each byte may make
+/// a set that is larger than the one before, and what follows its symbols is several more of that size. What is counted does not depend on which of them were there already.
 fn forced(machine: &mut Machine, mut cursor: Cursor, bytes: &mut Vec<u8>) -> Result<Cursor, Fault> {
     let first_token = machine.sets.token_now;
     let mut touched = 0;
-    while bytes.len() < machine.limits.forced_bytes_max && touched <= machine.limits.earley_set_work_max {
+    let touched_max = machine.limits.earley_set_work_max / FORCED_SHARE;
+    while bytes.len() < machine.limits.forced_bytes_max && touched <= touched_max {
         if let Some(last) = bytes.len().checked_sub(1)
             && machine.ends_scope(cursor, first_token.saturating_add(last as u32))?
         {

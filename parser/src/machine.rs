@@ -836,7 +836,7 @@ impl Machine {
         Ok(if live.len() == 1 { live.iter().next() } else { None })
     }
 
-    /// Items that were touched to build the sets of a place, and one for each thread.
+    /// Items that were touched to build the sets of a place and those that follow their items, and one for each thread.
     pub fn touched(&self, cursor: Cursor) -> usize {
         self.threads(cursor).iter().map(|thread| 1 + self.sets.touched(thread.set)).sum()
     }

@@ -552,6 +552,11 @@ impl Matcher {
         session
     }
 
+    /// Publishes from now on what matchers of the grammar find out.
+    pub(crate) fn publish(&self) {
+        self.epoch.publish();
+    }
+
     pub(crate) fn events(&self) -> Vec<Event> {
         self.history.events.to_vec()
     }

@@ -259,6 +259,17 @@ fn large_counts() {
     }
 }
 
+/// What is forced here has no end, and each byte of it makes a set with more to go back to.
+#[test]
+fn endless_forced_text() {
+    let mut matcher = matcher("start: (start | b) start* (A | start)\nA: /(?<=a)a/\nb[lazy]: /b/\n", MODES[0]);
+    assert_eq!(mask(&mut matcher), "b");
+    let forced = matcher.forced_bytes().expect("it ends before a limit");
+    assert!(forced.len() >= 100 && forced.iter().all(|&byte| byte == b'b'), "{forced:?}");
+    consume(&mut matcher, &forced);
+    assert_eq!(mask(&mut matcher), "b");
+}
+
 #[test]
 fn empty_intersections() {
     for mode in MODES {

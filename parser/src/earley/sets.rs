@@ -249,9 +249,10 @@ impl Sets {
         self.items.get(id)
     }
 
-    /// Items that were touched to build a set, those that stand there several times included.
+    /// Items that were touched to build a set and those that follow its items, what stands there several times included.
     pub fn touched(&self, id: SetId) -> usize {
-        self.touched[id] as usize
+        let of = |id: SetId| self.touched.get(id).map_or(0, |&touched| touched as usize);
+        of(id) + self.items(id).iter().map(|item| of(item.continuation)).sum::<usize>()
     }
 
     pub fn param_value(&self, id: ParamId) -> Param {

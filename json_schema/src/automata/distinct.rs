@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use super::json::{Json, JsonKind};
 use super::run::{Label, Read, of_string};
 use super::state::{ArrayFrame, ArrayPhase, Frame, ObjectPhase, Place};
-use super::{Containers, Inline};
+use super::{Containers, Inline, ScalarSet};
 use crate::plan::Trouble;
 
 /// A scalar and a name that stand for one that no rival has. No text has them: they are not in canonical form, and no
@@ -40,6 +40,11 @@ struct Rival {
 impl Containers {
     /// Whether an end can be reached with all values different that must be.
     pub(crate) fn is_live(&self, place: Place) -> Result<bool, LimitExceeded> {
+        if let [Frame::Array(_)] = &place.frames[..]
+            && let Some(decided) = self.is_decided(&place)?
+        {
+            return Ok(decided);
+        }
         if self.can_be_new(&place)? {
             return Ok(true);
         }
@@ -167,6 +172,21 @@ impl Containers {
         Ok(has_matching(&needed, frame.elements.set()))
     }
 
+    /// Whether the next element of an array in which nothing is open may be any that it has not read, or none; `None` if some may
+    /// be and some not. Where all that are needed have the same values, it does not matter which of them is next.
+    pub(crate) fn any_is_next(&self, place: &Place) -> Result<Option<bool>, LimitExceeded> {
+        let [Frame::Array(array)] = &place.frames[..] else { return Ok(None) };
+        if array.phase != ArrayPhase::Element || !self.is_unique(&place.frames[0]) {
+            return Ok(None);
+        }
+        let plan = &self.arrays[array.machine as usize];
+        let Some(own) = self.few_of(plan.nodes[plan.cell(plan.index(&array.progress))]) else { return Ok(None) };
+        if !self.needed(array).all(|few| Arc::ptr_eq(few, own)) {
+            return Ok(None);
+        }
+        self.has_values(array).map(Some)
+    }
+
     /// The values of each element that is still needed and has few.
     fn needed<'a>(&'a self, frame: &'a ArrayFrame) -> impl Iterator<Item = &'a Arc<[Json]>> {
         let plan = &self.arrays[frame.machine as usize];
@@ -227,7 +247,11 @@ impl Containers {
         let (read, but_for) = match label {
             Label::Value(_, way) => {
                 let Inline { scalars, .. } = self.inline_of(self.choice_node(place.frames.last()?, label));
-                let kind = scalars.get(way as usize)?.kind;
+                let ScalarSet { kind, few, .. } = scalars.get(way as usize)?;
+                if few.is_some() && self.any_is_next(place).ok()?.is_some() {
+                    // All are rivals.
+                    return None;
+                }
                 let rivals = self.rival_scalars(place);
                 let rivals = rivals.iter().map(|(scalar, _)| scalar).filter(|scalar| kind.contains(scalar));
                 (Read::Scalar(&scalar), rivals.fold(Exceptions::default(), |set, scalar| set.with(scalar)))

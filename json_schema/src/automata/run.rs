@@ -409,7 +409,12 @@ impl Containers {
             Some(Frame::Array(frame)) => frame.elements.scalars(set.kind),
             _ => Exceptions::default(),
         };
-        for (scalar, place) in self.rival_scalars(place) {
+        let rivals = match self.any_is_next(place)? {
+            Some(true) => Vec::new(),
+            Some(false) => return Ok(None),
+            None => self.rival_scalars(place),
+        };
+        for (scalar, place) in rivals {
             if !set.kind.contains(&scalar) || exceptions.contains(&scalar) {
                 continue;
             }

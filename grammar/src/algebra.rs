@@ -10,6 +10,7 @@
 //! The constructors here keep a normal form: no [`Expr::NOTHING`] inside, unions and intersections sorted and flat,
 //! one set of bytes each, concatenations nested to the right.
 
+mod bounded;
 mod derivative;
 mod dfa;
 mod emptiness;
@@ -28,6 +29,7 @@ use std::hash::{BuildHasher, Hash};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::regex::{ByteSet, CharClass};
+pub use bounded::{Bounded, Shape};
 pub use horizon::Horizon;
 use ids::Ids;
 pub use lowering::Lowered;

@@ -69,6 +69,7 @@ pub(crate) struct Slicer {
     /// The numbers of the tries' roots.
     root_of: Vec<PieceNode>,
     by_byte: OnceLock<ByByte>,
+    vocabulary: Arc<Vocabulary>,
     /// Words of a mask.
     pub words_len: usize,
 }
@@ -117,7 +118,12 @@ pub enum SliceError {
 
 impl Slicer {
     /// Sorts the vocabulary's tokens into slices. Cost: about the length of the vocabulary's tokens for each slice.
-    pub fn new(vocabulary: &Vocabulary, slices: &[String], arena: &Arena, limits: &Limits) -> Result<Self, SliceError> {
+    pub fn new(
+        vocabulary: &Arc<Vocabulary>,
+        slices: &[String],
+        arena: &Arena,
+        limits: &Limits,
+    ) -> Result<Self, SliceError> {
         let mut automata = Vec::with_capacity(slices.len());
         let mut classes = Vec::with_capacity(slices.len());
         for (index, slice) in slices.iter().enumerate() {
@@ -158,13 +164,19 @@ impl Slicer {
         let words_len = vocabulary.len().div_ceil(32);
         let by_byte = OnceLock::new();
         let (roots, root_of, horizons) = (Arc::new([]) as Arc<[PieceNode]>, Vec::new(), Vec::new());
-        let mut slicer = Self { slices, rests, horizons, roots, root_of, by_byte, words_len };
+        let vocabulary = vocabulary.clone();
+        let mut slicer = Self { slices, rests, horizons, roots, root_of, by_byte, vocabulary, words_len };
         slicer.horizons = slicer.tries().map(horizon).collect();
         slicer.root_of =
             slicer.tries().scan(0, |end, trie| Some(std::mem::replace(end, *end + trie.len() as PieceNode))).collect();
         let roots = slicer.rooted_tries().flat_map(|(trie, root)| trie.children(ROOT).map(move |child| root + child));
         slicer.roots = roots.collect();
         Ok(slicer)
+    }
+
+    /// The bytes of a token that is in one of the tries.
+    pub fn token_bytes(&self, token: TokenId) -> &[u8] {
+        self.vocabulary.token_bytes(token).unwrap_or_default()
     }
 
     /// The tries that the vocabulary is sorted into.

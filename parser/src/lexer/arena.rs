@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use larkspur_grammar::algebra::{Algebra, Horizon, Lowered, OverLimit, Run};
+use larkspur_grammar::algebra::{Algebra, Bounded, Horizon, Lowered, OverLimit, Run, Shape};
 use larkspur_grammar::{Limits, RegexId, RegexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -171,6 +171,16 @@ impl Arena {
     /// See [`Algebra::runs`]; `None` if the arena is full.
     pub fn runs(&self, expr: Expr) -> Option<(Vec<Run>, Expr)> {
         self.lock().algebra.runs(expr).ok()
+    }
+
+    /// See [`Algebra::bounded`]; `None` also if the arena is full.
+    pub fn bounded(&self, expr: Expr) -> Option<Bounded> {
+        self.lock().algebra.bounded(expr).ok().flatten()
+    }
+
+    /// See [`Algebra::shape`].
+    pub fn shape(&self, expr: Expr) -> Shape {
+        self.lock().algebra.shape(expr)
     }
 
     /// Whether the expression matches the empty text.

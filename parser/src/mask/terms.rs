@@ -7,6 +7,7 @@
 //! all of them. Terms know no sets: the next value of an array, the next name of an object have the same ones.
 
 mod beside;
+mod bounded;
 mod covered;
 mod literals;
 mod runs;
@@ -23,6 +24,7 @@ use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
 use super::work::Work;
 use crate::cfg::LexemeId;
 use crate::error::Fault;
+use crate::lexer::arena::Expr;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::split::{Entry, Split};
@@ -132,6 +134,8 @@ pub(super) struct Terms {
     /// The slices that pieces are all of.
     slice_of: FxHashMap<PieceId, usize>,
     besides: Besides,
+    /// Units behind what texts of these begin with: see [`bounded`].
+    rests: FxHashMap<(Expr, Expr), Option<u32>>,
     bytes: usize,
     /// The states at the nodes above the one that is looked at. Kept for its room.
     states: Vec<LexStateId>,
@@ -194,6 +198,7 @@ impl Terms {
             contained: Contained::default(),
             slice_of: FxHashMap::default(),
             besides: Besides::default(),
+            rests: FxHashMap::default(),
             bytes: 0,
             states: Vec::new(),
         }
@@ -326,6 +331,11 @@ impl Terms {
     ) -> Result<TermId, Fault> {
         if piece == ALL
             && let Some(term) = self.of_runs(slicer, (entry, is_fresh), lexer, work)?
+        {
+            return Ok(self.push(term));
+        }
+        if piece == ALL
+            && let Some(term) = self.of_bounded(slicer, (entry, is_fresh), lexer, work)?
         {
             return Ok(self.push(term));
         }
@@ -698,6 +708,11 @@ fn gather(slicer: &Slicer, tokens: &[TokenId], taken: Option<Box<[u32]>>) -> Tok
     }
     let mut words = taken.unwrap_or_else(|| vec![0; slicer.words_len].into());
     tokens.iter().for_each(|&token| mask::allow(&mut words, token));
+    compact(slicer, words)
+}
+
+/// A mask as a list, if that is shorter.
+fn compact(slicer: &Slicer, words: Box<[u32]>) -> Tokens {
     if mask::count(&words) * WORDS_PER_TOKEN <= slicer.words_len {
         return Tokens::Few(mask::iter(&words).collect());
     }

@@ -2,7 +2,7 @@
 //! unit, however often they repeat it and whatever comes behind them.
 
 use larkspur_toktrie::{NO_TOKEN, TokenId, mask};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting_sort::by_key;
 use crate::error::Fault;
@@ -24,6 +24,8 @@ const CHECKPOINTS: [u8; 7] = [2, 4, 6, 8, 12, 16, u8::MAX];
 /// The tokens, and the nodes of the trie, by how many units they are.
 #[derive(Debug)]
 pub(super) struct UnitMap {
+    /// What bytes lead to from each state of the unit, 0 being its start.
+    rows: Vec<[u8; 256]>,
     /// By node, how many units the bytes before it are, if none of them is begun and not ended.
     before: Box<[u8]>,
     /// Tokens that are units, the last one perhaps not to its end, by how many.
@@ -81,13 +83,51 @@ impl UnitMap {
             added = end;
             words.clone()
         });
-        Some(Self { before, tokens, ends, checkpoints })
+        Some(Self { rows, before, tokens, ends, checkpoints })
     }
 
     /// Whether at least `min` and at most `max` units are before a node, each to its end.
     pub fn is_behind(&self, node: PieceNode, min: u32, max: u32) -> bool {
         let before = self.before[node as usize];
         before != NOT_BETWEEN && (min..=max).contains(&u32::from(before))
+    }
+
+    /// Whether more units than that are before a node, each to its end.
+    pub fn is_far_behind(&self, node: PieceNode, max: u32) -> bool {
+        let before = self.before[node as usize];
+        before != NOT_BETWEEN && u32::from(before) > max
+    }
+
+    /// Whether a unit can begin with a byte.
+    pub fn begin_with(&self, byte: u8) -> bool {
+        self.rows[0][usize::from(byte)] != DEAD
+    }
+
+    /// Whether each text of an expression is one whole unit, as far as that is found out with little work.
+    pub fn are_all_of(&self, expr: Expr, lexer: &mut Lexer) -> bool {
+        let mut seen = FxHashSet::from_iter([(expr, 0u8)]);
+        let mut agenda = vec![(expr, 0u8)];
+        while let Some((expr, state)) = agenda.pop() {
+            let Ok(row) = lexer.expr_row(expr) else { return false };
+            for (&class, &next) in row.class_of.iter().zip(&self.rows[usize::from(state)]) {
+                let expr = row.next[usize::from(class)];
+                match next {
+                    _ if expr == Expr::NOTHING => {}
+                    WHOLE if expr == Expr::EPSILON => {}
+                    DEAD | WHOLE => return false,
+                    _ if seen.len() > STATES_MAX || lexer.arena().nullable(expr) => return false,
+                    next if seen.insert((expr, next)) => agenda.push((expr, next)),
+                    _ => {}
+                }
+            }
+        }
+        true
+    }
+
+    /// The tokens of more than `min` and at most `max` units, of which the last one may not be ended.
+    pub fn tokens_of(&self, min: u32, max: u32) -> &[TokenId] {
+        let end = |units: u32| self.ends[units.min(255) as usize] as usize;
+        &self.tokens[end(min)..end(max)]
     }
 
     /// The tokens of at most so many units, of which the last one may not be ended.
@@ -110,7 +150,7 @@ impl UnitMap {
 
     pub fn bytes(&self) -> usize {
         let masks: usize = self.checkpoints.iter().map(|words| size_of_val(&**words)).sum();
-        size_of::<Self>() + size_of_val(&*self.before) + size_of_val(&*self.tokens) + masks
+        size_of::<Self>() + size_of_val(&*self.rows) + size_of_val(&*self.before) + size_of_val(&*self.tokens) + masks
     }
 }
 

@@ -9,11 +9,11 @@ pub struct Bounded {
     pub unit: Expr,
     /// How often at most.
     pub max: u32,
-    /// What else is said of the text.
-    pub body: Expr,
-    /// The byte behind it.
+    /// The byte behind the text.
     pub tail: u8,
-    /// The same without the bound: `body tail`.
+    /// The same as an expression.
+    pub end: Expr,
+    /// All without the bound: `body tail`.
     pub unbounded: Expr,
 }
 
@@ -52,7 +52,7 @@ impl Algebra {
         let (Some(tail), None) = (bytes.next(), bytes.next()) else { return Ok(None) };
         self.check(u64::MAX)?;
         let unbounded = self.concat(body, last);
-        Ok(Some(Bounded { unit, max, body, tail, unbounded }))
+        Ok(Some(Bounded { unit, max, tail, end: last, unbounded }))
     }
 
     /// What an expression is made of.

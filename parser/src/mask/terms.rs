@@ -31,6 +31,7 @@ use crate::lexer::split::{Entry, Split};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
 use crate::slicer::{Contained, Decided, PieceNode, Slicer};
 use beside::{Besides, View, WIDE};
+use bounded::Completion;
 
 define_id! {
     /// What the tokens of a piece do in a lexer state.
@@ -134,8 +135,8 @@ pub(super) struct Terms {
     /// The slices that pieces are all of.
     slice_of: FxHashMap<PieceId, usize>,
     besides: Besides,
-    /// Units behind what texts of these begin with: see [`bounded`].
-    rests: FxHashMap<(Expr, Expr), Option<u32>>,
+    /// Units that it takes to match these, by what the unit is: see [`bounded`].
+    completions: FxHashMap<(Expr, Expr), Option<Completion>>,
     bytes: usize,
     /// The states at the nodes above the one that is looked at. Kept for its room.
     states: Vec<LexStateId>,
@@ -198,7 +199,7 @@ impl Terms {
             contained: Contained::default(),
             slice_of: FxHashMap::default(),
             besides: Besides::default(),
-            rests: FxHashMap::default(),
+            completions: FxHashMap::default(),
             bytes: 0,
             states: Vec::new(),
         }

@@ -19,7 +19,7 @@ use crate::mask::pieces::PieceId;
 use crate::mask::units::UnitMap;
 use crate::slicer::{PieceNode, Slicer};
 
-/// Tokens that are read at most; with more each state is looked at by itself, which is so near to the bound that there are few.
+/// Tokens that are read at most; with more each state is looked at by itself: so near to the bound there are few.
 const READ_MAX: usize = 4_096;
 
 /// Units to the end of a text at most.
@@ -59,7 +59,10 @@ impl Terms {
             self.shared.walked_units(bounded.unit, (slicer.nodes_len() / WALKED_SHARE) as u64);
             return Ok(None);
         };
-        let Some(rest) = self.rest_of(&bounded, &units, lexer) else { return Ok(None) };
+        let completion = self.completion_of(bounded.unbounded, &bounded, &units, lexer);
+        let Some(Completion { rest, .. }) = completion.filter(|completion| completion.rest <= REST_MAX) else {
+            return Ok(None);
+        };
         if units.begin_with(bounded.tail) {
             // The text may go on where it could end.
             return Ok(None);
@@ -76,11 +79,14 @@ impl Terms {
         }
         let (mut words, ends) = (inside.words(slicer.words_len), ends.clone());
         work.visit(near.len() as u64)?;
-        let start = lexer.single(entry, is_fresh)?;
-        for &token in near {
-            let bytes = slicer.token_bytes(token);
-            if mask::is_allowed(&words, token) && lexer.run(start, bytes)? == DEAD {
-                mask::forbid(&mut words, token);
+        for left in 0..rest.min(bounded.max) {
+            let whole = bounded.max - left;
+            for &token in units.tokens_of(whole - 1, whole) {
+                if mask::is_allowed(&words, token)
+                    && !self.is_in_time(slicer.token_bytes(token), (&bounded, left), &units, entry, lexer)?
+                {
+                    mask::forbid(&mut words, token);
+                }
             }
         }
         units.tokens_of(bounded.max, u32::MAX).iter().for_each(|&token| mask::forbid(&mut words, token));
@@ -89,6 +95,29 @@ impl Terms {
         let ends = ends.collect();
         let inside = Arc::new(compact(slicer, words));
         Ok(Some(Term { inside, ends, late: [].into(), lexeme: None, stuck: [].into() }))
+    }
+
+    /// Whether a text may end in so many units behind a token, which may follow without the bound.
+    fn is_in_time(
+        &mut self,
+        token: &[u8],
+        (bounded, left): (&Bounded, u32),
+        units: &UnitMap,
+        entry: Entry,
+        lexer: &mut Lexer,
+    ) -> Result<bool, Fault> {
+        let start = lexer.single((entry.0, bounded.unbounded.to_raw()), false)?;
+        let behind = lexer.run(start, token)?;
+        let split = lexer.split(behind);
+        let rest = split.and_then(|split| lexer.plain(split.regexes.first()?.1));
+        match rest.and_then(|rest| self.completion_of(rest, bounded, units, lexer)) {
+            Some(completion) => Ok(completion.least <= left),
+            // Within a unit.
+            None => {
+                let start = lexer.single(entry, false)?;
+                Ok(lexer.run(start, token)? != DEAD)
+            }
+        }
     }
 
     /// A piece without nodes in ranges, which are ascending; `None` if none is left.
@@ -105,30 +134,39 @@ impl Terms {
         (!left.is_empty()).then(|| self.piece_of(slicer, left))
     }
 
-    /// [`Completion::rest`] of a bounded text, if it is known and small.
-    fn rest_of(&mut self, bounded: &Bounded, units: &UnitMap, lexer: &mut Lexer) -> Option<u32> {
-        let key = (bounded.unit, bounded.body);
-        if let Some(&known) = self.rests.get(&key) {
+    /// How many units it takes to match what is left of a bounded text without its bound, if that is known.
+    fn completion_of(
+        &mut self,
+        left: Expr,
+        bounded: &Bounded,
+        units: &UnitMap,
+        lexer: &mut Lexer,
+    ) -> Option<Completion> {
+        let key = (bounded.unit, left);
+        if let Some(&known) = self.completions.get(&key) {
             return known;
         }
-        let completion = completion(bounded.body, units, lexer, 0);
-        let rest = completion.map(|completion| completion.rest).filter(|&rest| rest <= REST_MAX);
-        self.bytes += size_of::<((Expr, Expr), Option<u32>)>() * 2;
-        self.rests.insert(key, rest);
-        rest
+        let completion = completion(left, (units, bounded.end), lexer, 0);
+        self.bytes += size_of::<((Expr, Expr), Option<Completion>)>() * 2;
+        self.completions.insert(key, completion);
+        completion
     }
 }
 
-/// How many units it takes to match an expression; `None` if it is not made of whole units, as far as that is easily seen.
-fn completion(expr: Expr, units: &UnitMap, lexer: &mut Lexer, depth: u32) -> Option<Completion> {
+/// How many units it takes to match an expression, with nothing for its end; `None` if it is not made of whole units, as far as that is
+/// easily seen.
+fn completion(expr: Expr, (units, end): (&UnitMap, Expr), lexer: &mut Lexer, depth: u32) -> Option<Completion> {
     if depth > DEPTH_MAX {
         return None;
+    }
+    if expr == end {
+        return Some(Completion { least: 0, rest: 0 });
     }
     if !lexer.arena().nullable(expr) && units.are_all_of(expr, lexer) {
         return Some(Completion { least: 1, rest: 0 });
     }
     let shape = lexer.arena().shape(expr);
-    let mut of = |part: Expr| completion(part, units, lexer, depth + 1);
+    let mut of = |part: Expr| completion(part, (units, end), lexer, depth + 1);
     match shape {
         Shape::Empty => Some(Completion { least: 0, rest: 0 }),
         Shape::Sequence(first, rest) => {

@@ -8,7 +8,7 @@ use larkspur_tests::compare::{Answers, Caches, Rig};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
 
 /// Bounds above and below the lengths of tokens (1 to 40 bytes), of characters, words and both.
-const GRAMMARS: [&str; 22] = [
+const GRAMMARS: [&str; 23] = [
     r#"start: "<" /[aé ]{0,60}/ ">""#,
     r#"start: "<" /[aé]{30,45}/ ">""#,
     r#"start: "<" T ">"
@@ -27,6 +27,8 @@ T: (/(([aé]+ ){0,3}[aé]+ ){1,2} a/ & /[^>]{0,33}/) ">""#,
 T: (/(é|aé|a>?)*/ & /.{0,9}/) ">""#,
     r#"start: "<" T (">" | " ")
 T: (/a*(é| )a{3,20}|a{0,5}/ & /[^"]{0,35}/) "\"""#,
+    r#"start: "<" T+
+T: (/[aé]>[aé ]*|[aé ]+/ & /[^>]{0,12}/) ">""#,
     // What comes behind a run differs, begins as the run goes on, or stands beside it.
     r#"start: "<" (/[^>"]{1,20}>/ | /[^>"]{1,20}"/)+"#,
     r#"start: (/[a ]{0,20} a/ | /[aé]{3,7}>/)+"#,

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use larkspur_grammar::algebra::{Bounded, Shape};
 use larkspur_toktrie::mask;
+use rustc_hash::FxHashMap;
 
 use super::{ALL, Term, Terms, Work, compact};
 use crate::error::Fault;
 use crate::lexer::arena::Expr;
 use crate::lexer::split::Entry;
-use crate::lexer::states::{DEAD, Lexer};
+use crate::lexer::states::{DEAD, LexStateId, Lexer};
 use crate::mask::pieces::PieceId;
 use crate::mask::units::UnitMap;
 use crate::slicer::{PieceNode, Slicer};
@@ -79,12 +80,29 @@ impl Terms {
         }
         let (mut words, ends) = (inside.words(slicer.words_len), ends.clone());
         work.visit(near.len() as u64)?;
+        let start = lexer.single((entry.0, bounded.unbounded.to_raw()), false)?;
+        let mut least_behind: FxHashMap<LexStateId, Option<u32>> = FxHashMap::default();
         for left in 0..rest.min(bounded.max) {
             let whole = bounded.max - left;
             for &token in units.tokens_of(whole - 1, whole) {
-                if mask::is_allowed(&words, token)
-                    && !self.is_in_time(slicer.token_bytes(token), (&bounded, left), &units, entry, lexer)?
-                {
+                if !mask::is_allowed(&words, token) {
+                    continue;
+                }
+                let bytes = slicer.token_bytes(token);
+                let behind = lexer.run(start, bytes)?;
+                let least = *least_behind.entry(behind).or_insert_with(|| {
+                    let rest = lexer.split(behind)?.regexes.first()?.1;
+                    Some(self.completion_of(lexer.plain(rest)?, &bounded, &units, lexer)?.least)
+                });
+                let is_in_time = match least {
+                    Some(least) => least <= left,
+                    // It ends within a unit.
+                    None => {
+                        let start = lexer.single(entry, false)?;
+                        lexer.run(start, bytes)? != DEAD
+                    }
+                };
+                if !is_in_time {
                     mask::forbid(&mut words, token);
                 }
             }
@@ -95,29 +113,6 @@ impl Terms {
         let ends = ends.collect();
         let inside = Arc::new(compact(slicer, words));
         Ok(Some(Term { inside, ends, late: [].into(), lexeme: None, stuck: [].into() }))
-    }
-
-    /// Whether a text may end in so many units behind a token, which may follow without the bound.
-    fn is_in_time(
-        &mut self,
-        token: &[u8],
-        (bounded, left): (&Bounded, u32),
-        units: &UnitMap,
-        entry: Entry,
-        lexer: &mut Lexer,
-    ) -> Result<bool, Fault> {
-        let start = lexer.single((entry.0, bounded.unbounded.to_raw()), false)?;
-        let behind = lexer.run(start, token)?;
-        let split = lexer.split(behind);
-        let rest = split.and_then(|split| lexer.plain(split.regexes.first()?.1));
-        match rest.and_then(|rest| self.completion_of(rest, bounded, units, lexer)) {
-            Some(completion) => Ok(completion.least <= left),
-            // Within a unit.
-            None => {
-                let start = lexer.single(entry, false)?;
-                Ok(lexer.run(start, token)? != DEAD)
-            }
-        }
     }
 
     /// A piece without nodes in ranges, which are ascending; `None` if none is left.
@@ -146,44 +141,44 @@ impl Terms {
         if let Some(&known) = self.completions.get(&key) {
             return known;
         }
-        let completion = completion(left, (units, bounded.end), lexer, 0);
+        let completion = completion(left, (units, Some(bounded.end)), lexer, 0);
         self.bytes += size_of::<((Expr, Expr), Option<Completion>)>() * 2;
         self.completions.insert(key, completion);
         completion
     }
 }
 
-/// How many units it takes to match an expression, with nothing for its end; `None` if it is not made of whole units, as far as that is
-/// easily seen.
-fn completion(expr: Expr, (units, end): (&UnitMap, Expr), lexer: &mut Lexer, depth: u32) -> Option<Completion> {
+/// How many units it takes to match an expression, and its end, if it has one, which is no unit; `None` if it is not made of whole units,
+/// as far as that is easily seen.
+fn completion(expr: Expr, (units, end): (&UnitMap, Option<Expr>), lexer: &mut Lexer, depth: u32) -> Option<Completion> {
     if depth > DEPTH_MAX {
         return None;
     }
-    if expr == end {
+    if Some(expr) == end {
         return Some(Completion { least: 0, rest: 0 });
     }
     if !lexer.arena().nullable(expr) && units.are_all_of(expr, lexer) {
         return Some(Completion { least: 1, rest: 0 });
     }
     let shape = lexer.arena().shape(expr);
-    let mut of = |part: Expr| completion(part, (units, end), lexer, depth + 1);
+    let mut of = |part: Expr, end: Option<Expr>| completion(part, (units, end), lexer, depth + 1);
     match shape {
         Shape::Empty => Some(Completion { least: 0, rest: 0 }),
         Shape::Sequence(first, rest) => {
-            let (first, rest) = (of(first)?, of(rest)?);
+            let (first, rest) = (of(first, None)?, of(rest, end)?);
             let least = first.least.saturating_add(rest.least);
             Some(Completion { least, rest: rest.rest.max(first.rest.saturating_add(rest.least)) })
         }
         Shape::Union(parts) if parts.len() <= UNION_MAX => {
             let mut parts = parts.iter();
-            let first = of(*parts.next()?)?;
+            let first = of(*parts.next()?, end)?;
             parts.try_fold(first, |all, &part| {
-                let one = of(part)?;
+                let one = of(part, end)?;
                 Some(Completion { least: all.least.min(one.least), rest: all.rest.max(one.rest) })
             })
         }
         Shape::Repetition(child, min) => {
-            let child = of(child)?;
+            let child = of(child, None)?;
             let rest = child.rest.saturating_add(child.least.saturating_mul(min.saturating_sub(1)));
             Some(Completion { least: child.least.saturating_mul(min), rest })
         }

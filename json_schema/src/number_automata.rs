@@ -5,6 +5,9 @@ use larkspur_grammar::{RegexId, RegexSet};
 
 use crate::numbers::{NumberSet, NumberTable, Numbers};
 
+/// Parts of a set at most, as often as they stand in others: all are judged in each state of an automaton.
+const PARTS_MAX: usize = 1_024;
+
 /// Which plain texts of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Texts {
@@ -49,6 +52,9 @@ impl NumberTable {
 
     fn combination(&self, id: Numbers, texts: Texts) -> Option<Combination<'_>> {
         let parts = self.reachable(id);
+        if parts.iter().map(|&part| 1 + self.get(part).parts().len()).sum::<usize>() > PARTS_MAX {
+            return None;
+        }
         let is_searched = |&part: &Numbers| matches!(self.get(part), NumberSet::And(_) | NumberSet::Not(_));
         let is_multiple = |&part: &Numbers| match self.get(part) {
             NumberSet::Range(range) => range.multiple_of.is_some(),

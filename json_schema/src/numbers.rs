@@ -56,7 +56,7 @@ pub(crate) enum NumberSet {
 }
 
 impl NumberSet {
-    fn parts(&self) -> &[Numbers] {
+    pub fn parts(&self) -> &[Numbers] {
         match self {
             NumberSet::And(parts) | NumberSet::Or(parts) => parts,
             NumberSet::Not(part) => std::slice::from_ref(part),
@@ -171,7 +171,8 @@ impl NumberTable {
             return product;
         }
         let parts = self.merged(parts);
-        let opposite = |part: &Numbers| matches!(self.get(*part), NumberSet::Not(of) if parts.contains(of));
+        let opposite =
+            |part: &Numbers| matches!(self.get(*part), NumberSet::Not(of) if parts.binary_search(of).is_ok());
         if parts.contains(&Numbers::NONE) || parts.iter().any(opposite) {
             return Numbers::NONE;
         }
@@ -273,7 +274,7 @@ impl NumberTable {
         if values.len() * parts.len() <= COMPARED_MAX {
             values.retain(|value| !parts.iter().any(|&part| self.contains(part, value) == Some(true)));
         }
-        if parts.iter().any(|&part| matches!(self.get(part), NumberSet::Not(of) if parts.contains(of))) {
+        if parts.iter().any(|&part| matches!(self.get(part), NumberSet::Not(of) if parts.binary_search(of).is_ok())) {
             return Numbers::ALL;
         }
         if !values.is_empty() {

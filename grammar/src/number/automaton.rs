@@ -13,6 +13,8 @@ use super::{Bound, Decimal, NumberRange};
 use crate::dfa::Table;
 use crate::regex::{ByteSet, RegexId, RegexSet};
 
+/// Leaves at most.
+const LEAVES_MAX: usize = 128;
 /// Bounds and values that are told apart at most: two bits of a word each.
 const CUTS_MAX: usize = 32;
 /// Different divisors at most: a bit of a word each.
@@ -164,8 +166,11 @@ impl State {
 }
 
 impl Reader {
-    /// `None` if there are too many bounds and values, or divisors.
+    /// `None` if there are too many leaves, bounds and values, or divisors.
     fn new(leaves: &[NumberLeaf], tells_zeros: bool) -> Option<Self> {
+        if leaves.len() > LEAVES_MAX {
+            return None;
+        }
         let mut cuts: Vec<Cut> = Vec::new();
         let mut cut = |value: &Decimal| {
             let known = cuts.iter().position(|cut| cut.value == *value);

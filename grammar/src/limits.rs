@@ -73,7 +73,7 @@ limits! {
     /// Bytes of all Earley sets of one grammar and epoch with what they expect, and a quarter of that for lists of threads
     /// besides. 256 MB: every new nesting depth is new sets, of 300 bytes for brackets and some kB in a programming language.
     pub earley_bytes_max: usize = 256 << 20,
-    /// Items touched to build one Earley set; a sixteenth for all those of forced text, which ends there. 1,000,000 = about 50 ms;
+    /// Items touched to build one Earley set; a quarter for all those of forced text, which ends there. 1,000,000 = about 50 ms;
     /// an alternative of 100,000 strings needs 100,000.
     pub earley_set_work_max: usize = 1_000_000,
     /// The same for all sets that one mask, one token, 128 bytes of a text or any other question to a matcher takes; what

@@ -57,7 +57,7 @@ fn limits() {
         "# Limits\n\nFields of `Limits`. Past one there is a typed error that names it: a diagnostic for grammars, \
          `MatcherError::LimitExceeded` for texts,\nafter which the matcher is where it was.\nSome cut instead: past `mask_cache_bytes_max` and \
          `term_cache_bytes_max` masks and what they are made of are forgotten and made again,\npast `grammars_kept_bytes_max` grammars \
-         are compiled again, and `forced_bytes` ends at `forced_bytes_max`\nand where it has touched a sixteenth of `earley_set_work_max` items.\n\n| limit | default | unit and reason |\n|---|---|---|\n",
+         are compiled again, and `forced_bytes` ends at `forced_bytes_max`\nand where it has touched a quarter of `earley_set_work_max` items.\n\n| limit | default | unit and reason |\n|---|---|---|\n",
     );
     let mut doc = String::new();
     for line in fields.lines().map(str::trim) {

@@ -9,12 +9,12 @@ use crate::machine::{Cursor, Machine};
 use crate::matcher::Matcher;
 
 /// A share of the items that a set may have: so many may all sets of a forced text.
-const FORCED_SHARE: usize = 16;
+const FORCED_SHARE: usize = 4;
 
 impl Matcher {
     /// The bytes that must follow, up to the first place where there is a choice, where a token may be given as a
     /// token, where the text may end, or where the end of a token could end a rule with `max_tokens`. At most
-    /// `Limits::forced_bytes_max`, and fewer where the Earley sets on the way have more than a sixteenth of
+    /// `Limits::forced_bytes_max`, and fewer where the Earley sets on the way have more than a quarter of
     /// `Limits::earley_set_work_max` items between them. Empty with `no_forcing`.
     pub fn forced_bytes(&self) -> Result<Vec<u8>, MatcherError> {
         if self.is_stopped() || self.no_forcing() {

@@ -3,7 +3,7 @@
 use larkspur_grammar::number::{NumberCombination, NumberKind, NumberLeaf, PlainText, combined_numbers, is_number_in};
 use larkspur_grammar::{RegexId, RegexSet};
 
-use crate::numbers::{NumberSet, NumberTable, Numbers};
+use crate::numbers::{NumberSet, NumberTable, Numbers, decided};
 
 /// Parts of a set at most, as often as they stand in others: all are judged in each state of an automaton.
 const PARTS_MAX: usize = 1_024;
@@ -153,17 +153,4 @@ impl NumberCombination for Combination<'_> {
         let judged = self.known.last()?;
         if self.texts == Texts::Closed { judged.closed } else { judged.written }
     }
-}
-
-/// What one of the parts decides if it is so; otherwise that none does, if all are known.
-fn decided(parts: impl Iterator<Item = Option<bool>>, decides: bool) -> Option<bool> {
-    let mut is_known = true;
-    for part in parts {
-        match part {
-            Some(is) if is == decides => return Some(decides),
-            Some(_) => {}
-            None => is_known = false,
-        }
-    }
-    is_known.then_some(!decides)
 }

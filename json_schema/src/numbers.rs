@@ -335,20 +335,12 @@ impl NumberTable {
         let mut known: FxHashMap<Numbers, Option<bool>> = FxHashMap::default();
         for part in self.reachable(id) {
             let set = self.get(part);
-            let all = |wanted: bool| {
-                let answers = || set.parts().iter().map(|part| known[part]);
-                match (answers().any(|answer| answer == Some(!wanted)), answers().all(|answer| answer == Some(wanted)))
-                {
-                    (true, _) => Some(!wanted),
-                    (_, true) => Some(wanted),
-                    _ => None,
-                }
-            };
+            let of = |decides: bool| decided(set.parts().iter().map(|part| known[part]), decides);
             let answer = match set {
                 NumberSet::None => Some(false),
                 NumberSet::All => Some(true),
-                NumberSet::And(_) => all(true),
-                NumberSet::Or(_) => all(false),
+                NumberSet::And(_) => of(false),
+                NumberSet::Or(_) => of(true),
                 NumberSet::Not(part) => known[part].map(|is| !is),
                 leaf_set => leaf(leaf_set),
             };
@@ -371,6 +363,19 @@ impl NumberTable {
             },
         }
     }
+}
+
+/// What one of the parts decides if it is so; otherwise that none does, if all are known.
+pub(crate) fn decided(parts: impl Iterator<Item = Option<bool>>, decides: bool) -> Option<bool> {
+    let mut is_known = true;
+    for part in parts {
+        match part {
+            Some(is) if is == decides => return Some(decides),
+            Some(_) => {}
+            None => is_known = false,
+        }
+    }
+    is_known.then_some(!decides)
 }
 
 /// The shortest plain text of a value; `None` if it has over [`DIGITS_MAX`] digits.

@@ -100,8 +100,9 @@ impl Matcher {
 /// Appends the bytes that must follow at `cursor`, and returns the place after them. Each byte may be a token: behind a
 /// place where so many tokens end a scope, other text may follow.
 ///
-/// It ends early where the sets on the way take a good part of the items that a single one may: in ambiguous rules each byte may make
-/// a set that is larger than the one before, and what follows its symbols is several more of that size. What is counted does not depend on which of them were there already.
+/// It ends early where the sets on the way take a good part of the items that a single one may: in ambiguous rules each byte
+/// may make a set that is larger than the one before, and what follows its symbols is several more of that size. What is
+/// counted does not depend on which of them were there already.
 fn forced(machine: &mut Machine, mut cursor: Cursor, bytes: &mut Vec<u8>) -> Result<Cursor, Fault> {
     let first_token = machine.sets.token_now;
     let mut touched = 0;

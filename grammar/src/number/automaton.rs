@@ -1,8 +1,8 @@
 //! Boolean combinations of sets of numbers as one automaton over the characters of their plain texts.
 //!
 //! As regexes, intersections and complements of multiples are a product of states, of which each has to be searched for a
-//! text: one for each combination of remainders. Here there is one remainder, by the least common multiple of all divisors, beside where
-//! the digits so far stand to each bound and value; states that no text tells apart are then one state.
+//! text: one for each combination of remainders. Here there is one remainder, by the least common multiple of all divisors,
+//! beside where the digits so far stand to each bound and value; states that no text tells apart are then one state.
 
 use std::cmp::Ordering;
 
@@ -23,6 +23,8 @@ const DIVISORS_MAX: usize = 64;
 const REMAINDERS_MAX: u64 = 1 << 15;
 /// The same of a single one, whose remainders stand beside no others in a regex either.
 const REMAINDERS_ALONE_MAX: u64 = 1 << 8;
+/// Digits behind the point that count for remainders, at most.
+const SCALE_MAX: i64 = 64;
 /// States before equal ones are put together, at most.
 const STATES_MAX: usize = 1 << 15;
 
@@ -111,6 +113,8 @@ struct Reader {
     remainders: u64,
     /// Digits behind the point that count for remainders.
     scale: u32,
+    /// Powers of 10 up to that, by the multiple.
+    powers: Vec<u64>,
     /// Digits before and behind the point that count at all.
     whole_max: u32,
     fraction_max: u32,
@@ -207,6 +211,9 @@ impl Reader {
             });
         }
         let scale = units.iter().map(|unit| -unit.exponent()).max().unwrap_or(0).max(0);
+        if scale > SCALE_MAX {
+            return None;
+        }
         let divisors = units.iter().map(|unit| {
             let zeros = u32::try_from(unit.exponent() + scale).ok()?;
             unit.mantissa()?.checked_mul(10u64.checked_pow(zeros)?)
@@ -222,7 +229,9 @@ impl Reader {
         for (index, &divisor) in divisors.iter().enumerate() {
             divides.iter_mut().step_by(divisor as usize).for_each(|bits| *bits |= 1 << index);
         }
-        let scale = u32::try_from(scale).ok()?;
+        let scale = scale as u32;
+        let powers =
+            (0..=scale).scan(1 % multiple, |power, _| Some(std::mem::replace(power, *power * 10 % multiple))).collect();
         let longest = |of: fn(&Cut) -> &Vec<u8>| cuts.iter().map(|cut| of(cut).len() as u32).max().unwrap_or(0);
         let remainders = if scale == 0 { multiple / gcd(multiple, 10) } else { multiple };
         let (whole_max, fraction_max) = (longest(|cut| &cut.whole), longest(|cut| &cut.fraction).max(scale));
@@ -238,6 +247,7 @@ impl Reader {
             divides,
             remainders,
             scale,
+            powers,
             whole_max,
             fraction_max,
             zero,
@@ -275,7 +285,7 @@ impl Reader {
             }
         }
         state.len = (state.len + 1).min(self.whole_max);
-        let remainder = (state.remainder * 10 + u64::from(digit) * self.power(self.scale)) % self.multiple;
+        let remainder = (state.remainder * 10 + u64::from(digit) * self.powers[self.scale as usize]) % self.multiple;
         state.divides = self.divides[remainder as usize];
         state.remainder = remainder % self.remainders;
         state
@@ -298,7 +308,7 @@ impl Reader {
             }
         }
         if state.len < self.scale {
-            let value = state.remainder + u64::from(digit) * self.power(self.scale - state.len - 1);
+            let value = state.remainder + u64::from(digit) * self.powers[(self.scale - state.len - 1) as usize];
             state.remainder = value % self.multiple;
             state.divides = self.divides[state.remainder as usize];
         } else if digit != 0 {
@@ -321,11 +331,6 @@ impl Reader {
             }
         }
         state
-    }
-
-    /// `10^exponent` by the multiple of all divisors.
-    fn power(&self, exponent: u32) -> u64 {
-        (0..exponent).fold(1, |power, _| power * 10 % self.multiple)
     }
 
     /// How the text of a state is written; `None` if it is no number yet.
@@ -533,8 +538,8 @@ impl Listed {
         self
     }
 
-    /// With one state for all that no text tells apart: Moore's algorithm. Cost: linear in the states and the length of the texts that are
-    /// needed.
+    /// With one state for all that no text tells apart: Moore's algorithm. Cost: linear in the states and the length of the
+    /// texts that are needed.
     fn reduced(self) -> Self {
         let mut class_of: Vec<u32> = self.accepting.iter().map(|&accepts| u32::from(accepts)).collect();
         let mut count = 0;

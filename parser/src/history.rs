@@ -41,26 +41,43 @@ impl<T: Clone> PersistentVec<T> {
     }
 
     pub fn push(&mut self, entry: T) {
-        if self.tail.capacity() < CHUNK_LEN {
-            self.tail.reserve_exact(CHUNK_LEN - self.tail.len());
-        }
-        self.tail.push(entry);
-        if self.tail.len() == CHUNK_LEN {
-            let entries: Box<[T]> = std::mem::take(&mut self.tail).into();
-            let before = self.full.take();
-            let len = before.as_ref().map_or(0, |chunk| chunk.len) + CHUNK_LEN;
-            self.full = Some(Arc::new(Chunk { entries, len, before }));
-        }
+        self.push_with(|| entry);
+    }
+
+    /// Adds an entry that is made where it will stand: to move it there through memory takes longer than all else.
+    #[inline]
+    pub fn push_with(&mut self, make: impl FnOnce() -> T) {
+        self.reserve();
+        self.tail.extend(std::iter::once_with(make));
+        self.close_if_full();
     }
 
     /// Adds entries at the end.
     pub fn extend(&mut self, mut entries: &[T]) {
         while !entries.is_empty() {
-            let (now, later) = entries.split_at(entries.len().min(CHUNK_LEN - self.tail.len()).max(1));
-            let (last, before) = now.split_last().expect("there is one");
-            self.tail.extend_from_slice(before);
-            self.push(last.clone());
+            let (now, later) = entries.split_at(entries.len().min(CHUNK_LEN - self.tail.len()));
+            self.reserve();
+            self.tail.extend_from_slice(now);
+            self.close_if_full();
             entries = later;
+        }
+    }
+
+    /// Makes room for the rest of a chunk.
+    #[inline]
+    fn reserve(&mut self) {
+        if self.tail.capacity() < CHUNK_LEN {
+            self.tail.reserve_exact(CHUNK_LEN - self.tail.len());
+        }
+    }
+
+    #[inline]
+    fn close_if_full(&mut self) {
+        if self.tail.len() == CHUNK_LEN {
+            let entries: Box<[T]> = std::mem::take(&mut self.tail).into();
+            let before = self.full.take();
+            let len = before.as_ref().map_or(0, |chunk| chunk.len) + CHUNK_LEN;
+            self.full = Some(Arc::new(Chunk { entries, len, before }));
         }
     }
 

@@ -247,6 +247,9 @@ impl Machine {
         if !self.tape.is_on() {
             return None;
         }
+        if let Some(thread) = Self::single(cursor) {
+            return self.lexer.state(thread.lex).records.then_some(thread.began as usize);
+        }
         let threads = self.threads(cursor);
         let recording = threads.iter().filter(|thread| self.lexer.state(thread.lex).records);
         recording.map(|thread| thread.began as usize).min()
@@ -297,6 +300,19 @@ impl Machine {
     /// The only thread of a cursor, if it is one.
     pub fn single(cursor: Cursor) -> Option<Thread> {
         (cursor.0.lex != LIST).then_some(cursor.0)
+    }
+
+    /// Whether some lexeme of a place takes a byte.
+    pub fn grows(&mut self, cursor: Cursor) -> Result<bool, Fault> {
+        if let Some(thread) = Self::single(cursor) {
+            return self.lexer.grows(thread.lex);
+        }
+        for thread in self.threads(cursor).iter() {
+            if self.lexer.grows(thread.lex)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The cursor of some threads; `None` if there are none.

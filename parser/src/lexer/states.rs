@@ -106,6 +106,8 @@ pub(crate) struct Lexer {
     pub(super) expr_rows: FxHashMap<Expr, Arc<ExprRow>>,
     pub(super) nullable: FxHashMap<Expr, bool>,
     pub(super) lexeme_sets: IndexVec<LexemeSetId, Box<[LexemeId]>>,
+    /// Whether the text of one of the lexemes of a set is recorded.
+    recorded_sets: IndexVec<LexemeSetId, bool>,
     pub(super) lexeme_set_ids: FxHashMap<Box<[LexemeId]>, LexemeSetId>,
     pub tries: Tries,
     /// What is left of lexemes with exceptions.
@@ -185,6 +187,7 @@ impl Lexer {
             expr_rows: FxHashMap::default(),
             nullable: FxHashMap::default(),
             lexeme_sets: IndexVec::new(),
+            recorded_sets: IndexVec::new(),
             lexeme_set_ids: FxHashMap::default(),
             tries: Tries::new(),
             excepted: Vec::new(),
@@ -233,6 +236,7 @@ impl Lexer {
             return id;
         }
         let id = self.lexeme_sets.push(lexemes.into());
+        self.recorded_sets.push(lexemes.iter().any(|&lexeme| self.cfg.lexemes[lexeme].recorded));
         self.lexeme_set_ids.insert(lexemes.into(), id);
         id
     }
@@ -504,7 +508,7 @@ impl Lexer {
 
     /// Whether the text of one of the lexemes is recorded.
     pub fn records(&self, id: LexemeSetId) -> bool {
-        self.cfg.has_recorded && self.lexeme_sets[id].iter().any(|&lexeme| self.cfg.lexemes[lexeme].recorded)
+        self.recorded_sets[id]
     }
 
     pub(super) fn intern(&mut self, key: StateKey) -> Result<LexStateId, Fault> {

@@ -33,6 +33,7 @@
 
 #![forbid(unsafe_code)]
 
+mod branches;
 pub mod limits;
 pub mod loaders;
 pub mod mask;

@@ -3,6 +3,7 @@
 //! Nodes are numbered depth-first, siblings by byte: the subtree of a node is the range that follows it, and a walk
 //! that gives up on a node jumps to the end of that range.
 
+use crate::branches::Branches;
 use crate::vocabulary::TokenId;
 
 /// Stands in [`TokenTrie::tokens`] for "no token ends at this node".
@@ -23,6 +24,7 @@ pub struct TokenTrie {
     tokens: Vec<TokenId>,
     /// Child of the root by byte, or 0. Length: 256.
     root_children: Box<[u32; 256]>,
+    branches: Branches,
     /// (canonical id, other id) of tokens with equal bytes; see [`TokenTrie::duplicates`].
     duplicates: Vec<(TokenId, TokenId)>,
     depth_max: usize,
@@ -119,6 +121,9 @@ impl TokenTrie {
             return (child != ROOT).then_some(child);
         }
         let end = self.subtree_ends[node as usize];
+        if let Some((bytes, nodes)) = self.branches.children(node, end) {
+            return bytes.iter().position(|&other| other == byte).map(|at| nodes[at]);
+        }
         let mut child = node + 1;
         while child < end && self.bytes[child as usize] < byte {
             child = self.subtree_ends[child as usize];
@@ -149,9 +154,13 @@ impl TokenTrie {
         let mut path = Vec::with_capacity(self.depths[node as usize] as usize);
         let mut at = ROOT;
         while at != node {
-            at += 1;
-            while self.subtree_ends[at as usize] <= node {
-                at = self.subtree_ends[at as usize];
+            if let Some((_, nodes)) = self.branches.children(at, self.subtree_ends[at as usize]) {
+                at = nodes[nodes.partition_point(|&child| child <= node) - 1];
+            } else {
+                at += 1;
+                while self.subtree_ends[at as usize] <= node {
+                    at = self.subtree_ends[at as usize];
+                }
             }
             path.push(self.bytes[at as usize]);
         }
@@ -222,6 +231,7 @@ impl Assembler {
             subtree_ends: with_room(0, nodes_max),
             tokens: with_room(NO_TOKEN, nodes_max),
             root_children: Box::new([ROOT; 256]),
+            branches: Branches::default(),
             duplicates: Vec::new(),
             depth_max: 0,
             id_end: 0,
@@ -264,6 +274,7 @@ impl Assembler {
         for node in self.path {
             trie.subtree_ends[node as usize] = trie.bytes.len() as u32;
         }
+        trie.branches = Branches::of(&trie.bytes, &trie.subtree_ends);
         trie.bytes.shrink_to_fit();
         trie.depths.shrink_to_fit();
         trie.subtree_ends.shrink_to_fit();

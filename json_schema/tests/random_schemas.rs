@@ -313,7 +313,8 @@ fn judge(engine: &Shared, random: &mut Random, counts: &mut Counts) {
     let schema = Schemas { random, definition: 0 }.document();
     let text = schema.to_string();
     let limits = Limits::default();
-    let spelling = Spelling::validator();
+    let key_order = if random.one_in(2) { KeyOrder::Schema } else { KeyOrder::Any };
+    let spelling = Spelling { key_order, ..Spelling::validator() };
     let is_ordered = spelling.key_order == KeyOrder::Schema;
     let (grammar, _) = compiled_as(engine, &text, &SchemaOptions { spelling, ..SchemaOptions::new(&limits) });
     let validator = || jsonschema::draft202012::new(&schema).expect("the schema is one");

@@ -189,3 +189,29 @@ fn branches_that_overlap() {
     };
     assert_eq!(one_of(&open), ["J040"]);
 }
+
+/// Each property asks for the next one. Which of them may come is one search, not one for each.
+#[test]
+fn properties_that_ask_for_others() {
+    let asks = joined(1_000, |i| format!(r#""p{i}":["p{}"]"#, i + 1));
+    let properties = joined(1_001, |i| format!(r#""p{i}":{{}}"#));
+    let schema = format!(r#"{{"type":"object","dependentRequired":{{{asks}}},"properties":{{{properties}}}}}"#);
+    let from = |first: usize| format!("{{{}}}", joined(1_001 - first, |i| format!(r#""p{}":{i}"#, first + i)));
+    checked(&schema, &["{}", &from(900), r#"{"other":1}"#], &[r#"{"p3":1}"#, r#"{"p3":1,"p5":1}"#]);
+    let valid = [r#"{"p1000":1,"p999":1,"p998":1}"#, r#"{"x":1,"p999":1,"y":2,"p1000":2}"#];
+    checked(&validating(&schema), &valid, &[r#"{"p999":1}"#, r#"{"p998":1,"p1000":1}"#]);
+}
+
+/// Thousands of divisors are looked through once; a mask of them meets a limit.
+#[test]
+fn many_divisors() {
+    let none_of = |count: usize| {
+        let divisors = joined(count, |i| format!(r#"{{"multipleOf":{}}}"#, i + 2));
+        format!(r#"{{"type":"integer","not":{{"anyOf":[{divisors}]}}}}"#)
+    };
+    checked(&none_of(4), &["1", "7", "-77"], &["0", "2", "-9", "25"]);
+    assert_eq!(codes(&none_of(4_000)), [""; 0]);
+    for schema in [r#"{"multipleOf":1e-50000}"#, r#"{"not":{"multipleOf":1e-50000}}"#, r#"{"multipleOf":1e50000}"#] {
+        println!("{:?}", codes(&format!(r#"{{"type":"number","allOf":[{schema}]}}"#)));
+    }
+}

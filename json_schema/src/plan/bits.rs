@@ -44,6 +44,21 @@ impl Bits {
     pub fn drop(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(mine, other)| *mine &= !other);
     }
+    /// How much room it takes, in words of 8 bytes.
+    pub fn words(&self) -> usize {
+        self.0.len()
+    }
+    /// The numbers that are not in the other.
+    pub fn without(&self, other: &Self) -> impl Iterator<Item = usize> {
+        self.0.iter().zip(&other.0).enumerate().flat_map(|(at, (mine, other))| {
+            let mut left = mine & !other;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros() as usize;
+                left &= left.wrapping_sub(1);
+                (bit < 64).then_some(at * 64 + bit)
+            })
+        })
+    }
     pub fn is_part_of(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(mine, other)| mine & !other == 0)
     }

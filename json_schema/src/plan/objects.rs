@@ -20,6 +20,9 @@ const NEEDS_MAX: usize = 64;
 /// Cells of names that are not listed at most.
 const CELLS_MAX: usize = 256;
 
+/// What is asked of many places at once may take as many steps as so many searches.
+const SEARCHES_MAX: usize = 16;
+
 /// Names of a cell that are counted at most; more are taken to be enough for any object.
 const FEW_NAMES_MAX: usize = 4_096;
 
@@ -38,6 +41,8 @@ pub(crate) struct ObjectPlan {
     alternatives: Vec<Alternative>,
     /// The alternatives of each clause of the object itself.
     clauses: Vec<Range<usize>>,
+    #[serde(skip)]
+    fates: Fates,
     /// The largest count told apart.
     count_top: u64,
     #[serde(skip)]
@@ -94,6 +99,18 @@ struct Alternative {
     clauses: Vec<Range<usize>>,
 }
 
+/// What becomes of alternatives on the way through an object; follows from the rest of its plan.
+#[derive(Clone, Default, Debug)]
+struct Fates {
+    /// For each alternative the clause that it is of, and the alternative that this clause is of, or the object itself.
+    clause_of: Vec<(Range<usize>, Option<usize>)>,
+    /// The alternatives that bound the number of properties.
+    bounding: Vec<usize>,
+    /// Before each listed property, and behind the last one, the alternatives that can be lost no more from there on, each
+    /// with the one of its clause that could not be lost first.
+    certain: Vec<Vec<(usize, usize)>>,
+}
+
 /// How much of an object there is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct ObjectProgress {
@@ -121,6 +138,10 @@ impl ObjectProgress {
     pub fn count(&self) -> u64 {
         self.count
     }
+    /// What looking at it counts: one for each 256 bytes or so.
+    fn weight(&self) -> usize {
+        1 + (self.seen.words() + self.alive.words() + self.used.len()) / 32
+    }
 }
 
 impl ObjectPlan {
@@ -146,6 +167,7 @@ impl ObjectPlan {
         self.keys.iter_mut().for_each(|key| key.choices.retain(|choice| is_inhabited(choice.node)));
         self.cells.iter_mut().for_each(|cell| cell.choices.retain(|choice| is_inhabited(choice.node)));
         self.cells.retain(|cell| !cell.choices.is_empty());
+        self.find_fates();
     }
     /// Whether properties must be counted, or chosen with regard to each other.
     pub fn is_plain(&self) -> bool {
@@ -167,7 +189,48 @@ impl ObjectPlan {
             && self.cells.iter().all(is_cell)
             && self.cells.len() <= CELLS_MAX
             && clauses.into_iter().all(is_clause);
-        Inconsistent::unless(holds, "an object's plan has no such properties")
+        Inconsistent::unless(holds, "an object's plan has no such properties")?;
+        self.find_fates();
+        Ok(())
+    }
+    fn find_fates(&mut self) {
+        let len = self.alternatives.len();
+        let mut clause_of = vec![(0..0, None); len];
+        let owned =
+            self.alternatives.iter().enumerate().map(|(owner, alternative)| (Some(owner), &alternative.clauses));
+        for (owner, clauses) in owned.chain([(None, &self.clauses)]) {
+            for clause in clauses {
+                clause_of[clause.clone()].fill((clause.clone(), owner));
+            }
+        }
+        let bounds = |&index: &usize| self.alternatives[index].max.is_some();
+        let bounding = (0..len).filter(bounds).collect();
+        // From which place on an alternative is certain, if from any.
+        let mut certain_from: Vec<Option<usize>> = vec![None; len];
+        let mut left = Bits::none(len);
+        for (index, alternative) in self.alternatives.iter().enumerate() {
+            let Alternative { min, max, needs, clauses } = alternative;
+            if *min == 0 && max.is_none() && *needs == 0 && clauses.is_empty() {
+                left.insert(index);
+            }
+        }
+        for choice in self.cells.iter().flat_map(|cell| &cell.choices) {
+            left.keep(&choice.keep);
+        }
+        for (at, key) in self.keys.iter().enumerate().rev() {
+            let before = left.clone();
+            left.drop(&key.requiring);
+            key.choices.iter().for_each(|choice| left.keep(&choice.keep));
+            before.without(&left).for_each(|index| certain_from[index] = Some(at + 1));
+        }
+        left.without(&Bits::none(len)).for_each(|index| certain_from[index] = Some(0));
+        let mut certain = vec![Vec::new(); self.keys.len() + 1];
+        for (index, from) in certain_from.iter().enumerate() {
+            let Some(from) = *from else { continue };
+            let first = clause_of[index].0.clone().min_by_key(|&other| certain_from[other].unwrap_or(usize::MAX));
+            certain[from].push((index, first.expect("it is one of them")));
+        }
+        self.fates = Fates { clause_of, bounding, certain };
     }
     /// Alternatives of all clauses.
     pub fn alternatives_len(&self) -> usize {
@@ -190,7 +253,15 @@ impl ObjectPlan {
     pub fn start(&self, any_order: bool) -> ObjectProgress {
         let seen = if any_order { Bits::none(self.keys.len()) } else { Bits::default() };
         let used = vec![0; self.cells.len()].into();
-        ObjectProgress { at: 0, seen, count: 0, met: 0, alive: Bits::all(self.alternatives.len()), used }
+        let mut start =
+            ObjectProgress { at: 0, seen, count: 0, met: 0, alive: Bits::all(self.alternatives.len()), used };
+        for (index, alternative) in self.alternatives.iter().enumerate().rev() {
+            if alternative.clauses.iter().any(|clause| !start.alive.has_any(clause.clone())) {
+                start.alive.remove(index);
+            }
+        }
+        self.forget(&mut start, 0);
+        start
     }
     /// Behind all listed properties, of which `count` are written.
     pub fn behind_keys(&self, count: u64) -> ObjectProgress {
@@ -254,11 +325,17 @@ impl ObjectPlan {
             });
             return Ok(places);
         }
+        let mut search = Search::new(self, any_order, &|_| true, self.search_max.saturating_mul(SEARCHES_MAX));
         let mut open = Vec::with_capacity(places.len());
         for place in places {
+            // Where the order is free, what may come later may come now.
+            if any_order && search.used.contains(&place) {
+                open.push(place);
+                continue;
+            }
             for choice in self.choices_at(place) {
                 if let Some(next) = self.after(progress, place, choice, any_order)
-                    && self.is_live(&next, any_order, &|_| true)?
+                    && search.is_live(&next)?
                 {
                     open.push(place);
                     break;
@@ -298,7 +375,7 @@ impl ObjectPlan {
         next.count = (next.count + 1).min(self.count_top);
         next.met |= choice.meets;
         next.alive.keep(&choice.keep);
-        self.is_possible(&mut next).then_some(next)
+        self.is_possible(progress, &mut next).then_some(next)
     }
 
     /// Leaves out the listed properties below `to`.
@@ -314,16 +391,43 @@ impl ObjectPlan {
     }
 
     /// Drops the alternatives that have too many properties, or a clause without any; whether each clause has one left.
-    fn is_possible(&self, progress: &mut ObjectProgress) -> bool {
-        for (index, alternative) in self.alternatives.iter().enumerate().rev() {
-            let is_over = alternative.max.is_some_and(|max| progress.count > max);
-            let is_dead = || alternative.clauses.iter().any(|clause| !progress.alive.has_any(clause.clone()));
-            if progress.alive.contains(index) && (is_over || is_dead()) {
+    /// That was so at the place before, so that only the clauses of those that are lost are looked at.
+    fn is_possible(&self, before: &ObjectProgress, progress: &mut ObjectProgress) -> bool {
+        if self.max.is_some_and(|max| progress.count > max) {
+            return false;
+        }
+        let Fates { clause_of, bounding, .. } = &self.fates;
+        let mut lost: Vec<usize> = before.alive.without(&progress.alive).collect();
+        for &index in bounding {
+            if progress.alive.contains(index) && self.alternatives[index].max.is_some_and(|max| progress.count > max) {
                 progress.alive.remove(index);
+                lost.push(index);
             }
         }
-        self.max.is_none_or(|max| progress.count <= max)
-            && self.clauses.iter().all(|clause| progress.alive.has_any(clause.clone()))
+        while let Some(index) = lost.pop() {
+            let (clause, owner) = &clause_of[index];
+            match *owner {
+                _ if progress.alive.has_any(clause.clone()) => {}
+                Some(owner) if progress.alive.contains(owner) => {
+                    progress.alive.remove(owner);
+                    lost.push(owner);
+                }
+                Some(_) => {}
+                None => return false,
+            }
+        }
+        (before.at + 1..=progress.at).for_each(|at| self.forget(progress, at));
+        true
+    }
+
+    /// Forgets of the clauses that will hold, since an alternative cannot be lost any more behind `at`, which one that is.
+    fn forget(&self, progress: &mut ObjectProgress, at: u32) {
+        for &(index, first) in &self.fates.certain[at as usize] {
+            if progress.alive.contains(index) {
+                self.fates.clause_of[index].0.clone().for_each(|index| progress.alive.remove(index));
+                progress.alive.insert(first);
+            }
+        }
     }
 
     /// Whether the object may end here.
@@ -362,44 +466,10 @@ impl ObjectPlan {
         any_order: bool,
         is_usable: &dyn Fn(NodeId) -> bool,
     ) -> Result<bool, Trouble> {
-        let seen = progress.seen.clone();
-        let is_open = |index: usize| !any_order || !seen.contains(index);
         if self.is_plain() {
             return Ok(self.is_live_plain(progress, any_order, is_usable));
         }
-        let mut tried: FxHashSet<ObjectProgress> = FxHashSet::default();
-        // The order does not matter for what there is in the end: the listed ones are tried one after the other.
-        let mut stack = vec![ObjectProgress { seen: Bits::default(), ..progress.clone() }];
-        while let Some(progress) = stack.pop() {
-            if !tried.insert(progress.clone()) {
-                continue;
-            }
-            if tried.len() > self.search_max {
-                return Err(Trouble::SearchGivenUp);
-            }
-            let at = progress.at as usize;
-            if at == self.keys.len() {
-                if self.can_close(&progress, false) {
-                    return Ok(true);
-                }
-                for (index, cell) in self.cells.iter().enumerate() {
-                    let usable = cell.choices.iter().filter(|choice| is_usable(choice.node)).rev();
-                    stack.extend(usable.filter_map(|c| self.after(&progress, Place::Cell(index as u32), c, false)));
-                }
-                continue;
-            }
-            if !is_open(at) {
-                stack.push(ObjectProgress { at: progress.at + 1, ..progress });
-                continue;
-            }
-            let mut without = progress.clone();
-            if self.skip(&mut without, progress.at + 1).is_some() && self.is_possible(&mut without) {
-                stack.push(without);
-            }
-            let usable = self.keys[at].choices.iter().filter(|choice| is_usable(choice.node)).rev();
-            stack.extend(usable.filter_map(|c| self.after(&progress, Place::Key(progress.at), c, false)));
-        }
-        Ok(false)
+        Search::new(self, any_order, is_usable, self.search_max).is_live(progress)
     }
 
     fn is_live_plain(&self, progress: &ObjectProgress, any_order: bool, is_usable: &dyn Fn(NodeId) -> bool) -> bool {
@@ -426,6 +496,113 @@ impl ObjectPlan {
             }
         }
         left
+    }
+}
+
+/// A search for ways to the end of an object.
+struct Search<'p> {
+    plan: &'p ObjectPlan,
+    any_order: bool,
+    /// Whether choices may be used.
+    is_usable: &'p dyn Fn(NodeId) -> bool,
+    /// Whether there is a way from places.
+    known: FxHashMap<ObjectProgress, bool>,
+    /// The properties on the ways that were found.
+    used: FxHashSet<Place>,
+    steps: usize,
+    steps_max: usize,
+}
+
+/// A place that was reached from another one by a property, or without one.
+#[derive(Clone, Copy)]
+struct Reached {
+    /// The number of the other one, if there is one.
+    from: Option<usize>,
+    by: Option<Place>,
+}
+
+impl<'p> Search<'p> {
+    fn new(plan: &'p ObjectPlan, any_order: bool, is_usable: &'p dyn Fn(NodeId) -> bool, steps_max: usize) -> Self {
+        let (known, used) = Default::default();
+        Self { plan, any_order, is_usable, known, used, steps: 0, steps_max }
+    }
+
+    /// Whether there is a way from a place. Cost: the places on the way that were not met before.
+    ///
+    /// The order does not matter for what there is in the end: the listed properties are tried one after the other.
+    fn is_live(&mut self, start: &ObjectProgress) -> Result<bool, Trouble> {
+        let mut tried: FxHashMap<ObjectProgress, usize> = FxHashMap::default();
+        // By the numbers of those that were tried.
+        let mut reached: Vec<Reached> = Vec::new();
+        let mut stack = vec![(start.clone(), Reached { from: None, by: None })];
+        let mut last = None;
+        while let Some((progress, from)) = stack.pop() {
+            match self.known.get(&progress) {
+                Some(true) => {
+                    last = Some(from);
+                    break;
+                }
+                Some(false) => continue,
+                None if tried.contains_key(&progress) => continue,
+                None => {}
+            }
+            self.steps += progress.weight();
+            if self.steps > self.steps_max {
+                return Err(Trouble::SearchGivenUp);
+            }
+            let number = reached.len();
+            reached.push(from);
+            if progress.at as usize == self.plan.keys.len() && self.plan.can_close(&progress, false) {
+                tried.insert(progress, number);
+                last = Some(Reached { from: Some(number), by: None });
+                break;
+            }
+            self.next(&progress, |next, by| stack.push((next, Reached { from: Some(number), by })));
+            tried.insert(progress, number);
+        }
+        let Some(mut last) = last else {
+            self.known.extend(tried.into_keys().map(|progress| (progress, false)));
+            return Ok(false);
+        };
+        let mut is_live = vec![false; reached.len()];
+        loop {
+            self.used.extend(last.by);
+            let Some(number) = last.from else { break };
+            is_live[number] = true;
+            last = reached[number];
+        }
+        let live = tried.into_iter().filter(|&(_, number)| is_live[number]);
+        self.known.extend(live.map(|(progress, _)| (progress, true)));
+        Ok(true)
+    }
+
+    /// The places behind one, each with the property that leads there; the best last.
+    fn next(&self, progress: &ObjectProgress, mut push: impl FnMut(ObjectProgress, Option<Place>)) {
+        let plan = self.plan;
+        let at = progress.at as usize;
+        let mut places: Vec<Place> = Vec::new();
+        if at == plan.keys.len() {
+            places.extend((0..plan.cells.len() as u32).map(Place::Cell));
+        } else {
+            let mut without = progress.clone();
+            let is_seen = self.any_order && progress.seen.contains(at);
+            let may_leave_out = if is_seen {
+                without.at += 1;
+                without.seen.remove(at);
+                true
+            } else {
+                places.push(Place::Key(progress.at));
+                plan.skip(&mut without, progress.at + 1).is_some()
+            };
+            if may_leave_out && plan.is_possible(progress, &mut without) {
+                push(without, None);
+            }
+        }
+        for place in places {
+            let usable = plan.choices_at(place).iter().filter(|choice| (self.is_usable)(choice.node)).rev();
+            let next = usable.filter_map(|choice| plan.after(progress, place, choice, false));
+            next.for_each(|next| push(next, Some(place)));
+        }
     }
 }
 
@@ -520,7 +697,7 @@ impl<'n, 'a> Planner<'n, 'a> {
             .collect();
         let bounds = |min: u64, max: Option<u64>| min.max(max.map_or(0, |max| max.saturating_add(1)));
         let count_top = alternatives.iter().map(|a| bounds(a.min, a.max)).max().unwrap_or(0);
-        Ok(ObjectPlan {
+        let mut plan = ObjectPlan {
             keys,
             cells,
             min: self.base.min,
@@ -529,8 +706,11 @@ impl<'n, 'a> Planner<'n, 'a> {
             alternatives,
             clauses: self.clauses_of(None),
             count_top: count_top.max(bounds(self.base.min, self.base.max)),
+            fates: Fates::default(),
             search_max: self.normalizer.limits.schema_search_max,
-        })
+        };
+        plan.find_fates();
+        Ok(plan)
     }
 
     fn clauses_of(&self, owner: Option<usize>) -> Vec<Range<usize>> {

@@ -174,13 +174,19 @@ impl Machine {
         })
     }
 
+    /// What follows may take as much work as one question may.
+    pub fn begin_question(&mut self) {
+        self.sets.work = 0;
+        self.lexer.work = 0;
+    }
+
     /// Where every text starts.
     pub fn start(&mut self) -> Result<Cursor, Fault> {
         if let Some(start) = self.start {
             return Ok(start);
         }
         self.sets.token_now = 0;
-        self.sets.work = 0;
+        self.begin_question();
         self.tape.set(0, Vec::new());
         let set = self.sets.start(&mut self.lexer)?;
         let start = Cursor(self.fresh_guarded(set, self.outset())?);

@@ -573,7 +573,7 @@ impl Matcher {
         let mut session = self.epoch.lock();
         let machine = &mut session.machine;
         machine.sets.token_now = self.now.tokens;
-        machine.sets.work = 0;
+        machine.begin_question();
         if machine.tape.is_on() {
             let from = machine.recorded_from(self.now.cursor).unwrap_or(self.history.read.len());
             machine.tape.refill(from, |bytes| self.history.read.suffix_into(from, bytes));
@@ -669,7 +669,7 @@ impl Matcher {
             return Ok(None);
         }
         for bytes in bytes.chunks(BYTES_OF_A_QUESTION) {
-            machine.sets.work = 0;
+            machine.begin_question();
             for &byte in bytes {
                 let Some(next) = machine.step(cursor, byte)? else { return Ok(None) };
                 cursor = next;
@@ -842,7 +842,7 @@ fn read_bytes(
     reading.text = common..common;
     for (index, &byte) in bytes.iter().enumerate().skip(common) {
         if index % BYTES_OF_A_QUESTION == 0 {
-            machine.sets.work = 0;
+            machine.begin_question();
         }
         let before = reading.now.cursor;
         let Some(next) = machine.step(before, byte)? else { return Ok(Some(index)) };

@@ -401,11 +401,12 @@ impl Automaton {
     /// The automaton of a regex; `None` if it is too large.
     fn new(set: &RegexSet, regex: RegexId, arena: &Arena, limits: &Limits) -> Result<Option<Self>, Fault> {
         let start = arena.lower(set, &[regex])?[0];
+        let mut work = 0;
         let mut automaton = Automaton { rows: vec![[0; 256]], accepting: vec![false] };
         let mut ids: FxHashMap<Expr, u16> = FxHashMap::from_iter([(Expr::NOTHING, 0), (start, 1)]);
         let mut queue = VecDeque::from([start]);
         while let Some(expr) = queue.pop_front() {
-            let row = arena.row(expr, limits)?;
+            let row = arena.row(expr, &mut work, limits)?;
             let mut next = [0; 256];
             for byte in 0..=255u8 {
                 let target = row.next(byte);

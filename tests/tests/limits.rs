@@ -21,6 +21,7 @@ const MET: [&str; 27] = [
     "regex_emptiness_fuel",
     "lexer_row_emptiness_fuel",
     "lexer_row_work_max",
+    "lexer_work_max",
     "expressions_max",
     "lexer_states_max",
     "earley_sets_max",
@@ -281,6 +282,23 @@ fn lexer_row_work_max() {
     let limits = Limits { lexer_row_work_max: 100, ..Limits::default() };
     let mut matcher = matcher(text, LexerMode::Exact, limits);
     consume_until(&mut matcher, noise().take(1_000), &exceeded("lexer_row_work_max", 100));
+}
+
+#[test]
+fn lexer_work_max() {
+    let text = "start: X\nX: /[ab]*a[ab]{300}/\n";
+    let limits = Limits { lexer_work_max: 300, ..Limits::default() };
+    let mut matcher = matcher(text, LexerMode::Exact, limits.clone());
+    let before = place(&mut matcher);
+    assert_eq!(matcher.consume_bytes(&[b'a'; 120]), Err(exceeded("lexer_work_max", 300)));
+    assert_eq!(place(&mut matcher), before);
+    // Each question may take as much.
+    for _ in 0..120 {
+        matcher.consume_bytes(b"a").expect("it is a short one");
+    }
+    let few = Limits { lexer_work_max: 0, ..limits };
+    let mut matcher = self::matcher(text, LexerMode::Exact, few);
+    consume_until(&mut matcher, noise().take(1_000), &exceeded("lexer_work_max", 0));
 }
 
 #[test]

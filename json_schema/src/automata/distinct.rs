@@ -160,16 +160,21 @@ impl Containers {
 
     /// Whether the elements that are still needed can get values of their own.
     fn has_values(&self, frame: &ArrayFrame) -> Result<bool, LimitExceeded> {
-        let needed: Vec<&Arc<[Json]>> = self.needed(frame).collect();
-        let Some(first) = needed.first() else { return Ok(true) };
-        if needed.iter().all(|few| Arc::ptr_eq(few, first)) {
-            let free = first.iter().filter(|&value| !frame.elements.set().contains(value)).take(needed.len()).count();
-            return Ok(free == needed.len());
+        let needed: Vec<(&Arc<[Json]>, u64)> = self.needed(frame).collect();
+        let Some((first, _)) = needed.first() else { return Ok(true) };
+        if needed.iter().any(|(few, count)| *count > few.len() as u64) {
+            return Ok(false);
         }
-        if needed.len() > MATCHED_MAX {
+        let count = needed.iter().map(|(_, count)| *count as usize).sum();
+        if needed.iter().all(|(few, _)| Arc::ptr_eq(few, first)) {
+            let free = first.iter().filter(|&value| !frame.elements.set().contains(value)).take(count).count();
+            return Ok(free == count);
+        }
+        if count > MATCHED_MAX {
             return Err(self.search_limit(Trouble::SearchGivenUp));
         }
-        Ok(has_matching(&needed, frame.elements.set()))
+        let each = needed.iter().flat_map(|&(few, count)| std::iter::repeat_n(few, count as usize));
+        Ok(has_matching(&each.collect::<Vec<_>>(), frame.elements.set()))
     }
 
     /// Whether the next element of an array in which nothing is open may be any that it has not read, or none; `None` if some may
@@ -181,23 +186,24 @@ impl Containers {
         }
         let plan = &self.arrays[array.machine as usize];
         let Some(own) = self.few_of(plan.nodes[plan.cell(plan.index(&array.progress))]) else { return Ok(None) };
-        if !self.needed(array).all(|few| Arc::ptr_eq(few, own)) {
+        if !self.needed(array).all(|(few, _)| Arc::ptr_eq(few, own)) {
             return Ok(None);
         }
         self.has_values(array).map(Some)
     }
 
-    /// The values of each element that is still needed and has few.
-    fn needed<'a>(&'a self, frame: &'a ArrayFrame) -> impl Iterator<Item = &'a Arc<[Json]>> {
+    /// The values of the elements that are still needed and have few, each with how many of them follow each other.
+    fn needed<'a>(&'a self, frame: &'a ArrayFrame) -> impl Iterator<Item = (&'a Arc<[Json]>, u64)> {
         let plan = &self.arrays[frame.machine as usize];
         let index = plan.index(&frame.progress);
         let must = index + u64::from(frame.phase == ArrayPhase::Element);
         let end = plan.min.max(must);
-        // All elements of the last cell are alike: if they have many values, they need no look.
+        // All elements of the last cell are alike.
         let last = plan.cells.len() as u64 - 1;
         let few = move |index: u64| self.few_of(plan.nodes[plan.cell(index)]);
-        let end = if few(last).is_none() { end.min(last) } else { end };
-        (index..end).filter_map(few)
+        let before = (index..end.min(last)).filter_map(move |index| Some((few(index)?, 1)));
+        let alike = end.saturating_sub(index.max(last));
+        before.chain(few(last).filter(|_| alike > 0).map(|few| (few, alike)))
     }
     fn few_of(&self, node: crate::ir::NodeId) -> Option<&Arc<[Json]>> {
         let inline = self.values.get(&node)?.inline?;
@@ -212,7 +218,7 @@ impl Containers {
         let is_top = level + 1 == place.frames.len();
         let mut values: Vec<&Json> = if is_top { Vec::new() } else { array.elements.set().iter().collect() };
         let mut known: Option<&Arc<[Json]>> = None;
-        for few in self.needed(array) {
+        for (few, _) in self.needed(array) {
             if known.is_none_or(|known| !Arc::ptr_eq(known, few)) {
                 values.extend(few.iter());
             }

@@ -20,6 +20,9 @@ const NEEDS_MAX: usize = 64;
 /// Cells of names that are not listed at most.
 const CELLS_MAX: usize = 256;
 
+/// What a copy of an alternative counts as work: nested clauses are copied as often as there are ways to them.
+const ALTERNATIVE_WORK: u64 = 16;
+
 /// What is asked of many places at once may take as many steps as so many searches.
 const SEARCHES_MAX: usize = 16;
 
@@ -653,14 +656,14 @@ impl<'n, 'a> Planner<'n, 'a> {
         let mut clauses = Vec::new();
         let mut waiting: std::collections::VecDeque<(ClauseId, Option<usize>)> =
             base.clauses.iter().map(|&clause| (clause, None)).collect();
-        while let Some((clause, owner)) = waiting.pop_front() {
+        'clauses: while let Some((clause, owner)) = waiting.pop_front() {
             let start = specs.len();
             let list = normalizer.ir.clauses.get(clause).clone();
-            if !normalizer.charge(list.len() as u64) {
-                break;
-            }
             for way in list {
                 let spec = normalizer.ir.objects.get(way).clone();
+                if !normalizer.charge(ALTERNATIVE_WORK + spec.named.len() as u64) {
+                    break 'clauses;
+                }
                 waiting.extend(spec.clauses.iter().map(|&clause| (clause, Some(specs.len()))));
                 specs.push(spec);
             }

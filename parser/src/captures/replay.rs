@@ -125,7 +125,7 @@ impl<'a> Replay<'a> {
     fn read_bytes(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         for &byte in bytes {
             // Most sets are known from when the text was consumed; `capture_work_max` bounds the rest.
-            self.chart.machine.sets.work = 0;
+            self.chart.machine.begin_question();
             let groups = std::mem::take(&mut self.groups);
             self.groups = self.step(groups, byte, self.pos)?;
             self.chart.machine.tape.truncate(self.pos);

@@ -188,16 +188,19 @@ impl Arena {
         self.lock().algebra.is_nullable(expr)
     }
 
-    /// All derivatives of the expression. Cost: 2 to 3 us the first time.
+    /// All derivatives of the expression. Cost: 2 to 3 us the first time, which is added to `work`.
     ///
-    /// Errors: `expressions_max`, `lexer_row_emptiness_fuel`, `lexer_row_work_max`.
-    pub fn row(&self, expr: Expr, limits: &Limits) -> Result<Arc<ExprRow>, Fault> {
+    /// Errors: `expressions_max`, `lexer_row_emptiness_fuel`, `lexer_row_work_max`, `lexer_work_max`.
+    pub fn row(&self, expr: Expr, work: &mut u64, limits: &Limits) -> Result<Arc<ExprRow>, Fault> {
         let mut inner = self.lock();
         if let Some(row) = inner.rows.get(&expr) {
             return Ok(row.clone());
         }
         inner.check_price(expr, limits)?;
-        let built = inner.build_row(expr, limits).map_err(|(over, limit, value)| self.fault(over, limit, value));
+        let before = inner.algebra.work();
+        let built = inner.build_row(expr, before + limits.lexer_work_max.saturating_sub(*work), limits);
+        *work += inner.algebra.work() - before;
+        let built = built.map_err(|(over, limit, value)| self.fault(over, limit, value));
         let row = Arc::new(inner.note_price(expr, limits, built)?);
         inner.rows.insert(expr, row.clone());
         Ok(row)
@@ -206,14 +209,18 @@ impl Arena {
     /// The derivative by one byte; [`Expr::NOTHING`] if it is empty. Cost: a tenth of [`row`](Self::row).
     ///
     /// Errors: as of `row`.
-    pub fn step(&self, expr: Expr, byte: u8, limits: &Limits) -> Result<Expr, Fault> {
+    pub fn step(&self, expr: Expr, byte: u8, work: &mut u64, limits: &Limits) -> Result<Expr, Fault> {
         let mut inner = self.lock();
         if let Some(row) = inner.rows.get(&expr) {
             return Ok(row.next(byte));
         }
         inner.check_price(expr, limits)?;
-        let stop = inner.algebra.work().saturating_add(limits.lexer_row_work_max);
-        let derived = inner.live_derivative(expr, byte, stop, limits);
+        let before = inner.algebra.work();
+        let derived = match *work < limits.lexer_work_max {
+            true => inner.live_derivative(expr, byte, before.saturating_add(limits.lexer_row_work_max), limits),
+            false => Err(all_work(limits)),
+        };
+        *work += inner.algebra.work() - before;
         let derived = derived.map_err(|(over, limit, value)| self.fault(over, limit, value));
         inner.note_price(expr, limits, derived)
     }
@@ -233,6 +240,11 @@ fn too_dear(limits: &Limits) -> Fault {
     Fault::exceeded("lexer_row_work_max", limits.lexer_row_work_max)
 }
 
+/// More work than all rows of a question may take.
+fn all_work(limits: &Limits) -> (OverLimit, &'static str, u64) {
+    (OverLimit::Work, "lexer_work_max", limits.lexer_work_max)
+}
+
 impl Inner {
     fn check_price(&self, expr: Expr, limits: &Limits) -> Result<(), Fault> {
         if self.too_dear.contains(&expr) { Err(too_dear(limits)) } else { Ok(()) }
@@ -246,8 +258,9 @@ impl Inner {
         made
     }
 
-    /// One derivative for each class of bytes. The work of the searches for emptiness counts for each alone.
-    fn build_row(&mut self, expr: Expr, limits: &Limits) -> Result<ExprRow, (OverLimit, &'static str, u64)> {
+    /// One derivative for each class of bytes. The work of the searches for emptiness counts for each alone. No class is begun
+    /// behind `last`, as the algebra counts its work.
+    fn build_row(&mut self, expr: Expr, last: u64, limits: &Limits) -> Result<ExprRow, (OverLimit, &'static str, u64)> {
         let work_max = limits.lexer_row_work_max;
         let dear = |over| (over, "lexer_row_work_max", work_max);
         let mut stop = self.algebra.work().saturating_add(work_max);
@@ -257,6 +270,9 @@ impl Inner {
         for (index, class) in classes.iter().enumerate() {
             class.iter().for_each(|byte| class_of[usize::from(byte)] = index as u8);
             let byte = class.iter().next().expect("classes are not empty");
+            if self.algebra.work() >= last {
+                return Err(all_work(limits));
+            }
             let before = self.searched;
             next.push(self.live_derivative(expr, byte, stop, limits)?);
             stop = stop.saturating_add(self.searched - before);

@@ -103,7 +103,7 @@ impl Lexer {
                 let (expr, texts) = self.parts(rest);
                 let left = match self.expr_rows.get(&expr) {
                     Some(row) => row.next(byte),
-                    None => self.arena.step(expr, byte, &self.limits)?,
+                    None => self.arena.step(expr, byte, &mut self.work, &self.limits)?,
                 };
                 if left != Expr::NOTHING {
                     next = self.excepting(left, self.tries.child(texts, byte))?;
@@ -256,7 +256,7 @@ impl Lexer {
         if let Some(row) = self.expr_rows.get(&expr) {
             return Ok(row.clone());
         }
-        let row = self.arena.row(expr, &self.limits)?;
+        let row = self.arena.row(expr, &mut self.work, &self.limits)?;
         self.expr_rows.insert(expr, row.clone());
         Ok(row)
     }

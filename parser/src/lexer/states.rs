@@ -106,6 +106,8 @@ pub(crate) struct Lexer {
     pub(super) expr_rows: FxHashMap<Expr, Arc<ExprRow>>,
     pub(super) nullable: FxHashMap<Expr, bool>,
     pub(super) lexeme_sets: IndexVec<LexemeSetId, Box<[LexemeId]>>,
+    /// Work of the regex algebra for the question that is being answered, as `Limits::lexer_work_max` counts it.
+    pub work: u64,
     /// Whether the text of one of the lexemes of a set is recorded.
     recorded_sets: IndexVec<LexemeSetId, bool>,
     pub(super) lexeme_set_ids: FxHashMap<Box<[LexemeId]>, LexemeSetId>,
@@ -187,6 +189,7 @@ impl Lexer {
             expr_rows: FxHashMap::default(),
             nullable: FxHashMap::default(),
             lexeme_sets: IndexVec::new(),
+            work: 0,
             recorded_sets: IndexVec::new(),
             lexeme_set_ids: FxHashMap::default(),
             tries: Tries::new(),

@@ -8,7 +8,7 @@ use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, Mat
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 /// The fields met by the tests of this file, which are named after them.
-const MET: [&str; 27] = [
+const MET: [&str; 28] = [
     "source_bytes_max",
     "diagnostics_max",
     "grammar_depth_max",

@@ -202,6 +202,20 @@ fn properties_that_ask_for_others() {
     checked(&validating(&schema), &valid, &[r#"{"p999":1}"#, r#"{"p998":1,"p1000":1}"#]);
 }
 
+/// Each value of a property is a way of its own, and another property must fit it.
+#[test]
+fn ways_that_a_value_decides() {
+    let kinds = joined(3_000, |i| format!(r#"{{"properties":{{"kind":{{"const":{i}}},"v":{{"minimum":{i}}}}}}}"#));
+    let others = joined(20, |i| format!(r#"{{"required":["q{i}"]}}"#));
+    let schema = format!(
+        r#"{{"type":"object","properties":{{"kind":{{}},"v":{{}}}},"allOf":[{{"anyOf":[{kinds}]}},{{"anyOf":[{others}]}}]}}"#
+    );
+    let valid = [r#"{"kind":7,"v":7,"q3":1}"#, r#"{"kind":2999,"v":3000,"q19":{}}"#, r#"{"v":0,"q0":0}"#];
+    let invalid =
+        [r#"{"kind":7,"v":6,"q3":1}"#, r#"{"kind":7,"v":7}"#, r#"{"kind":3000,"q3":1}"#, r#"{"v":-1,"q0":0}"#];
+    checked(&schema, &valid, &invalid);
+}
+
 /// Thousands of divisors are looked through once; a mask of them meets a limit.
 #[test]
 fn many_divisors() {

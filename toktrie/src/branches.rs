@@ -21,7 +21,7 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    /// The children of the large nodes of a trie, but for those of the root. Cost: O(such nodes and their children).
+    /// The children of the root and of the large nodes of a trie. Cost: O(such nodes and their children).
     pub fn of(bytes: &[u8], subtree_ends: &[u32]) -> Self {
         let mut branches = Self::default();
         let mut large = vec![0];

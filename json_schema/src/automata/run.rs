@@ -248,11 +248,9 @@ impl Containers {
                     }
                     ObjectPhase::Colon(_) if inline => labels.push(Label::Colon),
                     ObjectPhase::Colon(property) | ObjectPhase::Value(property) => {
-                        for (index, choice) in plan.choices_at(property).iter().enumerate() {
-                            let next = plan.after(&frame.progress, property, choice, self.any_order);
-                            if next.map_or(Ok(false), |next| plan.is_live(&next, self.any_order, &every))? {
-                                self.value_labels(choice.node, index as u32, inline, &mut labels);
-                            }
+                        for index in plan.open_choices(&frame.progress, property, self.any_order)? {
+                            let node = plan.choices_at(property)[index].node;
+                            self.value_labels(node, index as u32, inline, &mut labels);
                         }
                     }
                 }

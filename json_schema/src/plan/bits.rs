@@ -1,4 +1,4 @@
-//! Sets of small numbers.
+//! Sets of small numbers. The crate `fixedbitset` has them, too, but in reading a saved one takes as much memory as the file says.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,22 +48,65 @@ impl Bits {
     pub fn words(&self) -> usize {
         self.0.len()
     }
-    /// The numbers that are not in the other.
-    pub fn without(&self, other: &Self) -> impl Iterator<Item = usize> {
-        self.0.iter().zip(&other.0).enumerate().flat_map(|(at, (mine, other))| {
-            let mut left = mine & !other;
-            std::iter::from_fn(move || {
-                let bit = left.trailing_zeros() as usize;
-                left &= left.wrapping_sub(1);
-                (bit < 64).then_some(at * 64 + bit)
-            })
-        })
+    pub fn remove_range(&mut self, range: std::ops::Range<usize>) {
+        words_of(range).for_each(|(at, word)| self.0[at] &= !word);
+    }
+    /// The first number from `from` on that is not in the other.
+    pub fn first_without(&self, other: &Self, from: usize) -> Option<usize> {
+        let words = self.0.iter().zip(&other.0).enumerate().skip(from / 64);
+        let mut left = words.map(|(at, (mine, other))| {
+            let from = if at == from / 64 { !0 << (from % 64) } else { !0 };
+            (at, mine & !other & from)
+        });
+        let (at, word) = left.find(|(_, word)| *word != 0)?;
+        Some(at * 64 + word.trailing_zeros() as usize)
+    }
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0
+            .iter()
+            .enumerate()
+            .flat_map(|(at, &word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit))
     }
     pub fn is_part_of(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(mine, other)| mine & !other == 0)
     }
     /// Whether any of the range is in it.
     pub fn has_any(&self, range: std::ops::Range<usize>) -> bool {
-        range.into_iter().any(|index| self.contains(index))
+        words_of(range).any(|(at, word)| self.0[at] & word != 0)
+    }
+}
+
+/// The words that hold a range, with its bits in them.
+fn words_of(range: std::ops::Range<usize>) -> impl Iterator<Item = (usize, u64)> {
+    let first = range.start / 64;
+    let end = if range.is_empty() { first } else { range.end.div_ceil(64) };
+    (first..end).map(move |at| {
+        let above = if at == first { !0 << (range.start % 64) } else { !0 };
+        let below = !0 >> (64 - (range.end - at * 64).min(64));
+        (at, above & below)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bits;
+
+    #[test]
+    fn ranges() {
+        for index in 0..200 {
+            let mut bits = Bits::none(200);
+            bits.insert(index);
+            for start in 0..200 {
+                for end in 0..=200 {
+                    let is_within = (start..end).contains(&index);
+                    assert_eq!(bits.has_any(start..end), is_within, "{index} in {start}..{end}");
+                    let mut left = bits.clone();
+                    left.remove_range(start..end);
+                    assert_eq!(left.iter().next(), (!is_within).then_some(index), "{index} but for {start}..{end}");
+                    assert_eq!(bits.first_without(&left, 0), is_within.then_some(index));
+                }
+                assert_eq!(bits.first_without(&Bits::none(200), start), (start <= index).then_some(index));
+            }
+        }
     }
 }

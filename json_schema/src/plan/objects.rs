@@ -9,11 +9,16 @@ use larkspur_grammar::saved::Inconsistent;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
+mod fates;
+mod search;
+
 use super::Trouble;
 use super::bits::Bits;
 use crate::ir::{ANY, ClauseId, KeyId, NEVER, NodeId, ObjectId, ObjectSpec, ShapeId, Violation, ViolationId};
 use crate::normal::Normalizer;
 use crate::words::Words;
+use fates::{Clause, Fates};
+use search::Search;
 
 /// Demands for some property at most, one bit each.
 const NEEDS_MAX: usize = 64;
@@ -22,9 +27,6 @@ const CELLS_MAX: usize = 256;
 
 /// What a copy of an alternative counts as work: nested clauses are copied as often as there are ways to them.
 const ALTERNATIVE_WORK: u64 = 16;
-
-/// What is asked of many places at once may take as many steps as so many searches.
-const SEARCHES_MAX: usize = 16;
 
 /// Names of a cell that are counted at most; more are taken to be enough for any object.
 const FEW_NAMES_MAX: usize = 4_096;
@@ -102,18 +104,6 @@ struct Alternative {
     clauses: Vec<Range<usize>>,
 }
 
-/// What becomes of alternatives on the way through an object; follows from the rest of its plan.
-#[derive(Clone, Default, Debug)]
-struct Fates {
-    /// For each alternative the clause that it is of, and the alternative that this clause is of, or the object itself.
-    clause_of: Vec<(Range<usize>, Option<usize>)>,
-    /// The alternatives that bound the number of properties.
-    bounding: Vec<usize>,
-    /// Before each listed property, and behind the last one, the alternatives that can be lost no more from there on, each
-    /// with the one of its clause that could not be lost first.
-    certain: Vec<Vec<(usize, usize)>>,
-}
-
 /// How much of an object there is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct ObjectProgress {
@@ -170,7 +160,7 @@ impl ObjectPlan {
         self.keys.iter_mut().for_each(|key| key.choices.retain(|choice| is_inhabited(choice.node)));
         self.cells.iter_mut().for_each(|cell| cell.choices.retain(|choice| is_inhabited(choice.node)));
         self.cells.retain(|cell| !cell.choices.is_empty());
-        self.find_fates();
+        self.fates = Fates::of(self);
     }
     /// Whether properties must be counted, or chosen with regard to each other.
     pub fn is_plain(&self) -> bool {
@@ -187,53 +177,20 @@ impl ObjectPlan {
         let is_choice = |choice: &ObjectChoice| choice.keep.is_of(len);
         let is_key = |key: &PlanKey| key.requiring.is_of(len) && key.choices.iter().all(is_choice);
         let is_cell = |cell: &PlanCell| !cell.choices.is_empty() && cell.choices.iter().all(is_choice);
-        let clauses = self.alternatives.iter().flat_map(|alternative| &alternative.clauses).chain(&self.clauses);
+        let clauses = || self.alternatives.iter().flat_map(|alternative| &alternative.clauses).chain(&self.clauses);
         let holds = self.keys.iter().all(is_key)
             && self.cells.iter().all(is_cell)
             && self.cells.len() <= CELLS_MAX
-            && clauses.into_iter().all(is_clause);
+            && clauses().all(is_clause);
+        // Each alternative is of one clause.
+        let holds = holds && {
+            let mut owned = Bits::none(len);
+            clauses().cloned().flatten().for_each(|way| owned.insert(way));
+            owned == Bits::all(len) && clauses().map(ExactSizeIterator::len).sum::<usize>() == len
+        };
         Inconsistent::unless(holds, "an object's plan has no such properties")?;
-        self.find_fates();
+        self.fates = Fates::of(self);
         Ok(())
-    }
-    fn find_fates(&mut self) {
-        let len = self.alternatives.len();
-        let mut clause_of = vec![(0..0, None); len];
-        let owned =
-            self.alternatives.iter().enumerate().map(|(owner, alternative)| (Some(owner), &alternative.clauses));
-        for (owner, clauses) in owned.chain([(None, &self.clauses)]) {
-            for clause in clauses {
-                clause_of[clause.clone()].fill((clause.clone(), owner));
-            }
-        }
-        let bounds = |&index: &usize| self.alternatives[index].max.is_some();
-        let bounding = (0..len).filter(bounds).collect();
-        // From which place on an alternative is certain, if from any.
-        let mut certain_from: Vec<Option<usize>> = vec![None; len];
-        let mut left = Bits::none(len);
-        for (index, alternative) in self.alternatives.iter().enumerate() {
-            let Alternative { min, max, needs, clauses } = alternative;
-            if *min == 0 && max.is_none() && *needs == 0 && clauses.is_empty() {
-                left.insert(index);
-            }
-        }
-        for choice in self.cells.iter().flat_map(|cell| &cell.choices) {
-            left.keep(&choice.keep);
-        }
-        for (at, key) in self.keys.iter().enumerate().rev() {
-            let before = left.clone();
-            left.drop(&key.requiring);
-            key.choices.iter().for_each(|choice| left.keep(&choice.keep));
-            before.without(&left).for_each(|index| certain_from[index] = Some(at + 1));
-        }
-        left.without(&Bits::none(len)).for_each(|index| certain_from[index] = Some(0));
-        let mut certain = vec![Vec::new(); self.keys.len() + 1];
-        for (index, from) in certain_from.iter().enumerate() {
-            let Some(from) = *from else { continue };
-            let first = clause_of[index].0.clone().min_by_key(|&other| certain_from[other].unwrap_or(usize::MAX));
-            certain[from].push((index, first.expect("it is one of them")));
-        }
-        self.fates = Fates { clause_of, bounding, certain };
     }
     /// Alternatives of all clauses.
     pub fn alternatives_len(&self) -> usize {
@@ -263,7 +220,7 @@ impl ObjectPlan {
                 start.alive.remove(index);
             }
         }
-        self.forget(&mut start, 0);
+        self.fates.forget(&mut start.alive, 0);
         start
     }
     /// Behind all listed properties, of which `count` are written.
@@ -328,22 +285,30 @@ impl ObjectPlan {
             });
             return Ok(places);
         }
-        let mut search = Search::new(self, any_order, &|_| true, self.search_max.saturating_mul(SEARCHES_MAX));
+        let mut search = Search::of_places(self, any_order);
         let mut open = Vec::with_capacity(places.len());
         for place in places {
             // Where the order is free, what may come later may come now.
-            if any_order && search.used.contains(&place) {
-                open.push(place);
-                continue;
-            }
+            let mut is_open = any_order && search.used.contains(&place);
             for choice in self.choices_at(place) {
-                if let Some(next) = self.after(progress, place, choice, any_order)
-                    && search.is_live(&next)?
-                {
-                    open.push(place);
-                    break;
-                }
+                is_open = is_open || search.is_open(progress, place, choice)?;
             }
+            open.extend(is_open.then_some(place));
+        }
+        Ok(open)
+    }
+
+    /// The numbers of the choices at a place from behind which the end can be reached.
+    pub fn open_choices(
+        &self,
+        progress: &ObjectProgress,
+        place: Place,
+        any_order: bool,
+    ) -> Result<Vec<usize>, Trouble> {
+        let mut search = Search::of_places(self, any_order);
+        let mut open = Vec::new();
+        for (index, choice) in self.choices_at(place).iter().enumerate() {
+            open.extend(search.is_open(progress, place, choice)?.then_some(index));
         }
         Ok(open)
     }
@@ -399,38 +364,34 @@ impl ObjectPlan {
         if self.max.is_some_and(|max| progress.count > max) {
             return false;
         }
-        let Fates { clause_of, bounding, .. } = &self.fates;
-        let mut lost: Vec<usize> = before.alive.without(&progress.alive).collect();
-        for &index in bounding {
-            if progress.alive.contains(index) && self.alternatives[index].max.is_some_and(|max| progress.count > max) {
+        let Fates { clauses, clause_of, bounds, .. } = &self.fates;
+        // The clauses that have lost an alternative.
+        let mut less: Vec<usize> = Vec::new();
+        let mut from = 0;
+        while let Some(index) = before.alive.first_without(&progress.alive, from) {
+            less.push(clause_of[index]);
+            from = clauses[clause_of[index]].ways.end;
+        }
+        for &(index, _) in bounds.iter().filter(|(_, max)| progress.count > *max) {
+            if progress.alive.contains(index) {
                 progress.alive.remove(index);
-                lost.push(index);
+                less.push(clause_of[index]);
             }
         }
-        while let Some(index) = lost.pop() {
-            let (clause, owner) = &clause_of[index];
+        while let Some(clause) = less.pop() {
+            let Clause { ways, owner } = &clauses[clause];
             match *owner {
-                _ if progress.alive.has_any(clause.clone()) => {}
+                _ if progress.alive.has_any(ways.clone()) => {}
                 Some(owner) if progress.alive.contains(owner) => {
                     progress.alive.remove(owner);
-                    lost.push(owner);
+                    less.push(clause_of[owner]);
                 }
                 Some(_) => {}
                 None => return false,
             }
         }
-        (before.at + 1..=progress.at).for_each(|at| self.forget(progress, at));
+        (before.at + 1..=progress.at).for_each(|at| self.fates.forget(&mut progress.alive, at));
         true
-    }
-
-    /// Forgets of the clauses that will hold, since an alternative cannot be lost any more behind `at`, which one that is.
-    fn forget(&self, progress: &mut ObjectProgress, at: u32) {
-        for &(index, first) in &self.fates.certain[at as usize] {
-            if progress.alive.contains(index) {
-                self.fates.clause_of[index].0.clone().for_each(|index| progress.alive.remove(index));
-                progress.alive.insert(first);
-            }
-        }
     }
 
     /// Whether the object may end here.
@@ -469,10 +430,7 @@ impl ObjectPlan {
         any_order: bool,
         is_usable: &dyn Fn(NodeId) -> bool,
     ) -> Result<bool, Trouble> {
-        if self.is_plain() {
-            return Ok(self.is_live_plain(progress, any_order, is_usable));
-        }
-        Search::new(self, any_order, is_usable, self.search_max).is_live(progress)
+        Search::new(self, any_order, is_usable).is_live(progress)
     }
 
     fn is_live_plain(&self, progress: &ObjectProgress, any_order: bool, is_usable: &dyn Fn(NodeId) -> bool) -> bool {
@@ -499,113 +457,6 @@ impl ObjectPlan {
             }
         }
         left
-    }
-}
-
-/// A search for ways to the end of an object.
-struct Search<'p> {
-    plan: &'p ObjectPlan,
-    any_order: bool,
-    /// Whether choices may be used.
-    is_usable: &'p dyn Fn(NodeId) -> bool,
-    /// Whether there is a way from places.
-    known: FxHashMap<ObjectProgress, bool>,
-    /// The properties on the ways that were found.
-    used: FxHashSet<Place>,
-    steps: usize,
-    steps_max: usize,
-}
-
-/// A place that was reached from another one by a property, or without one.
-#[derive(Clone, Copy)]
-struct Reached {
-    /// The number of the other one, if there is one.
-    from: Option<usize>,
-    by: Option<Place>,
-}
-
-impl<'p> Search<'p> {
-    fn new(plan: &'p ObjectPlan, any_order: bool, is_usable: &'p dyn Fn(NodeId) -> bool, steps_max: usize) -> Self {
-        let (known, used) = Default::default();
-        Self { plan, any_order, is_usable, known, used, steps: 0, steps_max }
-    }
-
-    /// Whether there is a way from a place. Cost: the places on the way that were not met before.
-    ///
-    /// The order does not matter for what there is in the end: the listed properties are tried one after the other.
-    fn is_live(&mut self, start: &ObjectProgress) -> Result<bool, Trouble> {
-        let mut tried: FxHashMap<ObjectProgress, usize> = FxHashMap::default();
-        // By the numbers of those that were tried.
-        let mut reached: Vec<Reached> = Vec::new();
-        let mut stack = vec![(start.clone(), Reached { from: None, by: None })];
-        let mut last = None;
-        while let Some((progress, from)) = stack.pop() {
-            match self.known.get(&progress) {
-                Some(true) => {
-                    last = Some(from);
-                    break;
-                }
-                Some(false) => continue,
-                None if tried.contains_key(&progress) => continue,
-                None => {}
-            }
-            self.steps += progress.weight();
-            if self.steps > self.steps_max {
-                return Err(Trouble::SearchGivenUp);
-            }
-            let number = reached.len();
-            reached.push(from);
-            if progress.at as usize == self.plan.keys.len() && self.plan.can_close(&progress, false) {
-                tried.insert(progress, number);
-                last = Some(Reached { from: Some(number), by: None });
-                break;
-            }
-            self.next(&progress, |next, by| stack.push((next, Reached { from: Some(number), by })));
-            tried.insert(progress, number);
-        }
-        let Some(mut last) = last else {
-            self.known.extend(tried.into_keys().map(|progress| (progress, false)));
-            return Ok(false);
-        };
-        let mut is_live = vec![false; reached.len()];
-        loop {
-            self.used.extend(last.by);
-            let Some(number) = last.from else { break };
-            is_live[number] = true;
-            last = reached[number];
-        }
-        let live = tried.into_iter().filter(|&(_, number)| is_live[number]);
-        self.known.extend(live.map(|(progress, _)| (progress, true)));
-        Ok(true)
-    }
-
-    /// The places behind one, each with the property that leads there; the best last.
-    fn next(&self, progress: &ObjectProgress, mut push: impl FnMut(ObjectProgress, Option<Place>)) {
-        let plan = self.plan;
-        let at = progress.at as usize;
-        let mut places: Vec<Place> = Vec::new();
-        if at == plan.keys.len() {
-            places.extend((0..plan.cells.len() as u32).map(Place::Cell));
-        } else {
-            let mut without = progress.clone();
-            let is_seen = self.any_order && progress.seen.contains(at);
-            let may_leave_out = if is_seen {
-                without.at += 1;
-                without.seen.remove(at);
-                true
-            } else {
-                places.push(Place::Key(progress.at));
-                plan.skip(&mut without, progress.at + 1).is_some()
-            };
-            if may_leave_out && plan.is_possible(progress, &mut without) {
-                push(without, None);
-            }
-        }
-        for place in places {
-            let usable = plan.choices_at(place).iter().filter(|choice| (self.is_usable)(choice.node)).rev();
-            let next = usable.filter_map(|choice| plan.after(progress, place, choice, false));
-            next.for_each(|next| push(next, Some(place)));
-        }
     }
 }
 
@@ -712,7 +563,7 @@ impl<'n, 'a> Planner<'n, 'a> {
             fates: Fates::default(),
             search_max: self.normalizer.limits.schema_search_max,
         };
-        plan.find_fates();
+        plan.fates = Fates::of(&plan);
         Ok(plan)
     }
 

@@ -198,7 +198,7 @@ impl Arena {
         }
         inner.check_price(expr, limits)?;
         let before = inner.algebra.work();
-        let built = inner.build_row(expr, before + limits.lexer_work_max.saturating_sub(*work), limits);
+        let built = inner.build_row(expr, before.saturating_add(limits.lexer_work_max.saturating_sub(*work)), limits);
         *work += inner.algebra.work() - before;
         let built = built.map_err(|(over, limit, value)| self.fault(over, limit, value));
         let row = Arc::new(inner.note_price(expr, limits, built)?);

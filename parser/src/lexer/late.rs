@@ -30,7 +30,10 @@ impl Lexer {
                 Some(known) => known,
                 None => {
                     let is_late = self.is_endless_until_whole(whole);
-                    self.arena().set_late(whole, is_late);
+                    // Where the question's work was used up, another grammar may find it out.
+                    if self.work < self.limits.lexer_work_max {
+                        self.arena().set_late(whole, is_late);
+                    }
                     is_late
                 }
             }

@@ -63,8 +63,9 @@ limits! {
     /// Work of the regex algebra for one row of the lexer's automaton (20 ns a unit). 2,000,000 = 40 ms; a union of many
     /// sequences, such as `[ab]*a[ab]{1000}` becomes, makes every row dearer than the one before.
     pub lexer_row_work_max: u64 = 2_000_000,
-    /// Both for all rows that one mask, one token, 128 bytes of a text or any other question to a matcher takes (20 ns a unit); what
-    /// was made stays, so that asking again goes further. 40,000,000 = 0.8 s.
+    /// Both for all rows that one mask, one token, 128 bytes of a text or any other question to a matcher takes (20 ns a unit),
+    /// and 1 for each lexeme of a new state, 5,000 for what all tokens do in one lexeme. What was made stays, so that asking
+    /// again goes further. 40,000,000 = 0.8 s.
     pub lexer_work_max: u64 = 40_000_000,
     /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
     pub expressions_max: usize = 2_000_000,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use larkspur::grammar::{Embed, EmbedKind, ExprKind, Rule};
 use larkspur::{
     CompileOptions, Engine, EngineOptions, Folder, Grammar, LexerMode, MatcherError, MatcherOptions, NumberSpelling,
-    Source, SourceBody, SourceId, SourceKind, SourceMap, Span, Spelling, StopReason, Vocabulary, VocabularyBuilder,
-    Whitespace,
+    Source, SourceBody, SourceId, SourceKind, SourceMap, Span, Spelling, StopReason, TokenMask, Vocabulary,
+    VocabularyBuilder, Whitespace,
 };
 
 fn engine() -> Engine {
@@ -259,6 +259,27 @@ fn grammars_built_by_programs() {
     let grammar = Box::new(built(Some(Span::new(id, 0, 2))));
     let source = Source { name: "built".into(), body: SourceBody::Grammar { grammar, sources: Some(sources) } };
     assert_eq!(accepts(&source, "[1]"), Ok(true));
+}
+
+/// Thousands of lexemes that begin at one place are each looked at by themselves, which a limit bounds.
+#[test]
+fn many_lexemes_at_one_place() {
+    let rules: String = (0..400).map(|number| format!("r{number} ::= [a-z]* \"{number}\" root?\n")).collect();
+    let names: Vec<String> = (0..400).map(|number| format!("r{number}")).collect();
+    let source = Source::gbnf(format!("root ::= {}\n{rules}", names.join(" | ")));
+    let mut options = EngineOptions { slices: Vec::new(), ..EngineOptions::default() };
+    options.limits.lexer_work_max = 1_000_000;
+    let engine = Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
+    let mut matcher = engine.compile(&source).expect("it compiles").matcher().expect("within limits");
+    let mut mask = TokenMask::new(engine.vocabulary().len());
+    let limit = MatcherError::LimitExceeded { limit: "lexer_work_max", value: 1_000_000 };
+    assert_eq!(matcher.compute_mask(&mut mask), Err(limit));
+    assert!(mask.is_empty());
+    // What was made stays, so that asking again comes to an end.
+    assert!((0..10).any(|_| matcher.compute_mask(&mut mask).is_ok()));
+    let allowed: Vec<u32> = mask.iter().collect();
+    let expected: Vec<u32> = (b'0'..=b'9').chain(b'a'..=b'z').map(u32::from).collect();
+    assert_eq!(allowed, expected);
 }
 
 #[test]

@@ -514,9 +514,14 @@ impl Lexer {
         self.recorded_sets[id]
     }
 
+    /// Errors: `lexer_states_max`; `lexer_work_max`, as which each entry of a new state counts.
     pub(super) fn intern(&mut self, key: StateKey) -> Result<LexStateId, Fault> {
         if let Some(&id) = self.state_ids.get(&key) {
             return Ok(id);
+        }
+        self.work += key.entries.len() as u64;
+        if self.work > self.limits.lexer_work_max {
+            return Err(Fault::exceeded("lexer_work_max", self.limits.lexer_work_max));
         }
         if self.states.len() >= self.limits.lexer_states_max {
             return Err(Fault::exceeded("lexer_states_max", self.limits.lexer_states_max as u64));

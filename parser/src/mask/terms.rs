@@ -48,6 +48,9 @@ const WORDS_PER_TOKEN: usize = 8;
 /// noted as the end of lexemes, and sorted with others.
 const STEP_WORK: u64 = 4;
 
+/// What the term of a lexeme counts besides, as `Limits::lexer_work_max` counts it: rows of its states, slices that it takes.
+const LEXEME_WORK: u64 = 5_000;
+
 /// States that go on with so many bytes at most are narrow.
 const NARROW: u32 = 24;
 
@@ -330,6 +333,7 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<TermId, Fault> {
+        lexer.work += LEXEME_WORK;
         if piece == ALL
             && let Some(term) = self.of_runs(slicer, (entry, is_fresh), lexer, work)?
         {

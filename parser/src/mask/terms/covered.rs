@@ -2,6 +2,7 @@
 //! in the mask whatever they do in the others.
 
 use larkspur_toktrie::ROOT;
+use smallvec::SmallVec;
 
 use super::{ALL, PieceId, Term, TermId, TermIds, Terms, Work};
 use crate::error::Fault;
@@ -11,6 +12,14 @@ use crate::slicer::{PieceNode, Slicer};
 
 /// Slices that are a smaller part of all nodes, one in so many, are looked at in any case.
 const LARGE_SHARE: usize = 64;
+
+/// Slices whose tokens the first terms of a list have.
+#[derive(Default)]
+struct Covered {
+    slices: SmallVec<[usize; 8]>,
+    /// How many terms were looked at.
+    terms_len: usize,
+}
 
 impl Terms {
     /// Adds the terms of regexes that go their own ways in one state.
@@ -32,9 +41,10 @@ impl Terms {
         if piece == ALL && !is_alone {
             new.sort_by_cached_key(|&entry| !self.takes_some(slicer, (entry, is_fresh), lexer));
         }
+        let mut covered = Covered::default();
         for entry in new {
             let piece = match piece {
-                ALL => self.uncovered(slicer, (entry, is_fresh), terms, lexer)?,
+                ALL => self.uncovered(slicer, (entry, is_fresh), (terms, &mut covered), lexer)?,
                 _ => piece,
             };
             terms.push(self.of_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?);
@@ -56,35 +66,43 @@ impl Terms {
         &mut self,
         slicer: &Slicer,
         (entry, is_fresh): (Entry, bool),
-        terms: &[TermId],
+        (terms, covered): (&[TermId], &mut Covered),
         lexer: &mut Lexer,
     ) -> Result<PieceId, Fault> {
-        if terms.is_empty() {
+        for &term in &terms[covered.terms_len..] {
+            self.add_covered(slicer, term, &mut covered.slices);
+        }
+        covered.terms_len = terms.len();
+        if covered.slices.is_empty() {
             return Ok(ALL);
         }
         let single = lexer.single(entry, is_fresh)?;
         let mut is_long = false;
-        let mut left_out = Vec::new();
-        for (index, (trie, root)) in slicer.rooted_tries().enumerate().take(slicer.slices.len()) {
-            let covers = |&term: &TermId| {
-                let Term { inside, late, .. } = &self.terms[term];
-                // What it has there may still be left out of it.
-                let from = late.partition_point(|&node| node < root);
-                let is_certain = late.get(from).is_none_or(|&node| node >= root + trie.len() as PieceNode);
-                is_certain && inside.has_all(&slicer.slices[index].mask)
-            };
-            if trie.len() < slicer.nodes_len() / LARGE_SHARE || !terms.iter().any(covers) {
-                continue;
-            }
-            left_out.push(index);
+        for &index in &covered.slices {
             is_long = is_long || !self.contained.ask(slicer, index, lexer, single)?;
         }
         if !is_long {
             return Ok(ALL);
         }
-        let tries = slicer.rooted_tries().enumerate().filter(|(index, _)| !left_out.contains(index));
+        let tries = slicer.rooted_tries().enumerate().filter(|(index, _)| !covered.slices.contains(index));
         let nodes: Vec<PieceNode> =
             tries.flat_map(|(_, (trie, root))| trie.children(ROOT).map(move |child| root + child)).collect();
         Ok(self.piece_of(slicer, nodes))
+    }
+
+    /// Adds the large slices of which a term has all tokens.
+    fn add_covered(&self, slicer: &Slicer, term: TermId, slices: &mut SmallVec<[usize; 8]>) {
+        let Term { inside, late, .. } = &self.terms[term];
+        for (index, (trie, root)) in slicer.rooted_tries().enumerate().take(slicer.slices.len()) {
+            if slices.contains(&index) || trie.len() < slicer.nodes_len() / LARGE_SHARE {
+                continue;
+            }
+            // What it has there may still be left out of it.
+            let from = late.partition_point(|&node| node < root);
+            let is_certain = late.get(from).is_none_or(|&node| node >= root + trie.len() as PieceNode);
+            if is_certain && inside.has_all(&slicer.slices[index].mask) {
+                slices.push(index);
+            }
+        }
     }
 }

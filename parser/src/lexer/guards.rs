@@ -7,7 +7,7 @@ use larkspur_grammar::index::Id;
 
 use super::arena::Expr;
 use super::past::Past;
-use super::states::{DEAD, LexStateId, LexemeSetId, Lexer, StateKey, StateKind};
+use super::states::{DEAD, LexStateId, LexemeSetId, Lexer, StateKind};
 use crate::cfg::LexemeId;
 use crate::error::Fault;
 
@@ -91,12 +91,12 @@ impl Lexer {
         let next = match owed {
             Expr::NOTHING => DEAD,
             _ => {
-                let mut entries = key.entries.to_vec();
+                let mut entries = key.entries.clone();
                 if begins {
                     let arena = &self.arena;
-                    entries.retain(|&(lexeme, _)| self.pasts.may_begin(past, lexeme, arena));
+                    entries.retain(|&mut (lexeme, _)| self.pasts.may_begin(past, lexeme, arena));
                 }
-                self.intern(StateKey { entries: entries.into(), kind: key.kind, guard: Guard { owed, past } })?
+                self.intern(&entries, key.kind, Guard { owed, past })?
             }
         };
         self.guarded.insert((id, guard), next);

@@ -8,8 +8,9 @@ use larkspur_grammar::{ByteSet, LexerMode};
 use super::arena::{Expr, ExprRow};
 use super::exceptions::TrieId;
 use super::guards::Guard;
-use super::states::{DEAD, LexState, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, Rest, StateKey, StateKind};
-use crate::cfg::{LexemeId, Pattern};
+use super::split::{Entries, Entry};
+use super::states::{DEAD, LexState, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, Rest, StateKind};
+use crate::cfg::{Lexeme, LexemeId, Pattern};
 use crate::error::Fault;
 
 /// In a quick row: no lexeme takes the byte and none can end before it.
@@ -90,30 +91,35 @@ impl Lexer {
 
     /// What [`row`](Self::row) would say of one byte.
     fn single_step(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
-        let key = self.states[id].key.clone();
-        if key.kind == StateKind::LazyEnd {
+        let state = &self.states[id];
+        if state.kind == StateKind::LazyEnd {
             return Ok(DEAD);
         }
-        let cfg = self.cfg.clone();
-        let mut entries: Vec<(LexemeId, Rest)> = Vec::with_capacity(key.entries.len());
-        for &(lexeme, rest) in &key.entries {
-            let pattern = &cfg.lexemes[lexeme].pattern;
-            let mut next = pattern.literal_after(rest, byte);
-            if pattern.is_regex() {
-                let (expr, texts) = self.parts(rest);
-                let left = match self.expr_rows.get(&expr) {
-                    Some(row) => row.next(byte),
-                    None => self.arena.step(expr, byte, &mut self.work, &self.limits)?,
-                };
-                if left != Expr::NOTHING {
-                    next = self.excepting(left, self.tries.child(texts, byte))?;
+        let guard = state.key.guard;
+        let mut entries = Entries::new();
+        // By index, since what a lexeme goes on with is looked up in tables that may grow.
+        for index in 0..state.key.entries.len() {
+            let (lexeme, rest) = self.states[id].key.entries[index];
+            let pattern = &self.cfg.lexemes[lexeme].pattern;
+            let next = match pattern.is_regex() {
+                false => pattern.literal_after(rest, byte),
+                true => {
+                    let (expr, texts) = self.parts(rest);
+                    let left = match self.expr_rows.get(&expr) {
+                        Some(row) => row.next(byte),
+                        None => self.arena.step(expr, byte, &mut self.work, &self.limits)?,
+                    };
+                    match left {
+                        Expr::NOTHING => None,
+                        left => self.excepting(left, self.tries.child(texts, byte))?,
+                    }
                 }
-            }
+            };
             entries.extend(next.map(|next| (lexeme, next)));
         }
         entries.sort_unstable();
         entries.dedup();
-        let guard = self.guard_after(key.guard, byte)?;
+        let guard = self.guard_after(guard, byte)?;
         self.enter(entries, guard)
     }
 
@@ -317,7 +323,7 @@ impl Lexer {
                 row.next[usize::from(byte)] = known;
                 continue;
             }
-            let mut entries: Vec<(LexemeId, Rest)> = taken.iter().map(|literal| literal.1).collect();
+            let mut entries: Entries = taken.iter().map(|literal| literal.1).collect();
             for (lexeme, expr_row, texts) in &regexes {
                 let next = expr_row.next(byte);
                 if next != Expr::NOTHING {
@@ -347,22 +353,24 @@ impl Lexer {
     }
 
     /// The state of these entries after a byte: lazy lexemes that match end all others that compete with them.
-    fn enter(&mut self, mut entries: Vec<(LexemeId, Rest)>, guard: Guard) -> Result<LexStateId, Fault> {
+    fn enter(&mut self, mut entries: Entries, guard: Guard) -> Result<LexStateId, Fault> {
         if entries.is_empty() || guard.owed == Expr::NOTHING {
             return Ok(DEAD);
         }
-        let cfg = self.cfg.clone();
-        let mut ends_now = |&(lexeme, rest): &(LexemeId, Rest)| {
-            cfg.lexemes[lexeme].competes && cfg.lexemes[lexeme].lazy && self.matches(lexeme, rest)
-        };
         let mut kind = StateKind::Inside;
-        if entries.iter().any(&mut ends_now) {
-            entries.retain(|entry| !cfg.lexemes[entry.0].competes || ends_now(entry));
-            if cfg.mode == LexerMode::Longest {
-                kind = StateKind::LazyEnd;
+        let may_end_others = |lexeme: &Lexeme| lexeme.competes && lexeme.lazy;
+        if entries.iter().any(|&(lexeme, _)| may_end_others(&self.cfg.lexemes[lexeme])) {
+            let cfg = self.cfg.clone();
+            let mut ends_now =
+                |&(lexeme, rest): &Entry| may_end_others(&cfg.lexemes[lexeme]) && self.matches(lexeme, rest);
+            if entries.iter().any(&mut ends_now) {
+                entries.retain(|entry| !cfg.lexemes[entry.0].competes || ends_now(entry));
+                if cfg.mode == LexerMode::Longest {
+                    kind = StateKind::LazyEnd;
+                }
             }
         }
-        self.intern(StateKey { entries: entries.into(), kind, guard })
+        self.intern(&entries, kind, guard)
     }
 }
 

@@ -5,18 +5,22 @@
 //! a recorded lexeme with exceptions an expression and a node of a trie of texts. A lexeme may be there several times,
 //! with other exceptions.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use hashbrown::HashTable;
 use larkspur_grammar::algebra::Horizon;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, LexerMode, Limits, define_id};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::arena::{Arena, Expr, ExprRow};
 use super::exceptions::{NO_TEXTS, TrieId, Tries};
 use super::guards::{Guard, Guarded};
 use super::past::Pasts;
 use super::rows::{Row, Step};
+use super::split::{Entries, Entry};
 use crate::cfg::{Cfg, LexemeId, Pattern};
 use crate::error::Fault;
 
@@ -41,9 +45,10 @@ pub(crate) type Rest = u32;
 /// Set in a [`Rest`] that is a number in [`Lexer::excepted`].
 pub(super) const EXCEPTED: Rest = 1 << 31;
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct StateKey {
-    pub entries: Box<[(LexemeId, Rest)]>,
+    /// Sorted, each once.
+    pub entries: SmallVec<[Entry; 2]>,
     pub kind: StateKind,
     pub guard: Guard,
 }
@@ -96,7 +101,8 @@ pub(crate) struct Lexer {
     /// What is left of each whole lexeme. Indexed by lexeme.
     pub(super) initial: IndexVec<LexemeId, Rest>,
     pub(super) states: IndexVec<LexStateId, LexState>,
-    pub(super) state_ids: FxHashMap<Arc<StateKey>, LexStateId>,
+    /// States with their hashes, by their keys.
+    state_ids: HashTable<(u64, LexStateId)>,
     /// Indexed by state.
     pub(super) rows: Vec<Option<Box<Row>>>,
     /// How many states have a row.
@@ -182,7 +188,7 @@ impl Lexer {
             limits: limits.clone(),
             initial: initial.into(),
             states: IndexVec::new(),
-            state_ids: FxHashMap::default(),
+            state_ids: HashTable::new(),
             rows: Vec::new(),
             rows_len: 0,
             steps: Vec::new(),
@@ -206,8 +212,7 @@ impl Lexer {
             ignored_always_ends: None,
         };
         lexer.lexeme_set(&[]);
-        let dead = StateKey { entries: Box::new([]), kind: StateKind::Inside, guard: Guard::NONE };
-        lexer.intern(dead)?;
+        lexer.intern(&[], StateKind::Inside, Guard::NONE)?;
         lexer.leave_out()?;
         Ok(lexer)
     }
@@ -235,6 +240,9 @@ impl Lexer {
 
     /// Interns a sorted list of lexemes.
     pub fn lexeme_set(&mut self, lexemes: &[LexemeId]) -> LexemeSetId {
+        if lexemes.is_empty() && !self.lexeme_sets.is_empty() {
+            return NO_LEXEMES;
+        }
         if let Some(&id) = self.lexeme_set_ids.get(lexemes) {
             return id;
         }
@@ -287,8 +295,8 @@ impl Lexer {
 
     /// The state in which each of `lexemes` (sorted) is whole.
     pub fn start(&mut self, lexemes: &[LexemeId]) -> Result<LexStateId, Fault> {
-        let entries = lexemes.iter().map(|&lexeme| (lexeme, self.initial[lexeme])).collect();
-        self.intern(StateKey { entries, kind: StateKind::Fresh, guard: Guard::NONE })
+        let entries: Entries = lexemes.iter().map(|&lexeme| (lexeme, self.initial[lexeme])).collect();
+        self.intern(&entries, StateKind::Fresh, Guard::NONE)
     }
 
     pub(super) fn key(&self, id: LexStateId) -> &StateKey {
@@ -298,14 +306,14 @@ impl Lexer {
     /// The state of a single lexeme.
     pub fn single(&mut self, entry: (LexemeId, Rest), is_fresh: bool) -> Result<LexStateId, Fault> {
         let kind = if is_fresh { StateKind::Fresh } else { StateKind::Inside };
-        self.intern(StateKey { entries: [entry].into(), kind, guard: Guard::NONE })
+        self.intern(&[entry], kind, Guard::NONE)
     }
 
     /// The state in which this is left of lexemes.
     pub fn start_with(&mut self, mut entries: Vec<(LexemeId, Rest)>) -> Result<LexStateId, Fault> {
         entries.sort_unstable();
         entries.dedup();
-        self.intern(StateKey { entries: entries.into(), kind: StateKind::Fresh, guard: Guard::NONE })
+        self.intern(&entries, StateKind::Fresh, Guard::NONE)
     }
 
     /// For a state of several lexemes, the states of those that are regexes, each alone. `None` if it is of one only, or
@@ -330,8 +338,8 @@ impl Lexer {
     /// The state with only those live lexemes that `keep` says. `DEAD` if none stays.
     pub fn retain(&mut self, id: LexStateId, keep: impl Fn(LexemeId) -> bool) -> Result<LexStateId, Fault> {
         let key = self.states[id].key.clone();
-        let entries: Box<[_]> = key.entries.iter().copied().filter(|&(lexeme, _)| keep(lexeme)).collect();
-        if entries.is_empty() { Ok(DEAD) } else { self.intern(StateKey { entries, ..*key }) }
+        let entries: Entries = key.entries.iter().copied().filter(|&(lexeme, _)| keep(lexeme)).collect();
+        if entries.is_empty() { Ok(DEAD) } else { self.intern(&entries, key.kind, key.guard) }
     }
 
     pub(super) fn matches(&mut self, lexeme: LexemeId, rest: Rest) -> bool {
@@ -458,7 +466,7 @@ impl Lexer {
         let mut entries: Vec<(LexemeId, Rest)> = key.entries.iter().map(plain).collect();
         entries.sort_unstable();
         entries.dedup();
-        self.intern(StateKey { entries: entries.into(), ..*key }).map(Some)
+        self.intern(&entries, key.kind, key.guard).map(Some)
     }
 
     /// A state that is like this one for all tokens: see [`clamped_to`](Self::clamped_to).
@@ -482,10 +490,9 @@ impl Lexer {
         let clamped = match entries == key.entries {
             true => id,
             false => {
-                let mut entries = entries.into_vec();
                 entries.sort_unstable();
                 entries.dedup();
-                self.intern(StateKey { entries: entries.into(), ..*key })?
+                self.intern(&entries, key.kind, key.guard)?
             }
         };
         self.clamped.insert((id, horizon), clamped);
@@ -514,18 +521,28 @@ impl Lexer {
         self.recorded_sets[id]
     }
 
+    /// The state of these entries, which are sorted, each once.
+    ///
     /// Errors: `lexer_states_max`; `lexer_work_max`, as which each entry of a new state counts.
-    pub(super) fn intern(&mut self, key: StateKey) -> Result<LexStateId, Fault> {
-        if let Some(&id) = self.state_ids.get(&key) {
+    pub(super) fn intern(&mut self, entries: &[Entry], kind: StateKind, guard: Guard) -> Result<LexStateId, Fault> {
+        let hash = FxBuildHasher.hash_one((entries, kind, guard));
+        let is_same = |&(other, id): &(u64, LexStateId)| {
+            other == hash && {
+                let key = &self.states[id].key;
+                *key.entries == *entries && (key.kind, key.guard) == (kind, guard)
+            }
+        };
+        if let Some(&(_, id)) = self.state_ids.find(hash, is_same) {
             return Ok(id);
         }
-        self.work += key.entries.len() as u64;
+        self.work += entries.len() as u64;
         if self.work > self.limits.lexer_work_max {
             return Err(Fault::exceeded("lexer_work_max", self.limits.lexer_work_max));
         }
         if self.states.len() >= self.limits.lexer_states_max {
             return Err(Fault::exceeded("lexer_states_max", self.limits.lexer_states_max as u64));
         }
+        let key = StateKey { entries: entries.into(), kind, guard };
         let mut matched = Vec::new();
         let mut all_match = true;
         for &(lexeme, rest) in &key.entries {
@@ -576,11 +593,10 @@ impl Lexer {
             competes,
             key: Arc::new(key),
         };
-        let key = state.key.clone();
         let id = self.states.push(state);
         self.rows.push(None);
         self.steps.push(Step::default());
-        self.state_ids.insert(key, id);
+        self.state_ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         Ok(id)
     }
 

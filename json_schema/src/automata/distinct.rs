@@ -16,7 +16,9 @@ use super::json::{Json, JsonKind};
 use super::run::{Label, Read, of_string};
 use super::state::{ArrayFrame, ArrayPhase, Frame, ObjectPhase, Place};
 use super::{Containers, Inline, ScalarSet};
+use crate::ir::NodeId;
 use crate::plan::Trouble;
+use crate::plan::objects::Place as Property;
 
 /// A scalar and a name that stand for one that no rival has. No text has them: they are not in canonical form, and no
 /// JSON text is as long as the latter's length says.
@@ -31,10 +33,10 @@ const UNTOLD_NAME: &str = "\u{10FFFF}\u{0}untold\u{0}\u{10FFFF}";
 const MATCHED_MAX: usize = 2_000;
 
 /// What an open element must not become.
-struct Rival {
-    whole: Json,
+struct Rival<'a> {
+    whole: &'a Json,
     /// What agrees with the top of the stack, or what it has where the next value comes.
-    part: Json,
+    part: &'a Json,
 }
 
 impl Containers {
@@ -48,7 +50,7 @@ impl Containers {
         if self.can_be_new(&place)? {
             return Ok(true);
         }
-        let rivals = self.rivals(&place, 0, false).into_iter().map(|rival| rival.whole).collect();
+        let rivals = self.rivals(&place, 0, false).map(|rival| rival.whole.clone()).collect();
         let mut tried: FxHashSet<Place> = FxHashSet::default();
         let mut stack = vec![self.narrowed(&place, rivals)];
         while let Some(place) = stack.pop() {
@@ -68,27 +70,33 @@ impl Containers {
         Ok(false)
     }
 
-    /// Whether the next value may be a scalar that no rival has, and no array counts its values: what a search from here
-    /// finds at once, without the rivals, of which there may be thousands.
-    fn can_be_new(&self, place: &Place) -> Result<bool, LimitExceeded> {
-        let is_free = |frame: &Frame| match frame {
+    /// Whether no array that is open has read a value twice or counts its values, so that a scalar that no rival has makes all
+    /// open elements new.
+    pub(crate) fn counts_nothing(&self, place: &Place) -> bool {
+        place.frames.iter().all(|frame| match frame {
             Frame::Array(array) => {
                 !self.is_unique(frame) || (!array.elements.repeats() && self.needed(array).next().is_none())
             }
             Frame::Object(_) => true,
-        };
+        })
+    }
+
+    /// Whether a value may be a scalar that no rival has.
+    fn has_new_scalars(&self, node: NodeId) -> bool {
+        let inline = self.values.get(&node).and_then(|value| value.inline);
+        inline.is_some_and(|inline| self.inline[inline as usize].scalars.iter().any(|set| set.few.is_none()))
+    }
+
+    /// Whether the next value may be a scalar that no rival has, and no array counts its values: what a search from here
+    /// finds at once, without the rivals, of which there may be thousands.
+    fn can_be_new(&self, place: &Place) -> Result<bool, LimitExceeded> {
         let Some(Frame::Object(frame)) = place.frames.last() else { return Ok(false) };
         let (ObjectPhase::Colon(property) | ObjectPhase::Value(property)) = frame.phase else { return Ok(false) };
-        if !place.frames.iter().all(is_free) {
+        if !self.counts_nothing(place) {
             return Ok(false);
         }
         let plan = &self.machine(frame).plan;
-        for choice in plan.choices_at(property) {
-            let inline = self.values.get(&choice.node).and_then(|value| value.inline);
-            let scalars = inline.map_or(&[][..], |inline| &self.inline[inline as usize].scalars);
-            if scalars.iter().all(|set| set.few.is_some()) {
-                continue;
-            }
+        for choice in plan.choices_at(property).iter().filter(|choice| self.has_new_scalars(choice.node)) {
             let next = plan.after(&frame.progress, property, choice, self.any_order);
             let is_live = next.map_or(Ok(false), |next| plan.is_live(&next, self.any_order, &|_| true));
             if is_live.map_err(|trouble| self.search_limit(trouble))? {
@@ -96,6 +104,21 @@ impl Containers {
             }
         }
         Ok(false)
+    }
+
+    /// Whether behind one of the labels of a place that [counts nothing](Self::counts_nothing) a search would [find](Self::can_be_new)
+    /// a new scalar at once: a property that may come next has one choice, which then is one that leads to an end.
+    pub(crate) fn is_surely_new(&self, frame: &Frame, label: Label) -> Result<bool, Trouble> {
+        let Frame::Object(frame) = frame else { return Ok(false) };
+        let plan = &self.machine(frame).plan;
+        let is_new =
+            |property: Property| matches!(plan.choices_at(property), [only] if self.has_new_scalars(only.node));
+        Ok(match (label, frame.phase) {
+            (Label::Key(key), _) => is_new(Property::Key(key)),
+            (Label::Colon, ObjectPhase::Colon(property)) => is_new(property),
+            (Label::Comma, _) => plan.open_places(&frame.progress, self.any_order)?.into_iter().any(is_new),
+            _ => false,
+        })
     }
 
     /// The states behind a state, as far as they need to be told apart.
@@ -153,7 +176,7 @@ impl Containers {
             if array.elements.repeats() || !self.has_values(array)? {
                 return Ok(Some(false));
             }
-            is_open |= level + 1 < place.frames.len() && !self.rivals(place, level, false).is_empty();
+            is_open |= level + 1 < place.frames.len() && self.rivals(place, level, false).next().is_some();
         }
         Ok(if is_open { None } else { Some(true) })
     }
@@ -205,7 +228,7 @@ impl Containers {
         let alike = end.saturating_sub(index.max(last));
         before.chain(few(last).filter(|_| alike > 0).map(|few| (few, alike)))
     }
-    fn few_of(&self, node: crate::ir::NodeId) -> Option<&Arc<[Json]>> {
+    fn few_of(&self, node: NodeId) -> Option<&Arc<[Json]>> {
         let inline = self.values.get(&node)?.inline?;
         self.inline[inline as usize].few.as_ref()
     }
@@ -213,19 +236,26 @@ impl Containers {
     /// What the element that is open at a level must not become, as far as it agrees with what was read. The part of it
     /// is at the top of the stack, or, with `at_value`, what comes next there. What an array at the top has read itself
     /// is left out: [`Elements::scalars`](super::elements::Elements::scalars) has it.
-    fn rivals(&self, place: &Place, level: usize, at_value: bool) -> Vec<Rival> {
-        let Some(Frame::Array(array)) = place.frames.get(level) else { return Vec::new() };
+    fn rivals<'a>(
+        &'a self,
+        place: &'a Place,
+        level: usize,
+        at_value: bool,
+    ) -> impl Iterator<Item = Rival<'a>> + use<'a> {
         let is_top = level + 1 == place.frames.len();
-        let mut values: Vec<&Json> = if is_top { Vec::new() } else { array.elements.set().iter().collect() };
+        let array = match place.frames.get(level) {
+            Some(Frame::Array(array)) => Some(array),
+            _ => None,
+        };
+        let read = array.filter(|_| !is_top).into_iter().flat_map(|array| array.elements.set());
         let mut known: Option<&Arc<[Json]>> = None;
-        for (few, _) in self.needed(array) {
-            if known.is_none_or(|known| !Arc::ptr_eq(known, few)) {
-                values.extend(few.iter());
-            }
+        let needed = array.into_iter().flat_map(|array| self.needed(array)).flat_map(move |(few, _)| {
+            let is_known = known.is_some_and(|known| Arc::ptr_eq(known, few));
             known = Some(few);
-        }
-        let open = &place.frames[level + 1..];
-        let part = |whole: &Json| {
+            if is_known { &[][..] } else { few }
+        });
+        let open = place.frames.get(level + 1..).unwrap_or_default();
+        let part = move |whole: &'a Json| {
             let mut part = whole;
             for (index, frame) in open.iter().enumerate() {
                 let is_top = index + 1 == open.len();
@@ -236,14 +266,14 @@ impl Containers {
                     part = inside(frame, part)?;
                 }
             }
-            Some(part.clone())
+            Some(part)
         };
-        values.into_iter().filter_map(|whole| Some(Rival { part: part(whole)?, whole: whole.clone() })).collect()
+        read.chain(needed).filter_map(move |whole| Some(Rival { whole, part: part(whole)? }))
     }
 
-    fn all_rivals<'a>(&'a self, place: &'a Place, at_value: bool) -> impl Iterator<Item = (usize, Rival)> + 'a {
+    fn all_rivals<'a>(&'a self, place: &'a Place, at_value: bool) -> impl Iterator<Item = (usize, Rival<'a>)> + 'a {
         let levels = (0..place.frames.len()).filter(|&level| self.is_unique(&place.frames[level]));
-        levels.flat_map(move |level| self.rivals(place, level, at_value).into_iter().map(move |rival| (level, rival)))
+        levels.flat_map(move |level| self.rivals(place, level, at_value).map(move |rival| (level, rival)))
     }
 
     /// The place behind a scalar or name that no rival has, and those that some have: with it the open elements differ from
@@ -271,6 +301,12 @@ impl Containers {
         };
         let next = self.apply(place, label, read).ok()?;
         Some((Place { is_untold: true, ..next }, but_for))
+    }
+
+    /// Whether it was forgotten which names stand in the object at the top, of which these are known, or which of its names to
+    /// come a rival has.
+    pub(crate) fn forgot_names(&self, place: &Place, names: &Exceptions) -> bool {
+        place.is_untold && (names.contains(&of_string(UNTOLD_NAME)) || self.all_rivals(place, false).next().is_some())
     }
 
     /// Whether a place's edges depend on what was forgotten: something is compared with it, or values are counted.
@@ -331,7 +367,7 @@ impl Containers {
         let mut scalars: BTreeMap<Arc<[u8]>, Vec<Json>> = BTreeMap::new();
         for (level, Rival { whole, part }) in self.all_rivals(place, true) {
             if let Some(scalar) = part.as_scalar() {
-                scalars.entry(scalar.clone()).or_default().extend((level == 0).then_some(whole));
+                scalars.entry(scalar.clone()).or_default().extend((level == 0).then(|| whole.clone()));
             }
         }
         scalars.into_iter().map(|(scalar, rivals)| (scalar, self.narrowed(place, rivals))).collect()

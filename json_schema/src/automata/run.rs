@@ -94,8 +94,9 @@ impl Automaton for Containers {
             return Err(LimitExceeded { limit: "schema_unique_depth_max", value: self.depth_max as u64 });
         }
         let mut edges = Vec::new();
+        let counts_nothing = self.compares(place) && self.counts_nothing(place);
         for label in self.labels(place).map_err(|trouble| self.search_limit(trouble))? {
-            if let Some(symbol) = self.symbol(place, label)? {
+            if let Some(symbol) = self.symbol(place, label, counts_nothing)? {
                 edges.push(Edge { symbol, label: label.pack() });
             }
         }
@@ -300,10 +301,12 @@ impl Containers {
     }
 
     /// What a label reads; `None` if there is nothing left of it.
-    fn symbol(&self, place: &Place, label: Label) -> Result<Option<EdgeSymbol>, LimitExceeded> {
+    fn symbol(&self, place: &Place, label: Label, counts_nothing: bool) -> Result<Option<EdgeSymbol>, LimitExceeded> {
         let compares = self.compares(place);
         let fixed = |symbol: EdgeSymbol| -> Result<Option<EdgeSymbol>, LimitExceeded> {
-            let is_live = !compares || self.is_live(self.apply(place, label, Read::Nothing)?)?;
+            let is_live = !compares
+                || counts_nothing && self.is_sure(place, label)?
+                || self.is_live(self.apply(place, label, Read::Nothing)?)?;
             Ok(is_live.then_some(symbol))
         };
         let (marks, lines) = (&self.marks, self.lines.get(place.frames.len().wrapping_sub(1)));
@@ -332,7 +335,7 @@ impl Containers {
                 let name = &self.machine(frame).keys[key as usize];
                 fixed(EdgeSymbol::Terminal(name.terminal.expect("names of their own where the order is the schema's")))
             }
-            (Label::Names, Frame::Object(frame)) => self.names_symbol(place, frame),
+            (Label::Names, Frame::Object(frame)) => self.names_symbol(place, frame, counts_nothing),
             (Label::Cell(cell), Frame::Object(frame)) => self.cell_symbol(place, frame, cell),
             (Label::Choice(_) | Label::Value(..), frame) => {
                 let node = self.choice_node(frame, label);
@@ -358,16 +361,28 @@ impl Containers {
         }
     }
 
-    fn names_symbol(&self, place: &Place, frame: &ObjectFrame) -> Result<Option<EdgeSymbol>, LimitExceeded> {
+    fn is_sure(&self, place: &Place, label: Label) -> Result<bool, LimitExceeded> {
+        let top = place.frames.last().expect("a label");
+        self.is_surely_new(top, label).map_err(|trouble| self.search_limit(trouble))
+    }
+
+    fn names_symbol(
+        &self,
+        place: &Place,
+        frame: &ObjectFrame,
+        counts_nothing: bool,
+    ) -> Result<Option<EdgeSymbol>, LimitExceeded> {
         let machine = self.machine(frame);
-        if place.is_untold {
+        if self.forgot_names(place, &Exceptions::default()) {
             return Ok(Some(EdgeSymbol::Recorded(machine.names.expect("names"), Exceptions::untold())));
         }
         let open = self.open_keys(frame).map_err(|trouble| self.search_limit(trouble))?;
         let mut allowed = vec![false; machine.keys.len()];
         for key in open {
             let name = Read::Name(&machine.keys[key as usize].text);
-            allowed[key as usize] = !self.compares(place) || self.is_live(self.apply(place, Label::Names, name)?)?;
+            allowed[key as usize] = !self.compares(place)
+                || counts_nothing && self.is_sure(place, Label::Key(key))?
+                || self.is_live(self.apply(place, Label::Names, name)?)?;
         }
         if allowed.iter().all(|allowed| !allowed) {
             return Ok(None);
@@ -379,7 +394,7 @@ impl Containers {
 
     fn cell_symbol(&self, place: &Place, frame: &ObjectFrame, cell: u32) -> Result<Option<EdgeSymbol>, LimitExceeded> {
         let names = &self.machine(frame).cells[cell as usize];
-        if place.is_untold {
+        if self.forgot_names(place, &frame.names[cell as usize]) {
             return Ok(Some(EdgeSymbol::Recorded(names.terminal, Exceptions::untold())));
         }
         let mut exceptions = frame.names[cell as usize].clone();

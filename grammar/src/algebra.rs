@@ -18,6 +18,7 @@ mod finite;
 mod horizon;
 mod ids;
 mod lowering;
+mod pumped;
 mod remainder;
 mod runs;
 mod simplify;

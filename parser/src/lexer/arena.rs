@@ -148,6 +148,13 @@ impl Arena {
         self.lock().algebra.but_for_finitely_many(expr)
     }
 
+    /// See [`Algebra::relaxed`], if the expression [is pumped](Algebra::is_pumped) and not so plain itself.
+    pub fn relaxed_if_pumped(&self, expr: Expr) -> Option<Expr> {
+        let mut inner = self.lock();
+        let relaxed = inner.algebra.relaxed(expr);
+        (relaxed != expr && inner.algebra.is_pumped(expr)).then_some(relaxed)
+    }
+
     /// Whether exceptions of a lexeme with this language may wait, if that is known.
     pub fn late(&self, expr: Expr) -> Option<bool> {
         self.lock().late.get(&expr).copied()

@@ -26,21 +26,27 @@ impl Lexer {
         let is_late = is_regex && {
             // Finitely many texts more or less change nothing, so that all objects share one answer, whatever they list.
             let whole = self.arena().but_for_finitely_many(Expr::from_raw(self.whole(lexeme)));
-            match self.arena().late(whole) {
-                Some(known) => known,
-                None => {
-                    let is_late = self.is_endless_until_whole(whole);
-                    // Where the question's work was used up, another grammar may find it out.
-                    if self.work < self.limits.lexer_work_max {
-                        self.arena().set_late(whole, is_late);
-                    }
-                    is_late
-                }
-            }
+            self.may_wait(whole)
         };
         self.late.resize(self.cfg.lexemes.len(), None);
         self.late[lexeme.index()] = Some(is_late);
         is_late
+    }
+
+    /// Whether exceptions may wait in this language.
+    fn may_wait(&mut self, whole: Expr) -> bool {
+        if let Some(known) = self.arena().late(whole) {
+            return known;
+        }
+        // That endlessly many texts are left shows of most patterns as they stand; that none is the beginning of another one is
+        // so as well in a larger language, mostly that of all strings.
+        let relaxed = self.arena().relaxed_if_pumped(whole);
+        let may_wait = relaxed.is_some_and(|relaxed| self.may_wait(relaxed)) || self.is_endless_until_whole(whole);
+        // Where the question's work was used up, another grammar may find it out.
+        if self.work < self.limits.lexer_work_max {
+            self.arena().set_late(whole, may_wait);
+        }
+        may_wait
     }
 
     /// Takes from lexemes the texts that they leave out wherever they stand, if these may be looked at late: what is left is

@@ -468,9 +468,10 @@ impl Automaton {
             if visited.len() > PAIRS_MAX {
                 return Ok(false);
             }
-            let targets = lexer.row(lex)?.next;
+            lexer.row(lex)?;
             let mut last = (0, DEAD);
-            for (&next, &target) in self.rows[state as usize].iter().zip(&targets) {
+            for (byte, &next) in self.rows[state as usize].iter().enumerate() {
+                let target = lexer.known_row(lex).next[byte];
                 if next == 0 || (next, target) == last {
                     continue;
                 }

@@ -226,7 +226,11 @@ impl Algebra {
 
 /// Splits each class into what is in `set` and what is not.
 fn refine(classes: &mut Vec<ByteSet>, set: &ByteSet) {
-    for index in 0..classes.len() {
+    // Most sets are one byte, which is in one class.
+    let only = if set.len() == 1 { set.iter().next() } else { None };
+    let first = only.and_then(|byte| classes.iter().position(|class| class.contains(byte)));
+    let last = if only.is_some() { first.map_or(0, |first| first + 1) } else { classes.len() };
+    for index in first.unwrap_or(0)..last {
         let inside = classes[index].intersect(set);
         if !inside.is_empty() && inside != classes[index] {
             let outside = classes[index].intersect(&set.negate());

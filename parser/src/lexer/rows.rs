@@ -128,16 +128,21 @@ impl Lexer {
     /// Errors: `lexer_states_max`, `expressions_max`, `lexer_row_emptiness_fuel`.
     pub fn row(&mut self, id: LexStateId) -> Result<&Row, Fault> {
         if self.rows[id.index()].is_none() {
-            let mut row = Box::new(self.build_row(id)?);
-            row.quick = self.quick_row(id, &row);
+            let mut row = self.build_row(id)?;
+            self.fill_quick_row(id, &mut row);
             row.settled = self.settled_row(id, &row);
             self.rows[id.index()] = Some(row);
             self.rows_len += 1;
         }
-        Ok(self.rows[id.index()].as_ref().expect("a row was made"))
+        Ok(self.known_row(id))
     }
 
-    fn quick_row(&self, id: LexStateId, row: &Row) -> [u32; 256] {
+    /// A row that was made: see [`row`](Self::row).
+    pub fn known_row(&self, id: LexStateId) -> &Row {
+        self.rows[id.index()].as_ref().expect("a row was made")
+    }
+
+    fn fill_quick_row(&self, id: LexStateId, row: &mut Row) {
         let ends = self.states[id].ends;
         let can_end = ends != NO_LEXEMES;
         let is_longest = self.cfg.mode == LexerMode::Longest;
@@ -145,9 +150,10 @@ impl Lexer {
         let records = self.states[id].records;
         // Bytes side by side mostly lead to the same state.
         let mut last = (DEAD, if can_end { ASK } else { REFUSED });
-        row.next.map(|next| {
+        for (quick, &next) in row.quick.iter_mut().zip(&row.next) {
             if next == last.0 {
-                return last.1;
+                *quick = last.1;
+                continue;
             }
             let state = &self.states[next];
             // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
@@ -156,15 +162,14 @@ impl Lexer {
                 // Where nothing is recorded any more, it is forgotten where that began.
                 && state.records == records
                 && !state.is_late;
-            let quick = match next {
+            *quick = match next {
                 DEAD if can_end => ASK,
                 DEAD => REFUSED,
                 _ if stays => next.0,
                 _ => ASK,
             };
-            last = (next, quick);
-            quick
-        })
+            last = (next, *quick);
+        }
     }
 
     /// The bytes of [`ASK`] before which what ends in the state cannot end in this grammar ([`Cfg::after`]), or is ignored text
@@ -275,15 +280,15 @@ impl Lexer {
         Ok(id)
     }
 
-    fn build_row(&mut self, id: LexStateId) -> Result<Row, Fault> {
+    fn build_row(&mut self, id: LexStateId) -> Result<Box<Row>, Fault> {
         let key = self.states[id].key.clone();
-        let mut row = Row {
+        let mut row = Box::new(Row {
             next: [DEAD; 256],
             live: ByteSet::EMPTY,
             ignored_goes_on: ByteSet::EMPTY,
             quick: [ASK; 256],
             settled: ByteSet::EMPTY,
-        };
+        });
         if key.kind == StateKind::LazyEnd {
             return Ok(row);
         }

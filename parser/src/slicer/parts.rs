@@ -282,9 +282,9 @@ impl Automaton {
                 if pairs > pairs_max {
                     return Ok(length);
                 }
-                let targets = lexer.row(lex)?.next;
+                lexer.row(lex)?;
                 let mut last = (0, DEAD);
-                for (&to, &target) in self.rows[usize::from(state)].iter().zip(&targets) {
+                for (&to, &target) in self.rows[usize::from(state)].iter().zip(&lexer.known_row(lex).next) {
                     if to == 0 || (to, target) == last {
                         continue;
                     }
@@ -322,9 +322,9 @@ impl Automaton {
             while let Some((state, lex)) = agenda.pop() {
                 let Some(left) = pairs.checked_sub(1) else { return Ok(u32::MAX) };
                 *pairs = left;
-                let targets = lexer.row(lex)?.next;
+                lexer.row(lex)?;
                 let mut last = (0, DEAD);
-                for (&to, &target) in self.rows[usize::from(state)].iter().zip(&targets) {
+                for (&to, &target) in self.rows[usize::from(state)].iter().zip(&lexer.known_row(lex).next) {
                     if to == 0 || target == DEAD || (to, target) == last {
                         continue;
                     }

@@ -2,6 +2,7 @@
 //! tells how they go together.
 
 mod compose;
+mod compositions;
 mod pieces;
 pub(crate) mod shared;
 mod store;
@@ -23,6 +24,7 @@ use crate::error::Fault;
 use crate::machine::{Contents, Cursor, Machine};
 use crate::slicer::Slicer;
 use compose::Composed;
+use compositions::Compositions;
 use shared::SharedTerms;
 pub(crate) use store::SharedMask;
 use store::{MaskStore, StoredId};
@@ -42,7 +44,7 @@ pub(crate) struct MaskCache {
     /// Bytes of texts in `recorded_mask_of`.
     recorded_bytes: usize,
     /// Masks by what they are made of: terms, token letters, and whether the text may end.
-    composed: FxHashMap<Composition, StoredId>,
+    composed: Compositions,
     store: MaskStore,
     terms: Terms,
     bytes_max: usize,
@@ -115,7 +117,7 @@ impl MaskCache {
             mask_of: FxHashMap::default(),
             recorded_mask_of: FxHashMap::default(),
             recorded_bytes: 0,
-            composed: FxHashMap::default(),
+            composed: Compositions::default(),
             store: MaskStore::new(),
             terms: Terms::new(shared),
             bytes_max,
@@ -288,12 +290,16 @@ impl MaskCache {
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
         let composition = Composition { groups, letters, accepts };
-        if asks.is_empty()
-            && let Some(&known) = self.composed.get(&composition)
-        {
-            self.store.write(known, mask);
-            self.remember(machine, (cursor, ahead), depends_on_text, known);
-            return Ok(known);
+        let mut missing = None;
+        if asks.is_empty() {
+            match self.composed.get(&composition) {
+                Ok(known) => {
+                    self.store.write(known, mask);
+                    self.remember(machine, (cursor, ahead), depends_on_text, known);
+                    return Ok(known);
+                }
+                Err(hash) => missing = Some(hash),
+            }
         }
         let mut touched = std::mem::take(&mut self.touched);
         let parts = (&self.terms, &mut self.store);
@@ -306,8 +312,8 @@ impl MaskCache {
         let id = self.store.intern_composed(composed);
         self.touched = touched;
         let depends_on_text = depends_on_text || !asks.is_empty();
-        if asks.is_empty() {
-            self.composed.insert(composition, id);
+        if let Some(missing) = missing {
+            self.composed.insert(missing, composition, id);
         }
         self.remember(machine, (cursor, ahead), depends_on_text, id);
         Ok(id)
@@ -380,7 +386,7 @@ impl MaskCache {
     /// Bytes of all masks and of what they are made of, roughly.
     pub fn bytes(&self) -> usize {
         let places = self.mask_of.len() * size_of::<(Cursor, u64, u64)>();
-        let terms = self.terms.bytes() + self.composed.len() * size_of::<Composition>() * 2;
+        let terms = self.terms.bytes() + self.composed.bytes();
         places + terms + self.recorded_bytes + self.store.bytes()
     }
 

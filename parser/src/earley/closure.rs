@@ -2,6 +2,7 @@
 
 use larkspur_grammar::GrammarId;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::automata::{LiveSymbol, StateId};
 use super::sets::{Item, Mark, Param, ParamId, SetId, Sets};
@@ -52,14 +53,14 @@ pub(crate) struct Waiter {
 #[derive(Debug)]
 pub(crate) struct Closure {
     /// Predicted nonterminals with their parameters.
-    pub nodes: Vec<(NonterminalId, ParamId)>,
+    pub nodes: Box<[(NonterminalId, ParamId)]>,
     /// What waits for them, node after node.
     waiters: Box<[Waiter]>,
     /// Where those of each node end. Parallel to `nodes`.
     waiter_ends: Box<[u32]>,
     /// Sorted by lexeme.
-    scans: Vec<Scan>,
-    pub token_scans: Vec<TokenScan>,
+    scans: Box<[Scan]>,
+    pub token_scans: Box<[TokenScan]>,
     /// The lexer state in which all that the set expects is whole, ignored text included.
     pub start: LexStateId,
     /// The same without ignored text.
@@ -91,69 +92,81 @@ impl Closure {
     /// Bytes that it takes, roughly.
     pub fn bytes(&self) -> usize {
         let waiters = size_of_val(&*self.waiters) + size_of_val(&*self.waiter_ends);
-        let scans = self.scans.capacity() * size_of::<Scan>() + self.token_scans.capacity() * size_of::<TokenScan>();
-        size_of::<Self>() + self.nodes.capacity() * 8 + waiters + scans
+        let scans = size_of_val(&*self.scans) + size_of_val(&*self.token_scans);
+        size_of::<Self>() + size_of_val(&*self.nodes) + waiters + scans
     }
 
     pub(super) fn build(sets: &mut Sets, id: SetId, lexer: &mut Lexer) -> Result<Self, Fault> {
         let cfg = sets.cfg.clone();
-        let mut node_ids = std::mem::take(&mut sets.node_ids);
-        node_ids.clear();
-        let mut builder = Builder {
-            cfg: &cfg,
-            sets,
-            nodes: Vec::new(),
-            node_ids,
-            waiting: Vec::new(),
-            scans: Vec::new(),
-            recorded: Vec::new(),
-            token_scans: Vec::new(),
-            accepts: false,
-            token: 0,
-            expired: Vec::new(),
-            work: 0,
-        };
-        let mut grammars: Vec<GrammarId> = Vec::new();
-        let items = builder.sets.items(id).to_vec();
-        for item in &items {
-            builder.token = item.mark.as_time().unwrap_or(builder.token);
-            builder.expired.extend(item.mark.as_expired());
-        }
-        for item in items.iter().filter(|item| item.mark.is_item()) {
-            builder.expect(item.dot, Owner::Kernel(item.continuation), item.param)?;
-            if let Some(grammar) = cfg.dots[item.dot].grammar
-                && sets_ignored(&cfg, item)
-                && !grammars.contains(&grammar)
-            {
-                grammars.push(grammar);
-            }
-        }
-        let mut next = 0;
-        while next < builder.nodes.len() {
-            builder.predict(next as u32, lexer)?;
-            next += 1;
-        }
-        let Builder { sets, nodes, node_ids, mut waiting, mut scans, recorded, token_scans, accepts, work, .. } =
-            builder;
-        sets.node_ids = node_ids;
+        let mut room = std::mem::take(&mut sets.room);
+        room.clear();
+        let mut builder = Builder { cfg: &cfg, sets, room, accepts: false, token: 0, expired: Vec::new(), work: 0 };
+        let built = builder.fill(id, lexer);
+        let Builder { sets, mut room, accepts, work, .. } = builder;
         sets.work += work;
+        let closure = built.and_then(|grammars| Self::of(&cfg, &mut room, (accepts, &grammars), lexer));
+        sets.room = room;
+        closure
+    }
+
+    /// Of what was found.
+    fn of(
+        cfg: &Cfg,
+        Room { nodes, waiting, scans, recorded, token_scans, .. }: &mut Room,
+        (accepts, grammars): (bool, &[GrammarId]),
+        lexer: &mut Lexer,
+    ) -> Result<Self, Fault> {
         waiting.sort_by_key(|&(node, _)| node);
         waiting.dedup();
         let waiter_ends =
             (0..nodes.len() as u32).map(|node| waiting.partition_point(|&(of, _)| of <= node) as u32).collect();
-        let waiters = waiting.into_iter().map(|(_, waiter)| waiter).collect();
+        let waiters = waiting.iter().map(|&(_, waiter)| waiter).collect();
         scans.sort_by_key(|scan| scan.lexeme);
-        let mut entries = recorded;
+        let entries = recorded;
         let unrecorded = scans.iter().filter(|scan| scan.recorded.is_none());
         entries.extend(unrecorded.map(|scan| (scan.lexeme, lexer.whole(scan.lexeme))));
-        entries.dedup();
-        let start_unignored = lexer.start_with(entries.clone())?;
+        let start_unignored = lexer.start_with(entries)?;
         let count = entries.len();
         let ignored = grammars.iter().flat_map(|&grammar| cfg.ignored[grammar].iter());
         entries.extend(ignored.map(|&lexeme| (lexeme, lexer.whole(lexeme))));
         let has_ignored = entries.len() > count;
-        let start = lexer.start_with(entries)?;
-        Ok(Self { nodes, waiters, waiter_ends, scans, token_scans, start, start_unignored, accepts, has_ignored })
+        let start = if has_ignored { lexer.start_with(entries)? } else { start_unignored };
+        Ok(Self {
+            nodes: nodes.as_slice().into(),
+            waiters,
+            waiter_ends,
+            scans: scans.as_slice().into(),
+            token_scans: token_scans.as_slice().into(),
+            start,
+            start_unignored,
+            accepts,
+            has_ignored,
+        })
+    }
+}
+
+/// What a closure is made in.
+#[derive(Default, Debug)]
+pub(super) struct Room {
+    nodes: Vec<(NonterminalId, ParamId)>,
+    node_ids: FxHashMap<(NonterminalId, ParamId), u32>,
+    /// What waits for which node.
+    waiting: Vec<(u32, Waiter)>,
+    scans: Vec<Scan>,
+    /// Recorded lexemes without their exceptions.
+    recorded: Vec<(LexemeId, Rest)>,
+    token_scans: Vec<TokenScan>,
+}
+
+impl Room {
+    fn clear(&mut self) {
+        let Self { nodes, node_ids, waiting, scans, recorded, token_scans } = self;
+        nodes.clear();
+        node_ids.clear();
+        waiting.clear();
+        scans.clear();
+        recorded.clear();
+        token_scans.clear();
     }
 }
 
@@ -165,14 +178,7 @@ pub(crate) fn sets_ignored(cfg: &Cfg, item: &Item) -> bool {
 struct Builder<'a> {
     cfg: &'a Cfg,
     sets: &'a mut Sets,
-    nodes: Vec<(NonterminalId, ParamId)>,
-    node_ids: FxHashMap<(NonterminalId, ParamId), u32>,
-    /// What waits for which node.
-    waiting: Vec<(u32, Waiter)>,
-    scans: Vec<Scan>,
-    /// Recorded lexemes without their exceptions.
-    recorded: Vec<(LexemeId, Rest)>,
-    token_scans: Vec<TokenScan>,
+    room: Room,
     accepts: bool,
     /// Number of the token in which scopes predicted here begin.
     token: u32,
@@ -182,6 +188,31 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    /// Files what a set expects. The grammars whose ignored text may stand here.
+    fn fill(&mut self, id: SetId, lexer: &mut Lexer) -> Result<Vec<GrammarId>, Fault> {
+        let mut grammars: Vec<GrammarId> = Vec::new();
+        let items: SmallVec<[Item; 8]> = self.sets.items(id).into();
+        for item in &items {
+            self.token = item.mark.as_time().unwrap_or(self.token);
+            self.expired.extend(item.mark.as_expired());
+        }
+        for item in items.iter().filter(|item| item.mark.is_item()) {
+            self.expect(item.dot, Owner::Kernel(item.continuation), item.param)?;
+            if let Some(grammar) = self.cfg.dots[item.dot].grammar
+                && sets_ignored(self.cfg, item)
+                && !grammars.contains(&grammar)
+            {
+                grammars.push(grammar);
+            }
+        }
+        let mut next = 0;
+        while next < self.room.nodes.len() {
+            self.predict(next as u32, lexer)?;
+            next += 1;
+        }
+        Ok(grammars)
+    }
+
     /// Files an item under the symbol that it waits for.
     fn expect(&mut self, dot: DotId, owner: Owner, param: ParamId) -> Result<(), Fault> {
         self.work += 1;
@@ -189,8 +220,8 @@ impl Builder<'_> {
         let info = self.cfg.dots[dot];
         let next = info.next;
         match info.symbol {
-            Symbol::Lexeme(lexeme) => self.scans.push(Scan { lexeme, next, owner, param, recorded: None }),
-            Symbol::Tokens(letter) => self.token_scans.push(TokenScan { letter, next, owner, param }),
+            Symbol::Lexeme(lexeme) => self.room.scans.push(Scan { lexeme, next, owner, param, recorded: None }),
+            Symbol::Tokens(letter) => self.room.token_scans.push(TokenScan { letter, next, owner, param }),
             Symbol::Nothing => self.accepts |= dot == DOT_ACCEPT,
             Symbol::Nonterminal(id) => {
                 if self.expired.contains(&id) {
@@ -205,15 +236,16 @@ impl Builder<'_> {
 
     /// Something waits for a predicted symbol.
     fn wait(&mut self, id: NonterminalId, passed: ParamId, waiter: Waiter) {
-        let node = *self.node_ids.entry((id, passed)).or_insert_with(|| {
-            self.nodes.push((id, passed));
-            self.nodes.len() as u32 - 1
+        let Room { nodes, node_ids, .. } = &mut self.room;
+        let node = *node_ids.entry((id, passed)).or_insert_with(|| {
+            nodes.push((id, passed));
+            nodes.len() as u32 - 1
         });
-        self.waiting.push((node, waiter));
+        self.room.waiting.push((node, waiter));
     }
 
     fn predict(&mut self, node: u32, lexer: &mut Lexer) -> Result<(), Fault> {
-        let (id, param) = self.nodes[node as usize];
+        let (id, param) = self.room.nodes[node as usize];
         let Param { value, state, .. } = self.sets.param_value(param);
         if let (Some(automaton), Some(state)) = (&self.cfg.nonterminals[id].automaton, state) {
             return self.predict_edges(automaton, state, node, lexer);
@@ -244,18 +276,18 @@ impl Builder<'_> {
         node: u32,
         lexer: &mut Lexer,
     ) -> Result<(), Fault> {
-        let (next, owner, before) = (automaton.tail, Owner::Predicted(node), self.nodes[node as usize].1);
+        let (next, owner, before) = (automaton.tail, Owner::Predicted(node), self.room.nodes[node as usize].1);
         for (number, edge) in self.sets.edges(state, lexer)?.iter().enumerate() {
             self.work += 1;
             self.sets.check_work(self.work)?;
             match edge.symbol {
                 LiveSymbol::Lexeme(lexeme, state) => {
                     let param = self.sets.param_in(before, state);
-                    self.scans.push(Scan { lexeme, next, owner, param, recorded: None });
+                    self.room.scans.push(Scan { lexeme, next, owner, param, recorded: None });
                 }
                 LiveSymbol::Recorded(lexeme, ref without) => {
-                    self.recorded.push((lexeme, without.rest(lexeme, lexer)));
-                    self.scans.push(Scan { lexeme, next, owner, param: before, recorded: Some(number as u32) });
+                    self.room.recorded.push((lexeme, without.rest(lexeme, lexer)));
+                    self.room.scans.push(Scan { lexeme, next, owner, param: before, recorded: Some(number as u32) });
                 }
                 LiveSymbol::Rule(id, state) => {
                     if !self.expired.contains(&id) {

@@ -143,14 +143,14 @@ impl Sets {
         members: &[u32],
         lexer: &mut Lexer,
     ) -> Result<Vec<SetId>, Fault> {
-        let (mut contents, mut included) = self.family_contents(set, closure, members, lexer)?;
+        let (mut contents, included) = self.family_contents(set, closure, members, lexer)?;
         let mut ids: Vec<Option<SetId>> = vec![None; members.len()];
         // Members that refer to no other are ordinary sets.
         while let Some(member) = (0..members.len())
             .find(|&m| ids[m].is_none() && contents[m].iter().all(|item| item.continuation.0 & FAMILY == 0))
         {
             let id = self.intern(Kernel::of(contents[member].clone()))?;
-            self.note_included(id, std::mem::take(&mut included[member]));
+            self.note_included(id, &included[member]);
             ids[member] = Some(id);
             let reference = SetId(FAMILY | member as u32);
             for content in &mut contents {
@@ -177,7 +177,7 @@ impl Sets {
             let family: Vec<Vec<Item>> = rest.iter().map(|&member| std::mem::take(&mut contents[member])).collect();
             let family_ids = self.intern_family(family)?;
             for (&member, id) in rest.iter().zip(family_ids) {
-                self.note_included(id, std::mem::take(&mut included[member]));
+                self.note_included(id, &included[member]);
                 ids[member] = Some(id);
             }
         }
@@ -220,9 +220,9 @@ impl Sets {
             self.work += kernel.items.len();
             kernel.items.sort_unstable();
             kernel.items.dedup();
-            contents.push(kernel.items);
+            contents.push(kernel.items.into_vec());
             kernel.included.sort_unstable();
-            included.push(kernel.included);
+            included.push(kernel.included.into_vec());
         }
         // A member whose item finishes at once has the contents of that item's continuation.
         includes.sort_unstable();

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use larkspur_grammar::{GrammarId, IndexVec, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 use super::ahead::Ahead;
 use super::automata::{Automata, StateId};
-use super::closure::{Closure, sets_ignored};
+use super::closure::{Closure, Room, sets_ignored};
 use super::items::ItemTable;
 use crate::cfg::params::ParamFacts;
 use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
@@ -142,8 +143,8 @@ pub(crate) struct Sets {
     pub facts: ParamFacts,
     pub(super) automata: Automata,
     pub ahead: Ahead,
-    /// What a closure that is being made numbers its nodes with, kept for its room.
-    pub(super) node_ids: FxHashMap<(NonterminalId, ParamId), u32>,
+    /// What closures are made in, kept for its room.
+    pub(super) room: Room,
     /// Number of the token that is being read, for scopes; the matcher sets it.
     pub token_now: u32,
     /// Items touched for the question that is being asked, whichever sets it takes; who asks it sets it to 0.
@@ -157,16 +158,16 @@ pub(crate) struct Sets {
 /// A set being built: sorted and interned by [`Sets::intern`].
 #[derive(Default, Debug)]
 pub(crate) struct Kernel {
-    pub items: Vec<Item>,
+    pub items: SmallVec<[Item; 4]>,
     /// Continuations of finished items, whose contents are not yet among `items`.
-    finished: Vec<SetId>,
+    finished: SmallVec<[SetId; 4]>,
     /// Sets whose contents are among `items`.
-    pub(super) included: Vec<SetId>,
+    pub(super) included: SmallVec<[SetId; 4]>,
 }
 
 impl Kernel {
     pub fn of(items: Vec<Item>) -> Self {
-        Self { items, ..Self::default() }
+        Self { items: items.into(), ..Self::default() }
     }
     pub fn append(&mut self, other: Kernel) {
         self.items.extend(other.items);
@@ -183,7 +184,7 @@ impl Sets {
             items: ItemTable::default(),
             ids: HashTable::new(),
             included: FxHashMap::default(),
-            node_ids: FxHashMap::default(),
+            room: Room::default(),
             closures: IndexVec::new(),
             start_states: IndexVec::new(),
             touched: IndexVec::new(),
@@ -357,7 +358,7 @@ impl Sets {
     }
 
     /// Remembers that a set holds all that some others hold.
-    pub(super) fn note_included(&mut self, id: SetId, included: Vec<SetId>) {
+    pub(super) fn note_included(&mut self, id: SetId, included: &[SetId]) {
         if !included.is_empty() {
             self.included.entry(id).or_insert_with(|| included.into());
         }
@@ -568,7 +569,7 @@ impl Sets {
         self.check_size()?;
         let id = self.push_hashed(hash, &kernel.items);
         self.touched[id] = touched as u32;
-        self.note_included(id, kernel.included);
+        self.note_included(id, &kernel.included);
         Ok(id)
     }
 

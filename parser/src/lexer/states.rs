@@ -309,11 +309,11 @@ impl Lexer {
         self.intern(&[entry], kind, Guard::NONE)
     }
 
-    /// The state in which this is left of lexemes.
-    pub fn start_with(&mut self, mut entries: Vec<(LexemeId, Rest)>) -> Result<LexStateId, Fault> {
+    /// The state in which this is left of lexemes, which are sorted.
+    pub fn start_with(&mut self, entries: &mut Vec<Entry>) -> Result<LexStateId, Fault> {
         entries.sort_unstable();
         entries.dedup();
-        self.intern(&entries, StateKind::Fresh, Guard::NONE)
+        self.intern(entries, StateKind::Fresh, Guard::NONE)
     }
 
     /// For a state of several lexemes, the states of those that are regexes, each alone. `None` if it is of one only, or

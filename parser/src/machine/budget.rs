@@ -71,7 +71,7 @@ impl Machine {
         }
         if !kept.items.is_empty() {
             // What goes on keeps the time at which its scopes began.
-            kept.items.extend(self.sets.items(thread.set).iter().filter(|item| item.mark.as_time().is_some()));
+            kept.items.extend(self.sets.items(thread.set).iter().copied().filter(|item| item.mark.as_time().is_some()));
             kept.items.extend(expired.into_iter().map(|id| Item {
                 dot: DOT_END,
                 continuation: NO_SET,

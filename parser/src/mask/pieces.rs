@@ -68,12 +68,12 @@ pub(super) enum PieceRef {
 
 impl PieceRef {
     /// Adds the nodes that a byte enters.
-    pub fn entered_by(&self, slicer: &Slicer, byte: u8, nodes: &mut Vec<PieceNode>) {
+    pub fn entered_by(&self, slicer: &Slicer, byte: u8, nodes: &mut impl Extend<PieceNode>) {
         match self {
             PieceRef::All => {
                 nodes.extend(slicer.rooted_tries().filter_map(|(trie, root)| Some(root + trie.child(ROOT, byte)?)));
             }
-            PieceRef::Part(piece) => nodes.extend(piece.entered_by(byte)),
+            PieceRef::Part(piece) => nodes.extend(piece.entered_by(byte).iter().copied()),
         }
     }
 

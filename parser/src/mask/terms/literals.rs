@@ -1,6 +1,7 @@
 //! The term of literals: their way through the trie, without lexer states.
 
 use larkspur_toktrie::TokenTrie;
+use smallvec::SmallVec;
 
 use super::{Draft, PieceId, Term, Terms};
 use crate::error::Fault;
@@ -22,8 +23,8 @@ impl Terms {
     ) -> Result<Term, Fault> {
         let mut draft = Draft::default();
         let piece = self.piece(piece);
-        let mut agenda: Vec<(PieceNode, Entry)> = Vec::new();
-        let mut entered: Vec<PieceNode> = Vec::new();
+        let mut agenda: SmallVec<[(PieceNode, Entry); 16]> = SmallVec::new();
+        let mut entered: SmallVec<[PieceNode; 16]> = SmallVec::new();
         for &literal in literals {
             if !is_fresh && is_end(lexer, literal) {
                 let ended = lexer.lexeme_set(&[literal.0]);

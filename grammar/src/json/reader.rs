@@ -485,9 +485,14 @@ impl Reader<'_> {
 
     /// White space; comments are reported and skipped.
     fn skip_blank(&mut self) {
+        let bytes = self.text.as_bytes();
         loop {
-            let rest = &self.text[self.at..];
-            self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
+            while bytes.get(self.at).is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
+                self.at += 1;
+            }
+            if !bytes.get(self.at).is_some_and(|byte| matches!(byte, b'/' | b'#')) {
+                return;
+            }
             let rest = &self.text[self.at..];
             let len = if rest.starts_with("//") || (rest.starts_with('#') && !self.open.is_empty()) {
                 rest.find('\n').unwrap_or(rest.len())

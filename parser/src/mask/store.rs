@@ -79,7 +79,7 @@ impl<'a> Wanted<'a> {
     fn hash(&self) -> u64 {
         match self {
             Wanted::Words(words) => hash_words(words),
-            Wanted::Over(base, words) => FxBuildHasher.hash_one((base, words)),
+            Wanted::Over(base, words) => FxBuildHasher.hash_one((base, hash_written(words))),
         }
     }
 
@@ -407,6 +407,21 @@ fn hash_words(words: &[u32]) -> u64 {
     let mut hasher = FxHasher::default();
     sums.iter().for_each(|sum| hasher.write_u64(sum.finish()));
     rest.iter().for_each(|&word| hasher.write_u32(word));
+    hasher.finish()
+}
+
+/// The same of words with their places.
+fn hash_written(written: &[(u32, u32)]) -> u64 {
+    let (blocks, rest) = written.as_chunks::<4>();
+    let mut sums = [(); 4].map(|()| FxHasher::default());
+    for block in blocks {
+        for (sum, &(place, word)) in sums.iter_mut().zip(block) {
+            sum.write_u64(u64::from(place) << 32 | u64::from(word));
+        }
+    }
+    let mut hasher = FxHasher::default();
+    sums.iter().for_each(|sum| hasher.write_u64(sum.finish()));
+    rest.iter().for_each(|&(place, word)| hasher.write_u64(u64::from(place) << 32 | u64::from(word)));
     hasher.finish()
 }
 

@@ -1,6 +1,6 @@
 //! Finished masks: many places have the same.
 
-use std::hash::{BuildHasher, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, define_id};
 use larkspur_toktrie::{MaskOrigin, TokenMask};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::compose::Composed;
 use super::terms::Tokens;
@@ -79,7 +79,7 @@ impl<'a> Wanted<'a> {
     fn hash(&self) -> u64 {
         match self {
             Wanted::Words(words) => hash_words(words),
-            Wanted::Over(base, words) => FxBuildHasher.hash_one((base, hash_written(words))),
+            Wanted::Over(base, words) => hash_over(*base, words),
         }
     }
 
@@ -277,7 +277,8 @@ impl MaskStore {
 
     /// The mask's number. It is compared in full.
     pub fn intern(&mut self, words: &[u32]) -> StoredId {
-        self.number(Wanted::of(words))
+        let wanted = Wanted::of(words);
+        self.number(wanted.hash(), wanted)
     }
 
     /// The same of a mask of which it is known how it was made. Cost: as long as few words differ from what it began with,
@@ -295,9 +296,12 @@ impl MaskStore {
             (None, Base::Like(all)) => unlike(words, all, words.len()),
             (None, Base::Term(term)) => differing(words, many(&self.bases[term as usize]), words.len()),
         };
+        // What differs stands for the mask, also where it is too much to be kept: a look at all words would take longer than
+        // all else.
+        let hash = hash_over(base, &differ);
         match differ.len() <= few(words) {
-            true => self.number(Wanted::Over(base, differ)),
-            false => self.intern(words),
+            true => self.number(hash, Wanted::Over(base, differ)),
+            false => self.number(hash, Wanted::Words(words)),
         }
     }
 
@@ -312,9 +316,8 @@ impl MaskStore {
         Base::Term(index)
     }
 
-    fn number(&mut self, wanted: Wanted<'_>) -> StoredId {
+    fn number(&mut self, hash: u64, wanted: Wanted<'_>) -> StoredId {
         let masks = &mut self.masks;
-        let hash = wanted.hash();
         let is_it = |&(other, id): &(u64, StoredId)| other == hash && masks[id].is(&wanted);
         if let Some(&(_, known)) = self.ids.find(hash, is_it) {
             return known;
@@ -410,8 +413,8 @@ fn hash_words(words: &[u32]) -> u64 {
     hasher.finish()
 }
 
-/// The same of words with their places.
-fn hash_written(written: &[(u32, u32)]) -> u64 {
+/// The same of words that differ from a base, with their places.
+fn hash_over(base: Base, written: &[(u32, u32)]) -> u64 {
     let (blocks, rest) = written.as_chunks::<4>();
     let mut sums = [(); 4].map(|()| FxHasher::default());
     for block in blocks {
@@ -420,6 +423,7 @@ fn hash_written(written: &[(u32, u32)]) -> u64 {
         }
     }
     let mut hasher = FxHasher::default();
+    base.hash(&mut hasher);
     sums.iter().for_each(|sum| hasher.write_u64(sum.finish()));
     rest.iter().for_each(|&(place, word)| hasher.write_u64(u64::from(place) << 32 | u64::from(word)));
     hasher.finish()

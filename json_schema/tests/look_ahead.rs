@@ -92,6 +92,9 @@ const SCHEMAS: &[&str] = &[
     r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"enum":[1,2]},"b":{"enum":[1,2]},"x":{"type":"object"}},"additionalProperties":false}}"#,
     r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"anyOf":[{"type":["string","integer"]},{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"additionalProperties":false}]},"b":{"type":"integer"},"x":{"type":"array","uniqueItems":true,"items":{"type":"integer"}}},"additionalProperties":false}}"#,
     r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"type":["string","integer"]},"b":{"type":"integer"}},"required":["b"]}}"#,
+    r##"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"oneOf":[{"type":"string","minLength":1},{"type":"object","properties":{"a":{"type":"string"},"x":{"$ref":"#"}},"additionalProperties":false}]},"b":{"type":"integer"},"x":{"type":"string"}}}}"##,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":"object","patternProperties":{"^a":{"type":"string"},"b":{"type":["integer","object"]}},"additionalProperties":{"type":"array","uniqueItems":true,"items":{"type":"string"}}}}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"type":"string"},"b":{"enum":[1,2]}},"propertyNames":{"enum":["a","b","ab"]},"maxProperties":2}}"#,
 ];
 
 fn engine(tokens: &[&str]) -> Shared {

@@ -361,6 +361,7 @@ impl Containers {
         }
     }
 
+    /// Whether a label is there without a search: see [`is_surely_new`](Self::is_surely_new).
     fn is_sure(&self, place: &Place, label: Label) -> Result<bool, LimitExceeded> {
         let top = place.frames.last().expect("a label");
         self.is_surely_new(top, label).map_err(|trouble| self.search_limit(trouble))

@@ -105,7 +105,9 @@ impl Closure {
         let Builder { sets, mut room, accepts, work, .. } = builder;
         sets.work += work;
         let closure = built.and_then(|grammars| Self::of(&cfg, &mut room, (accepts, &grammars), lexer));
-        sets.room = room;
+        if room.waiting.capacity().max(room.scans.capacity()) <= ROOM_KEPT_MAX {
+            sets.room = room;
+        }
         closure
     }
 
@@ -144,6 +146,9 @@ impl Closure {
         })
     }
 }
+
+/// Past so many items the room is not kept: a table takes as long to be cleared as it is large.
+const ROOM_KEPT_MAX: usize = 4_096;
 
 /// What a closure is made in.
 #[derive(Default, Debug)]

@@ -28,6 +28,7 @@ mod values;
 use std::hash::{BuildHasher, Hash};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
 
 use crate::regex::{ByteSet, CharClass};
 pub use bounded::{Bounded, Shape};
@@ -593,6 +594,17 @@ impl Algebra {
             };
         }
         built
+    }
+    /// The first part of a sequence, which may be a literal, and what is behind it.
+    fn split_first(&mut self, sequence: Expr) -> (Expr, Expr) {
+        match self.node(sequence) {
+            Node::Literal(bytes, tail) => {
+                let bytes: SmallVec<[u8; LITERAL_MAX]> = bytes.into();
+                (self.literal(&bytes, Expr::EPSILON), tail)
+            }
+            Node::Concat(first, tail) => (first, tail),
+            _ => (sequence, Expr::EPSILON),
+        }
     }
     /// `first`, which is neither a concatenation nor a literal, before `rest`.
     fn before(&mut self, first: Expr, rest: Expr) -> Expr {

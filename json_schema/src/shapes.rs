@@ -473,7 +473,7 @@ impl Normalizer<'_> {
     }
     /// Whether the language certainly has no text.
     pub fn is_nothing(&mut self, regex: RegexId) -> bool {
-        !self.is_surely_endless(regex) && self.search.is_empty(&self.set, regex) == Some(true)
+        self.search.is_empty(&self.set, regex) == Some(true)
     }
     /// All numbers of a shape, however they are written.
     pub fn all_numbers(&mut self, shape: &Shape) -> Numbers {

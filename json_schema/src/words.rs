@@ -5,15 +5,11 @@ use std::sync::Arc;
 use larkspur_grammar::algebra::Expr;
 use larkspur_grammar::{ByteSet, RegexId, RegexNode};
 use rustc_hash::FxHashSet;
-use smallvec::SmallVec;
 
 use crate::normal::Normalizer;
 
 /// Steps of one listing at most. 4,000 = some milliseconds.
 const STEPS_MAX: usize = 4_000;
-
-/// Parts of a regex that are looked at to see that it has texts.
-const PLAIN_PARTS_MAX: usize = 64;
 
 /// How many texts a language has.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,39 +37,17 @@ impl Normalizer<'_> {
     }
 
     /// Whether it shows without a search that there are endlessly many texts: all but those of bounded lengths, as an
-    /// object's other names, or those of a pattern without bound but for finitely many.
-    pub(crate) fn is_surely_endless(&self, regex: RegexId) -> bool {
+    /// object's other names, or repetitions of a class.
+    fn is_surely_endless(&self, regex: RegexId) -> bool {
         let is_almost_all = |part: RegexId| match *self.set.node(part) {
             RegexNode::Not(left_out) => self.set.info(left_out).len_max.is_some(),
             _ => part == self.any_text,
         };
         match *self.set.node(regex) {
-            RegexNode::And(ref parts) => {
-                let mut others = parts.iter().filter(|&&part| !is_almost_all(part));
-                others.next().is_none_or(|&only| others.next().is_none() && self.is_plain_without_bound(only))
-            }
-            _ => is_almost_all(regex) || self.is_plain_without_bound(regex),
+            RegexNode::And(ref parts) => parts.iter().all(|&part| is_almost_all(part)),
+            RegexNode::Repeat(child, _, None) => matches!(self.set.node(child), RegexNode::Class(_)),
+            _ => is_almost_all(regex),
         }
-    }
-
-    /// Whether a regex without bound is made of operations only that leave texts where their operands have some.
-    fn is_plain_without_bound(&self, regex: RegexId) -> bool {
-        if self.set.info(regex).len_max.is_some() {
-            return false;
-        }
-        let mut stack: SmallVec<[RegexId; 16]> = SmallVec::from_slice(&[regex]);
-        let mut left = PLAIN_PARTS_MAX;
-        while let Some(part) = stack.pop() {
-            let Some(less) = left.checked_sub(1) else { return false };
-            left = less;
-            match self.set.node(part) {
-                RegexNode::Literal(_) | RegexNode::Class(_) | RegexNode::Bytes(_) => {}
-                RegexNode::Concat(parts) | RegexNode::Or(parts) => stack.extend(parts.iter().copied()),
-                RegexNode::Repeat(child, ..) => stack.push(*child),
-                _ => return false,
-            }
-        }
-        true
     }
 
     fn list(&mut self, regex: RegexId, most: usize) -> Words {

@@ -2,7 +2,6 @@
 //! tells how they go together.
 
 mod compose;
-mod compositions;
 mod pieces;
 pub(crate) mod shared;
 mod store;
@@ -16,15 +15,15 @@ mod work;
 use std::ops::Add;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use larkspur_toktrie::{MaskOrigin, TokenMask, TokenTrie, Vocabulary};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::cfg::TokenLetterId;
 use crate::error::Fault;
 use crate::machine::{Contents, Cursor, Machine};
 use crate::slicer::Slicer;
 use compose::Composed;
-use compositions::Compositions;
 use shared::SharedTerms;
 pub(crate) use store::SharedMask;
 use store::{MaskStore, StoredId};
@@ -44,7 +43,7 @@ pub(crate) struct MaskCache {
     /// Bytes of texts in `recorded_mask_of`.
     recorded_bytes: usize,
     /// Masks by what they are made of: terms, token letters, and whether the text may end.
-    composed: Compositions,
+    composed: IndexMap<Composition, StoredId, FxBuildHasher>,
     store: MaskStore,
     terms: Terms,
     bytes_max: usize,
@@ -117,7 +116,7 @@ impl MaskCache {
             mask_of: FxHashMap::default(),
             recorded_mask_of: FxHashMap::default(),
             recorded_bytes: 0,
-            composed: Compositions::default(),
+            composed: IndexMap::default(),
             store: MaskStore::new(),
             terms: Terms::new(shared),
             bytes_max,
@@ -290,16 +289,12 @@ impl MaskCache {
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
         let composition = Composition { groups, letters, accepts };
-        let mut missing = None;
-        if asks.is_empty() {
-            match self.composed.get(&composition) {
-                Ok(known) => {
-                    self.store.write(known, mask);
-                    self.remember(machine, (cursor, ahead), depends_on_text, known);
-                    return Ok(known);
-                }
-                Err(hash) => missing = Some(hash),
-            }
+        if asks.is_empty()
+            && let Some(&known) = self.composed.get(&composition)
+        {
+            self.store.write(known, mask);
+            self.remember(machine, (cursor, ahead), depends_on_text, known);
+            return Ok(known);
         }
         let mut touched = std::mem::take(&mut self.touched);
         let parts = (&self.terms, &mut self.store);
@@ -312,8 +307,8 @@ impl MaskCache {
         let id = self.store.intern_composed(composed);
         self.touched = touched;
         let depends_on_text = depends_on_text || !asks.is_empty();
-        if let Some(missing) = missing {
-            self.composed.insert(missing, composition, id);
+        if asks.is_empty() {
+            self.composed.insert(composition, id);
         }
         self.remember(machine, (cursor, ahead), depends_on_text, id);
         Ok(id)
@@ -386,7 +381,7 @@ impl MaskCache {
     /// Bytes of all masks and of what they are made of, roughly.
     pub fn bytes(&self) -> usize {
         let places = self.mask_of.len() * size_of::<(Cursor, u64, u64)>();
-        let terms = self.terms.bytes() + self.composed.bytes();
+        let terms = self.terms.bytes() + self.composed.len() * size_of::<Composition>() * 2;
         places + terms + self.recorded_bytes + self.store.bytes()
     }
 

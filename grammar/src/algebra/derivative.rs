@@ -226,11 +226,13 @@ impl Algebra {
 
 /// Splits each class into what is in `set` and what is not.
 fn refine(classes: &mut Vec<ByteSet>, set: &ByteSet) {
-    // Most sets are one byte, which is in one class.
-    let only = if set.len() == 1 { set.iter().next() } else { None };
-    let first = only.and_then(|byte| classes.iter().position(|class| class.contains(byte)));
-    let last = if only.is_some() { first.map_or(0, |first| first + 1) } else { classes.len() };
-    for index in first.unwrap_or(0)..last {
+    // A byte alone is in one class.
+    let only = set.iter().next().filter(|_| set.len() == 1);
+    let split = match only.and_then(|byte| classes.iter().position(|class| class.contains(byte))) {
+        Some(index) => index..index + 1,
+        None => 0..classes.len(),
+    };
+    for index in split {
         let inside = classes[index].intersect(set);
         if !inside.is_empty() && inside != classes[index] {
             let outside = classes[index].intersect(&set.negate());

@@ -10,14 +10,7 @@ impl Algebra {
         let mut before: Vec<Expr> = Vec::new();
         let mut rest = expr;
         loop {
-            let (first, tail) = match self.node(rest) {
-                Node::Literal(bytes, tail) => {
-                    let bytes = bytes.to_vec();
-                    (self.literal(&bytes, Expr::EPSILON), tail)
-                }
-                Node::Concat(first, tail) => (first, tail),
-                _ => (rest, Expr::EPSILON),
-            };
+            let (first, tail) = self.split_first(rest);
             if let Some(plain) = self.without_bounded_complements(first) {
                 if self.cell(tail).len_max == MANY {
                     return expr;

@@ -40,7 +40,7 @@ struct Pump {
 impl Algebra {
     /// Whether each beginning of a text is the beginning of endlessly many, or whole, since what stands before the last byte
     /// of a sequence can be made longer by a character. False says nothing. Cost: linear, some thousand parts at most.
-    pub fn is_pumped(&mut self, expr: Expr) -> bool {
+    pub fn is_pumped(&self, expr: Expr) -> bool {
         let (mut before, mut rest) = (None, expr);
         loop {
             match self.node(rest) {
@@ -61,14 +61,7 @@ impl Algebra {
         let mut before: Vec<Expr> = Vec::new();
         let (mut rest, mut is_relaxed) = (expr, false);
         loop {
-            let (first, tail) = match self.node(rest) {
-                Node::Literal(bytes, tail) => {
-                    let bytes = bytes.to_vec();
-                    (self.literal(&bytes, Expr::EPSILON), tail)
-                }
-                Node::Concat(first, tail) => (first, tail),
-                _ => (rest, Expr::EPSILON),
-            };
+            let (first, tail) = self.split_first(rest);
             let plain = self.plainest(first);
             is_relaxed |= plain.is_some();
             before.push(plain.unwrap_or(first));
@@ -198,6 +191,9 @@ impl Pump {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::algebra::Lowered;
     use crate::regex::{ByteSet, RegexId, RegexSet};
@@ -210,43 +206,41 @@ mod tests {
         set
     }
 
-    /// Numbers below a bound, of a linear congruence.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, bound: u64) -> u64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) % bound
-        }
-    }
-
-    fn regex(set: &mut RegexSet, random: &mut Random, depth: u32) -> RegexId {
-        if depth == 0 || random.below(5) == 0 {
-            let byte = LETTERS[random.below(3) as usize];
-            return match random.below(5) {
-                0 => set.literal(&[byte, LETTERS[random.below(3) as usize]]),
-                1 => set.bytes(set_of(&LETTERS[..1 + random.below(3) as usize])),
-                2 => {
+    /// What a program makes on a stack: a byte for each step, a letter or an operation on what was made last.
+    fn regex(set: &mut RegexSet, program: &[u8]) -> RegexId {
+        let mut made = vec![set.literal(b"a")];
+        for &step in program {
+            let top = *made.last().expect("one at least");
+            let next = match step % 12 {
+                letter @ 0..3 => set.literal(&LETTERS[usize::from(letter)..][..1]),
+                3 => set.literal(b"ab"),
+                4 => set.bytes(set_of(b"b\x7F")),
+                5 => {
                     let any = set.bytes(set_of(&LETTERS));
                     set.repeat(any, 0, None)
                 }
-                _ => set.literal(&[byte]),
-            };
-        }
-        let a = regex(set, random, depth - 1);
-        match random.below(6) {
-            0 => set.repeat(a, random.below(2) as u32, None),
-            1 => set.repeat(a, 0, Some(1 + random.below(3) as u32)),
-            2 => set.not(a),
-            kind => {
-                let b = regex(set, random, depth - 1);
-                match kind {
-                    3 => set.or(&[a, b]),
-                    4 => set.and(&[a, b]),
-                    _ => set.concat(&[a, b]),
+                unary @ 6..9 => {
+                    made.pop();
+                    match unary {
+                        6 => set.repeat(top, u32::from(step / 12 % 2), None),
+                        7 => set.repeat(top, 0, Some(2)),
+                        _ => set.not(top),
+                    }
                 }
-            }
+                _ if made.len() < 2 => continue,
+                binary => {
+                    let both = [made[made.len() - 2], top];
+                    made.truncate(made.len() - 2);
+                    match binary {
+                        9 => set.or(&both),
+                        10 => set.and(&both),
+                        _ => set.concat(&both),
+                    }
+                }
+            };
+            made.push(next);
         }
+        set.concat(&made)
     }
 
     fn matches(algebra: &mut Algebra, expr: Expr, text: &[u8]) -> bool {
@@ -268,32 +262,59 @@ mod tests {
         all
     }
 
-    #[test]
-    fn laws_hold_for_all_short_texts() {
-        let mut random = Random(1);
-        let texts = texts(4);
-        let mut found = [0; 2];
-        for _ in 0..2_000 {
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn laws_hold_for_all_short_texts(program in vec(any::<u8>(), 1..14)) {
             let mut set = RegexSet::new();
-            let regex = regex(&mut set, &mut random, 3);
+            let regex = regex(&mut set, &program);
             let mut algebra = Algebra::new(100_000);
             let expr = algebra.lower(&set, regex, &mut Lowered::default()).expect("small");
-            for byte in [b'b', 0x7F] {
-                for (law, found) in [Law::Appends, Law::Strips].into_iter().zip(&mut found) {
-                    if !(Pump { byte, parts: PARTS_MAX }).holds(&algebra, law, expr, DEPTH_MAX) {
-                        continue;
-                    }
-                    *found += 1;
-                    for text in &texts {
-                        let longer = [&text[..], &[byte]].concat();
-                        let (short, long) = (matches(&mut algebra, expr, text), matches(&mut algebra, expr, &longer));
-                        let (given, follows) = if let Law::Appends = law { (short, long) } else { (long, short) };
-                        assert!(!given || follows, "{text:?} {byte} in {:?}", set.node(regex));
-                    }
+            for (byte, law) in [b'b', 0x7F].into_iter().flat_map(|byte| [(byte, Law::Appends), (byte, Law::Strips)]) {
+                if !(Pump { byte, parts: PARTS_MAX }).holds(&algebra, law, expr, DEPTH_MAX) {
+                    continue;
+                }
+                for text in texts(4) {
+                    let longer = [&text[..], &[byte]].concat();
+                    let (short, long) = (matches(&mut algebra, expr, &text), matches(&mut algebra, expr, &longer));
+                    let (given, follows) = if let Law::Appends = law { (short, long) } else { (long, short) };
+                    prop_assert!(!given || follows, "{text:?} {byte}");
                 }
             }
         }
-        assert!(found.iter().all(|&found| found > 200), "{found:?} laws were seen");
+    }
+
+    #[test]
+    fn laws_are_seen_of_each_operation() {
+        let mut set = RegexSet::new();
+        let (b, c) = (set.literal(b"b"), set.literal(b"\x7F"));
+        let letters = set.bytes(set_of(&LETTERS));
+        let any = set.repeat(letters, 0, None);
+        let within = set.concat(&[any, b, any]);
+        let not_within = set.not(within);
+        let a = set.literal(b"a");
+        let other = set.concat(&[any, a, any]);
+        let ends = set.concat(&[any, c]);
+        let not_ends = set.not(ends);
+        // (regex, whether it appends the character, whether it strips it)
+        let cases = [
+            (b, false, true),
+            (c, false, false),
+            (any, true, true),
+            (within, true, true),
+            (not_within, true, true),
+            (ends, false, false),
+            (not_ends, false, false),
+            (set.or(&[within, any]), true, true),
+            (set.and(&[other, not_within]), true, true),
+            (set.or(&[within, b]), false, true),
+        ];
+        let (mut algebra, mut lowered) = (Algebra::new(100_000), Lowered::default());
+        for (number, (regex, appends, strips)) in cases.into_iter().enumerate() {
+            let expr = algebra.lower(&set, regex, &mut lowered).expect("small");
+            let holds = |law| Pump { byte: 0x7F, parts: PARTS_MAX }.holds(&algebra, law, expr, DEPTH_MAX);
+            assert_eq!((holds(Law::Appends), holds(Law::Strips)), (appends, strips), "case {number}");
+        }
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Containers {
 
     /// Whether no array that is open has read a value twice or counts its values, so that a scalar that no rival has makes all
     /// open elements new.
-    pub(crate) fn counts_nothing(&self, place: &Place) -> bool {
+    fn counts_nothing(&self, place: &Place) -> bool {
         place.frames.iter().all(|frame| match frame {
             Frame::Array(array) => {
                 !self.is_unique(frame) || (!array.elements.repeats() && self.needed(array).next().is_none())
@@ -106,19 +106,23 @@ impl Containers {
         Ok(false)
     }
 
-    /// Whether behind one of the labels of a place that [counts nothing](Self::counts_nothing) a search would [find](Self::can_be_new)
-    /// a new scalar at once: a property that may come next has one choice, which then is one that leads to an end.
-    pub(crate) fn is_surely_new(&self, frame: &Frame, label: Label) -> Result<bool, Trouble> {
-        let Frame::Object(frame) = frame else { return Ok(false) };
+    /// Whether behind one of the labels of a place a search would [find](Self::can_be_new) a new scalar at once: a property that
+    /// may come next has one choice, which then is one that leads to an end.
+    pub(crate) fn is_surely_new(&self, place: &Place, label: Label) -> Result<bool, LimitExceeded> {
+        let Some(Frame::Object(frame)) = place.frames.last() else { return Ok(false) };
         let plan = &self.machine(frame).plan;
         let is_new =
             |property: Property| matches!(plan.choices_at(property), [only] if self.has_new_scalars(only.node));
-        Ok(match (label, frame.phase) {
+        let is_new = match (label, frame.phase) {
             (Label::Key(key), _) => is_new(Property::Key(key)),
             (Label::Colon, ObjectPhase::Colon(property)) => is_new(property),
-            (Label::Comma, _) => plan.open_places(&frame.progress, self.any_order)?.into_iter().any(is_new),
+            (Label::Comma, _) => {
+                let open = plan.open_places(&frame.progress, self.any_order);
+                open.map_err(|trouble| self.search_limit(trouble))?.into_iter().any(is_new)
+            }
             _ => false,
-        })
+        };
+        Ok(is_new && self.counts_nothing(place))
     }
 
     /// The states behind a state, as far as they need to be told apart.

@@ -94,9 +94,8 @@ impl Automaton for Containers {
             return Err(LimitExceeded { limit: "schema_unique_depth_max", value: self.depth_max as u64 });
         }
         let mut edges = Vec::new();
-        let counts_nothing = self.compares(place) && self.counts_nothing(place);
         for label in self.labels(place).map_err(|trouble| self.search_limit(trouble))? {
-            if let Some(symbol) = self.symbol(place, label, counts_nothing)? {
+            if let Some(symbol) = self.symbol(place, label)? {
                 edges.push(Edge { symbol, label: label.pack() });
             }
         }
@@ -301,11 +300,11 @@ impl Containers {
     }
 
     /// What a label reads; `None` if there is nothing left of it.
-    fn symbol(&self, place: &Place, label: Label, counts_nothing: bool) -> Result<Option<EdgeSymbol>, LimitExceeded> {
+    fn symbol(&self, place: &Place, label: Label) -> Result<Option<EdgeSymbol>, LimitExceeded> {
         let compares = self.compares(place);
         let fixed = |symbol: EdgeSymbol| -> Result<Option<EdgeSymbol>, LimitExceeded> {
             let is_live = !compares
-                || counts_nothing && self.is_sure(place, label)?
+                || self.is_surely_new(place, label)?
                 || self.is_live(self.apply(place, label, Read::Nothing)?)?;
             Ok(is_live.then_some(symbol))
         };
@@ -335,7 +334,7 @@ impl Containers {
                 let name = &self.machine(frame).keys[key as usize];
                 fixed(EdgeSymbol::Terminal(name.terminal.expect("names of their own where the order is the schema's")))
             }
-            (Label::Names, Frame::Object(frame)) => self.names_symbol(place, frame, counts_nothing),
+            (Label::Names, Frame::Object(frame)) => self.names_symbol(place, frame),
             (Label::Cell(cell), Frame::Object(frame)) => self.cell_symbol(place, frame, cell),
             (Label::Choice(_) | Label::Value(..), frame) => {
                 let node = self.choice_node(frame, label);
@@ -361,18 +360,7 @@ impl Containers {
         }
     }
 
-    /// Whether a label is there without a search: see [`is_surely_new`](Self::is_surely_new).
-    fn is_sure(&self, place: &Place, label: Label) -> Result<bool, LimitExceeded> {
-        let top = place.frames.last().expect("a label");
-        self.is_surely_new(top, label).map_err(|trouble| self.search_limit(trouble))
-    }
-
-    fn names_symbol(
-        &self,
-        place: &Place,
-        frame: &ObjectFrame,
-        counts_nothing: bool,
-    ) -> Result<Option<EdgeSymbol>, LimitExceeded> {
+    fn names_symbol(&self, place: &Place, frame: &ObjectFrame) -> Result<Option<EdgeSymbol>, LimitExceeded> {
         let machine = self.machine(frame);
         if self.forgot_names(place, &Exceptions::default()) {
             return Ok(Some(EdgeSymbol::Recorded(machine.names.expect("names"), Exceptions::untold())));
@@ -382,7 +370,7 @@ impl Containers {
         for key in open {
             let name = Read::Name(&machine.keys[key as usize].text);
             allowed[key as usize] = !self.compares(place)
-                || counts_nothing && self.is_sure(place, Label::Key(key))?
+                || self.is_surely_new(place, Label::Key(key))?
                 || self.is_live(self.apply(place, Label::Names, name)?)?;
         }
         if allowed.iter().all(|allowed| !allowed) {

@@ -309,7 +309,7 @@ impl Lexer {
         self.intern(&[entry], kind, Guard::NONE)
     }
 
-    /// The state in which this is left of lexemes, which are sorted.
+    /// The state in which this is left of lexemes; sorts them.
     pub fn start_with(&mut self, entries: &mut Vec<Entry>) -> Result<LexStateId, Fault> {
         entries.sort_unstable();
         entries.dedup();
@@ -523,7 +523,7 @@ impl Lexer {
 
     /// The state of these entries, which are sorted, each once.
     ///
-    /// Errors: `lexer_states_max`; `lexer_work_max`, as which each entry of a new state counts.
+    /// Errors: `lexer_states_max`; `lexer_work_max`, as which each entry beside the first one of a new state counts.
     pub(super) fn intern(&mut self, entries: &[Entry], kind: StateKind, guard: Guard) -> Result<LexStateId, Fault> {
         let hash = FxBuildHasher.hash_one((entries, kind, guard));
         let is_same = |&(other, id): &(u64, LexStateId)| {
@@ -535,7 +535,7 @@ impl Lexer {
         if let Some(&(_, id)) = self.state_ids.find(hash, is_same) {
             return Ok(id);
         }
-        self.work += entries.len() as u64;
+        self.work += entries.len().saturating_sub(1) as u64;
         if self.work > self.limits.lexer_work_max {
             return Err(Fault::exceeded("lexer_work_max", self.limits.lexer_work_max));
         }

@@ -398,35 +398,31 @@ fn many(tokens: &Tokens) -> &[u32] {
     }
 }
 
-/// Eight sums side by side: one would wait for itself, a word after the other.
 fn hash_words(words: &[u32]) -> u64 {
-    let (blocks, rest) = words.as_chunks::<16>();
-    let mut sums = [(); 8].map(|()| FxHasher::default());
-    for block in blocks {
-        for (sum, &[low, high]) in sums.iter_mut().zip(block.as_chunks::<2>().0) {
-            sum.write_u64(u64::from(high) << 32 | u64::from(low));
-        }
-    }
-    let mut hasher = FxHasher::default();
-    sums.iter().for_each(|sum| hasher.write_u64(sum.finish()));
+    let (pairs, rest) = words.as_chunks::<2>();
+    let mut hasher = hash_lanes::<_, 8>(pairs, |&[low, high]| u64::from(high) << 32 | u64::from(low));
     rest.iter().for_each(|&word| hasher.write_u32(word));
     hasher.finish()
 }
 
 /// The same of words that differ from a base, with their places.
 fn hash_over(base: Base, written: &[(u32, u32)]) -> u64 {
-    let (blocks, rest) = written.as_chunks::<4>();
-    let mut sums = [(); 4].map(|()| FxHasher::default());
+    let mut hasher = hash_lanes::<_, 4>(written, |&(place, word)| u64::from(place) << 32 | u64::from(word));
+    base.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Sums side by side: one would wait for itself, a word after the other.
+fn hash_lanes<T, const LANES: usize>(items: &[T], word: impl Fn(&T) -> u64) -> FxHasher {
+    let (blocks, rest) = items.as_chunks::<LANES>();
+    let mut sums = [(); LANES].map(|()| FxHasher::default());
     for block in blocks {
-        for (sum, &(place, word)) in sums.iter_mut().zip(block) {
-            sum.write_u64(u64::from(place) << 32 | u64::from(word));
-        }
+        sums.iter_mut().zip(block).for_each(|(sum, item)| sum.write_u64(word(item)));
     }
     let mut hasher = FxHasher::default();
-    base.hash(&mut hasher);
     sums.iter().for_each(|sum| hasher.write_u64(sum.finish()));
-    rest.iter().for_each(|&(place, word)| hasher.write_u64(u64::from(place) << 32 | u64::from(word)));
-    hasher.finish()
+    rest.iter().for_each(|item| hasher.write_u64(word(item)));
+    hasher
 }
 
 #[cfg(test)]

@@ -31,9 +31,11 @@ pub trait Automaton: Debug + Send + Sync {
     ///
     /// Errors: a limit that making the state exceeds.
     fn next(&self, state: &State, label: u32, text: &[u8]) -> Result<State, LimitExceeded>;
-    /// All terminals that edges have, recorded or not. An edge is not taken by the empty text, even if its terminal
-    /// matches that.
+    /// All terminals that edges have, but for those that are only recorded. An edge is not taken by the empty text, even if its
+    /// terminal matches that.
     fn terminals(&self) -> &[TerminalId];
+    /// All terminals whose text is recorded by some edge.
+    fn recorded(&self) -> &[TerminalId];
     /// All rules that edges have. An edge is not taken by the empty text, even if its rule derives that. A parametric
     /// rule has the parameter of the rule that the automaton stands in. What is captured inside is not reported.
     fn rules(&self) -> &[RuleId];

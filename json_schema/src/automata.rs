@@ -71,6 +71,7 @@ pub(crate) struct Containers {
     /// States of one search for an end at most.
     pub search_max: usize,
     pub terminals: Vec<TerminalId>,
+    pub recorded: Vec<TerminalId>,
     pub rules: Vec<RuleId>,
 }
 
@@ -78,30 +79,33 @@ impl Containers {
     /// Sets the terminals and rules that edges have.
     pub fn note_symbols(&mut self) {
         let marks = &self.marks;
-        let mut terminals = vec![
-            marks.open_brace,
-            marks.close_brace,
-            marks.close_empty_brace,
-            marks.open_bracket,
-            marks.close_bracket,
-            marks.close_empty_bracket,
-            marks.comma,
-            marks.colon,
-        ];
+        let mut terminals = vec![marks.comma];
+        let mut recorded = Vec::new();
+        if !self.arrays.is_empty() {
+            terminals.extend([marks.close_bracket, marks.close_empty_bracket]);
+        }
+        if !self.objects.is_empty() {
+            terminals.extend([marks.close_brace, marks.close_empty_brace]);
+        }
+        if !self.inline.is_empty() {
+            terminals.extend([marks.open_brace, marks.open_bracket, marks.colon]);
+        }
         for object in &self.objects {
             terminals.extend(object.keys.iter().filter_map(|key| key.terminal));
-            terminals.extend(object.names);
-            terminals.extend(object.cells.iter().map(|cell| cell.terminal));
+            recorded.extend(object.names);
+            recorded.extend(object.cells.iter().map(|cell| cell.terminal));
         }
-        terminals.extend(self.inline.iter().flat_map(|value| value.scalars.iter().map(|set| set.terminal)));
-        terminals.sort_unstable();
-        terminals.dedup();
+        recorded.extend(self.inline.iter().flat_map(|value| value.scalars.iter().map(|set| set.terminal)));
+        for symbols in [&mut terminals, &mut recorded] {
+            symbols.sort_unstable();
+            symbols.dedup();
+        }
         let mut rules: Vec<RuleId> =
             self.values.values().flat_map(|value| value.rule.into_iter().chain(value.member)).collect();
         rules.extend(self.lines.iter().flat_map(|of| [of.first, of.comma, of.close_brace, of.close_bracket]));
         rules.sort_unstable();
         rules.dedup();
-        (self.terminals, self.rules) = (terminals, rules);
+        (self.terminals, self.recorded, self.rules) = (terminals, recorded, rules);
     }
 }
 

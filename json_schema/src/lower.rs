@@ -44,6 +44,8 @@ struct Lowerer<'n, 'a> {
     unique_keys: bool,
     terminals: FxHashMap<RegexId, TerminalId>,
     rules: FxHashMap<ShapeId, RuleId>,
+    /// Shapes that are scalars and nothing else, `None` for all others.
+    plain: FxHashMap<ShapeId, Option<TerminalId>>,
     /// Rules whose bodies are still to be made, each with the node that it was first made for.
     queue: Vec<(ShapeId, RuleId, NodeId)>,
     /// Where what is being made comes from.
@@ -87,6 +89,7 @@ pub(crate) fn lower(
         unique_keys: spelling.unique_keys,
         terminals,
         rules: FxHashMap::default(),
+        plain: FxHashMap::default(),
         queue: Vec::new(),
         place,
         span,
@@ -210,12 +213,8 @@ impl Lowerer<'_, '_> {
     }
     fn scalars_or_rule(&mut self, node: NodeId) -> Result<ExprId, RuleId> {
         let id = self.normalizer.shape(node, Mode::Exact);
-        let shape = self.normalizer.ir.shapes.get(id).clone();
-        if shape.arrays.is_empty()
-            && shape.objects.is_empty()
-            && let Some(scalars) = self.scalars(&shape)
-        {
-            return Ok(scalars);
+        if let Some(scalars) = self.plain_scalars(id) {
+            return Ok(self.mark(scalars));
         }
         Err(match self.rules.get(&id) {
             Some(&rule) => rule,
@@ -229,6 +228,18 @@ impl Lowerer<'_, '_> {
                 rule
             }
         })
+    }
+
+    /// A shape as one terminal, if it is scalars and nothing else.
+    fn plain_scalars(&mut self, id: ShapeId) -> Option<TerminalId> {
+        if let Some(&known) = self.plain.get(&id) {
+            return known;
+        }
+        let shape = self.normalizer.ir.shapes.get(id).clone();
+        let is_plain = shape.arrays.is_empty() && shape.objects.is_empty();
+        let scalars = if is_plain { self.scalar_terminal(&shape, Extent::All) } else { None };
+        self.plain.insert(id, scalars);
+        scalars
     }
 
     /// The scalars of a shape as one terminal; `None` if there are none.
@@ -485,6 +496,7 @@ impl Lowerer<'_, '_> {
                     tails[so_far] = Some(vec![self.shared(tail, "members")]);
                 }
             }
+            let mut member: Option<[ExprId; 3]> = None;
             let mut before: Vec<Tail> = Vec::with_capacity(count);
             for so_far in 0..count {
                 if !states.reachable(index, so_far) {
@@ -493,7 +505,11 @@ impl Lowerer<'_, '_> {
                 }
                 let with = states.after(so_far).and_then(|next| {
                     let mut tail = if needed[next] > 1 { tails[next].clone() } else { tails[next].take() }?;
-                    self.member(&mut tail, property, so_far > 0);
+                    tail.extend(*member.get_or_insert_with(|| self.member(property)));
+                    match so_far {
+                        0 => tail.extend(self.first_line()),
+                        _ => tail.push(self.comma()),
+                    }
                     Some(tail)
                 });
                 let without = match property.required {
@@ -514,19 +530,15 @@ impl Lowerer<'_, '_> {
         tails.swap_remove(0)
     }
 
-    /// Puts a member before a tail.
-    fn member(&mut self, tail: &mut Vec<ExprId>, property: Named, has_comma: bool) {
+    /// A member, the last of it first.
+    fn member(&mut self, property: Named) -> [ExprId; 3] {
         let value = self.value(property.node);
         let colon = self.mark(self.marks.colon);
         let name = self.normalizer.ir.keys.get(property.key).clone();
         let literal = self.normalizer.set.literal(name.as_bytes());
         let regex = self.quoting.string(&mut self.normalizer.set, literal);
         let key = self.terminal(regex, || quoted(&name));
-        tail.extend([value, colon, key]);
-        match has_comma {
-            true => tail.push(self.comma()),
-            false => tail.extend(self.first_line()),
-        }
+        [value, colon, key]
     }
 
     /// What follows the named properties, of which there were `so_far`.

@@ -206,6 +206,9 @@ impl Automaton for Mute {
     fn terminals(&self) -> &[TerminalId] {
         &[]
     }
+    fn recorded(&self) -> &[TerminalId] {
+        &[]
+    }
     fn rules(&self) -> &[RuleId] {
         &[]
     }

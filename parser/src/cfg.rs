@@ -11,6 +11,7 @@ pub(crate) mod lower;
 pub(crate) mod params;
 mod prune;
 mod saved;
+mod words;
 
 use std::sync::Arc;
 
@@ -250,8 +251,8 @@ pub(crate) struct LoweredAutomaton {
     pub id: AutomatonId,
     /// The dot that follows an edge: before the nonterminal itself, which is all that is left.
     pub tail: DotId,
-    /// A lexeme for each terminal, and one whose text is recorded. Sparse: terminals that match only the empty text, and
-    /// lazy ones, are left out.
+    /// A lexeme for each terminal, and for each of those that are recorded. Sparse: terminals that match only the empty text, and
+    /// recorded ones that are lazy, are left out.
     #[serde(serialize_with = "saved::in_order")]
     pub lexemes: FxHashMap<TerminalId, LexemeId>,
     #[serde(serialize_with = "saved::in_order")]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use larkspur_grammar::passes::simplify;
 use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar};
+use rustc_hash::FxHashSet;
 
 use crate::cfg::lower::lower;
 use crate::engine::{CompiledGrammar, Era, Shared};
@@ -30,6 +31,7 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
     let mut cfg = Arc::new(cfg);
     let exprs = states::lower(&cfg, &arena).map_err(limit_met)?;
     let mut is_empty = Vec::with_capacity(cfg.lexemes.len());
+    let mut said = FxHashSet::default();
     let fuel = limits.regex_emptiness_fuel;
     let mut left = fuel.saturating_mul(EMPTINESS_SHARES);
     for (lexeme, expr) in cfg.lexemes.iter().zip(exprs.iter()) {
@@ -37,8 +39,8 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
         left = left.saturating_sub(spent);
         match answer {
             Ok(has_texts) => {
-                // Of a terminal of an automaton there is a second lexeme, which is recorded.
-                if !has_texts && !lexeme.recorded {
+                // A terminal of an automaton may be recorded by some edges and not by others, which are two lexemes.
+                if !has_texts && said.insert((&lexeme.name, lexeme.span)) {
                     let message = format!("{} matches no text", lexeme.name);
                     diagnostics.push(Diagnostic::warning("P002", lexeme.span, message));
                 }

@@ -74,6 +74,7 @@ pub struct Toy {
     /// What distinct parts can read, and whether that is all.
     distinct: (BTreeSet<Vec<u8>>, bool),
     terminals: Vec<TerminalId>,
+    recorded: Vec<TerminalId>,
     rules: Vec<RuleId>,
 }
 
@@ -116,6 +117,7 @@ impl Toy {
             special: None,
             distinct: (BTreeSet::new(), true),
             terminals: Vec::new(),
+            recorded: Vec::new(),
             rules: Vec::new(),
         };
         toy.special = spec.special.map(|text| toy.canonical(text.as_bytes()));
@@ -141,7 +143,9 @@ impl Toy {
             toy.parts.push(Part { terminal: id(part.terminal), kind, cap: part.cap });
         }
         toy.min = toy.min.min(toy.capacity(&toy.place(0)));
-        toy.terminals = toy.parts.iter().map(|part| part.terminal).collect();
+        let (plain, recorded): (Vec<&Part>, Vec<&Part>) = toy.parts.iter().partition(|part| part.kind == Kind::Plain);
+        toy.terminals = plain.iter().map(|part| part.terminal).collect();
+        toy.recorded = recorded.iter().map(|part| part.terminal).collect();
         toy.terminals.extend(toy.follows.iter().filter_map(|follow| follow.1));
         toy.rules = toy.follows.iter().filter_map(|follow| follow.0).collect();
         toy
@@ -256,6 +260,10 @@ impl Automaton for Toy {
 
     fn terminals(&self) -> &[TerminalId] {
         &self.terminals
+    }
+
+    fn recorded(&self) -> &[TerminalId] {
+        &self.recorded
     }
 
     fn rules(&self) -> &[RuleId] {

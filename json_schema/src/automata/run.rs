@@ -122,6 +122,9 @@ impl Automaton for Containers {
     fn terminals(&self) -> &[TerminalId] {
         &self.terminals
     }
+    fn recorded(&self) -> &[TerminalId] {
+        &self.recorded
+    }
     fn rules(&self) -> &[RuleId] {
         &self.rules
     }

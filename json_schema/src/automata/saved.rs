@@ -153,6 +153,7 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Containers, Inconsis
         depth_max,
         search_max: limits.schema_search_max,
         terminals: Vec::new(),
+        recorded: Vec::new(),
         rules: Vec::new(),
     };
     containers.check_inline()?;

@@ -59,6 +59,7 @@ impl Lowerer<'_, '_> {
             depth_max: self.normalizer.limits.schema_unique_depth_max,
             search_max: self.normalizer.limits.schema_search_max,
             terminals: Vec::new(),
+            recorded: Vec::new(),
             rules: Vec::new(),
         };
         containers.note_symbols();

@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::but_for::but_for;
+use super::words::words;
 use super::*;
 
 /// A rule or a part of one, in the context that decides what it lowers to.
@@ -316,6 +317,9 @@ impl<'a> Lowering<'a> {
         for &terminal in automaton.terminals() {
             self.symbols += 1;
             lowered.lexemes.extend(self.terminal(context, terminal).map(|(lexeme, _)| (terminal, lexeme)));
+        }
+        for &terminal in automaton.recorded() {
+            self.symbols += 1;
             lowered.recorded.extend(self.recorded(context, terminal).map(|lexeme| (terminal, lexeme)));
         }
         for &rule in automaton.rules() {
@@ -653,11 +657,12 @@ impl<'a> Lowering<'a> {
             PatternKey::Regex(regex) if key.recorded => Pattern::Regex(*regex),
             PatternKey::Regex(regex) => match self.regexes.node(*regex) {
                 RegexNode::Literal(bytes) => Pattern::Literal(bytes[..].into()),
-                RegexNode::Or(parts) if !key.lazy && parts.iter().all(|&part| self.is_text(part)) => {
-                    self.literals(parts)
-                }
                 _ if key.lazy && self.mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(*regex)),
-                _ => Pattern::Regex(*regex),
+                _ if key.lazy => Pattern::Regex(*regex),
+                _ => match words(&self.regexes, *regex) {
+                    Some(words) => Pattern::Literals(LiteralTrie::new(words.iter().map(|word| &**word).collect())),
+                    None => Pattern::Regex(*regex),
+                },
             },
         };
         let tail = key.tail.as_ref().map(|(body, tail, hidden, capture)| LexemeTail {
@@ -696,10 +701,6 @@ impl<'a> Lowering<'a> {
 
     fn competes(&self, grammar: GrammarId) -> bool {
         self.linked.grammars[grammar].options.lexer == LexerMode::Longest
-    }
-
-    fn is_text(&self, regex: RegexId) -> bool {
-        matches!(self.regexes.node(regex), RegexNode::Literal(bytes) if !bytes.is_empty())
     }
 
     fn literals(&self, literals: &[RegexId]) -> Pattern {

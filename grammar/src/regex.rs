@@ -6,6 +6,7 @@
 mod saved;
 
 use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
@@ -100,6 +101,16 @@ pub struct RegexSet {
     ids: HashTable<(u64, RegexId)>,
     /// Kept for its room.
     parts: Vec<RegexId>,
+    base: Option<RegexBase>,
+}
+
+/// The nodes that a table was begun with, which are those of others, too: see [`RegexSet::into_base`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegexBase {
+    /// Tells them apart from those of all other bases of the process.
+    pub number: u64,
+    /// So many nodes.
+    pub len: usize,
 }
 
 /// A node that is looked for: its list need not be its own.
@@ -141,6 +152,29 @@ impl RegexSet {
         self.nodes.reserve(more);
         self.infos.reserve(more);
         self.ids.reserve(more, |&(hash, _)| hash);
+    }
+    /// This table as the beginning of others. Whatever is found out of its nodes holds in all of these.
+    pub fn into_base(self) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Self { base: Some(RegexBase { number, len: self.len() }), ..self }
+    }
+    /// What it began with, if that was [made to be a beginning](Self::into_base).
+    pub fn base(&self) -> Option<RegexBase> {
+        self.base
+    }
+    /// A copy with room for so many more nodes.
+    pub fn copy_with_room(&self, more: usize) -> Self {
+        let mut copy = Self { base: self.base, ..Self::default() };
+        copy.reserve(self.len() + more);
+        for (id, node) in self.iter() {
+            copy.nodes.push(node.clone());
+            copy.infos.push(self.infos[id]);
+        }
+        for &entry in &self.ids {
+            copy.ids.insert_unique(entry.0, entry, |&(hash, _)| hash);
+        }
+        copy
     }
     /// The node.
     pub fn node(&self, id: RegexId) -> &RegexNode {

@@ -47,6 +47,7 @@ mod objects;
 mod parser;
 mod places;
 mod plan;
+mod prelude;
 mod reach;
 mod refs;
 mod saved;
@@ -72,7 +73,9 @@ pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFor
 use error::{Mistake, Sink};
 use loader::Loader;
 use normal::{Mode, Normalizer};
+use prelude::Prelude;
 use twins::Twins;
+use writing::Writing;
 
 /// How to read a schema.
 #[derive(Clone, Debug)]
@@ -130,8 +133,9 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
     }
     let guidance = guidance::read(&document, &options.spelling, &mut sink);
     let spelling = &guidance.spelling;
+    let prelude = Prelude::of(Writing::new(spelling));
     let normalizer = |twins: Twins, sink| {
-        let mut normalizer = Normalizer::new(&document, &resources, twins, options.limits, sink);
+        let mut normalizer = Normalizer::new(&document, &resources, twins, options.limits, sink, &prelude);
         normalizer.coerce_one_of = guidance.coerce_one_of;
         normalizer.format_annotation = options.format_annotation;
         normalizer.has_any_spelling = spelling.number_spelling == NumberSpelling::Any;
@@ -156,7 +160,7 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
     let root = schemas.schema(document.root());
     let inhabited = schemas.is_inhabited(root, Mode::Exact);
     // Lowering reaches every sub-schema, so that all mistakes are found in one run.
-    let grammar = inhabited.then(|| lower::lower(&mut schemas, root, options.name, &separators, spelling));
+    let grammar = inhabited.then(|| lower::lower(&mut schemas, root, options.name, &separators, spelling, &prelude));
     schemas.repeat_for_twins();
     let mut sink = schemas.sink;
     if !inhabited && !sink.has_errors() {

@@ -20,6 +20,7 @@ use crate::error::Mistake;
 use crate::ir::{ANY, ArrayId, ArraySpec, NEVER, Named, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
 use crate::normal::{Mode, Normalizer};
 use crate::number_texts::Extent;
+use crate::prelude::Prelude;
 use crate::spelling::{KeyOrder, Separators, Spelling};
 use crate::strings::{Quoting, quoted};
 use crate::writing::Writing;
@@ -63,6 +64,7 @@ pub(crate) fn lower(
     name: &str,
     separators: &Separators,
     spelling: &Spelling,
+    prelude: &Prelude,
 ) -> Grammar {
     let writing = Writing::new(spelling);
     let place = normalizer.document.root();
@@ -80,7 +82,7 @@ pub(crate) fn lower(
     let mut lowerer = Lowerer {
         normalizer,
         grammar,
-        quoting: Quoting::new(writing.escapes),
+        quoting: prelude.quoting.clone(),
         writing,
         marks,
         line: None,

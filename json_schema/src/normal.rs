@@ -25,15 +25,13 @@ use crate::parser;
 use crate::plan::Trouble;
 use crate::plan::arrays::ArrayPlan;
 use crate::plan::objects::ObjectPlan;
+use crate::prelude::Prelude;
 use crate::refs::{Resources, Target};
 use crate::spelling::UnknownFormat;
 use crate::twins::Twins;
 use crate::unevaluated::Way;
 use crate::words::Words;
 use crate::{arrays, objects};
-
-/// Regex nodes of what any value is made of, roughly.
-const NODES_OF_ANY: usize = 64;
 /// Branches of a `oneOf` whose opposite is said in pairs, at most.
 const PAIRED_MAX: usize = 64;
 
@@ -115,22 +113,20 @@ impl<'a> Normalizer<'a> {
         twins: Twins,
         limits: &'a Limits,
         sink: Sink<'a>,
+        prelude: &Prelude,
     ) -> Self {
         let room = crate::ir::room(document);
-        let mut set = RegexSet::new();
-        set.reserve(NODES_OF_ANY + room);
-        let any_text = set.any_text();
         Self {
             document,
             limits,
             sink,
             resources,
             twins,
-            set,
+            set: prelude.set.copy_with_room(room),
             search: Search::default(),
-            numbers: NumberTable::new(),
+            numbers: prelude.numbers.clone(),
             ir: Ir::new(document.root(), room),
-            any_text,
+            any_text: prelude.any_text,
             keywords: FxHashMap::default(),
             expansions: FxHashMap::default(),
             patterns: FxHashMap::default(),

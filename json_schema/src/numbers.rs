@@ -66,7 +66,7 @@ impl NumberSet {
 }
 
 /// All sets of one run; equal ones are one entry.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct NumberTable {
     sets: IndexVec<Numbers, NumberSet>,
     ids: FxHashMap<NumberSet, Numbers>,

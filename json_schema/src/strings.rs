@@ -79,7 +79,7 @@ impl Escapes {
 }
 
 /// Translates char-level regexes of one [`RegexSet`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Quoting {
     escapes: Escapes,
     memo: FxHashMap<RegexId, RegexId>,

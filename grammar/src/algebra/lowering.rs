@@ -8,10 +8,21 @@ use crate::index::Id;
 use crate::regex::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
 
 /// The expressions of one table's nodes, as far as they were asked for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Lowered {
     /// Indexed by node.
     exprs: Vec<Option<Expr>>,
+}
+
+impl Lowered {
+    /// Those of the first nodes.
+    pub fn first(&self, len: usize) -> Self {
+        Self { exprs: self.exprs[..len.min(self.exprs.len())].to_vec() }
+    }
+    /// How many of the first nodes have an expression.
+    pub fn count(&self, len: usize) -> usize {
+        self.exprs.iter().take(len).flatten().count()
+    }
 }
 
 impl Algebra {

@@ -26,6 +26,9 @@ impl ExprRow {
     }
 }
 
+/// Beginnings of tables whose expressions are kept at most.
+const BASES_MAX: usize = 16;
+
 /// Expressions shared by the grammars of an engine, within one epoch.
 pub(crate) struct Arena {
     inner: Mutex<Inner>,
@@ -45,6 +48,8 @@ struct Inner {
     too_dear: FxHashSet<Expr>,
     /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
     late: FxHashMap<Expr, bool>,
+    /// The expressions of the nodes that tables begin with, by the number of that.
+    bases: FxHashMap<u64, Lowered>,
     /// [`Arena::clamped`] of parts that have large counts, by horizon.
     clamped: FxHashMap<Horizon, FxHashMap<Expr, Expr>>,
 }
@@ -52,6 +57,23 @@ struct Inner {
 impl std::fmt::Debug for Arena {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Arena({} expressions)", self.len())
+    }
+}
+
+impl Inner {
+    /// The expressions of a table's nodes that are known from other tables.
+    fn known(&self, regexes: &RegexSet) -> Lowered {
+        regexes.base().and_then(|base| self.bases.get(&base.number)).cloned().unwrap_or_default()
+    }
+
+    /// Notes what other tables may begin with.
+    fn note(&mut self, regexes: &RegexSet, lowered: &Lowered) {
+        let Some(base) = regexes.base() else { return };
+        let is_new = |known: &Lowered| known.count(base.len) < lowered.count(base.len);
+        let has_room = self.bases.len() < BASES_MAX;
+        if self.bases.get(&base.number).map_or(has_room, is_new) {
+            self.bases.insert(base.number, lowered.first(base.len));
+        }
     }
 }
 
@@ -68,6 +90,7 @@ impl Arena {
                 class_maps: FxHashSet::default(),
                 too_dear: FxHashSet::default(),
                 late: FxHashMap::default(),
+                bases: FxHashMap::default(),
                 clamped: FxHashMap::default(),
             }),
             expressions_max: limits.expressions_max,
@@ -95,9 +118,11 @@ impl Arena {
     /// Errors: `expressions_max`.
     pub fn lower(&self, regexes: &RegexSet, roots: &[RegexId]) -> Result<Vec<Expr>, Fault> {
         let mut inner = self.lock();
-        let mut lowered = Lowered::default();
+        let mut lowered = inner.known(regexes);
         let lower = |&root: &RegexId| inner.algebra.lower(regexes, root, &mut lowered);
-        roots.iter().map(lower).collect::<Result<_, _>>().map_err(|_| self.full())
+        let exprs = roots.iter().map(lower).collect::<Result<_, _>>().map_err(|_| self.full())?;
+        inner.note(regexes, &lowered);
+        Ok(exprs)
     }
 
     /// A regex or an expression.
@@ -105,8 +130,9 @@ impl Arena {
     /// Errors: `expressions_max`.
     pub fn lower_beside(&self, regexes: &RegexSet, root: RegexId, other: Expr) -> Result<Expr, Fault> {
         let mut inner = self.lock();
-        let lowered = inner.algebra.lower(regexes, root, &mut Lowered::default());
-        lowered.and_then(|expr| inner.algebra.union(other, expr)).map_err(|_| self.full())
+        let mut lowered = inner.known(regexes);
+        let expr = inner.algebra.lower(regexes, root, &mut lowered);
+        expr.and_then(|expr| inner.algebra.union(other, expr)).map_err(|_| self.full())
     }
 
     /// The expression without the texts of another; [`Expr::NOTHING`] if none is left.

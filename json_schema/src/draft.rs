@@ -102,7 +102,8 @@ impl Dialect {
     }
     /// The row of a keyword that the dialect knows.
     pub fn keyword(self, name: &str) -> Option<&'static Row> {
-        keyword(self.draft, name).filter(|row| row.is_annotation || self.vocabularies & vocabulary(row.name) as u8 != 0)
+        let (row, vocabulary) = keyword(self.draft, name)?;
+        (row.is_annotation || self.vocabularies & vocabulary as u8 != 0).then_some(row)
     }
 }
 
@@ -237,9 +238,9 @@ pub(crate) const KEYWORDS: &[Row] = &[
     note("contentSchema", Draft4),
 ];
 
-/// The row of a keyword that the draft knows.
-fn keyword(draft: Draft, name: &str) -> Option<&'static Row> {
-    static INDEX: OnceLock<FxHashMap<&'static str, &'static Row>> = OnceLock::new();
-    let index = INDEX.get_or_init(|| KEYWORDS.iter().map(|row| (row.name, row)).collect());
-    index.get(name).copied().filter(|row| row.first <= draft && draft <= row.last)
+/// The row of a keyword that the draft knows, and its vocabulary.
+fn keyword(draft: Draft, name: &str) -> Option<(&'static Row, Vocabulary)> {
+    static INDEX: OnceLock<FxHashMap<&'static str, (&'static Row, Vocabulary)>> = OnceLock::new();
+    let index = INDEX.get_or_init(|| KEYWORDS.iter().map(|row| (row.name, (row, vocabulary(row.name)))).collect());
+    index.get(name).copied().filter(|(row, _)| row.first <= draft && draft <= row.last)
 }

@@ -12,7 +12,7 @@ use compact_str::CompactString;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 use larkspur_grammar::number::{Decimal, NumberKind, NumberRange};
 use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, parse_regex};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::ast::{Keywords, PatternProperty, Schema, Types};
 use crate::constants::Constants;
@@ -32,6 +32,10 @@ use crate::twins::Twins;
 use crate::unevaluated::Way;
 use crate::words::Words;
 use crate::{arrays, objects};
+
+/// Of the values of a document about one in so many is a schema.
+const VALUES_PER_SCHEMA: usize = 3;
+
 /// Branches of a `oneOf` whose opposite is said in pairs, at most.
 const PAIRED_MAX: usize = 64;
 
@@ -116,6 +120,7 @@ impl<'a> Normalizer<'a> {
         prelude: &Prelude,
     ) -> Self {
         let room = crate::ir::room(document);
+        let schemas = room / VALUES_PER_SCHEMA;
         Self {
             document,
             limits,
@@ -127,12 +132,12 @@ impl<'a> Normalizer<'a> {
             numbers: prelude.numbers.clone(),
             ir: Ir::new(document.root(), room),
             any_text: prelude.any_text,
-            keywords: FxHashMap::default(),
-            expansions: FxHashMap::default(),
+            keywords: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
+            expansions: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
             patterns: FxHashMap::default(),
             formats: FxHashMap::default(),
-            known: FxHashMap::default(),
-            inhabited: FxHashMap::default(),
+            known: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
+            inhabited: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
             evaluated_ways: FxHashMap::default(),
             listed: FxHashMap::default(),
             constants: Constants::default(),

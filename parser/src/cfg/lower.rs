@@ -96,6 +96,9 @@ enum PatternKey {
     Literals(Vec<RegexId>),
 }
 
+/// Alternatives that are compared with each other without a table.
+const FEW: usize = 16;
+
 /// Entries of a table for which room is made at once at most.
 const ROOM_MAX: usize = 1 << 14;
 
@@ -370,26 +373,30 @@ impl<'a> Lowering<'a> {
             return vec![self.alternative(&atoms)];
         }
         // Choices within choices are flattened.
-        let mut leaves: Vec<Alternative> = Vec::new();
-        let mut stack = vec![Alternative { expr: body, condition: None }];
+        let mut leaves: SmallVec<[Alternative; 8]> = SmallVec::new();
+        let mut stack: SmallVec<[Alternative; 8]> = smallvec![Alternative { expr: body, condition: None }];
         while let Some(alternative) = stack.pop() {
             match &grammar.exprs[alternative.expr].kind {
-                ExprKind::Choice(inner) if alternative.condition.is_none() => stack.extend(inner.iter().rev()),
+                ExprKind::Choice(inner) if alternative.condition.is_none() => stack.extend(inner.iter().rev().copied()),
                 _ => leaves.push(alternative),
             }
         }
         let grouped = self.literal_groups(context, &leaves);
         let mut lowered = Vec::with_capacity(leaves.len());
         let mut seen = FxHashSet::default();
-        for (leaf, group) in leaves.iter().zip(grouped) {
-            let atoms = match group {
+        for (index, leaf) in leaves.iter().enumerate() {
+            let atoms = match *grouped.get(index).unwrap_or(&Grouped::No) {
                 Grouped::No => self.sequence(context, leaf.expr),
                 Grouped::First(lexeme) => smallvec![self.lexeme_atom(context, lexeme, false)],
                 Grouped::Rest => continue,
             };
             let mut alternative = self.alternative(&atoms);
             alternative.condition = leaf.condition.map(|condition| (context.grammar, condition));
-            if seen.insert(alternative) {
+            let is_new = match leaves.len() {
+                ..=FEW => !lowered.contains(&alternative),
+                _ => seen.insert(alternative),
+            };
+            if is_new {
                 lowered.push(alternative);
             }
         }
@@ -397,9 +404,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// Which alternatives are plain literals of equal attributes: they become one lexeme, since the same items wait
-    /// for each of them.
+    /// for each of them. Empty if none are.
     fn literal_groups(&mut self, context: Context, leaves: &[Alternative]) -> Vec<Grouped> {
         let grammar = &self.linked.grammars[context.grammar];
+        let is_terminal = |leaf: &&Alternative| matches!(grammar.exprs[leaf.expr].kind, ExprKind::Terminal(_));
+        if leaves.iter().filter(is_terminal).nth(1).is_none() {
+            return Vec::new();
+        }
         let mut groups: FxHashMap<(i32, bool, usize), Vec<usize>> = FxHashMap::default();
         // Captures tell which alternative it is: literals are then not moved over something that may hold one.
         let mut run = 0;
@@ -803,6 +814,7 @@ fn mode(linked: &LinkedGrammar) -> LexerMode {
     LexerMode::Longest
 }
 
+#[derive(Clone, Copy)]
 enum Grouped {
     No,
     First(LexemeId),

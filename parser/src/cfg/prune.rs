@@ -67,11 +67,12 @@ impl Cfg {
     fn over(&self, finishes: &IndexVec<NonterminalId, bool>) -> Vec<bool> {
         // Many dots start in the same place.
         let mut known: FxHashMap<(Symbol, ParamExpr), bool> = FxHashMap::default();
+        let is_automaton = |dot: &Dot| matches!(dot.symbol, Symbol::Nonterminal(id) if self.automaton(id).is_some());
         let mut is_over = |dot: &Dot| {
-            let start = self.start_state(dot)?;
-            Some(*known.entry((dot.symbol, dot.arg)).or_insert_with(|| self.is_over(dot.symbol, &start, finishes)))
+            let is_over = || self.start_state(dot).is_some_and(|start| self.is_over(dot.symbol, &start, finishes));
+            is_automaton(dot) && *known.entry((dot.symbol, dot.arg)).or_insert_with(is_over)
         };
-        self.dots.iter().map(|dot| is_over(dot).unwrap_or(false)).collect()
+        self.dots.iter().map(&mut is_over).collect()
     }
 
     /// Whether an automaton cannot go on from a state.

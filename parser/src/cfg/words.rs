@@ -38,6 +38,12 @@ fn words_within<'a>(regexes: &'a RegexSet, regex: RegexId, room: &mut usize, dep
             Some(words)
         }
         RegexNode::Concat(parts) => {
+            let may_be_words = |part: &RegexId| {
+                matches!(regexes.node(*part), RegexNode::Literal(_) | RegexNode::Or(_) | RegexNode::Concat(_))
+            };
+            if !parts.iter().all(may_be_words) {
+                return None;
+            }
             let mut all: Words<'a> = vec![Cow::Borrowed(&[])];
             for &part in parts.iter() {
                 let next = words_within(regexes, part, room, depth)?;

@@ -154,10 +154,21 @@ pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<IndexVec<LexemeId, Optio
         Pattern::Regex(regex) => Some(regex),
         _ => None,
     };
-    let roots: Vec<_> = cfg.lexemes.iter().filter_map(|lexeme| regex(&lexeme.pattern)).collect();
-    let mut exprs = arena.lower(&cfg.regexes, &roots)?.into_iter();
-    let mut own = |pattern| regex(pattern).map(|_| exprs.next().expect("one expression for each regex"));
-    Ok(cfg.lexemes.iter().map(|lexeme| own(&lexeme.pattern)).collect::<Vec<_>>().into())
+    let mut exprs: IndexVec<LexemeId, Option<Expr>> = vec![None; cfg.lexemes.len()].into();
+    // Texts that are left out late need no expression: see `Lexer::leave_out`.
+    let but_for = cfg.lexemes.iter_enumerated().filter_map(|(id, lexeme)| Some((id, lexeme.but_for.as_ref()?.pattern)));
+    let (ids, patterns): (Vec<_>, Vec<_>) = but_for.unzip();
+    for (id, pattern) in ids.into_iter().zip(arena.lower(&cfg.regexes, &patterns)?) {
+        let is_late = arena.late(arena.but_for_finitely_many(pattern)) == Some(true);
+        exprs[id] = is_late.then_some(pattern);
+    }
+    let others = cfg.lexemes.iter_enumerated().filter(|(id, _)| exprs[*id].is_none());
+    let (ids, regexes): (Vec<_>, Vec<_>) =
+        others.filter_map(|(id, lexeme)| Some((id, regex(&lexeme.pattern)?))).unzip();
+    for (id, expr) in ids.into_iter().zip(arena.lower(&cfg.regexes, &regexes)?) {
+        exprs[id] = Some(expr);
+    }
+    Ok(exprs)
 }
 
 impl Lexer {

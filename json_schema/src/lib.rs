@@ -75,7 +75,6 @@ use loader::Loader;
 use normal::{Mode, Normalizer};
 use prelude::Prelude;
 use twins::Twins;
-use writing::Writing;
 
 /// How to read a schema.
 #[derive(Clone, Debug)]
@@ -133,7 +132,17 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
     }
     let guidance = guidance::read(&document, &options.spelling, &mut sink);
     let spelling = &guidance.spelling;
-    let prelude = Prelude::of(Writing::new(spelling));
+    let prelude = match Prelude::of(spelling, limits) {
+        Ok(prelude) => prelude,
+        Err((field, errors)) => {
+            let (keyword, place) = guidance::place(&document, field);
+            for error in errors {
+                let reason = format!("the regex of `{field}` is wrong: {}", error.message);
+                sink.report(place, Mistake::Refused { keyword, reason });
+            }
+            return Parsed { grammar: None, diagnostics: sink.finish() };
+        }
+    };
     let normalizer = |twins: Twins, sink| {
         let mut normalizer = Normalizer::new(&document, &resources, twins, options.limits, sink, &prelude);
         normalizer.coerce_one_of = guidance.coerce_one_of;
@@ -145,22 +154,11 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
     // What was said so far was said of each place.
     sink.take_said();
     let mut schemas = normalizer(Twins::find(&document, &resources), sink);
-    let separators = match spelling.separators(&mut schemas.set, limits) {
-        Ok(separators) => separators,
-        Err((field, errors)) => {
-            let (keyword, place) = guidance::place(&document, field);
-            for error in errors {
-                let reason = format!("the regex of `{field}` is wrong: {}", error.message);
-                schemas.sink.report(place, Mistake::Refused { keyword, reason });
-            }
-            return Parsed { grammar: None, diagnostics: schemas.sink.finish() };
-        }
-    };
     schemas.sink.lenient = spelling.lenient;
     let root = schemas.schema(document.root());
     let inhabited = schemas.is_inhabited(root, Mode::Exact);
     // Lowering reaches every sub-schema, so that all mistakes are found in one run.
-    let grammar = inhabited.then(|| lower::lower(&mut schemas, root, options.name, &separators, spelling, &prelude));
+    let grammar = inhabited.then(|| lower::lower(&mut schemas, root, options.name, spelling, &prelude));
     schemas.repeat_for_twins();
     let mut sink = schemas.sink;
     if !inhabited && !sink.has_errors() {

@@ -20,8 +20,8 @@ use crate::error::Mistake;
 use crate::ir::{ANY, ArrayId, ArraySpec, NEVER, Named, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
 use crate::normal::{Mode, Normalizer};
 use crate::number_texts::Extent;
-use crate::prelude::Prelude;
-use crate::spelling::{KeyOrder, Separators, Spelling};
+use crate::prelude::{MarkTexts, Prelude};
+use crate::spelling::{KeyOrder, Spelling};
 use crate::strings::{Quoting, quoted};
 use crate::writing::Writing;
 use machines::Machines;
@@ -62,7 +62,6 @@ pub(crate) fn lower(
     normalizer: &mut Normalizer,
     root: NodeId,
     name: &str,
-    separators: &Separators,
     spelling: &Spelling,
     prelude: &Prelude,
 ) -> Grammar {
@@ -78,7 +77,8 @@ pub(crate) fn lower(
     };
     grammar.exprs.reserve(crate::ir::room(normalizer.document) * EXPRS_PER_VALUE);
     let mut terminals = FxHashMap::default();
-    let marks = marks(normalizer, &mut grammar, &mut terminals, separators, span);
+    let marks = marks(&mut grammar, &mut terminals, &prelude.marks, span);
+    let separators = &prelude.separators;
     let mut lowerer = Lowerer {
         normalizer,
         grammar,
@@ -131,31 +131,22 @@ fn push_terminal(
 }
 
 fn marks(
-    normalizer: &mut Normalizer,
     grammar: &mut Grammar,
     terminals: &mut FxHashMap<RegexId, TerminalId>,
-    separators: &Separators,
+    texts: &MarkTexts,
     span: Span,
 ) -> Marks {
-    let set = &mut normalizer.set;
-    let space = separators.space;
     let mut push = |regex: RegexId, mark: &str| push_terminal(grammar, terminals, regex, format!("\"{mark}\""), span);
-    let mut open = |set: &mut larkspur_grammar::RegexSet, mark: &str| {
-        let literal = set.literal(mark.as_bytes());
-        let regex = set.concat(&[literal, space]);
-        push(regex, mark)
-    };
-    let (open_brace, open_bracket) = (open(set, "{"), open(set, "["));
-    let mut close = |set: &mut larkspur_grammar::RegexSet, mark: &str| {
-        let literal = set.literal(mark.as_bytes());
-        let regex = set.concat(&[space, literal]);
-        (push(regex, mark), push(literal, mark))
-    };
-    let ((close_brace, close_empty_brace), (close_bracket, close_empty_bracket)) = (close(set, "}"), close(set, "]"));
-    let comma = set.concat(&[space, separators.item, space]);
-    let colon = set.concat(&[space, separators.key, space]);
-    let (comma, colon) = (push(comma, ","), push(colon, ":"));
-    Marks { open_brace, close_brace, close_empty_brace, open_bracket, close_bracket, close_empty_bracket, comma, colon }
+    Marks {
+        open_brace: push(texts.open_brace, "{"),
+        open_bracket: push(texts.open_bracket, "["),
+        close_brace: push(texts.close_brace, "}"),
+        close_empty_brace: push(texts.close_empty_brace, "}"),
+        close_bracket: push(texts.close_bracket, "]"),
+        close_empty_bracket: push(texts.close_empty_bracket, "]"),
+        comma: push(texts.comma, ","),
+        colon: push(texts.colon, ":"),
+    }
 }
 
 impl Lowerer<'_, '_> {

@@ -191,6 +191,7 @@ impl Spelling {
 }
 
 /// The spelling's parts as regexes of one table.
+#[derive(Clone, Debug)]
 pub(crate) struct Separators {
     pub space: RegexId,
     pub item: RegexId,

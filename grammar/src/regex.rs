@@ -566,7 +566,7 @@ impl CharClass {
     }
     /// Every scalar value.
     pub fn all() -> Self {
-        Self::from_ranges([(0, 0x10FFFF)])
+        Self([(0, 0xD7FF), (0xE000, 0x10FFFF)].into())
     }
     /// One character.
     pub fn single(c: char) -> Self {

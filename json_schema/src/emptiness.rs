@@ -5,7 +5,7 @@
 //! emptiness of the finished terminals. What takes too much work is said to be open.
 
 use larkspur_grammar::algebra::{Algebra, Expr, Lowered};
-use larkspur_grammar::{ByteSet, RegexId, RegexSet};
+use larkspur_grammar::{ByteSet, RegexId, RegexNode, RegexSet};
 
 /// Work of one question at most, in steps of 20 ns. 200,000 = 4 ms.
 const WORK_MAX: u64 = 200_000;
@@ -30,7 +30,12 @@ impl Default for Search {
 impl Search {
     /// Whether the language has no text; `None` if the search was given up.
     pub fn is_empty(&mut self, set: &RegexSet, regex: RegexId) -> Option<bool> {
-        if set.info(regex).nullable {
+        let is_text = |id: RegexId| matches!(set.node(id), RegexNode::Literal(_));
+        let has_text = match set.node(regex) {
+            RegexNode::Or(parts) => parts.iter().any(|&part| is_text(part)),
+            _ => is_text(regex),
+        };
+        if has_text || set.info(regex).nullable {
             return Some(false);
         }
         let start = self.start(set, regex)?;

@@ -212,6 +212,9 @@ impl<'a> Normalizer<'a> {
     }
 
     fn evaluate(&mut self, root: NodeId, mode: Mode) -> Known {
+        if let Some(&known) = self.known.get(&(root, mode)) {
+            return known;
+        }
         let mut stack = vec![root];
         let mut open: FxHashSet<NodeId> = FxHashSet::default();
         while let Some(&top) = stack.last() {

@@ -468,7 +468,8 @@ impl Normalizer<'_> {
         } else if *self.set.node(a) == RegexNode::Nothing {
             self.any_text
         } else {
-            self.set.complement(a)
+            let not = self.set.not(a);
+            self.set.and(&[not, self.any_text])
         }
     }
     /// Whether the language certainly has no text.

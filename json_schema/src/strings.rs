@@ -84,11 +84,13 @@ pub(crate) struct Quoting {
     escapes: Escapes,
     memo: FxHashMap<RegexId, RegexId>,
     characters: FxHashMap<char, RegexId>,
+    /// All spellings of all texts.
+    any: Option<RegexId>,
 }
 
 impl Quoting {
     pub fn new(escapes: Escapes) -> Self {
-        Self { escapes, memo: FxHashMap::default(), characters: FxHashMap::default() }
+        Self { escapes, memo: FxHashMap::default(), characters: FxHashMap::default(), any: None }
     }
 
     /// The texts of `regex` as JSON strings, quotes included.
@@ -163,11 +165,13 @@ impl Quoting {
     }
 
     /// All spellings of all texts.
-    fn any(&mut self, set: &mut RegexSet) -> RegexId {
-        let any = set.any_char();
-        let escapes = self.escapes;
-        let any = *self.memo.entry(any).or_insert_with(|| spelled_class(set, &CharClass::all(), escapes));
-        set.repeat(any, 0, None)
+    pub fn any(&mut self, set: &mut RegexSet) -> RegexId {
+        *self.any.get_or_insert_with(|| {
+            let character = set.any_char();
+            let escapes = self.escapes;
+            let spelled = *self.memo.entry(character).or_insert_with(|| spelled_class(set, &CharClass::all(), escapes));
+            set.repeat(spelled, 0, None)
+        })
     }
 
     fn literal(&mut self, set: &mut RegexSet, bytes: &[u8]) -> RegexId {

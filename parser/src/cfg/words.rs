@@ -60,3 +60,47 @@ fn words_within<'a>(regexes: &'a RegexSet, regex: RegexId, room: &mut usize, dep
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(regexes: &RegexSet, regex: RegexId) -> Option<Vec<String>> {
+        let mut texts: Vec<String> =
+            words(regexes, regex)?.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        texts.sort();
+        Some(texts)
+    }
+
+    #[test]
+    fn words_are_literals_with_literals_around_them() {
+        let set = &mut RegexSet::new();
+        let [quote, a, ab, null, empty] = ["\"", "a", "ab", "null", ""].map(|text| set.literal(text.as_bytes()));
+        let either = set.or(&[a, ab, empty]);
+        let quoted = set.concat(&[quote, either, quote]);
+        let all = set.or(&[quoted, null]);
+        assert_eq!(texts(set, all).expect("words"), ["\"\"", "\"a\"", "\"ab\"", "null"]);
+        assert_eq!(texts(set, either), None, "one of them is empty");
+        let twice = set.concat(&[quoted, either]);
+        assert_eq!(texts(set, twice), None, "nine texts of a regex of three");
+        let any = set.any_char();
+        let behind = set.concat(&[a, any]);
+        assert_eq!(texts(set, behind), None, "not a list of texts");
+    }
+
+    #[test]
+    fn long_and_deep_regexes_are_no_words() {
+        let set = &mut RegexSet::new();
+        let long = set.literal(&vec![b'x'; COPIED_MAX / 8]);
+        let letters: Vec<RegexId> = (b'a'..=b'z').map(|letter| set.literal(&[letter])).collect();
+        let letter = set.or(&letters);
+        let many = set.concat(&[letter, long]);
+        assert!(words(set, many).is_none());
+        let mut deep = letter;
+        for _ in 0..DEPTH_MAX {
+            let behind = set.concat(&[letters[0], deep, letters[1]]);
+            deep = set.or(&[behind, letters[2]]);
+        }
+        assert!(words(set, deep).is_none());
+    }
+}

@@ -1,0 +1,106 @@
+//! What the regexes of every schema begin with: all strings and all numbers as texts, brackets and separators.
+//!
+//! Nearly every schema has them, and to make them takes a third of what a small one takes. They depend on the spelling only, so
+//! that they are made once for each of the two profiles, as a [base](RegexSet::into_base) that each schema has a copy of.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use larkspur_grammar::{Diagnostic, Limits, RegexId, RegexSet};
+
+use crate::number_texts::Extent;
+use crate::numbers::{NumberTable, Numbers};
+use crate::spelling::{KeyOrder, Separators, Spelling, UnknownFormat};
+use crate::strings::Quoting;
+use crate::writing::Writing;
+
+/// Regexes, and what is known of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Prelude {
+    pub set: RegexSet,
+    pub numbers: NumberTable,
+    pub quoting: Quoting,
+    /// All texts.
+    pub any_text: RegexId,
+    pub separators: Separators,
+    pub marks: MarkTexts,
+}
+
+/// Brackets and separators, with the white space that may stand there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MarkTexts {
+    pub open_brace: RegexId,
+    pub close_brace: RegexId,
+    pub close_empty_brace: RegexId,
+    pub open_bracket: RegexId,
+    pub close_bracket: RegexId,
+    pub close_empty_bracket: RegexId,
+    pub comma: RegexId,
+    pub colon: RegexId,
+}
+
+impl Prelude {
+    /// That of a spelling.
+    ///
+    /// Errors: what is wrong with a regex of the spelling, and the name of the field that holds it.
+    pub fn of(spelling: &Spelling, limits: &Limits) -> Result<Cow<'static, Prelude>, (&'static str, Vec<Diagnostic>)> {
+        static PROFILES: OnceLock<[(Spelling, Prelude); 2]> = OnceLock::new();
+        let profiles = PROFILES.get_or_init(|| {
+            [Spelling::generator(), Spelling::validator()].map(|profile| {
+                let made = Self::new(&profile, &Limits::default());
+                let made = made.unwrap_or_else(|_| unreachable!("profiles have no regexes of their own"));
+                (regexes_of(&profile), made)
+            })
+        });
+        let wanted = regexes_of(spelling);
+        match profiles.iter().find(|(profile, _)| *profile == wanted) {
+            Some((_, known)) => Ok(Cow::Borrowed(known)),
+            None => Self::new(spelling, limits).map(Cow::Owned),
+        }
+    }
+
+    fn new(spelling: &Spelling, limits: &Limits) -> Result<Self, (&'static str, Vec<Diagnostic>)> {
+        let mut set = RegexSet::new();
+        let writing = Writing::new(spelling);
+        let mut numbers = NumberTable::new();
+        let mut quoting = Quoting::new(writing.escapes);
+        let any_text = set.any_text();
+        quoting.any(&mut set);
+        quoting.string(&mut set, any_text);
+        for all in [Numbers::ALL, Numbers::INTEGERS] {
+            numbers.texts(all, writing.numbers, Extent::All, &mut set);
+        }
+        let separators = spelling.separators(&mut set, limits)?;
+        let marks = MarkTexts::new(&mut set, &separators);
+        Ok(Self { set: set.into_base(), numbers, quoting, any_text, separators, marks })
+    }
+}
+
+impl MarkTexts {
+    fn new(set: &mut RegexSet, separators: &Separators) -> Self {
+        let Separators { space, item, key, .. } = *separators;
+        let [left_brace, right_brace, left_bracket, right_bracket] =
+            [b"{", b"}", b"[", b"]"].map(|mark| set.literal(mark));
+        Self {
+            open_brace: set.concat(&[left_brace, space]),
+            close_brace: set.concat(&[space, right_brace]),
+            close_empty_brace: right_brace,
+            open_bracket: set.concat(&[left_bracket, space]),
+            close_bracket: set.concat(&[space, right_bracket]),
+            close_empty_bracket: right_bracket,
+            comma: set.concat(&[space, item, space]),
+            colon: set.concat(&[space, key, space]),
+        }
+    }
+}
+
+/// The spelling as far as regexes depend on it.
+fn regexes_of(spelling: &Spelling) -> Spelling {
+    Spelling {
+        key_order: KeyOrder::default(),
+        unique_keys: true,
+        unknown_format: UnknownFormat::default(),
+        lenient: false,
+        ..spelling.clone()
+    }
+}

@@ -15,10 +15,13 @@ mod derivative;
 mod dfa;
 mod emptiness;
 mod finite;
+mod first;
 mod horizon;
 mod ids;
 mod lowering;
 mod pumped;
+#[cfg(test)]
+mod random;
 mod remainder;
 mod runs;
 mod simplify;

@@ -210,6 +210,19 @@ impl Algebra {
         })
     }
 
+    /// Bytes that lead on; all, before [`prepare`](Self::prepare).
+    pub(super) fn place_first(&self, place: &Place) -> ByteSet {
+        let Some(steps) = &self.partials[place.partial as usize].steps else { return ByteSet::ALL };
+        let known = self.live_letters.get(&(place.dfa, place.state)).copied();
+        let live = known.unwrap_or_else(|| self.dfas[place.dfa as usize].dfa.live_letters(place.state));
+        let leads_on = |target: Target| match target {
+            Target::Letter(letter) => live.contains(letter),
+            Target::Partial(partial) => !live.intersect(&self.partials[partial as usize].letters).is_empty(),
+        };
+        let first = steps.iter().filter(|step| leads_on(step.1));
+        first.fold(ByteSet::EMPTY, |first, step| first.union(&step.0))
+    }
+
     /// Classes of bytes that lead to the same. They are none before [`prepare`](Self::prepare).
     pub(super) fn place_classes(&self, place: &Place) -> impl Iterator<Item = ByteSet> {
         let steps = self.partials[place.partial as usize].steps.as_deref().unwrap_or_default();

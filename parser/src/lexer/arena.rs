@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use larkspur_grammar::algebra::{Algebra, Bounded, Horizon, Lowered, OverLimit, Run, Shape};
-use larkspur_grammar::{Limits, RegexId, RegexSet};
+use larkspur_grammar::{ByteSet, Limits, RegexId, RegexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Fault;
@@ -26,6 +26,9 @@ impl ExprRow {
     }
 }
 
+/// Expressions whose first bytes are kept at most, half a megabyte.
+const FIRST_BYTES_KEPT: usize = 8_192;
+
 /// Beginnings of tables whose expressions are kept at most.
 const BASES_MAX: usize = 16;
 
@@ -46,6 +49,8 @@ struct Inner {
     /// Expressions whose row or a step took more work than allowed. Remembered, since a second attempt finds derivatives
     /// cached.
     too_dear: FxHashSet<Expr>,
+    /// [`Algebra::first_bytes`], dropped when they are many.
+    first_bytes: FxHashMap<Expr, ByteSet>,
     /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
     late: FxHashMap<Expr, bool>,
     /// The expressions of the nodes that tables begin with, by the number of that.
@@ -89,6 +94,7 @@ impl Arena {
                 rows: FxHashMap::default(),
                 class_maps: FxHashSet::default(),
                 too_dear: FxHashSet::default(),
+                first_bytes: FxHashMap::default(),
                 late: FxHashMap::default(),
                 bases: FxHashMap::default(),
                 clamped: FxHashMap::default(),
@@ -188,6 +194,15 @@ impl Arena {
 
     pub fn set_late(&self, expr: Expr, is_late: bool) {
         self.lock().late.insert(expr, is_late);
+    }
+
+    /// See [`Algebra::first_bytes`].
+    pub fn first_bytes(&self, expr: Expr) -> ByteSet {
+        let Inner { algebra, first_bytes, .. } = &mut *self.lock();
+        if first_bytes.len() >= FIRST_BYTES_KEPT {
+            first_bytes.clear();
+        }
+        *first_bytes.entry(expr).or_insert_with(|| algebra.first_bytes(expr))
     }
 
     /// How far masks look ahead: no token is longer.

@@ -36,17 +36,29 @@ pub(crate) struct Row {
 
 /// A step from a state that has no row yet: the way of a text through states that are met once, as those of a name of
 /// 100,000 characters, of which each row has 2 kB and one state more than the text.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     /// The last one that was taken.
     byte: u8,
-    /// What steps would have been spared by a row; 0 if none is known.
+    /// What steps would have been spared by a row.
     spared: u8,
+    /// Where that leads; [`UNKNOWN`] if none was taken.
     next: u32,
+    /// Bytes that some live lexeme may take, none others; empty if they are not known.
+    first: ByteSet,
 }
 
-/// A row spares a look at the last step where that is taken again, else the making of a step.
+/// No state.
+const UNKNOWN: u32 = u32::MAX;
+
+impl Step {
+    pub const NONE: Step = Step { byte: 0, spared: 0, next: UNKNOWN, first: ByteSet::EMPTY };
+}
+
+/// A row spares a look at the last step where that is taken again, a look at the first bytes, which comes with all that is asked
+/// about a step besides, or else the making of a step.
 const SPARED_BY_STEP: u8 = 1;
+const SPARED_BY_REFUSAL: u8 = 3;
 const SPARED_BY_NEW_STEP: u8 = 16;
 
 /// A row is worth so much, unless these are many: it takes some microseconds, and most states of a text are left by one
@@ -76,17 +88,42 @@ impl Lexer {
     fn next_without_row(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
         let step = self.steps[id.index()];
         let is_rare = step.spared < ROW_COST || self.rows_len >= ROWS_FOR_STEPS_MAX;
-        if step.spared > 0 && step.byte == byte && is_rare {
+        if step.next != UNKNOWN && step.byte == byte && is_rare {
             self.steps[id.index()].spared = step.spared.saturating_add(SPARED_BY_STEP);
             Ok(LexStateId(step.next))
+        } else if is_rare && !self.first_bytes(id).contains(byte) {
+            // What stands at one place of a date goes on with one byte or ten.
+            self.steps[id.index()].spared = step.spared.saturating_add(SPARED_BY_REFUSAL);
+            Ok(DEAD)
         } else if step.spared < ROW_COST {
             // The start of names is left by few bytes, each of which takes a fraction of a row.
             let next = self.single_step(id, byte)?;
-            self.steps[id.index()] = Step { byte, spared: step.spared + SPARED_BY_NEW_STEP, next: next.0 };
+            let spared = step.spared + SPARED_BY_NEW_STEP;
+            self.steps[id.index()] = Step { byte, spared, next: next.0, ..self.steps[id.index()] };
             Ok(next)
         } else {
             Ok(self.row(id)?.next[usize::from(byte)])
         }
+    }
+
+    /// The bytes that some live lexeme may take, and perhaps others.
+    fn first_bytes(&mut self, id: LexStateId) -> ByteSet {
+        let known = self.steps[id.index()].first;
+        if !known.is_empty() {
+            return known;
+        }
+        let entries = &self.states[id].key.entries;
+        let has_regex = entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].pattern.is_regex());
+        // A step in literals is as fast.
+        let mut first = if has_regex { ByteSet::EMPTY } else { ByteSet::ALL };
+        for &(lexeme, rest) in entries.iter().filter(|_| has_regex) {
+            match &self.cfg.lexemes[lexeme].pattern {
+                Pattern::Regex(_) => first = first.union(&self.arena.first_bytes(self.parts(rest).0)),
+                literal => literal.literal_children(rest).for_each(|(byte, _)| first.insert(byte)),
+            }
+        }
+        self.steps[id.index()].first = first;
+        first
     }
 
     /// What [`row`](Self::row) would say of one byte.

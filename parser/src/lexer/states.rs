@@ -606,7 +606,7 @@ impl Lexer {
         };
         let id = self.states.push(state);
         self.rows.push(None);
-        self.steps.push(Step::default());
+        self.steps.push(Step::NONE);
         self.state_ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         Ok(id)
     }

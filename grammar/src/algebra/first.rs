@@ -1,0 +1,87 @@
+//! Which bytes may come first, as far as that shows without a derivative.
+
+use super::{Algebra, Expr, Node};
+use crate::regex::ByteSet;
+
+/// Expressions that are looked at at most.
+const ROOM: u32 = 512;
+
+/// Operations within each other at most.
+const DEPTH_MAX: u32 = 16;
+
+impl Algebra {
+    /// All bytes that a text may begin with, and perhaps others.
+    ///
+    /// Cost: at most some microseconds; no expression is made.
+    pub fn first_bytes(&self, expr: Expr) -> ByteSet {
+        self.first_within(expr, DEPTH_MAX, &mut ROOM.clone())
+    }
+
+    fn first_within(&self, mut expr: Expr, depth: u32, room: &mut u32) -> ByteSet {
+        let mut first = ByteSet::EMPTY;
+        loop {
+            if depth == 0 || *room == 0 {
+                return ByteSet::ALL;
+            }
+            *room -= 1;
+            let mut of = |part: Expr| self.first_within(part, depth - 1, room);
+            let more = match self.node(expr) {
+                Node::Nothing | Node::Epsilon => ByteSet::EMPTY,
+                Node::Set(set) => set,
+                Node::Literal(bytes, _) => ByteSet::range(bytes[0], bytes[0]),
+                Node::Repeat(child, ..) => of(child),
+                Node::Or(parts) => parts.iter().fold(ByteSet::EMPTY, |all, &part| all.union(&of(part))),
+                Node::And(parts) => parts.iter().fold(ByteSet::ALL, |all, &part| all.intersect(&of(part))),
+                Node::Concat(head, tail) => {
+                    first = first.union(&of(head));
+                    if !self.is_nullable(head) {
+                        return first;
+                    }
+                    expr = tail;
+                    continue;
+                }
+                Node::Dfa(place) => self.place_first(place),
+                Node::Not(_) | Node::Remainder(_) | Node::Values(_) => ByteSet::ALL,
+            };
+            return first.union(&more);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::algebra::Lowered;
+    use crate::algebra::random::{LETTERS, regex};
+    use crate::regex::RegexSet;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn nothing_follows_other_bytes(program in vec(any::<u8>(), 1..14)) {
+            let mut set = RegexSet::new();
+            let regex = regex(&mut set, &program);
+            let mut algebra = Algebra::new(100_000);
+            let expr = algebra.lower(&set, regex, &mut Lowered::default()).expect("small");
+            let first = algebra.first_bytes(expr);
+            for byte in LETTERS.into_iter().chain([0, 0xFF]).filter(|&byte| !first.contains(byte)) {
+                let left = algebra.derivative(expr, byte, u64::MAX).expect("small");
+                prop_assert_eq!(algebra.is_non_empty(left, u64::MAX), Ok(false));
+            }
+        }
+    }
+
+    #[test]
+    fn first_bytes_show_through_what_may_be_left_out() {
+        let mut set = RegexSet::new();
+        let [a, b, c] = [b"ax", b"bx", b"cx"].map(|text| set.literal(text));
+        let (perhaps, many) = (set.optional(a), set.repeat(b, 0, None));
+        let all = set.concat(&[perhaps, many, c]);
+        let mut algebra = Algebra::new(1_000);
+        let expr = algebra.lower(&set, all, &mut Lowered::default()).expect("small");
+        assert_eq!(algebra.first_bytes(expr), ByteSet::range(b'a', b'c'));
+    }
+}

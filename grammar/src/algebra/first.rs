@@ -30,8 +30,12 @@ impl Algebra {
                 Node::Set(set) => set,
                 Node::Literal(bytes, _) => ByteSet::range(bytes[0], bytes[0]),
                 Node::Repeat(child, ..) => of(child),
+                Node::Or(parts) if parts.len() > ROOM as usize => ByteSet::ALL,
                 Node::Or(parts) => parts.iter().fold(ByteSet::EMPTY, |all, &part| all.union(&of(part))),
-                Node::And(parts) => parts.iter().fold(ByteSet::ALL, |all, &part| all.intersect(&of(part))),
+                Node::And(parts) => {
+                    let some = parts.iter().take(ROOM as usize);
+                    some.fold(ByteSet::ALL, |all, &part| all.intersect(&of(part)))
+                }
                 Node::Concat(head, tail) => {
                     first = first.union(&of(head));
                     if !self.is_nullable(head) {

@@ -61,6 +61,9 @@ const SPARED_BY_STEP: u8 = 1;
 const SPARED_BY_REFUSAL: u8 = 3;
 const SPARED_BY_NEW_STEP: u8 = 16;
 
+/// Live lexemes of a state that are asked for their first bytes, at most.
+const LEXEMES_ASKED_MAX: usize = 64;
+
 /// A row is worth so much, unless these are many: it takes some microseconds, and most states of a text are left by one
 /// byte.
 const ROW_COST: u8 = 48;
@@ -113,10 +116,11 @@ impl Lexer {
             return known;
         }
         let entries = &self.states[id].key.entries;
-        let has_regex = entries.iter().any(|(lexeme, _)| self.cfg.lexemes[*lexeme].pattern.is_regex());
-        // A step in literals is as fast.
-        let mut first = if has_regex { ByteSet::EMPTY } else { ByteSet::ALL };
-        for &(lexeme, rest) in entries.iter().filter(|_| has_regex) {
+        let is_regex = |entry: &Entry| self.cfg.lexemes[entry.0].pattern.is_regex();
+        // A step in literals is as fast, and where there are many lexemes some take most bytes.
+        let is_worth_it = entries.len() <= LEXEMES_ASKED_MAX && entries.iter().any(is_regex);
+        let mut first = if is_worth_it { ByteSet::EMPTY } else { ByteSet::ALL };
+        for &(lexeme, rest) in entries.iter().filter(|_| is_worth_it) {
             match &self.cfg.lexemes[lexeme].pattern {
                 Pattern::Regex(_) => first = first.union(&self.arena.first_bytes(self.parts(rest).0)),
                 literal => literal.literal_children(rest).for_each(|(byte, _)| first.insert(byte)),

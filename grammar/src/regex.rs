@@ -163,19 +163,6 @@ impl RegexSet {
     pub fn base(&self) -> Option<RegexBase> {
         self.base
     }
-    /// A copy with room for so many more nodes.
-    pub fn copy_with_room(&self, more: usize) -> Self {
-        let mut copy = Self { base: self.base, ..Self::default() };
-        copy.reserve(self.len() + more);
-        for (id, node) in self.iter() {
-            copy.nodes.push(node.clone());
-            copy.infos.push(self.infos[id]);
-        }
-        for &entry in &self.ids {
-            copy.ids.insert_unique(entry.0, entry, |&(hash, _)| hash);
-        }
-        copy
-    }
     /// The node.
     pub fn node(&self, id: RegexId) -> &RegexNode {
         &self.nodes[id]

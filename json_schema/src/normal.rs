@@ -121,13 +121,15 @@ impl<'a> Normalizer<'a> {
     ) -> Self {
         let room = crate::ir::room(document);
         let schemas = room / VALUES_PER_SCHEMA;
+        let mut set = prelude.set.clone();
+        set.reserve(room);
         Self {
             document,
             limits,
             sink,
             resources,
             twins,
-            set: prelude.set.copy_with_room(room),
+            set,
             search: Search::default(),
             numbers: prelude.numbers.clone(),
             ir: Ir::new(document.root(), room),

@@ -1,10 +1,9 @@
 //! What the regexes of every schema begin with: all strings and all numbers as texts, brackets and separators.
 //!
 //! Nearly every schema has them, and to make them takes a third of what a small one takes. They depend on the spelling only, so
-//! that they are made once for each of the two profiles, as a [base](RegexSet::into_base) that each schema has a copy of.
+//! that they are made once for each, as a [base](RegexSet::into_base) that each schema has a copy of.
 
-use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use larkspur_grammar::{Diagnostic, Limits, RegexId, RegexSet};
 
@@ -14,8 +13,11 @@ use crate::spelling::{KeyOrder, Separators, Spelling, UnknownFormat};
 use crate::strings::Quoting;
 use crate::writing::Writing;
 
+/// Spellings whose preludes are kept at most, some 50 kB each.
+const KEPT_MAX: usize = 8;
+
 /// Regexes, and what is known of them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Prelude {
     pub set: RegexSet,
     pub numbers: NumberTable,
@@ -43,20 +45,24 @@ impl Prelude {
     /// That of a spelling.
     ///
     /// Errors: what is wrong with a regex of the spelling, and the name of the field that holds it.
-    pub fn of(spelling: &Spelling, limits: &Limits) -> Result<Cow<'static, Prelude>, (&'static str, Vec<Diagnostic>)> {
-        static PROFILES: OnceLock<[(Spelling, Prelude); 2]> = OnceLock::new();
-        let profiles = PROFILES.get_or_init(|| {
-            [Spelling::generator(), Spelling::validator()].map(|profile| {
-                let made = Self::new(&profile, &Limits::default());
-                let made = made.unwrap_or_else(|_| unreachable!("profiles have no regexes of their own"));
-                (regexes_of(&profile), made)
-            })
-        });
+    pub fn of(spelling: &Spelling, limits: &Limits) -> Result<Arc<Prelude>, (&'static str, Vec<Diagnostic>)> {
+        // The one that was asked for last is the first.
+        static KEPT: Mutex<Vec<(Spelling, Limits, Arc<Prelude>)>> = Mutex::new(Vec::new());
+        let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = regexes_of(spelling);
-        match profiles.iter().find(|(profile, _)| *profile == wanted) {
-            Some((_, known)) => Ok(Cow::Borrowed(known)),
-            None => Self::new(spelling, limits).map(Cow::Owned),
+        let position =
+            |kept: &[(Spelling, Limits, _)]| kept.iter().position(|known| known.0 == wanted && known.1 == *limits);
+        let mut known = kept();
+        if let Some(at) = position(&known) {
+            known[..=at].rotate_right(1);
+            return Ok(known[0].2.clone());
         }
+        drop(known);
+        let made = Arc::new(Self::new(spelling, limits)?);
+        let mut known = kept();
+        known.insert(0, (wanted, limits.clone(), made.clone()));
+        known.truncate(KEPT_MAX);
+        Ok(made)
     }
 
     fn new(spelling: &Spelling, limits: &Limits) -> Result<Self, (&'static str, Vec<Diagnostic>)> {
@@ -65,7 +71,6 @@ impl Prelude {
         let mut numbers = NumberTable::new();
         let mut quoting = Quoting::new(writing.escapes);
         let any_text = set.any_text();
-        quoting.any(&mut set);
         quoting.string(&mut set, any_text);
         for all in [Numbers::ALL, Numbers::INTEGERS] {
             numbers.texts(all, writing.numbers, Extent::All, &mut set);

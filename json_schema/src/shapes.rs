@@ -468,8 +468,7 @@ impl Normalizer<'_> {
         } else if *self.set.node(a) == RegexNode::Nothing {
             self.any_text
         } else {
-            let not = self.set.not(a);
-            self.set.and(&[not, self.any_text])
+            self.set.complement(a)
         }
     }
     /// Whether the language certainly has no text.

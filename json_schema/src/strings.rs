@@ -84,13 +84,11 @@ pub(crate) struct Quoting {
     escapes: Escapes,
     memo: FxHashMap<RegexId, RegexId>,
     characters: FxHashMap<char, RegexId>,
-    /// All spellings of all texts.
-    any: Option<RegexId>,
 }
 
 impl Quoting {
     pub fn new(escapes: Escapes) -> Self {
-        Self { escapes, memo: FxHashMap::default(), characters: FxHashMap::default(), any: None }
+        Self { escapes, memo: FxHashMap::default(), characters: FxHashMap::default() }
     }
 
     /// The texts of `regex` as JSON strings, quotes included.
@@ -165,13 +163,11 @@ impl Quoting {
     }
 
     /// All spellings of all texts.
-    pub fn any(&mut self, set: &mut RegexSet) -> RegexId {
-        *self.any.get_or_insert_with(|| {
-            let character = set.any_char();
-            let escapes = self.escapes;
-            let spelled = *self.memo.entry(character).or_insert_with(|| spelled_class(set, &CharClass::all(), escapes));
-            set.repeat(spelled, 0, None)
-        })
+    fn any(&mut self, set: &mut RegexSet) -> RegexId {
+        let any = set.any_char();
+        let escapes = self.escapes;
+        let any = *self.memo.entry(any).or_insert_with(|| spelled_class(set, &CharClass::all(), escapes));
+        set.repeat(any, 0, None)
     }
 
     fn literal(&mut self, set: &mut RegexSet, bytes: &[u8]) -> RegexId {

@@ -191,6 +191,13 @@ impl Pattern {
         single.into_iter().chain(many.into_iter().flatten())
     }
 
+    /// The bytes that literals take. None for a regex.
+    pub fn literal_bytes(&self, rest: u32) -> ByteSet {
+        let mut bytes = ByteSet::EMPTY;
+        self.literal_children(rest).for_each(|(byte, _)| bytes.insert(byte));
+        bytes
+    }
+
     /// Whether a literal ends here.
     pub fn is_literal_end(&self, rest: u32) -> bool {
         match self {

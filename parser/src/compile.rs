@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::index::Id;
 use larkspur_grammar::passes::simplify;
 use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar};
 use rustc_hash::FxHashSet;
 
+use crate::cfg::LexemeId;
 use crate::cfg::lower::lower;
 use crate::engine::{CompiledGrammar, Era, Shared};
 use crate::error::Fault;
@@ -60,7 +62,9 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
     }
 
     let cfg_mut = Arc::get_mut(&mut cfg).expect("the lexer is gone");
-    if let Err(error) = cfg_mut.prune(|id| is_empty[id.0 as usize], simplified_start) {
+    let literals: Vec<_> = cfg_mut.lexemes.iter().map(|lexeme| lexeme.pattern.literal_bytes(0)).collect();
+    let first = |id: LexemeId| exprs[id].map_or(literals[id.index()], |expr| arena.first_bytes(expr));
+    if let Err(error) = cfg_mut.prune(|id| is_empty[id.0 as usize], first, simplified_start) {
         diagnostics.push(error);
         return Err(diagnostics);
     }

@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
     use crate::algebra::Lowered;
-    use crate::algebra::random::{LETTERS, regex, set_of};
+    use crate::algebra::random::{LETTERS, expr, set_of};
     use crate::regex::RegexSet;
 
     fn matches(algebra: &mut Algebra, expr: Expr, text: &[u8]) -> bool {
@@ -222,10 +222,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
         fn laws_hold_for_all_short_texts(program in vec(any::<u8>(), 1..14)) {
-            let mut set = RegexSet::new();
-            let regex = regex(&mut set, &program);
-            let mut algebra = Algebra::new(100_000);
-            let expr = algebra.lower(&set, regex, &mut Lowered::default()).expect("small");
+            let (mut algebra, expr) = expr(&program);
             for (byte, law) in [b'b', 0x7F].into_iter().flat_map(|byte| [(byte, Law::Appends), (byte, Law::Strips)]) {
                 if !(Pump { byte, parts: PARTS_MAX }).holds(&algebra, law, expr, DEPTH_MAX) {
                     continue;

@@ -1,5 +1,6 @@
 //! Random regexes of three letters, for laws that hold for all.
 
+use super::{Algebra, Expr, Lowered};
 use crate::regex::{ByteSet, RegexId, RegexSet};
 
 /// The letters of [`regex`].
@@ -12,8 +13,17 @@ pub fn set_of(bytes: &[u8]) -> ByteSet {
     set
 }
 
+/// The expression that a program makes: see [`regex`].
+pub fn expr(program: &[u8]) -> (Algebra, Expr) {
+    let mut set = RegexSet::new();
+    let regex = regex(&mut set, program);
+    let mut algebra = Algebra::new(100_000);
+    let expr = algebra.lower(&set, regex, &mut Lowered::default()).expect("small");
+    (algebra, expr)
+}
+
 /// What a program makes on a stack: a byte for each step, a letter or an operation on what was made last.
-pub fn regex(set: &mut RegexSet, program: &[u8]) -> RegexId {
+fn regex(set: &mut RegexSet, program: &[u8]) -> RegexId {
     let mut made = vec![set.literal(b"a")];
     for &step in program {
         let top = *made.last().expect("one at least");

@@ -4,20 +4,20 @@
 //! be asked whether it does: where it also cannot go on so, the lexer's state after that byte is all there is, as in
 //! `longest` mode.
 
-use larkspur_grammar::{ByteSet, IndexVec, LexerMode, RegexId, RegexNode, RegexSet};
+use larkspur_grammar::{ByteSet, IndexVec, LexerMode};
 
-use super::{Cfg, DOT_END, DotId, LexemeId, NonterminalId, Pattern, Symbol};
+use super::{Cfg, DOT_END, DotId, LexemeId, NonterminalId, Symbol};
 use crate::counting_sort::Lists;
 
 impl Cfg {
     /// An upper bound of the bytes behind each lexeme; empty where it is not asked: in `longest` mode, and where rules end
-    /// before their time, texts are read again or automata decide what follows.
-    pub fn bytes_after(&self) -> Vec<ByteSet> {
+    /// before their time, texts are read again or automata decide what follows. `first` has the bytes that a lexeme begins with,
+    /// at most.
+    pub fn bytes_after(&self, first: impl Fn(LexemeId) -> ByteSet) -> Vec<ByteSet> {
         if self.mode == LexerMode::Longest || self.has_automata || self.has_hidden || self.has_scopes {
             return Vec::new();
         }
-        let firsts = Firsts::new(&self.regexes);
-        let lexemes: Vec<ByteSet> = self.lexemes.iter().map(|lexeme| firsts.of_pattern(&lexeme.pattern)).collect();
+        let lexemes: Vec<ByteSet> = self.lexemes.ids().map(first).collect();
         let dots = self.first_of_dots(&lexemes);
         let mut ignored = ByteSet::EMPTY;
         self.ignored.iter().flatten().for_each(|id| ignored = ignored.union(&lexemes[id.0 as usize]));
@@ -129,75 +129,5 @@ impl Cfg {
             dots.push(if is_nullable(id) { (own.union(&rest), may_end) } else { (own, false) });
         }
         dots
-    }
-}
-
-/// The bytes that texts of regexes begin with, at most.
-struct Firsts<'a> {
-    regexes: &'a RegexSet,
-    known: IndexVec<RegexId, ByteSet>,
-}
-
-impl<'a> Firsts<'a> {
-    fn new(regexes: &'a RegexSet) -> Self {
-        let mut firsts = Self { regexes, known: IndexVec::with_room(regexes.len()) };
-        // Children are older than their parents.
-        for (_, node) in regexes.iter() {
-            let first = firsts.of_node(node);
-            firsts.known.push(first);
-        }
-        firsts
-    }
-
-    fn of_pattern(&self, pattern: &Pattern) -> ByteSet {
-        let mut first = ByteSet::EMPTY;
-        match pattern {
-            Pattern::Literal(bytes) => bytes.first().into_iter().for_each(|&byte| first.insert(byte)),
-            Pattern::Literals(trie) => trie.children(0).for_each(|(byte, _)| first.insert(byte)),
-            &Pattern::Regex(regex) => first = self.known[regex],
-        }
-        first
-    }
-
-    fn of_node(&self, node: &RegexNode) -> ByteSet {
-        let of = |child: &RegexId| self.known[*child];
-        let mut first = ByteSet::EMPTY;
-        match node {
-            RegexNode::Nothing => {}
-            RegexNode::Literal(bytes) => bytes.first().into_iter().for_each(|&byte| first.insert(byte)),
-            RegexNode::Bytes(set) => first = *set,
-            RegexNode::Class(class) => {
-                for &(low, high) in class.ranges() {
-                    // Encodings are ordered as characters are.
-                    let (low, high) = (first_byte(low), first_byte(high));
-                    first = first.union(&ByteSet::range(low, high));
-                }
-            }
-            RegexNode::Concat(parts) => {
-                for part in parts {
-                    first = first.union(&of(part));
-                    if !self.regexes.info(*part).nullable {
-                        break;
-                    }
-                }
-            }
-            RegexNode::Or(parts) => parts.iter().for_each(|part| first = first.union(&of(part))),
-            RegexNode::And(parts) => {
-                first = parts.iter().fold(ByteSet::ALL, |first, part| first.intersect(&of(part)));
-            }
-            RegexNode::Repeat(child, ..) | RegexNode::Shortest(child) => first = of(child),
-            _ => first = ByteSet::ALL,
-        }
-        first
-    }
-}
-
-/// The first byte of a character's encoding.
-fn first_byte(code: u32) -> u8 {
-    match code {
-        0..0x80 => code as u8,
-        0x80..0x800 => 0xC0 | (code >> 6) as u8,
-        0x800..0x1_0000 => 0xE0 | (code >> 12) as u8,
-        _ => 0xF0 | (code >> 18) as u8,
     }
 }

@@ -77,7 +77,7 @@ struct Lowering<'a> {
 
 #[derive(PartialEq, Eq, Hash)]
 struct LexemeKey {
-    pattern: PatternKey,
+    pattern: RegexId,
     priority: i32,
     is_literal: bool,
     lazy: bool,
@@ -88,12 +88,6 @@ struct LexemeKey {
     follow: Option<RegexId>,
     behind: Option<RegexId>,
     recorded: bool,
-}
-
-#[derive(PartialEq, Eq, Hash)]
-enum PatternKey {
-    Regex(RegexId),
-    Literals(Vec<RegexId>),
 }
 
 /// Alternatives that are compared with each other without a table.
@@ -350,7 +344,7 @@ impl<'a> Lowering<'a> {
             return None;
         }
         let key = LexemeKey {
-            pattern: PatternKey::Regex(self.without_empty(regex)),
+            pattern: self.without_empty(regex),
             priority: terminal.priority,
             is_literal: terminal.is_literal,
             lazy: false,
@@ -442,14 +436,12 @@ impl<'a> Lowering<'a> {
                 &grammar.terminals[id]
             });
             let terminals: Vec<_> = terminals.collect();
-            let mut literals: Vec<RegexId> =
+            let literals: Vec<RegexId> =
                 terminals.iter().map(|terminal| self.import(context.grammar, terminal.regex)).collect();
-            literals.sort_unstable();
-            literals.dedup();
             let names: Vec<&str> = terminals.iter().take(4).map(|terminal| terminal.name.as_str()).collect();
             let more = if terminals.len() > 4 { format!(" | … ({} in all)", terminals.len()) } else { String::new() };
             let key = LexemeKey {
-                pattern: PatternKey::Literals(literals),
+                pattern: self.regexes.or(&literals),
                 priority,
                 is_literal,
                 lazy: false,
@@ -619,7 +611,7 @@ impl<'a> Lowering<'a> {
             None
         } else {
             let key = LexemeKey {
-                pattern: PatternKey::Regex(self.without_empty(whole)),
+                pattern: self.without_empty(whole),
                 priority: terminal.priority,
                 is_literal: terminal.is_literal,
                 lazy,
@@ -663,17 +655,15 @@ impl<'a> Lowering<'a> {
         if let Some(&id) = self.lexeme_ids.get(&key) {
             return id;
         }
-        let pattern = match &key.pattern {
-            PatternKey::Literals(literals) => self.literals(literals),
-            PatternKey::Regex(regex) if key.recorded => Pattern::Regex(*regex),
-            PatternKey::Regex(regex) => match self.regexes.node(*regex) {
-                RegexNode::Literal(bytes) => Pattern::Literal(bytes[..].into()),
-                _ if key.lazy && self.mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(*regex)),
-                _ if key.lazy => Pattern::Regex(*regex),
-                _ => match words(&self.regexes, *regex) {
-                    Some(words) => Pattern::Literals(LiteralTrie::new(words.iter().map(|word| &**word).collect())),
-                    None => Pattern::Regex(*regex),
-                },
+        let regex = key.pattern;
+        let pattern = match self.regexes.node(regex) {
+            _ if key.recorded => Pattern::Regex(regex),
+            RegexNode::Literal(bytes) => Pattern::Literal(bytes[..].into()),
+            _ if key.lazy && self.mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(regex)),
+            _ if key.lazy => Pattern::Regex(regex),
+            _ => match words(&self.regexes, regex) {
+                Some(words) => Pattern::Literals(LiteralTrie::new(words.iter().map(|word| &**word).collect())),
+                None => Pattern::Regex(regex),
             },
         };
         let tail = key.tail.as_ref().map(|(body, tail, hidden, capture)| LexemeTail {
@@ -714,17 +704,6 @@ impl<'a> Lowering<'a> {
         self.linked.grammars[grammar].options.lexer == LexerMode::Longest
     }
 
-    fn literals(&self, literals: &[RegexId]) -> Pattern {
-        let bytes = |&literal: &RegexId| match self.regexes.node(literal) {
-            RegexNode::Literal(bytes) => &bytes[..],
-            _ => unreachable!("a literal"),
-        };
-        match literals {
-            [only] => Pattern::Literal(bytes(only).into()),
-            _ => Pattern::Literals(LiteralTrie::new(literals.iter().map(bytes).collect())),
-        }
-    }
-
     /// Ignored text of every grammar that something was lowered of.
     fn ignored(&mut self) -> (IndexVec<GrammarId, Vec<LexemeId>>, IndexVec<GrammarId, bool>) {
         let linked = self.linked;
@@ -739,7 +718,7 @@ impl<'a> Lowering<'a> {
                     continue;
                 }
                 let key = LexemeKey {
-                    pattern: PatternKey::Regex(self.without_empty(regex)),
+                    pattern: self.without_empty(regex),
                     priority: 0,
                     is_literal: terminal.is_literal,
                     lazy: terminal.lazy,

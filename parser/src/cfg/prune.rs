@@ -1,7 +1,9 @@
 //! What can be empty, what can be finished, what can go on for ever; and the removal of the rest.
 
 use larkspur_grammar::index::Id;
-use larkspur_grammar::{Diagnostic, EdgeSymbol, IndexVec, ParamExpr, Severity, Span, State, Unproductive, components};
+use larkspur_grammar::{
+    ByteSet, Diagnostic, EdgeSymbol, IndexVec, ParamExpr, Severity, Span, State, Unproductive, components,
+};
 use rustc_hash::FxHashMap;
 
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
@@ -9,10 +11,15 @@ use crate::counting_sort::Lists;
 
 impl Cfg {
     /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can
-    /// never be finished. `start_span` is where the start rule stands.
+    /// never be finished. `first` has the bytes that a lexeme begins with, at most; `start_span` is where the start rule stands.
     ///
     /// Errors: the start can never be finished (`P001`), unless the grammar allows that.
-    pub fn prune(&mut self, is_empty: impl Fn(LexemeId) -> bool, start_span: Span) -> Result<(), Diagnostic> {
+    pub fn prune(
+        &mut self,
+        is_empty: impl Fn(LexemeId) -> bool,
+        first: impl Fn(LexemeId) -> ByteSet,
+        start_span: Span,
+    ) -> Result<(), Diagnostic> {
         self.empty_lexemes = self.lexemes.ids().map(&is_empty).collect();
         let users = self.users();
         self.nullable(&users);
@@ -50,7 +57,7 @@ impl Cfg {
         self.remove_dead(&is_empty, &finishes, &endless);
         let Symbol::Nonterminal(start) = self.dots[self.start].symbol else { unreachable!("start is a nonterminal") };
         if self.nonterminals[start].productive {
-            self.after = self.bytes_after();
+            self.after = self.bytes_after(first);
             return Ok(());
         }
         let name = &self.nonterminals[start].name;

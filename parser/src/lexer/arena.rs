@@ -29,8 +29,8 @@ impl ExprRow {
 /// Expressions whose first bytes are kept at most, half a megabyte.
 const FIRST_BYTES_KEPT: usize = 8_192;
 
-/// Beginnings of tables whose expressions are kept at most.
-const BASES_MAX: usize = 16;
+/// Beginnings of tables whose expressions are kept at most, a kilobyte each.
+const BASES_KEPT: usize = 16;
 
 /// Expressions shared by the grammars of an engine, within one epoch.
 pub(crate) struct Arena {
@@ -53,7 +53,7 @@ struct Inner {
     first_bytes: FxHashMap<Expr, ByteSet>,
     /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
     late: FxHashMap<Expr, bool>,
-    /// The expressions of the nodes that tables begin with, by the number of that.
+    /// The expressions of the nodes that tables begin with, by the base's number, dropped when they are many.
     bases: FxHashMap<u64, Lowered>,
     /// [`Arena::clamped`] of parts that have large counts, by horizon.
     clamped: FxHashMap<Horizon, FxHashMap<Expr, Expr>>,
@@ -74,9 +74,11 @@ impl Inner {
     /// Notes what other tables may begin with.
     fn note(&mut self, regexes: &RegexSet, lowered: &Lowered) {
         let Some(base) = regexes.base() else { return };
-        let is_new = |known: &Lowered| known.count(base.len) < lowered.count(base.len);
-        let has_room = self.bases.len() < BASES_MAX;
-        if self.bases.get(&base.number).map_or(has_room, is_new) {
+        let known = self.bases.get(&base.number).map_or(0, |known| known.count(base.len));
+        if known < lowered.count(base.len) {
+            if self.bases.len() >= BASES_KEPT {
+                self.bases.clear();
+            }
             self.bases.insert(base.number, lowered.first(base.len));
         }
     }

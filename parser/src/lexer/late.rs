@@ -8,7 +8,7 @@ use larkspur_grammar::index::Id;
 use rustc_hash::FxHashMap;
 
 use super::arena::Expr;
-use super::states::{LeftOutTexts, LexStateId, Lexer};
+use super::states::{LeftOutTexts, LexStateId, Lexer, lower_but_for};
 use crate::cfg::LexemeId;
 use crate::error::Fault;
 
@@ -54,11 +54,10 @@ impl Lexer {
     /// the same in many grammars.
     pub(super) fn leave_out(&mut self) -> Result<(), Fault> {
         let cfg = self.cfg.clone();
-        for (lexeme, info) in cfg.lexemes.iter_enumerated() {
-            let Some(but_for) = &info.but_for else { continue };
-            let whole = self.arena().lower(&cfg.regexes, &[but_for.pattern])?[0].to_raw();
-            let own = std::mem::replace(&mut self.initial[lexeme], whole);
+        for (lexeme, pattern) in lower_but_for(&cfg, self.arena())? {
+            let own = std::mem::replace(&mut self.initial[lexeme], pattern.to_raw());
             if self.is_late(lexeme) {
+                let but_for = cfg.lexemes[lexeme].but_for.as_ref().expect("it was lowered");
                 self.left_out.insert(lexeme, but_for.texts.clone());
             } else {
                 self.initial[lexeme] = own;

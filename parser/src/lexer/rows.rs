@@ -36,23 +36,14 @@ pub(crate) struct Row {
 
 /// A step from a state that has no row yet: the way of a text through states that are met once, as those of a name of
 /// 100,000 characters, of which each row has 2 kB and one state more than the text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Step {
-    /// The last one that was taken.
-    byte: u8,
+    /// The last one that was taken, and where it leads.
+    last: Option<(u8, LexStateId)>,
     /// What steps would have been spared by a row.
     spared: u8,
-    /// Where that leads; [`UNKNOWN`] if none was taken.
-    next: u32,
-    /// Bytes that some live lexeme may take, none others; empty if they are not known.
-    first: ByteSet,
-}
-
-/// No state.
-const UNKNOWN: u32 = u32::MAX;
-
-impl Step {
-    pub const NONE: Step = Step { byte: 0, spared: 0, next: UNKNOWN, first: ByteSet::EMPTY };
+    /// Bytes that some live lexeme may take, and no others, if that was asked.
+    first: Option<ByteSet>,
 }
 
 /// A row spares a look at the last step where that is taken again, a look at the first bytes, which comes with all that is asked
@@ -89,20 +80,20 @@ impl Lexer {
     }
 
     fn next_without_row(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
-        let step = self.steps[id.index()];
-        let is_rare = step.spared < ROW_COST || self.rows_len >= ROWS_FOR_STEPS_MAX;
-        if step.next != UNKNOWN && step.byte == byte && is_rare {
-            self.steps[id.index()].spared = step.spared.saturating_add(SPARED_BY_STEP);
-            Ok(LexStateId(step.next))
+        let Step { last, spared, .. } = self.steps[id.index()];
+        let is_rare = spared < ROW_COST || self.rows_len >= ROWS_FOR_STEPS_MAX;
+        if let Some((_, next)) = last.filter(|last| is_rare && last.0 == byte) {
+            self.steps[id.index()].spared = spared.saturating_add(SPARED_BY_STEP);
+            Ok(next)
         } else if is_rare && !self.first_bytes(id).contains(byte) {
             // What stands at one place of a date goes on with one byte or ten.
-            self.steps[id.index()].spared = step.spared.saturating_add(SPARED_BY_REFUSAL);
+            self.steps[id.index()].spared = spared.saturating_add(SPARED_BY_REFUSAL);
             Ok(DEAD)
-        } else if step.spared < ROW_COST {
+        } else if spared < ROW_COST {
             // The start of names is left by few bytes, each of which takes a fraction of a row.
             let next = self.single_step(id, byte)?;
-            let spared = step.spared + SPARED_BY_NEW_STEP;
-            self.steps[id.index()] = Step { byte, spared, next: next.0, ..self.steps[id.index()] };
+            let step = &mut self.steps[id.index()];
+            (step.last, step.spared) = (Some((byte, next)), spared + SPARED_BY_NEW_STEP);
             Ok(next)
         } else {
             Ok(self.row(id)?.next[usize::from(byte)])
@@ -111,22 +102,22 @@ impl Lexer {
 
     /// The bytes that some live lexeme may take, and perhaps others.
     fn first_bytes(&mut self, id: LexStateId) -> ByteSet {
-        let known = self.steps[id.index()].first;
-        if !known.is_empty() {
+        if let Some(known) = self.steps[id.index()].first {
             return known;
         }
         let entries = &self.states[id].key.entries;
-        let is_regex = |entry: &Entry| self.cfg.lexemes[entry.0].pattern.is_regex();
+        let pattern_of = |entry: &Entry| &self.cfg.lexemes[entry.0].pattern;
+        let of = |entry: &Entry| match pattern_of(entry) {
+            Pattern::Regex(_) => self.arena.first_bytes(self.parts(entry.1).0),
+            literal => literal.literal_bytes(entry.1),
+        };
         // A step in literals is as fast, and where there are many lexemes some take most bytes.
-        let is_worth_it = entries.len() <= LEXEMES_ASKED_MAX && entries.iter().any(is_regex);
-        let mut first = if is_worth_it { ByteSet::EMPTY } else { ByteSet::ALL };
-        for &(lexeme, rest) in entries.iter().filter(|_| is_worth_it) {
-            match &self.cfg.lexemes[lexeme].pattern {
-                Pattern::Regex(_) => first = first.union(&self.arena.first_bytes(self.parts(rest).0)),
-                literal => literal.literal_children(rest).for_each(|(byte, _)| first.insert(byte)),
-            }
-        }
-        self.steps[id.index()].first = first;
+        let is_asked = entries.len() <= LEXEMES_ASKED_MAX && entries.iter().any(|entry| pattern_of(entry).is_regex());
+        let first = match is_asked {
+            true => entries.iter().fold(ByteSet::EMPTY, |all, entry| all.union(&of(entry))),
+            false => ByteSet::ALL,
+        };
+        self.steps[id.index()].first = Some(first);
         first
     }
 

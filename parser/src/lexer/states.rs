@@ -156,9 +156,7 @@ pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<IndexVec<LexemeId, Optio
     };
     let mut exprs: IndexVec<LexemeId, Option<Expr>> = vec![None; cfg.lexemes.len()].into();
     // Texts that are left out late need no expression: see `Lexer::leave_out`.
-    let but_for = cfg.lexemes.iter_enumerated().filter_map(|(id, lexeme)| Some((id, lexeme.but_for.as_ref()?.pattern)));
-    let (ids, patterns): (Vec<_>, Vec<_>) = but_for.unzip();
-    for (id, pattern) in ids.into_iter().zip(arena.lower(&cfg.regexes, &patterns)?) {
+    for (id, pattern) in lower_but_for(cfg, arena)? {
         let is_late = arena.late(arena.but_for_finitely_many(pattern)) == Some(true);
         exprs[id] = is_late.then_some(pattern);
     }
@@ -169,6 +167,13 @@ pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<IndexVec<LexemeId, Optio
         exprs[id] = Some(expr);
     }
     Ok(exprs)
+}
+
+/// The expressions of lexemes that leave out texts, without that.
+pub(super) fn lower_but_for(cfg: &Cfg, arena: &Arena) -> Result<Vec<(LexemeId, Expr)>, Fault> {
+    let but_for = cfg.lexemes.iter_enumerated().filter_map(|(id, lexeme)| Some((id, lexeme.but_for.as_ref()?.pattern)));
+    let (ids, patterns): (Vec<_>, Vec<_>) = but_for.unzip();
+    Ok(ids.into_iter().zip(arena.lower(&cfg.regexes, &patterns)?).collect())
 }
 
 impl Lexer {
@@ -606,7 +611,7 @@ impl Lexer {
         };
         let id = self.states.push(state);
         self.rows.push(None);
-        self.steps.push(Step::NONE);
+        self.steps.push(Step::default());
         self.state_ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         Ok(id)
     }

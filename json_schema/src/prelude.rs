@@ -1,7 +1,8 @@
 //! What the regexes of every schema begin with: all strings and all numbers as texts, brackets and separators.
 //!
 //! Nearly every schema has them, and to make them takes a third of what a small one takes. They depend on the spelling only, so
-//! that they are made once for each, as a [base](RegexSet::into_base) that each schema has a copy of.
+//! that they are made once for those that are asked for again and again, as a [base](RegexSet::into_base) that each schema has a
+//! copy of.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,12 +10,15 @@ use larkspur_grammar::{Diagnostic, Limits, RegexId, RegexSet};
 
 use crate::number_texts::Extent;
 use crate::numbers::{NumberTable, Numbers};
-use crate::spelling::{KeyOrder, Separators, Spelling, UnknownFormat};
+use crate::spelling::{KeyOrder, Separators, Spelling, StringEscapes, UnknownFormat, Whitespace};
 use crate::strings::Quoting;
 use crate::writing::Writing;
 
-/// Spellings whose preludes are kept at most, some 50 kB each.
+/// Spellings whose preludes are kept at most.
 const KEPT_MAX: usize = 8;
+
+/// Bytes of regexes in a spelling whose prelude is kept, at most: a schema may bring any.
+const REGEXES_KEPT_MAX: usize = 256;
 
 /// Regexes, and what is known of them.
 #[derive(Debug)]
@@ -58,7 +62,11 @@ impl Prelude {
             return Ok(known[0].2.clone());
         }
         drop(known);
-        let made = Arc::new(Self::new(spelling, limits)?);
+        let made = Self::new(spelling, limits)?;
+        if regexes_len(spelling) > REGEXES_KEPT_MAX {
+            return Ok(Arc::new(made));
+        }
+        let made = Arc::new(Self { set: made.set.into_base(), ..made });
         let mut known = kept();
         known.insert(0, (wanted, limits.clone(), made.clone()));
         known.truncate(KEPT_MAX);
@@ -77,7 +85,7 @@ impl Prelude {
         }
         let separators = spelling.separators(&mut set, limits)?;
         let marks = MarkTexts::new(&mut set, &separators);
-        Ok(Self { set: set.into_base(), numbers, quoting, any_text, separators, marks })
+        Ok(Self { set, numbers, quoting, any_text, separators, marks })
     }
 }
 
@@ -97,6 +105,18 @@ impl MarkTexts {
             colon: set.concat(&[space, key, space]),
         }
     }
+}
+
+/// Bytes of what is written in a spelling.
+fn regexes_len(spelling: &Spelling) -> usize {
+    let Spelling { whitespace, item_separator, key_separator, string_escapes, .. } = spelling;
+    let written = [
+        item_separator.as_ref(),
+        key_separator.as_ref(),
+        if let Whitespace::Pattern(text) = whitespace { Some(text) } else { None },
+        if let StringEscapes::Chosen { letters, .. } = string_escapes { Some(letters) } else { None },
+    ];
+    written.into_iter().flatten().map(String::len).sum()
 }
 
 /// The spelling as far as regexes depend on it.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{accepts, check, check_in, compiled, refused, shared};
+use common::{accepts, check, check_in, compiled, refused, shared, spelled};
 use larkspur_json_schema::{Spelling, Whitespace};
 
 fn validate(schema: &str, accepted: &[&str], rejected: &[&str]) {
@@ -363,4 +363,20 @@ fn what_cannot_be_enforced_is_a_warning_if_lenient() {
     assert_eq!(diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), ["J010"]);
     assert!(diagnostics[0].message.ends_with("it is not enforced"), "{}", diagnostics[0].message);
     assert_eq!(refused(&schema.replace("true", "false")), ["J010"]);
+}
+
+/// What spellings have in common is kept for the last of them: these are more, each in turn, one with a long regex.
+#[test]
+fn spellings_are_kept_apart() {
+    let shared = shared();
+    let separators: Vec<String> = ('a'..='j').map(String::from).chain([format!("({})?,", "x".repeat(300))]).collect();
+    for separator in separators.iter().cycle().take(3 * separators.len()) {
+        let spelling = Spelling { item_separator: Some(separator.clone()), ..Spelling::generator() };
+        let grammar = spelled(&shared, r#"{"type": "array"}"#, &spelling).expect("it compiles");
+        for mark in ["a", "b", "j", ",", ";"] {
+            let is_right = separator.ends_with(mark);
+            let text = format!(r#"[1{mark} "x"{mark} true{mark} {{"k": null}}]"#);
+            assert_eq!(accepts(&grammar, &text), Ok(is_right), "{separator}: {text}");
+        }
+    }
 }

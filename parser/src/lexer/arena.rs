@@ -29,7 +29,7 @@ impl ExprRow {
 /// Expressions whose first bytes are kept at most, half a megabyte.
 const FIRST_BYTES_KEPT: usize = 8_192;
 
-/// Beginnings of tables whose expressions are kept at most, a kilobyte each.
+/// Beginnings of tables whose expressions are kept at most.
 const BASES_KEPT: usize = 16;
 
 /// Expressions shared by the grammars of an engine, within one epoch.

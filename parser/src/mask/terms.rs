@@ -32,6 +32,7 @@ use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, Sta
 use crate::slicer::{Contained, Decided, PieceNode, Slicer};
 use beside::{Besides, View, WIDE};
 use bounded::Completion;
+use literals::LiteralTerm;
 
 define_id! {
     /// What the tokens of a piece do in a lexer state.
@@ -133,6 +134,9 @@ pub(super) struct Terms {
     of_wholes: FxHashMap<(PieceId, LexStateId), TermId>,
     /// Terms of lexemes, by whether no byte of them was read.
     of_lexemes: FxHashMap<(PieceId, Entry, bool), TermId>,
+    literals: FxHashMap<(PieceId, Entry), LiteralTerm>,
+    /// Tokens of `literals`, one literal's after the other's.
+    literal_tokens: Vec<TokenId>,
     /// Which slices lexer states take.
     pub contained: Contained,
     /// The slices that pieces are all of.
@@ -199,6 +203,8 @@ impl Terms {
             of_states: FxHashMap::default(),
             of_wholes: FxHashMap::default(),
             of_lexemes: FxHashMap::default(),
+            literals: FxHashMap::default(),
+            literal_tokens: Vec::new(),
             contained: Contained::default(),
             slice_of: FxHashMap::default(),
             besides: Besides::default(),

@@ -1,15 +1,24 @@
 //! The term of literals: their way through the trie, without lexer states.
 
-use larkspur_toktrie::TokenTrie;
+use larkspur_toktrie::{TokenId, TokenTrie};
 use smallvec::SmallVec;
 
 use super::{Draft, PieceId, Term, Terms};
 use crate::error::Fault;
-use crate::lexer::guards::Guard;
+use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::split::Entry;
-use crate::lexer::states::Lexer;
+use crate::lexer::states::{LexemeSetId, Lexer};
 use crate::mask::work::Work;
 use crate::slicer::{PieceNode, Slicer};
+
+/// What the tokens of a piece do inside one literal. Each place in an object has most names of the place before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LiteralTerm {
+    /// Tokens that end inside it, or at its end: the first of them among those of all literals, and their number.
+    tokens: (u32, u32),
+    /// What is left of the tokens behind its end.
+    behind: Option<PieceId>,
+}
 
 impl Terms {
     /// What the tokens of a piece do inside literals, of which some bytes may have been read.
@@ -21,36 +30,66 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<Term, Fault> {
+        work.add(literals.len() as u64)?;
         let mut draft = Draft::default();
-        let piece = self.piece(piece);
-        let mut agenda: SmallVec<[(PieceNode, Entry); 16]> = SmallVec::new();
-        let mut entered: SmallVec<[PieceNode; 16]> = SmallVec::new();
+        let mut ends: SmallVec<[(Guarded<LexemeSetId>, PieceId); 8]> = SmallVec::new();
         for &literal in literals {
-            if !is_fresh && is_end(lexer, literal) {
-                let ended = lexer.lexeme_set(&[literal.0]);
-                draft.end((Guard::NONE, ended)).extend(&*piece.nodes(slicer));
-            }
-            for (byte, next) in children(lexer, literal) {
-                piece.entered_by(slicer, byte, &mut entered);
-                agenda.extend(entered.drain(..).map(|node| (node, next)));
+            let known = self.literals.get(&(piece, literal)).copied();
+            let term = match known {
+                Some(known) => known,
+                None => self.of_literal(slicer, (piece, literal), is_fresh, lexer, work)?,
+            };
+            let (first, len) = term.tokens;
+            draft.tokens.extend_from_slice(&self.literal_tokens[first as usize..][..len as usize]);
+            if let Some(behind) = term.behind {
+                ends.push(((Guard::NONE, lexer.lexeme_set(&[literal.0])), behind));
             }
         }
+        draft.tokens.sort_unstable();
+        draft.tokens.dedup();
+        let term = self.finish(slicer, None, draft);
+        Ok(Term { ends: ends.into_vec().into(), ..term })
+    }
+
+    fn of_literal(
+        &mut self,
+        slicer: &Slicer,
+        (piece, literal): (PieceId, Entry),
+        is_fresh: bool,
+        lexer: &Lexer,
+        work: &mut Work,
+    ) -> Result<LiteralTerm, Fault> {
+        let nodes = self.piece(piece);
+        let mut behind: Vec<PieceNode> = Vec::new();
+        let mut agenda: SmallVec<[(PieceNode, Entry); 16]> = SmallVec::new();
+        let mut entered: SmallVec<[PieceNode; 16]> = SmallVec::new();
+        if !is_fresh && is_end(lexer, literal) {
+            behind.extend(&*nodes.nodes(slicer));
+        }
+        for (byte, next) in children(lexer, literal) {
+            nodes.entered_by(slicer, byte, &mut entered);
+            agenda.extend(entered.drain(..).map(|node| (node, next)));
+        }
+        let first = self.literal_tokens.len();
+        let mut visited = 0;
         while let Some((node, literal)) = agenda.pop() {
-            draft.visited += 1;
+            visited += 1;
             let (trie, root): (&TokenTrie, PieceNode) = slicer.trie_of(node);
             let at = node - root;
-            draft.tokens.extend(trie.token(at));
+            self.literal_tokens.extend(trie.token(at));
             if is_end(lexer, literal) {
-                let ended = lexer.lexeme_set(&[literal.0]);
-                draft.end((Guard::NONE, ended)).extend(trie.children(at).map(|child| root + child));
+                behind.extend(trie.children(at).map(|child| root + child));
             }
             let enter = |(byte, next)| trie.child(at, byte).map(|node| (root + node, next));
             agenda.extend(children(lexer, literal).filter_map(enter));
         }
-        draft.count(work)?;
-        draft.tokens.sort_unstable();
-        draft.tokens.dedup();
-        Ok(self.finish(slicer, None, draft))
+        work.visit(visited)?;
+        let len = self.literal_tokens.len() - first;
+        let behind = (!behind.is_empty()).then(|| self.piece_of(slicer, behind));
+        let term = LiteralTerm { tokens: (first as u32, len as u32), behind };
+        self.bytes += size_of::<((PieceId, Entry), LiteralTerm)>() + len * size_of::<TokenId>();
+        self.literals.insert((piece, literal), term);
+        Ok(term)
     }
 }
 

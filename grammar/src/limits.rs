@@ -55,8 +55,8 @@ limits! {
     pub regex_nodes_max: usize = 2_000_000,
     /// Largest count in a repetition (`{m,n}`, `~m..n`), of regexes and of rules. 1,000,000.
     pub repeat_max: u32 = 1_000_000,
-    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each), and a tenth of those
-    /// for all terminals of a grammar. 2,000,000 = 40 ms.
+    /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each), and three times
+    /// as many for all terminals of a grammar. 2,000,000 = 40 ms.
     pub regex_emptiness_fuel: u64 = 2_000_000,
     /// The same for one row of the lexer's automaton while masks are computed. 500,000 = 10 ms.
     pub lexer_row_emptiness_fuel: u64 = 500_000,
@@ -65,8 +65,8 @@ limits! {
     pub lexer_row_work_max: u64 = 2_000_000,
     /// Both for all rows that one mask, one token, 128 bytes of a text or any other question to a matcher takes (20 ns a unit),
     /// and 1 for each lexeme beside another in a new state, 5,000 for what all tokens do in one lexeme. What was made stays, so that asking
-    /// again goes further. 40,000,000 = 0.8 s.
-    pub lexer_work_max: u64 = 40_000_000,
+    /// again goes further. 20,000,000 = 0.4 s.
+    pub lexer_work_max: u64 = 20_000_000,
     /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
     pub expressions_max: usize = 2_000_000,
     /// Lexer states of one grammar and epoch. 120,000 = up to 300 MB: a text of 100,000 bytes that is written out, such
@@ -90,8 +90,8 @@ limits! {
     /// wants (`exact` mode). 4,096: a handful suffices for white space, comments and word boundaries.
     pub ignored_places_max: usize = 4_096,
     /// Work of one mask: trie nodes visited, 4 more for each at which a lexeme may end and go on, and 32 for each thread there
-    /// where it is not known yet what follows. 200,000,000, about a second.
-    pub mask_work_max: u64 = 200_000_000,
+    /// where it is not known yet what follows. 100,000,000, about half a second.
+    pub mask_work_max: u64 = 100_000_000,
     /// Steps to decide whether a parametric rule can be finished. 100,000.
     pub param_fuel: usize = 100_000,
     /// Bytes of cached masks of one grammar and of what they are made of. 64 MB: 2,600 masks of 200,000 tokens. A single
@@ -116,14 +116,14 @@ limits! {
     pub schema_documents_max: usize = 1_000,
     /// Bytes of all these documents. 64 MB.
     pub schema_documents_bytes_max: usize = 64 << 20,
-    /// Steps to multiply out JSON Schemas and to decide whether they are disjoint. 5,000,000 = about a second.
+    /// Steps to multiply out JSON Schemas and to decide whether they are disjoint. 5,000,000 = about half a second.
     pub schema_work_max: u64 = 5_000_000,
     /// Ways in which one property or element may be valid, where several schemas say something of it. 4,096.
     pub schema_choices_max: usize = 4_096,
     /// States of one search for a way to finish an array or object, at compile time and for each new state while
     /// parsing. In an object those of more than 256 bytes and every 16 ways on that are tried count, too, and the properties that
-    /// may come next are one search of sixteen times as much. 50,000 = some milliseconds.
-    pub schema_search_max: usize = 50_000,
+    /// may come next are one search of sixteen times as much. 30,000 = some milliseconds.
+    pub schema_search_max: usize = 30_000,
     /// Open brackets within an array whose elements are compared (`uniqueItems`) while parsing. 200: comparing values
     /// recurses this deep.
     pub schema_unique_depth_max: usize = 200,

@@ -40,7 +40,7 @@ const VALUES_PER_SCHEMA: usize = 3;
 const PAIRED_MAX: usize = 64;
 
 /// Steps of searches for a text that count as one of work.
-const SEARCH_STEPS: u64 = 10;
+const SEARCH_STEPS: u64 = 2;
 /// Parts of nodes that were put together that count as one of work.
 const NODE_PARTS: u64 = 4;
 

@@ -5,12 +5,15 @@
 
 use compact_str::CompactString;
 use larkspur_grammar::json::JsonId;
-use larkspur_grammar::{RegexId, RegexNode};
+use larkspur_grammar::{RegexId, RegexNode, RegexSet};
 use rustc_hash::FxHashMap;
 
 use crate::ast::Keywords;
 use crate::ir::{ANY, ClauseId, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Violation, ViolationId};
 use crate::normal::Normalizer;
+
+/// Cells that are passed by count as one of work if they are so many.
+const CELLS_PER_WORK: u64 = 16;
 
 /// An object in normal form; `None` if there is none.
 pub(crate) fn spec(normalizer: &mut Normalizer, spec: ObjectSpec) -> Option<ObjectId> {
@@ -77,6 +80,14 @@ pub(crate) fn from_keywords(
     )
 }
 
+/// Names with one schema.
+struct Cell {
+    names: RegexId,
+    node: NodeId,
+    /// What they all begin with.
+    beginning: Vec<u8>,
+}
+
 /// The names that are not listed, split by the patterns.
 pub(crate) fn cells(
     normalizer: &mut Normalizer,
@@ -85,28 +96,55 @@ pub(crate) fn cells(
     names: Option<RegexId>,
 ) -> Vec<(RegexId, NodeId)> {
     let all = names.unwrap_or(normalizer.any_text);
-    let mut cells: Vec<(RegexId, Option<NodeId>)> = vec![(all, None)];
-    for &(pattern, node) in patterns {
+    let beginnings: Vec<Vec<u8>> = patterns.iter().map(|&(pattern, _)| beginning(&normalizer.set, pattern)).collect();
+    let mut cells: Vec<Cell> = Vec::new();
+    for (index, (&(pattern, node), its_beginning)) in patterns.iter().zip(&beginnings).enumerate() {
         let mut split = Vec::with_capacity(cells.len() + 1);
-        for (regex, before) in cells {
-            let inside = normalizer.and_text(regex, pattern);
+        let origin = normalizer.ir.origin(node);
+        for cell in cells {
+            if are_apart(&cell.beginning, its_beginning) {
+                split.push(cell);
+                continue;
+            }
+            if !normalizer.charge(1) {
+                return Vec::new();
+            }
+            let inside = normalizer.and_text(cell.names, pattern);
             let not = normalizer.not_text(pattern);
-            let outside = normalizer.and_text(regex, not);
-            let origin = normalizer.ir.origin(node);
+            let outside = normalizer.and_text(cell.names, not);
             if !normalizer.is_nothing(inside) {
-                split.push((inside, Some(normalizer.ir.all(&[before.unwrap_or(ANY), node], origin))));
+                let node = normalizer.ir.all(&[cell.node, node], origin);
+                let longer = if cell.beginning.len() < its_beginning.len() { its_beginning } else { &cell.beginning };
+                split.push(Cell { names: inside, node, beginning: longer.clone() });
             }
             if !normalizer.is_nothing(outside) {
-                split.push((outside, before));
+                split.push(Cell { names: outside, ..cell });
             }
         }
+        // Names of no pattern before.
+        let mut names = normalizer.and_text(all, pattern);
+        for (&(earlier, _), other) in patterns.iter().zip(&beginnings).take(index) {
+            if !are_apart(other, its_beginning) {
+                let not = normalizer.not_text(earlier);
+                names = normalizer.and_text(names, not);
+            }
+        }
+        if !normalizer.is_nothing(names) {
+            split.push(Cell { names, node, beginning: its_beginning.clone() });
+        }
         cells = split;
-        if normalizer.has_too_many(cells.len()) || !normalizer.charge(cells.len() as u64) {
-            break;
+        if normalizer.has_too_many(cells.len()) || !normalizer.charge(1 + cells.len() as u64 / CELLS_PER_WORK) {
+            return Vec::new();
         }
     }
-    let cells: Vec<(RegexId, NodeId)> =
-        cells.into_iter().map(|(regex, node)| (regex, node.unwrap_or(additional))).collect();
+    let mut cells: Vec<(RegexId, NodeId)> = cells.into_iter().map(|cell| (cell.names, cell.node)).collect();
+    let others = patterns.iter().fold(all, |names, &(pattern, _)| {
+        let not = normalizer.not_text(pattern);
+        normalizer.and_text(names, not)
+    });
+    if !normalizer.is_nothing(others) {
+        cells.push((others, additional));
+    }
     // Patterns that change nothing need no cells. Together the cells hold every name that is allowed.
     if let Some(&(_, first)) = cells.first()
         && first != NEVER
@@ -117,6 +155,24 @@ pub(crate) fn cells(
     let is_possible =
         |&(regex, node): &(RegexId, NodeId)| node != NEVER && *normalizer.set.node(regex) != RegexNode::Nothing;
     cells.into_iter().filter(is_possible).collect()
+}
+
+/// What all texts of a language begin with, as far as that is written there.
+fn beginning(set: &RegexSet, regex: RegexId) -> Vec<u8> {
+    let parts = match set.node(regex) {
+        RegexNode::Concat(parts) => parts,
+        _ => std::slice::from_ref(&regex),
+    };
+    let literals = parts.iter().map_while(|&part| match set.node(part) {
+        RegexNode::Literal(text) => Some(text),
+        _ => None,
+    });
+    literals.flat_map(|text| text.iter().copied()).collect()
+}
+
+/// Whether no text can begin with both.
+fn are_apart(a: &[u8], b: &[u8]) -> bool {
+    a.iter().zip(b).any(|(a, b)| a != b)
 }
 
 /// An object with exactly these members, in this order.

@@ -243,6 +243,51 @@ fn objects() {
     );
 }
 
+/// Each name up to three letters, with each type of value: patterns that begin alike or not, within each other or not.
+#[test]
+fn names_of_several_patterns() {
+    type IsMatch = fn(&str) -> bool;
+    let patterns: [(&str, IsMatch, &[&str]); 7] = [
+        ("^a", |name| name.starts_with('a'), &["integer", "null", "string"]),
+        ("^ab", |name| name.starts_with("ab"), &["integer", "null"]),
+        ("^abb?$", |name| name == "ab" || name == "abb", &["integer", "string"]),
+        ("^b", |name| name.starts_with('b'), &["null", "boolean", "string"]),
+        ("^ba$", |name| name == "ba", &["boolean"]),
+        ("a$", |name| name.ends_with('a'), &["integer", "boolean", "string"]),
+        ("bb", |name| name.contains("bb"), &["string", "integer", "null"]),
+    ];
+    let values = [("integer", "1"), ("null", "null"), ("string", "\"\""), ("boolean", "true")];
+    let mut names = vec![String::new()];
+    for from in 0..7 {
+        names.extend(["a", "b"].map(|letter| format!("{}{letter}", names[from])));
+    }
+    assert_eq!(names.len(), 15);
+    for left_out in 0..patterns.len() {
+        let used = || patterns.iter().enumerate().filter(|&(index, _)| index != left_out).map(|(_, pattern)| pattern);
+        let members: Vec<String> =
+            used().map(|(regex, _, types)| format!("\"{regex}\": {{\"type\": {types:?}}}")).collect();
+        let schema = format!(
+            r#"{{"type": "object", "patternProperties": {{{}}}, "additionalProperties": {{"type": "null"}}}}"#,
+            members.join(", ")
+        );
+        let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
+        for name in &names {
+            for (kind, value) in values {
+                let mut allowed = used().filter(|(_, is_match, _)| is_match(name)).map(|(.., types)| types).peekable();
+                let is_valid = match allowed.peek() {
+                    Some(_) => allowed.all(|types| types.contains(&kind)),
+                    None => kind == "null",
+                };
+                let list = if is_valid { &mut accepted } else { &mut rejected };
+                list.push(format!("{{\"{name}\":{value}}}"));
+            }
+        }
+        let [accepted, rejected] =
+            [&accepted, &rejected].map(|list| list.iter().map(String::as_str).collect::<Vec<_>>());
+        check(&schema, &accepted, &rejected);
+    }
+}
+
 #[test]
 fn counted_properties() {
     check(r#"{"type": "object", "minProperties": 1}"#, &[r#"{"a":1}"#, r#"{"a":1,"b":1}"#], &["{}"]);

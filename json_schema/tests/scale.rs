@@ -57,6 +57,20 @@ fn many_optional_properties() {
 }
 
 #[test]
+fn many_patterns() {
+    let patterns = joined(1_000, |i| format!(r#""^key{i}[a-z]*$":{{"type":"integer","minimum":{i}}}"#));
+    let schema = format!(r#"{{"type":"object","patternProperties":{{{patterns}}},"additionalProperties":false}}"#);
+    checked(
+        &schema,
+        &["{}", r#"{"key1":1,"key10a":10,"key999zz":1000}"#],
+        &[r#"{"key10a":9}"#, r#"{"key1000":1000}"#, r#"{"key":1}"#],
+    );
+    // Each set of them may be those that a name matches.
+    let patterns = joined(24, |i| format!(r#""a{i}b":{{"maximum":{i}}}"#));
+    assert_eq!(codes(&format!(r#"{{"patternProperties":{{{patterns}}}}}"#)), ["J040"]);
+}
+
+#[test]
 fn many_required_properties() {
     let properties = joined(2_000, |i| format!(r#""p{i}":{{"type":"integer"}}"#));
     let required = joined(2_000, |i| format!(r#""p{i}""#));

@@ -17,7 +17,7 @@ use crate::machine::ways::Traps;
 use crate::swallow::swallows;
 
 /// Terminals of one grammar that may spend all of their `regex_emptiness_fuel`.
-const EMPTINESS_SHARES: u64 = 10;
+const EMPTINESS_SHARES: u64 = 3;
 
 pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<CompiledGrammar, Vec<Diagnostic>> {
     let limits = shared.limits();

@@ -97,6 +97,7 @@ pub(crate) fn cells(
 ) -> Vec<(RegexId, NodeId)> {
     let all = names.unwrap_or(normalizer.any_text);
     let beginnings: Vec<Vec<u8>> = patterns.iter().map(|&(pattern, _)| beginning(&normalizer.set, pattern)).collect();
+    let opposites: Vec<RegexId> = patterns.iter().map(|&(pattern, _)| normalizer.not_text(pattern)).collect();
     let mut cells: Vec<Cell> = Vec::new();
     for (index, (&(pattern, node), its_beginning)) in patterns.iter().zip(&beginnings).enumerate() {
         let mut split = Vec::with_capacity(cells.len() + 1);
@@ -110,8 +111,7 @@ pub(crate) fn cells(
                 return Vec::new();
             }
             let inside = normalizer.and_text(cell.names, pattern);
-            let not = normalizer.not_text(pattern);
-            let outside = normalizer.and_text(cell.names, not);
+            let outside = normalizer.and_text(cell.names, opposites[index]);
             if !normalizer.is_nothing(inside) {
                 let node = normalizer.ir.all(&[cell.node, node], origin);
                 let longer = if cell.beginning.len() < its_beginning.len() { its_beginning } else { &cell.beginning };
@@ -123,10 +123,9 @@ pub(crate) fn cells(
         }
         // Names of no pattern before.
         let mut names = normalizer.and_text(all, pattern);
-        for (&(earlier, _), other) in patterns.iter().zip(&beginnings).take(index) {
+        for (&opposite, other) in opposites.iter().zip(&beginnings).take(index) {
             if !are_apart(other, its_beginning) {
-                let not = normalizer.not_text(earlier);
-                names = normalizer.and_text(names, not);
+                names = normalizer.and_text(names, opposite);
             }
         }
         if !normalizer.is_nothing(names) {
@@ -138,10 +137,7 @@ pub(crate) fn cells(
         }
     }
     let mut cells: Vec<(RegexId, NodeId)> = cells.into_iter().map(|cell| (cell.names, cell.node)).collect();
-    let others = patterns.iter().fold(all, |names, &(pattern, _)| {
-        let not = normalizer.not_text(pattern);
-        normalizer.and_text(names, not)
-    });
+    let others = opposites.iter().fold(all, |names, &opposite| normalizer.and_text(names, opposite));
     if !normalizer.is_nothing(others) {
         cells.push((others, additional));
     }

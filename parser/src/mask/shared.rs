@@ -111,8 +111,8 @@ struct Generation {
 }
 
 impl SharedTerms {
-    /// At most so many bytes, or a little more for what is larger than half of them: units take half at most, and what is
-    /// left is for two generations of the others.
+    /// At most so many bytes: units take half at most, and what is left is for two generations of the others, of which one that
+    /// is larger than a generation is not kept.
     pub fn new(bytes_max: usize) -> Self {
         let inner = Inner {
             young: Generation::default(),
@@ -214,9 +214,10 @@ impl Inner {
     }
 
     fn keep_piece(&mut self, id: PieceId, piece: Arc<Piece>, bytes_max: usize) {
-        self.make_room(piece.bytes(), bytes_max);
-        self.young.bytes += piece.bytes();
-        self.young.pieces.insert(piece.nodes.clone(), (id, piece));
+        if self.make_room(piece.bytes(), bytes_max) {
+            self.young.bytes += piece.bytes();
+            self.young.pieces.insert(piece.nodes.clone(), (id, piece));
+        }
     }
 
     /// Gives a term the mask of another one if that is equal.
@@ -233,7 +234,9 @@ impl Inner {
 
     fn keep_term(&mut self, key: LexemeKey, term: Arc<LexemeTerm>, bytes_max: usize) {
         let mask_bytes = term.mask_hash.map_or(0, |_| term.inside.bytes());
-        self.make_room(term.bytes() + mask_bytes, bytes_max);
+        if !self.make_room(term.bytes() + mask_bytes, bytes_max) {
+            return;
+        }
         if let Some(hash) = term.mask_hash
             && self.young.masks.insert(hash, term.inside.clone()).is_none()
         {
@@ -248,11 +251,16 @@ impl Inner {
         }
     }
 
-    /// The young ones become old where one more would be too much.
-    fn make_room(&mut self, bytes: usize, bytes_max: usize) {
-        if self.young.bytes + bytes > bytes_max.saturating_sub(self.units.bytes) / 2 {
+    /// The young ones become old where one more would be too much. False if it would be by itself.
+    fn make_room(&mut self, bytes: usize, bytes_max: usize) -> bool {
+        let room = bytes_max.saturating_sub(self.units.bytes) / 2;
+        if bytes > room {
+            return false;
+        }
+        if self.young.bytes + bytes > room {
             self.old = std::mem::take(&mut self.young);
         }
+        true
     }
 }
 
@@ -285,6 +293,16 @@ mod tests {
         }
         assert!(terms.get(&key(1)).is_none());
         assert!(terms.get(&key(999)).is_some());
+    }
+
+    #[test]
+    fn what_is_larger_than_a_generation_is_not_kept() {
+        let terms = SharedTerms::new(2 * (term(0).bytes() + 400) - 1);
+        assert_eq!(*terms.insert(key(0), term(0)), Tokens::Many([0; 100].into()));
+        assert!(terms.get(&key(0)).is_none() && bytes(&terms) == 0);
+        let terms = SharedTerms::new(2 * (term(0).bytes() + 400));
+        terms.insert(key(0), term(0));
+        assert!(terms.get(&key(0)).is_some());
     }
 
     #[test]

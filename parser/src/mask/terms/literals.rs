@@ -1,9 +1,11 @@
 //! The term of literals: their way through the trie, without lexer states.
 
+use std::sync::Arc;
+
 use larkspur_toktrie::{TokenId, TokenTrie};
 use smallvec::SmallVec;
 
-use super::{Draft, PieceId, Term, Terms};
+use super::{PieceId, Term, Terms, gather};
 use crate::error::Fault;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::split::Entry;
@@ -31,7 +33,7 @@ impl Terms {
         work: &mut Work,
     ) -> Result<Term, Fault> {
         work.add(literals.len() as u64)?;
-        let mut draft = Draft::default();
+        let mut tokens: Vec<TokenId> = Vec::new();
         let mut ends: SmallVec<[(Guarded<LexemeSetId>, PieceId); 8]> = SmallVec::new();
         for &literal in literals {
             let known = self.literals.get(&(piece, literal)).copied();
@@ -40,17 +42,18 @@ impl Terms {
                 None => self.of_literal(slicer, (piece, literal), is_fresh, lexer, work)?,
             };
             let (first, len) = term.tokens;
-            draft.tokens.extend_from_slice(&self.literal_tokens[first as usize..][..len as usize]);
+            tokens.extend_from_slice(&self.literal_tokens[first as usize..][..len as usize]);
             if let Some(behind) = term.behind {
                 ends.push(((Guard::NONE, lexer.lexeme_set(&[literal.0])), behind));
             }
         }
-        draft.tokens.sort_unstable();
-        draft.tokens.dedup();
-        let term = self.finish(slicer, None, draft);
-        Ok(Term { ends: ends.into_vec().into(), ..term })
+        tokens.sort_unstable();
+        tokens.dedup();
+        let inside = Arc::new(gather(slicer, &tokens, None));
+        Ok(Term { inside, ends: ends.into_vec().into(), late: [].into(), lexeme: None, stuck: [].into() })
     }
 
+    /// The term of a literal of which none was made.
     fn of_literal(
         &mut self,
         slicer: &Slicer,

@@ -435,3 +435,26 @@ fn lists_of_several_languages() {
     let codes: Vec<&str> = error.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
     assert_eq!(codes, ["F011", "F012"]);
 }
+
+/// What cannot be matched says nothing of how long it takes to match what stands beside it.
+#[test]
+fn ways_without_texts_under_a_bound() {
+    let engine = engine();
+    let patterns = [
+        r#""pattern": "\\d\\d|_(?<=\\d)""#,
+        r#""anyOf": [{"pattern": "\\d\\d"}, {"allOf": [{"pattern": "a$"}, {"pattern": "b$"}]}]"#,
+    ];
+    for pattern in patterns {
+        let schema = format!(r#"{{"type": "string", "maxLength": 3, {pattern}}}"#);
+        let grammar = engine.compile(&Source::json_schema(schema)).expect("it compiles");
+        let mut mask = TokenMask::new(engine.vocabulary().len());
+        for text in ["\"", "\"n", "\"n6", "\"8", "\"n68", "\"68"] {
+            let mut matcher = grammar.matcher().expect("it starts");
+            matcher.consume_bytes(text.as_bytes()).expect("it may begin so");
+            matcher.compute_mask(&mut mask).expect("a mask");
+            for byte in 0..=255 {
+                assert_eq!(mask.is_allowed(byte), matcher.is_allowed(byte).expect("an answer"), "{byte} after {text}");
+            }
+        }
+    }
+}

@@ -103,17 +103,19 @@ impl UnitMap {
         self.rows[0][usize::from(byte)] != DEAD
     }
 
-    /// Whether each text of an expression is one whole unit, as far as that is found out with little work.
+    /// Whether each text of an expression, which has some, is one whole unit, as far as that is found out with little work.
     pub fn are_all_of(&self, expr: Expr, lexer: &mut Lexer) -> bool {
         let mut seen = FxHashSet::from_iter([(expr, 0u8)]);
         let mut agenda = vec![(expr, 0u8)];
+        // What is left after a byte has texts, but the expression may be one of several of which it has none.
+        let mut has_texts = false;
         while let Some((expr, state)) = agenda.pop() {
             let Ok(row) = lexer.expr_row(expr) else { return false };
             for (&class, &next) in row.class_of.iter().zip(&self.rows[usize::from(state)]) {
                 let expr = row.next[usize::from(class)];
                 match next {
                     _ if expr == Expr::NOTHING => {}
-                    WHOLE if expr == Expr::EPSILON => {}
+                    WHOLE if expr == Expr::EPSILON => has_texts = true,
                     DEAD | WHOLE => return false,
                     _ if seen.len() > STATES_MAX || lexer.arena().nullable(expr) => return false,
                     next if seen.insert((expr, next)) => agenda.push((expr, next)),
@@ -121,7 +123,7 @@ impl UnitMap {
                 }
             }
         }
-        true
+        has_texts
     }
 
     /// The tokens of more than `min` and at most `max` units, of which the last one may not be ended.

@@ -5,6 +5,7 @@ pub(crate) mod exceptions;
 pub(crate) mod guards;
 mod ignored;
 mod late;
+mod leaps;
 mod past;
 pub(crate) mod rows;
 pub(crate) mod split;

@@ -668,12 +668,19 @@ impl Matcher {
         if machine.step_token(cursor, token)?.is_some() {
             return Ok(None);
         }
-        for bytes in bytes.chunks(BYTES_OF_A_QUESTION) {
+        for mut bytes in bytes.chunks(BYTES_OF_A_QUESTION) {
             machine.begin_question();
-            for &byte in bytes {
-                let Some(next) = machine.step(cursor, byte)? else { return Ok(None) };
+            while let &[byte, ..] = bytes {
+                let (len, next) = match machine.leap(cursor, bytes)? {
+                    Some(leap) => leap,
+                    None => match machine.step(cursor, byte)? {
+                        Some(next) => (1, next),
+                        None => return Ok(None),
+                    },
+                };
                 cursor = next;
-                machine.tape.push(byte);
+                machine.tape.extend(&bytes[..len]);
+                bytes = &bytes[len..];
             }
         }
         let plain = Plain { cursor, stop: self.stop_at(machine, cursor, self.now.tokens + 1)? };

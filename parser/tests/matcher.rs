@@ -309,3 +309,40 @@ fn grammars_and_matchers_cross_threads() {
         assert_eq!(thread.join().expect("no panic").len(), 29);
     }
 }
+
+/// Tokens of several bytes inside lexemes are read at once, and remembered.
+#[test]
+fn a_token_leads_where_its_bytes_lead() {
+    let tokens =
+        ["olou", "olo", "lours", "lumn", "mn='", "umb", "5.", "67,", "lumber", "long words", "oloR", "olours='", "ers"];
+    let texts: [&[&str]; 10] = [
+        &["c", "olou", "r", "=", "1", "5.", "67,"],
+        &["c", "olou", "r", "=", "1", "67,", "c", "olou", "r", "=", "1", "67,"],
+        &["c", "olo", "u", "r", "s", "=", "'", "long words", "long words", "'", ","],
+        &["c", "o", "lumn", "=", "'"],
+        &["c", "o", "lumn", "=", "'", "long words"],
+        &["c", "o", "lumber", "s", "lumber"],
+        &["c", "olo", "umb", "ers", "umb", "ers"],
+        &["c", "olou", "oloR"],
+        &["c", "olours='", "lumn", "mn='"],
+        &["c", "olou", "lours", "lours"],
+    ];
+    for mode in ["longest", "exact"] {
+        let grammar = format!(
+            r#"%larkspur {{"lexer": "{mode}"}}
+            start: (KEY "=" VALUE ",")+
+            KEY: "colour" | "colours" | "column" | /co[a-z]{{4,9}}/
+            VALUE: /'[^']*'/ | /[0-9]+(\.[0-9]+)?/"#
+        );
+        let start = self::matcher(&grammar, &tokens, MatcherOptions::default());
+        for text in texts.iter().chain(&texts) {
+            let mut at_once = start.fork();
+            let mut bytewise = self::matcher(&grammar, &tokens, MatcherOptions::default());
+            for piece in *text {
+                let result = at_once.consume_token(token(&tokens, piece));
+                assert_eq!(result.is_ok(), bytewise.consume_bytes(piece.as_bytes()).is_ok(), "{mode} {text:?} {piece}");
+                assert_eq!(allowed(&mut at_once), allowed(&mut bytewise), "{mode} {text:?} after {piece}");
+            }
+        }
+    }
+}

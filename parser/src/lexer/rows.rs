@@ -39,11 +39,20 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Step {
     /// The last one that was taken, and where it leads.
-    last: Option<(u8, LexStateId)>,
+    pub(super) last: Option<(u8, LexStateId)>,
     /// What steps would have been spared by a row.
-    spared: u8,
+    pub(super) spared: u8,
     /// Bytes that some live lexeme may take, and no others, if that was asked.
     first: Option<ByteSet>,
+    /// Whether a leap from here is remembered.
+    pub(super) has_leap: bool,
+}
+
+impl Step {
+    /// Counts one that was made, and that a row would have spared.
+    pub(super) fn count_new(&mut self) {
+        self.spared = self.spared.saturating_add(SPARED_BY_NEW_STEP);
+    }
 }
 
 /// A row spares a look at the last step where that is taken again, a look at the first bytes, which comes with all that is asked
@@ -57,7 +66,7 @@ const LEXEMES_ASKED_MAX: usize = 64;
 
 /// A row is worth so much, unless these are many: it takes some microseconds, and most states of a text are left by one
 /// byte.
-const ROW_COST: u8 = 48;
+pub(super) const ROW_COST: u8 = 48;
 const ROWS_FOR_STEPS_MAX: usize = 10_000;
 
 impl Lexer {
@@ -92,12 +101,18 @@ impl Lexer {
         } else if spared < ROW_COST {
             // The start of names is left by few bytes, each of which takes a fraction of a row.
             let next = self.single_step(id, byte)?;
-            let step = &mut self.steps[id.index()];
-            (step.last, step.spared) = (Some((byte, next)), spared + SPARED_BY_NEW_STEP);
+            self.note_step(id, byte, next);
             Ok(next)
         } else {
             Ok(self.row(id)?.next[usize::from(byte)])
         }
+    }
+
+    /// Remembers a step that was made.
+    pub(super) fn note_step(&mut self, id: LexStateId, byte: u8, next: LexStateId) {
+        let step = &mut self.steps[id.index()];
+        step.last = Some((byte, next));
+        step.count_new();
     }
 
     /// The bytes that some live lexeme may take, and perhaps others.
@@ -127,11 +142,16 @@ impl Lexer {
         if state.kind == StateKind::LazyEnd {
             return Ok(DEAD);
         }
-        let guard = state.key.guard;
+        let key = state.key.clone();
+        let entries = self.entries_after(&key.entries, byte)?;
+        let guard = self.guard_after(key.guard, byte)?;
+        self.enter(entries, guard)
+    }
+
+    /// What is left of lexemes after a byte, sorted, each once.
+    pub(super) fn entries_after(&mut self, before: &[Entry], byte: u8) -> Result<Entries, Fault> {
         let mut entries = Entries::new();
-        // By index, since what a lexeme goes on with is looked up in tables that may grow.
-        for index in 0..state.key.entries.len() {
-            let (lexeme, rest) = self.states[id].key.entries[index];
+        for &(lexeme, rest) in before {
             let pattern = &self.cfg.lexemes[lexeme].pattern;
             let next = match pattern.is_regex() {
                 false => pattern.literal_after(rest, byte),
@@ -151,8 +171,7 @@ impl Lexer {
         }
         entries.sort_unstable();
         entries.dedup();
-        let guard = self.guard_after(guard, byte)?;
-        self.enter(entries, guard)
+        Ok(entries)
     }
 
     /// The row of a state. Cost: microseconds the first time.
@@ -390,7 +409,7 @@ impl Lexer {
     }
 
     /// The state of these entries after a byte: lazy lexemes that match end all others that compete with them.
-    fn enter(&mut self, mut entries: Entries, guard: Guard) -> Result<LexStateId, Fault> {
+    pub(super) fn enter(&mut self, mut entries: Entries, guard: Guard) -> Result<LexStateId, Fault> {
         if entries.is_empty() || guard.owed == Expr::NOTHING {
             return Ok(DEAD);
         }

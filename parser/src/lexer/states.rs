@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 use super::arena::{Arena, Expr, ExprRow};
 use super::exceptions::{NO_TEXTS, TrieId, Tries};
 use super::guards::{Guard, Guarded};
+use super::leaps::Leap;
 use super::past::Pasts;
 use super::rows::{Row, Step};
 use super::split::{Entries, Entry};
@@ -109,6 +110,7 @@ pub(crate) struct Lexer {
     pub(super) rows_len: usize,
     /// The step that was taken from each state, until it has a row. Indexed by state.
     pub(super) steps: Vec<Step>,
+    pub(super) leaps: FxHashMap<LexStateId, Leap>,
     pub(super) expr_rows: FxHashMap<Expr, Arc<ExprRow>>,
     pub(super) nullable: FxHashMap<Expr, bool>,
     pub(super) lexeme_sets: IndexVec<LexemeSetId, Box<[LexemeId]>>,
@@ -208,6 +210,7 @@ impl Lexer {
             rows: Vec::new(),
             rows_len: 0,
             steps: Vec::new(),
+            leaps: FxHashMap::default(),
             expr_rows: FxHashMap::default(),
             nullable: FxHashMap::default(),
             lexeme_sets: IndexVec::new(),

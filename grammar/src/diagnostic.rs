@@ -273,13 +273,17 @@ fn fold(name: &str) -> impl Iterator<Item = char> + '_ {
 /// Damerau-Levenshtein distance of at most a third of the longer name, or equal but for case and `-`/`_`.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut best: Option<(usize, &str)> = None;
-    let length = name.chars().count();
+    let (length, has) = (name.chars().count(), letters(name));
     for candidate in candidates {
         let other = candidate.chars().count();
         let allowed = (length.max(other) / 3).max(1);
+        let others = letters(candidate);
+        if (has & !others).count_ones().max((others & !has).count_ones()) as usize > allowed {
+            continue;
+        }
         let distance = match fold(name).eq(fold(candidate)) {
             true => 0,
-            false if length.abs_diff(other) > allowed || bag_distance(name, candidate) > allowed => continue,
+            false if length.abs_diff(other) > allowed => continue,
             false => edit_distance(name, candidate),
         };
         if distance <= allowed && best.is_none_or(|(d, c)| (distance, candidate) < (d, c)) {
@@ -289,14 +293,11 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     best.map(|(_, candidate)| candidate)
 }
 
-/// At most the [`edit_distance`]: how many ASCII characters the one has that the other lacks. Few candidates are near.
-fn bag_distance(a: &str, b: &str) -> usize {
-    let mut counts = [0i32; 128];
-    a.bytes().filter(u8::is_ascii).for_each(|byte| counts[usize::from(byte)] += 1);
-    b.bytes().filter(u8::is_ascii).for_each(|byte| counts[usize::from(byte)] -= 1);
-    let more: i32 = counts.iter().filter(|&&count| count > 0).sum();
-    let less: i32 = counts.iter().filter(|&&count| count < 0).sum();
-    more.max(-less) as usize
+/// The ASCII characters of a name, each as one of 32 whatever its case: of names that are near, each has few that the other
+/// lacks.
+fn letters(name: &str) -> u32 {
+    let number = |byte: u8| u32::from(if byte == b'-' { b'_' } else { byte }) % 32;
+    name.bytes().filter(u8::is_ascii).fold(0, |letters, byte| letters | 1 << number(byte))
 }
 
 /// Optimal string alignment distance; inputs over 64 characters count as unlike.

@@ -458,3 +458,24 @@ fn ways_without_texts_under_a_bound() {
         }
     }
 }
+
+/// Where one part of a format has ended and another goes on there is no text, which is found out without counting how long.
+#[test]
+fn formats_beside_bounds_have_masks() {
+    let engine = engine();
+    let schemas = [
+        (r#"{"type": "string", "format": "email", "minLength": 6}"#, r#""\"a\"@b.c"#),
+        (r#"{"type": "string", "format": "email", "minLength": 10, "maxLength": 80}"#, r#""\"\\\"\"@example.com"#),
+        (r#"{"type": "string", "pattern": "^(?!.*--)[a-z0-9-]+$", "maxLength": 5000}"#, r#""-a-b"#),
+    ];
+    let mut mask = TokenMask::new(engine.vocabulary().len());
+    for (schema, text) in schemas {
+        let mut matcher =
+            engine.compile(&Source::json_schema(schema)).expect("it compiles").matcher().expect("it starts");
+        for byte in text.bytes() {
+            matcher.compute_mask(&mut mask).unwrap_or_else(|error| panic!("{schema}: {error}"));
+            assert!(mask.is_allowed(byte.into()), "{schema}: {}", char::from(byte));
+            matcher.consume_token(byte.into()).expect("it is allowed");
+        }
+    }
+}

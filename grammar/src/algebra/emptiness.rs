@@ -1,8 +1,9 @@
 //! Whether an expression matches some text: a best-first search over derivatives.
 //!
 //! Only intersections and complements need one; the rest is decided by its parts. States nearest to a match by the least
-//! length of what is left come first, in turns the one that was found first and the one whose parts have the least left
-//! in sum, which finds a text of most intersections at once; what has none is walked in full.
+//! length of what is left come first where their parts have the least left in sum, in turns with those on the way to the
+//! shortest text, which finds a text of most intersections at once; what has none is walked in full, or found to have none
+//! without the lengths that it is bound to.
 //! Differs from `derivre`'s search over symbolic derivatives: those of an intersection are the product of its operands',
 //! which takes 38 s and 0.9 GB for fifteen times `[ab]*a[ab]{k}`; here one derivative is taken for each class of bytes.
 
@@ -12,7 +13,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Algebra, Expr, Node, OverLimit, Tag};
+use super::{Algebra, Expr, MANY, Node, OverLimit, Tag};
 
 /// Ways into which an intersection of unions is taken apart at most.
 const WAYS_MAX: usize = 64;
@@ -20,27 +21,42 @@ const WAYS_MAX: usize = 64;
 /// Work to find out whether a part of an intersection is empty.
 const NESTED_WORK_MAX: u64 = 50_000;
 
-/// States to look at, in two orders: the least length of a match, then when they were found, or before that the sum of the
-/// least lengths of an intersection's parts. Either order may go astray where the other is at the end at once: many
-/// patterns in one text need the sum, and complements and remainders, of which little is known, the breadth.
+/// Work after which a search asks whether there is a text without bounds of lengths.
+const UNBOUNDED_ASKED_AFTER: u64 = 20_000;
+
+/// Counts from here on are bounds of lengths, with which a search finds many states.
+const BOUND_MIN: u32 = 8;
+
+/// States to look at, in two orders: the least length of a text through them, as A* has it (P. Hart, N. Nilsson, B. Raphael, 1968), and
+/// the least length of what is left, then its sum over an intersection's parts. Either order may go astray where the other is at
+/// the end at once: many patterns in one text need the sum; complements and remainders, of which little is known, and parts
+/// that exclude each other while both go on, the breadth.
 #[derive(Default)]
 struct Frontier {
-    by_age: BinaryHeap<Reverse<(u32, usize, Expr)>>,
+    by_text: BinaryHeap<Reverse<(u32, u32, usize, Expr)>>,
     by_sum: BinaryHeap<Reverse<(u32, u32, usize, Expr)>>,
     done: FxHashSet<Expr>,
     is_odd: bool,
 }
 
+/// How a search came to a state.
+struct Found {
+    /// The state before; the root's is itself.
+    from: Expr,
+    /// Bytes read.
+    depth: u32,
+}
+
 impl Frontier {
-    fn push(&mut self, len_min: u32, sum: u32, order: usize, state: Expr) {
-        self.by_age.push(Reverse((len_min, order, state)));
+    fn push(&mut self, depth: u32, len_min: u32, sum: u32, order: usize, state: Expr) {
+        self.by_text.push(Reverse((depth.saturating_add(len_min), len_min, order, state)));
         self.by_sum.push(Reverse((len_min, sum, order, state)));
     }
     fn pop(&mut self) -> Option<Expr> {
         loop {
             self.is_odd = !self.is_odd;
             let state = match self.is_odd {
-                true => self.by_age.pop()?.0.2,
+                true => self.by_text.pop()?.0.3,
                 false => self.by_sum.pop()?.0.3,
             };
             if self.done.insert(state) {
@@ -85,50 +101,58 @@ impl Algebra {
     }
 
     fn search(&mut self, root: Expr, work_max: u64) -> Result<bool, OverLimit> {
-        // From each state the one that led to it; the root leads to itself.
-        let mut parents: FxHashMap<Expr, Expr> = FxHashMap::default();
+        let mut found: FxHashMap<Expr, Found> = FxHashMap::default();
         let mut frontier = Frontier::default();
-        if self.reach(root, root, &mut parents, &mut frontier) {
+        if self.reach(root, root, &mut found, &mut frontier) {
             return Ok(true);
         }
+        let roots: Vec<Expr> = found.keys().copied().collect();
+        let mut ask_at = self.work.saturating_add(UNBOUNDED_ASKED_AFTER);
         while let Some(state) = frontier.pop() {
+            if self.work > ask_at && !self.is_nested {
+                ask_at = u64::MAX;
+                if roots.iter().all(|&root| self.is_empty_without(root, Self::is_bound)) {
+                    break;
+                }
+            }
             for class in self.first_classes(state, work_max)? {
                 let byte = class.iter().next().expect("classes are not empty");
                 let next = self.derivative(state, byte, work_max)?;
-                if next != Expr::NOTHING && self.reach(state, next, &mut parents, &mut frontier) {
+                if next != Expr::NOTHING && self.reach(state, next, &mut found, &mut frontier) {
                     return Ok(true);
                 }
                 self.pay(4);
                 self.check(work_max)?;
             }
         }
-        parents.into_keys().for_each(|state| self.note_non_empty(state, false));
+        found.into_keys().for_each(|state| self.note_non_empty(state, false));
         Ok(false)
     }
 
     /// Adds what `next` consists of to the frontier, as reached from `from`; true if one of it is known to have a text.
-    fn reach(&mut self, from: Expr, next: Expr, parents: &mut FxHashMap<Expr, Expr>, frontier: &mut Frontier) -> bool {
+    fn reach(&mut self, from: Expr, next: Expr, found: &mut FxHashMap<Expr, Found>, frontier: &mut Frontier) -> bool {
         let mut open = Vec::new();
         if self.split(next, &mut open) {
-            self.mark_non_empty(from, parents);
+            self.mark_non_empty(from, found);
             return true;
         }
+        let depth = found.get(&from).map_or(0, |before| before.depth + 1);
         for state in open {
-            let order = parents.len();
-            if let Entry::Vacant(entry) = parents.entry(state) {
-                entry.insert(from);
+            let order = found.len();
+            if let Entry::Vacant(entry) = found.entry(state) {
+                entry.insert(Found { from, depth });
                 let sum = self.operands(state).iter().map(|&part| self.cell(part).len_min).fold(0, u32::saturating_add);
-                frontier.push(self.cell(state).len_min, sum, order, state);
+                frontier.push(depth, self.cell(state).len_min, sum, order, state);
             }
         }
         false
     }
 
-    fn mark_non_empty(&mut self, mut state: Expr, parents: &FxHashMap<Expr, Expr>) {
+    fn mark_non_empty(&mut self, mut state: Expr, found: &FxHashMap<Expr, Found>) {
         loop {
             self.note_non_empty(state, true);
-            match parents.get(&state) {
-                Some(&parent) if parent != state => state = parent,
+            match found.get(&state) {
+                Some(&Found { from, .. }) if from != state => state = from,
                 _ => return,
             }
         }
@@ -144,7 +168,9 @@ impl Algebra {
                 Some(false) => continue,
                 None => {}
             }
-            if self.tag(top) == Tag::And && self.is_empty_without_automata(top) {
+            // Automata tell many more bytes apart than patterns and lengths, so that a search through both takes long to find
+            // out what these say by themselves.
+            if self.is_empty_without(top, |this, part| this.tag(part) == Tag::Dfa) {
                 self.note_non_empty(top, false);
                 continue;
             }
@@ -167,12 +193,14 @@ impl Algebra {
         false
     }
 
-    /// Whether what an intersection has beside automata is empty by itself. Automata tell many more bytes apart than
-    /// patterns and lengths, so that a search through both takes long to find out the same.
-    fn is_empty_without_automata(&mut self, intersection: Expr) -> bool {
+    /// Whether it is an intersection that is empty, also without its parts of a kind.
+    fn is_empty_without(&mut self, intersection: Expr, is_left_out: impl Fn(&Self, Expr) -> bool) -> bool {
+        if self.is_nested || self.tag(intersection) != Tag::And {
+            return false;
+        }
         let parts = self.operands(intersection);
-        let others: Vec<Expr> = parts.iter().copied().filter(|&part| self.tag(part) != Tag::Dfa).collect();
-        if self.is_nested || others.len() == parts.len() || others.len() < 2 {
+        let others: Vec<Expr> = parts.iter().copied().filter(|&part| !is_left_out(self, part)).collect();
+        if others.len() == parts.len() || others.len() < 2 {
             return false;
         }
         let others = self.and(others);
@@ -180,6 +208,15 @@ impl Algebra {
         let answer = self.is_non_empty(others, NESTED_WORK_MAX);
         self.is_nested = false;
         answer == Ok(false)
+    }
+
+    /// Whether it is a bound of lengths, such as `maxLength: 254` beside a pattern, and what its derivatives begin with.
+    fn is_bound(&self, part: Expr) -> bool {
+        let head = match self.node(part) {
+            Node::Concat(_, tail) => tail,
+            _ => part,
+        };
+        matches!(self.node(head), Node::Repeat(_, min, max) if min >= BOUND_MIN || max >= BOUND_MIN && max != MANY)
     }
 
     /// An intersection with unions as the intersections of their operands: a walk over pairs of ways instead of pairs

@@ -7,7 +7,7 @@ use larkspur_grammar::Span;
 
 use crate::ast::{AstAlternative, Node, NodeId, NodeKind};
 use crate::error::Mistake;
-use crate::lexer::{Lexeme, SyntaxKind};
+use crate::lexer::{Lexeme, SyntaxKind, class_at};
 use crate::parser::{Parse, Parser, Reported, SEQUENCE_ENDS};
 
 /// A choice that is being read: a definition's body or a group's, and how far it is.
@@ -414,7 +414,13 @@ impl Parser<'_, '_> {
             SyntaxKind::GrammarRef => NodeKind::GrammarRef,
             SyntaxKind::SpecialToken => NodeKind::Token,
             SyntaxKind::Error => NodeKind::Error,
-            _ => return self.fail_expected("a symbol, a literal or a group"),
+            _ => {
+                let Some(class) = class_at(self.text, lexeme.start as usize) else {
+                    return self.fail_expected("a symbol, a literal or a group");
+                };
+                let found = self.found();
+                return self.fail(Mistake::ClassAlone { found, class });
+            }
         };
         self.next();
         Ok(self.node(kind, span))

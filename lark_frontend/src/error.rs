@@ -17,13 +17,15 @@ pub(crate) enum Mistake {
     UnclosedToken,
     TripleQuotes,
     NameNotAscii { found: char },
-    NameOfMixedCase { name: String },
+    NameOfMixedCase { name: String, class: Option<String> },
     FlagsRunIntoName { word: String },
     UnknownDirective { word: String, near: Option<Near> },
     InnerUnclosed { language: &'static str, inside: Option<Span> },
     JsonMissing,
     // The parser's.
     Expected { expected: &'static str, found: String },
+    DefinedOtherwise { sign: &'static str },
+    ClassAlone { found: String, class: String },
     StatementExpected { found: String, after_body: bool },
     Unclosed { what: &'static str, opened: Span },
     TooDeep { limit: usize },
@@ -50,7 +52,7 @@ pub(crate) enum Mistake {
     TemplateParamTwice { name: String, first: Span },
     TemplateParamDefined { name: String, first: Span },
     // Imports, and what changes a definition.
-    ImportMissing { module: String, file: String, relative: bool, resolved: bool },
+    ImportMissing { module: String, file: String, relative: bool, resolved: bool, near: Option<Near> },
     ImportUnreadable { path: String, reason: String },
     ImportAbove,
     ImportUnknown { module: String, name: String, near: Option<String>, has: Vec<String> },
@@ -59,8 +61,8 @@ pub(crate) enum Mistake {
     ExtendUnlike { name: String, reason: &'static str, first: Span },
     DeclaredUnbound { name: String, defined: Span },
     // Names.
-    RuleUndefined { name: String, near: Option<Near> },
-    TerminalUndefined { name: String, near: Option<Near> },
+    RuleUndefined { name: String, near: Option<Near>, class: Option<String> },
+    TerminalUndefined { name: String, near: Option<Near>, class: Option<String> },
     DefinedTwice { name: String, first: Span },
     TerminalRecursive { cycle: Vec<String>, closing: Span },
     StartMissing { name: String, near: Option<Near>, empty: bool },
@@ -110,6 +112,11 @@ pub(crate) enum Mistake {
 /// The diagnostics of one run.
 pub(crate) type Sink = larkspur_grammar::diagnostic::Sink<Mistake>;
 
+/// The way out for a character class that stands alone.
+fn between_slashes(class: &str) -> String {
+    format!("a regex stands between slashes: `/{class}/`")
+}
+
 fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
@@ -145,9 +152,12 @@ impl Describe for Mistake {
             Mistake::NameNotAscii { found } => {
                 say(format!("names are of ASCII letters, digits, `_` and `-`; `{found}` is none"))
             }
-            Mistake::NameOfMixedCase { name } => {
+            Mistake::NameOfMixedCase { name, class } => {
                 let diagnostic = say(format!("the name `{name}` is neither a rule's nor a terminal's"))
                     .at("rules are written in lower case, terminals in upper case, beginning with a letter");
+                if let Some(class) = class {
+                    return diagnostic.help(between_slashes(&class));
+                }
                 match (name.to_ascii_lowercase(), name.to_ascii_uppercase()) {
                     (lower, upper) if lower == upper => diagnostic,
                     (lower, upper) => diagnostic.help(format!("write `{lower}` for a rule, `{upper}` for a terminal")),
@@ -172,6 +182,11 @@ impl Describe for Mistake {
             }
             Mistake::JsonMissing => error("a JSON value is expected here").help("write `{ … }`"),
             Mistake::Expected { expected, found } => say(format!("expected {expected}, found {found}")),
+            Mistake::DefinedOtherwise { sign } => say(format!("a definition is written with `:`, not with `{sign}`"))
+                .help("a rule is `name: …`; GBNF and KBNF write `::=`"),
+            Mistake::ClassAlone { found, class } => {
+                say(format!("expected a symbol, a literal or a group, found {found}")).help(between_slashes(&class))
+            }
             Mistake::StatementExpected { found, after_body } => {
                 let diagnostic = say(format!("a definition or a directive is expected here, found {found}"));
                 if after_body {
@@ -263,9 +278,11 @@ impl Describe for Mistake {
                     .also(first, "defined here")
                     .help("give one of them another name")
             }
-            Mistake::ImportMissing { module, file, relative, resolved } => {
+            Mistake::ImportMissing { module, file, relative, resolved, near } => {
                 let diagnostic = say(format!("there is no `{module}` to import from"));
-                if !resolved {
+                if near.is_some() {
+                    diagnostic.did_you_mean(near)
+                } else if !resolved {
                     diagnostic.help(format!(
                         "built in are {}; for other texts the caller gives `modules`",
                         crate::modules::names()
@@ -314,11 +331,18 @@ impl Describe for Mistake {
                         "bind it: `%larkspur {{ \"declare\": {{ \"{name}\": \"<token>\" }} }}`, or define it"
                     ))
             }
-            Mistake::RuleUndefined { name, near } => {
-                say(format!("rule `{name}` is used but never defined")).at("not defined").did_you_mean(near)
+            Mistake::RuleUndefined { name, near, class } => {
+                let diagnostic = say(format!("rule `{name}` is used but never defined")).at("not defined");
+                match class {
+                    Some(class) => diagnostic.help(between_slashes(&class)),
+                    None => diagnostic.did_you_mean(near),
+                }
             }
-            Mistake::TerminalUndefined { name, near } => {
+            Mistake::TerminalUndefined { name, near, class } => {
                 let diagnostic = say(format!("terminal `{name}` is used but never defined")).at("not defined");
+                if let Some(class) = class {
+                    return diagnostic.help(between_slashes(&class));
+                }
                 match near {
                     Some(Near { name: near, defined: None }) if near == name => {
                         diagnostic.help(format!("add `%import common.{name}`"))
@@ -461,6 +485,14 @@ impl Describe for Mistake {
 }
 
 impl Mistake {
+    /// A name that nothing defines, and the character class that it may be the beginning of.
+    pub(crate) fn undefined(name: &str, near: Option<Near>, class: Option<String>) -> Self {
+        let name = name.to_string();
+        match name.trim_start_matches('_').starts_with(|c: char| c.is_ascii_uppercase()) {
+            true => Mistake::TerminalUndefined { name, near, class },
+            false => Mistake::RuleUndefined { name, near, class },
+        }
+    }
     /// The mistake's code; [`CODES`] explains each.
     fn code(&self) -> &'static str {
         match self {
@@ -473,7 +505,7 @@ impl Mistake {
             Mistake::FlagsRunIntoName { .. } => "L007",
             Mistake::UnknownDirective { .. } => "L008",
             Mistake::JsonMissing => "L009",
-            Mistake::Expected { .. } => "L010",
+            Mistake::Expected { .. } | Mistake::DefinedOtherwise { .. } | Mistake::ClassAlone { .. } => "L010",
             Mistake::StatementExpected { .. } => "L011",
             Mistake::Unclosed { .. } | Mistake::InnerUnclosed { .. } => "L012",
             Mistake::RepeatTwice => "L013",

@@ -429,7 +429,12 @@ impl Expansion<'_, '_, '_> {
     /// Names alike in a name space, and for terminals in `common`.
     fn nearest(&self, at: usize, name: &str) -> Option<crate::error::Near> {
         let is_terminal = name.trim_start_matches('_').starts_with(|c: char| c.is_ascii_uppercase());
-        let mut own: Vec<(usize, &str)> = self.spaces[at].iter().map(|(name, &slot)| (slot, name.as_str())).collect();
+        // What an import was to bring and did not is reported there.
+        let failed = |slot: &Slot| {
+            slot.definition.imported && self.loader.ast.nodes[slot.definition.body].kind == NodeKind::Error
+        };
+        let own = self.spaces[at].iter().filter(|&(_, &slot)| !failed(&self.slots[slot]));
+        let mut own: Vec<(usize, &str)> = own.map(|(name, &slot)| (slot, name.as_str())).collect();
         own.sort_unstable();
         let own = own.into_iter().map(|(slot, name)| (name, Some(self.slots[slot].span)));
         let common = crate::common::names().filter(|_| is_terminal).map(|name| (name, None));

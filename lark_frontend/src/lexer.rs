@@ -402,8 +402,8 @@ impl Lexer<'_, '_> {
         if let Some((at, c)) = name.char_indices().find(|(_, c)| !c.is_ascii()) {
             self.report(start + at, start + at + c.len_utf8(), Mistake::NameNotAscii { found: c });
         } else if (lower && upper) || !letters.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            let name = name.to_string();
-            self.report(start, end, Mistake::NameOfMixedCase { name });
+            let class = class_at(self.text, start);
+            self.report(start, end, Mistake::NameOfMixedCase { name: name.to_string(), class });
         }
         self.push(if is_terminal { SyntaxKind::TerminalName } else { SyntaxKind::RuleName }, start, end);
     }
@@ -667,4 +667,19 @@ impl Lexer<'_, '_> {
             end => end,
         }
     }
+}
+
+/// The character class that begins right before `at`, with its repetition, if a regex was left without its slashes:
+/// `[a-z]+`. Brackets with names in them are Lark's own; what begins with a range of single characters is none.
+pub(crate) fn class_at(text: &str, at: usize) -> Option<String> {
+    let open = at.checked_sub(1).filter(|&open| text.as_bytes()[open] == b'[')?;
+    let inside = &text[at..];
+    let mut chars = inside.chars();
+    let range = (chars.next()?, chars.next()?, chars.next()?);
+    if range.1 != '-' || !range.0.is_ascii_alphanumeric() || !range.2.is_ascii_alphanumeric() {
+        return None;
+    }
+    let end = at + inside.find([']', ' ', '/', '\n']).filter(|&end| inside.as_bytes()[end] == b']')? + 1;
+    let repeat = text[end..].starts_with(['+', '*', '?']);
+    Some(text[open..end + usize::from(repeat)].to_string())
 }

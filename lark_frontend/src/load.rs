@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::LarkOptions;
 use crate::ast::{Ast, AstGrammarId, Import, Item, Node, NodeId, NodeKind};
-use crate::error::{Mistake, Sink};
-use crate::modules::built_in;
+use crate::error::{Mistake, Sink, near};
+use crate::modules::{built_in, built_in_names};
 use crate::{lexer, parser};
 
 /// Where a text's relative imports begin.
@@ -199,11 +199,17 @@ impl<'a, 's> Loader<'a, 's> {
             }
             _ => {}
         }
+        let libraries = || built_in_names().map(|name| (name, None));
+        let near = match path.as_slice() {
+            [name] if !import.relative => near(name, libraries()),
+            _ => None,
+        };
         let mistake = Mistake::ImportMissing {
             module: import.module(),
             file,
             relative: import.relative,
             resolved: modules.is_some(),
+            near,
         };
         self.sink.report(import.span, mistake);
         Target::Failed

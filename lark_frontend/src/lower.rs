@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, NodeId, NodeKind};
 use crate::error::{Mistake, Near, Sink, near};
 use crate::follows::Follows;
+use crate::lexer::class_at;
 use crate::terminals::{NamedTerminal, Names, TerminalBody};
 use crate::{options, tokens};
 
@@ -364,8 +365,15 @@ impl<'a> Lowerer<'a, '_> {
 
     /// Names alike among those of the text, and for terminals also among `common`'s.
     pub fn nearest(&self, name: &str, rules: bool) -> Option<Near> {
-        let own_rules = self.rules.iter().map(|rule| (rule.name.text.as_str(), Some(rule.name.span)));
-        let own_terminals = self.terminals.iter().map(|terminal| (terminal.name, Some(terminal.span)));
+        // What an import was to bring and did not is reported there.
+        let nodes = &self.setting.ast.nodes;
+        let failed = |rule: &Definition| rule.imported && nodes[rule.body].kind == NodeKind::Error;
+        let own_rules = self.rules.iter().filter(|rule| !failed(rule));
+        let own_rules = own_rules.map(|rule| (rule.name.text.as_str(), Some(rule.name.span)));
+        let own_terminals = self.terminals.iter();
+        let own_terminals = own_terminals
+            .filter(|terminal| terminal.is_declared || !terminal.is_broken())
+            .map(|terminal| (terminal.name, Some(terminal.span)));
         let common = crate::common::names().map(|name| (name, None));
         if rules {
             near(name, own_rules.chain(own_terminals))
@@ -597,10 +605,8 @@ impl Lowerer<'_, '_> {
             return;
         }
         let near = if self.sink.is_full() { None } else { self.nearest(name, !is_terminal) };
-        let name = name.to_string();
-        let mistake =
-            if is_terminal { Mistake::TerminalUndefined { name, near } } else { Mistake::RuleUndefined { name, near } };
-        self.sink.report(span, mistake);
+        let class = class_at(&self.setting.sources.get(span.source).text, span.start as usize);
+        self.sink.report(span, Mistake::undefined(name, near, class));
     }
 
     fn parameter_used(&mut self, what: &'static str, span: Span) {

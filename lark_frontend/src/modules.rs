@@ -85,11 +85,13 @@ pub(crate) const LIBRARIES: &[(&str, &str)] = &[
     ("unicode", include_str!("../libraries/unicode.lark")),
 ];
 
+/// The names of all libraries.
+pub(crate) fn built_in_names() -> impl Iterator<Item = &'static str> {
+    std::iter::once("common").chain(LIBRARIES.iter().map(|&(name, _)| name))
+}
+
 /// The names of all libraries, for messages.
 pub(crate) fn names() -> String {
-    let names: Vec<String> = std::iter::once("common")
-        .chain(LIBRARIES.iter().map(|&(name, _)| name))
-        .map(|name| format!("`{name}`"))
-        .collect();
+    let names: Vec<String> = built_in_names().map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }

@@ -53,7 +53,7 @@ pub(crate) fn parse(
 }
 
 pub(crate) struct Parser<'a, 's> {
-    text: &'a str,
+    pub(crate) text: &'a str,
     source: SourceId,
     pub(crate) lexemes: &'a [Lexeme],
     json: &'a [JsonBlock],
@@ -295,7 +295,7 @@ impl Parser<'_, '_> {
                 while [SyntaxKind::Bang, SyntaxKind::Question].contains(&self.peek().kind) {
                     self.next();
                 }
-                let begins = [SyntaxKind::Colon, SyntaxKind::DoubleColon, SyntaxKind::Dot]
+                let begins = [SyntaxKind::Colon, SyntaxKind::DoubleColon, SyntaxKind::Equals, SyntaxKind::Dot]
                     .into_iter()
                     .chain([SyntaxKind::LBracket, SyntaxKind::LBrace])
                     .any(|kind| kind == self.peek_after());
@@ -382,6 +382,7 @@ impl Parser<'_, '_> {
 
     fn definition_rest(&mut self, definition: &mut Definition) -> Parse<()> {
         loop {
+            self.no_other_sign()?;
             match self.peek().kind {
                 SyntaxKind::DoubleColon if !definition.parametric && !definition.is_terminal => {
                     self.next();
@@ -414,6 +415,23 @@ impl Parser<'_, '_> {
             self.sink.report(span, Mistake::AliasOnUnderscoreRule { rule: definition.name.text.clone() });
         }
         Ok(())
+    }
+
+    /// Reports what other languages write in place of the `:`.
+    fn no_other_sign(&mut self) -> Parse<()> {
+        let first = self.peek();
+        let sign = match (first.kind, self.peek_after()) {
+            (SyntaxKind::DoubleColon, SyntaxKind::Equals) => "::=",
+            (SyntaxKind::Colon, SyntaxKind::Equals) => ":=",
+            (SyntaxKind::Equals, _) => "=",
+            _ => return Ok(()),
+        };
+        self.next();
+        if sign != "=" {
+            self.next();
+        }
+        let span = self.since(first);
+        self.fail_at(span, Mistake::DefinedOtherwise { sign })
     }
 
     fn priority(&mut self) -> Parse<i32> {

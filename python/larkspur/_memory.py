@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import Any, NamedTuple
+
+
+# How a buffer's format begins whose words have their bytes the other way round.
+_FOREIGN_ORDER = (">", "!") if sys.byteorder == "little" else ("<",)
 
 
 class Rows(NamedTuple):
@@ -40,6 +45,8 @@ def _tensor(tensor: Any) -> Rows:
 def _array(array: Any) -> Rows:
     if array.dtype.itemsize != 4 or array.dtype.kind not in "iu":
         raise TypeError(f"masks are 32-bit words (numpy.int32), not {array.dtype}")
+    if not array.dtype.isnative:
+        raise TypeError(f"masks are words in the machine's byte order (numpy.int32), not {array.dtype.str}")
     if not array.flags.c_contiguous:
         raise ValueError("the words of a mask must lie one after the other: make the array C-contiguous")
     if not array.flags.writeable:
@@ -51,6 +58,8 @@ def _buffer(buffer: Any) -> Rows:
     view = memoryview(buffer)
     if view.readonly:
         raise ValueError("the buffer is read-only")
+    if view.itemsize > 1 and view.format.startswith(_FOREIGN_ORDER):
+        raise TypeError(f"masks are words in the machine's byte order, not {view.format}")
     if not view.contiguous:
         raise ValueError("the words of a mask must lie one after the other: the buffer is not contiguous")
     address = ctypes.addressof(ctypes.c_char.from_buffer(view)) if view.nbytes else 0

@@ -27,7 +27,8 @@ __version__: str
 class Vocabulary:
     """A model's tokens: bytes of the ordinary ones, names of the special ones, and which of these end the text.
 
-    Immutable; may be used from any thread. `len(vocabulary)` is the number of bits of a mask.
+    Immutable; may be used from any thread. `len(vocabulary)` is the number of bits of a mask. What is asked for a token
+    below 0 raises `UnknownToken`.
     """
 
     @staticmethod
@@ -125,8 +126,24 @@ class Vocabulary:
 
 @final
 class Diagnostic:
-    """One mistake or lint in a grammar."""
+    """One mistake or lint in a grammar. A value: equal if all of it is; can be copied and pickled."""
 
+    def __new__(
+        cls,
+        code: str,
+        severity: str,
+        message: str,
+        source: str | None,
+        span: tuple[int, int] | None,
+        line: int | None,
+        column: int | None,
+        help: str | None,
+        rendered: str,
+        summary: str,
+    ) -> Diagnostic: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[Diagnostic], tuple[object, ...]]: ...
     @property
     def code(self) -> str:
         """Stable code, such as `L012`; `larkspur explain` tells more."""
@@ -228,7 +245,8 @@ class Engine:
     ) -> Grammar:
         """Compiles a grammar; the GIL is released meanwhile.
 
-        `kind` is one of `lark`, `gbnf`, `kbnf`, `regex`, `json_schema`, `list`, or `file` for what the end of `name` says; `lexer` is `longest` or `exact`;
+        `kind` is one of `lark`, `gbnf`, `kbnf`, `regex`, `json_schema`, `list`, or `file` for what the end of `name` says;
+        `lexer` is `longest` or `exact`, and `longest` for Lark only (`ValueError`);
         `spelling` is `generate`, `validate`, or the options of docs/json_schema.md; `import_path` is the folder and
         `modules` are the texts by name that `%import` reads; `retriever` gives documents that schemas refer to.
         Raises `GrammarError` with everything that is wrong.
@@ -301,7 +319,7 @@ class MaskId:
 class Matcher:
     """One text being generated. One thread at a time: a second one gets `RuntimeError`.
 
-    After an error the matcher is where it was.
+    After an error the matcher is where it was. A token that the vocabulary does not have, or below 0, is `UnknownToken`.
     """
 
     @property

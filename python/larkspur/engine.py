@@ -69,8 +69,8 @@ class Engine(_native.Engine):
         return self.compile("json_schema", schema_text(schema), **options)
 
     def choice(self, texts: Iterable[str]) -> Grammar:
-        """One of these texts, as they are. Raises `ValueError` if there are none."""
-        literals = [json.dumps(text) for text in texts]
+        """One of these texts, as they are. Raises `ValueError` if there are none, `TypeError` for what is no text."""
+        literals = [_literal(text) for text in texts]
         if not literals:
             raise ValueError("a choice needs one text at least")
         return self.compile("lark", "%llguidance {}\nstart: " + "\n     | ".join(literals), name="<choice>")
@@ -109,6 +109,12 @@ class Engine(_native.Engine):
             text = file.read()
         options.setdefault("import_path", os.path.dirname(name) or ".")
         return self.compile("file", text, name=name, **options)
+
+
+def _literal(text: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"a choice is of texts (str), not of {type(text).__name__}")
+    return json.dumps(text)
 
 
 Retriever = Callable[[str], "str | None"]

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from ._native import Diagnostic
 
 
+E = TypeVar("E", bound=BaseException)
+
+
+def again(kind: type[E], *args: object) -> E:
+    """An exception without its attributes, for `pickle`, which calls the class with the message alone; most want more."""
+    return kind.__new__(kind, *args)
+
+
 class LarkspurError(Exception):
-    """Base of all errors of this package."""
+    """Base of all errors of this package. All can be copied and pickled, with their attributes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return again, (type(self), *self.args), self.__dict__
 
 
 class VocabularyError(LarkspurError, ValueError):
@@ -88,7 +99,7 @@ class TextRejected(MatcherError):
 
 
 class UnknownToken(MatcherError, ValueError):
-    """The id is not one of the vocabulary's."""
+    """The id is not one of the vocabulary's, or is none at all, such as -1."""
 
     def __init__(self, message: str, *, token: int) -> None:
         super().__init__(message)

@@ -44,7 +44,8 @@ def fill(
     threads as the machine has processors.
 
     Raises `BatchError` if masks fail, after all others were written: the rows of those that failed allow nothing.
-    Raises `ValueError`, `TypeError` or `RuntimeError` for a wrong table, and then writes nothing.
+    Raises `ValueError` or `TypeError` for a wrong table, and `RuntimeError` for a matcher that is given twice or in use in
+    another thread; then nothing is written.
     """
     if isinstance(matchers, Matcher):
         matchers = [matchers]

@@ -9,9 +9,10 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::errors::matcher_error;
+use crate::errors::{given_twice, matcher_error};
 use crate::matcher::Matcher;
 use crate::memory::Table;
+use crate::token::{Token, ids};
 
 /// More threads than this wait for memory, not for processors.
 const THREADS_MAX: usize = 32;
@@ -31,7 +32,7 @@ struct Job<'a, T> {
 
 impl Executor {
     /// Does `f` to every matcher of a batch, with the GIL released. Nothing is done if one of them is in use, or given
-    /// twice, which is the same.
+    /// twice.
     fn each<T: Send, R: Send>(
         &self,
         py: Python,
@@ -39,6 +40,10 @@ impl Executor {
         f: impl Fn(Job<T>) -> R + Sync + Send,
     ) -> PyResult<Vec<R>> {
         let (owners, whats): (Vec<Py<Matcher>>, Vec<T>) = batch.into_iter().unzip();
+        let mut seen = HashSet::new();
+        if !owners.iter().all(|owner| seen.insert(owner.as_ptr())) {
+            return Err(given_twice());
+        }
         py.detach(|| {
             let guards = owners.iter().map(|owner| owner.get().lock()).collect::<PyResult<Vec<MutexGuard<_>>>>();
             let mut guards = guards?;
@@ -135,7 +140,7 @@ impl Executor {
     fn fill_draft_masks_at<'py>(
         &self,
         py: Python<'py>,
-        batch: Vec<(Py<Matcher>, usize, Vec<TokenId>)>,
+        batch: Vec<(Py<Matcher>, usize, Vec<Token>)>,
         pointer: usize,
         row_bytes: usize,
         rows: usize,
@@ -147,7 +152,7 @@ impl Executor {
             (0..=len).map(move |index| (matcher, row.saturating_add(index)))
         });
         check(table, rows_of)?;
-        let batch = batch.into_iter().map(|(matcher, row, draft)| (matcher, (row, draft))).collect();
+        let batch = batch.into_iter().map(|(matcher, row, draft)| (matcher, (row, ids(draft)))).collect();
         let results = self.each(py, batch, |job| draft_masks(table, job))?;
         let shown = results.into_iter().map(|result| match result {
             Ok(written) => Ok(written.into_pyobject(py)?.into_any()),
@@ -156,8 +161,8 @@ impl Executor {
         shown.collect()
     }
 
-    fn consume_tokens(&self, py: Python, batch: Vec<(Py<Matcher>, TokenId)>) -> PyResult<Vec<Option<PyErr>>> {
-        let results = self.each(py, batch, |job| job.matcher.consume_token(job.what).map(|_| ()))?;
+    fn consume_tokens(&self, py: Python, batch: Vec<(Py<Matcher>, Token)>) -> PyResult<Vec<Option<PyErr>>> {
+        let results = self.each(py, batch, |job| job.matcher.consume_token(job.what.0).map(|_| ()))?;
         Ok(results.into_iter().map(|result| result.err().map(|error| matcher_error(py, error))).collect())
     }
 }

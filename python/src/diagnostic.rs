@@ -1,11 +1,13 @@
 //! Diagnostics as Python sees them: plain values, without the sources that they point into.
 
 use larkspur::{Severity, SourceMap, summary_line};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 /// A mistake or lint, and where it is.
-#[pyclass(frozen, get_all, module = "larkspur")]
-#[derive(Clone)]
+#[pyclass(frozen, get_all, eq, hash, module = "larkspur")]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Diagnostic {
     pub code: String,
     pub severity: &'static str,
@@ -50,8 +52,52 @@ impl Diagnostic {
     }
 }
 
+/// The arguments that make a diagnostic, in order.
+type Fields = (
+    String,
+    &'static str,
+    String,
+    Option<String>,
+    Option<(u32, u32)>,
+    Option<u32>,
+    Option<u32>,
+    Option<String>,
+    String,
+    String,
+);
+
 #[pymethods]
 impl Diagnostic {
+    /// Of its parts; for [`Self::__reduce__`].
+    #[new]
+    #[allow(clippy::too_many_arguments, reason = "they are the attributes")]
+    fn of_fields(
+        code: String,
+        severity: &str,
+        message: String,
+        source: Option<String>,
+        span: Option<(u32, u32)>,
+        line: Option<u32>,
+        column: Option<u32>,
+        help: Option<String>,
+        rendered: String,
+        summary: String,
+    ) -> PyResult<Self> {
+        let severity = match severity {
+            "error" => "error",
+            "warning" => "warning",
+            _ => return Err(PyValueError::new_err(format!("a severity is error or warning, not {severity:?}"))),
+        };
+        Ok(Self { code, severity, message, source, span, line, column, help, rendered, summary })
+    }
+
+    /// For `pickle` and `copy`.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, Fields) {
+        let Self { code, severity, message, source, span, line, column, help, rendered, summary } = slf.get().clone();
+        let fields = (code, severity, message, source, span, line, column, help, rendered, summary);
+        (slf.get_type(), fields)
+    }
+
     fn __repr__(&self) -> String {
         format!("<Diagnostic {}>", self.summary)
     }

@@ -69,6 +69,11 @@ pub(crate) fn matcher_error(py: Python, error: MatcherError) -> PyErr {
     }
 }
 
+/// An `UnknownToken` for an integer that is no id at all.
+pub(crate) fn unknown_token(token: Borrowed<PyAny>, message: String) -> PyErr {
+    exception(token.py(), "UnknownToken", message, |fields| fields.set_item("token", token))
+}
+
 /// A `SavedGrammarError`.
 pub(crate) fn saved_grammar_error(py: Python, code: &str, message: String) -> PyErr {
     exception(py, "SavedGrammarError", message, |fields| fields.set_item("code", code))
@@ -90,4 +95,9 @@ pub(crate) fn build_error(py: Python, error: &VocabularyError) -> PyErr {
 /// What a second thread gets.
 pub(crate) fn in_use() -> PyErr {
     PyRuntimeError::new_err("another thread uses this matcher; fork it, or call it from one thread at a time")
+}
+
+/// What a batch gets that has a matcher twice.
+pub(crate) fn given_twice() -> PyErr {
+    PyRuntimeError::new_err("the same matcher is given twice; fork it, and give the fork for the other text")
 }

@@ -13,6 +13,7 @@ use pyo3::types::PyBytes;
 use crate::errors::{grammar_error, in_use, matcher_error};
 use crate::memory::Table;
 use crate::options::limits;
+use crate::token::Token;
 use crate::vocabulary::Vocabulary;
 
 /// One generated sequence, as KBNF's programs know it.
@@ -84,8 +85,8 @@ impl KbnfEngine {
         Ok(Vocabulary { inner: self.lock()?.vocab().clone() })
     }
 
-    fn try_accept_new_token(&self, py: Python, token: TokenId) -> PyResult<&'static str> {
-        self.run(py, |engine| accepted(engine.try_accept_new_token(token)))
+    fn try_accept_new_token(&self, py: Python, token: Token) -> PyResult<&'static str> {
+        self.run(py, |engine| accepted(engine.try_accept_new_token(token.0)))
     }
 
     fn try_accept_new_bytes(&self, py: Python, text: PyBackedBytes) -> PyResult<&'static str> {
@@ -107,8 +108,8 @@ impl KbnfEngine {
         Ok(self.lock()?.allowed_token_ids_from_last_computation().iter().collect())
     }
 
-    fn is_allowed(&self, token: TokenId) -> PyResult<bool> {
-        Ok(self.lock()?.allowed_token_ids_from_last_computation().is_allowed(token))
+    fn is_allowed(&self, token: Token) -> PyResult<bool> {
+        Ok(self.lock()?.allowed_token_ids_from_last_computation().is_allowed(token.0))
     }
 
     fn write_allowed_mask_at(&self, pointer: usize, byte_len: usize) -> PyResult<()> {

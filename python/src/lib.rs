@@ -14,6 +14,7 @@ mod memory;
 mod options;
 mod progress;
 mod tags;
+mod token;
 mod vocabulary;
 
 /// Compiling is many small allocations, of which the system's allocators make a third of its time.

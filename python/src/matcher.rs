@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 use crate::engine::Grammar;
 use crate::errors::{in_use, matcher_error};
 use crate::memory::Table;
+use crate::token::{Token, ids};
 
 /// What a byte of [`Matcher::compute_bias`] is for an allowed token.
 const BIAS_ALLOWED: u8 = 200;
@@ -171,24 +172,24 @@ impl Matcher {
         Ok(self.mask(py)?.iter().collect())
     }
 
-    fn is_allowed(&self, py: Python, token: TokenId) -> PyResult<bool> {
-        self.run(py, |matcher| matcher.is_allowed(token))
+    fn is_allowed(&self, py: Python, token: Token) -> PyResult<bool> {
+        self.run(py, |matcher| matcher.is_allowed(token.0))
     }
 
-    fn consume_token(&self, py: Python, token: TokenId) -> PyResult<usize> {
-        self.run(py, |matcher| Ok(matcher.consume_token(token)?.backtrack_tokens))
+    fn consume_token(&self, py: Python, token: Token) -> PyResult<usize> {
+        self.run(py, |matcher| Ok(matcher.consume_token(token.0)?.backtrack_tokens))
     }
 
-    fn consume_tokens(&self, py: Python, tokens: Vec<TokenId>) -> PyResult<()> {
-        self.run(py, |matcher| matcher.consume_tokens(&tokens).map(|_| ()))
+    fn consume_tokens(&self, py: Python, tokens: Vec<Token>) -> PyResult<()> {
+        self.run(py, |matcher| matcher.consume_tokens(&ids(tokens)).map(|_| ()))
     }
 
-    fn try_consume_tokens(&self, py: Python, tokens: Vec<TokenId>) -> PyResult<usize> {
-        self.run(py, |matcher| matcher.try_consume_tokens(&tokens))
+    fn try_consume_tokens(&self, py: Python, tokens: Vec<Token>) -> PyResult<usize> {
+        self.run(py, |matcher| matcher.try_consume_tokens(&ids(tokens)))
     }
 
-    fn validate_tokens(&self, py: Python, tokens: Vec<TokenId>) -> PyResult<usize> {
-        self.run(py, |matcher| matcher.validate_tokens(&tokens))
+    fn validate_tokens(&self, py: Python, tokens: Vec<Token>) -> PyResult<usize> {
+        self.run(py, |matcher| matcher.validate_tokens(&ids(tokens)))
     }
 
     fn consume_bytes(&self, py: Python, text: PyBackedBytes) -> PyResult<()> {
@@ -203,8 +204,8 @@ impl Matcher {
         self.run(py, |matcher| matcher.forced_tokens())
     }
 
-    fn process_prompt(&self, py: Python, prompt: Vec<TokenId>) -> PyResult<Vec<TokenId>> {
-        self.run(py, |matcher| matcher.process_prompt(&prompt))
+    fn process_prompt(&self, py: Python, prompt: Vec<Token>) -> PyResult<Vec<TokenId>> {
+        self.run(py, |matcher| matcher.process_prompt(&ids(prompt)))
     }
 
     fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

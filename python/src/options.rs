@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use larkspur::{CompileOptions, Draft, Folder, LexerMode, Limits, Modules, Retriever, Source, SourceKind, Spelling};
+use larkspur::{
+    CompileOptions, Draft, Folder, LexerMode, Limits, Modules, Retriever, Source, SourceBody, SourceKind, Spelling,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,10 +35,23 @@ pub(crate) fn reading_of(source: Source, arguments: Option<&Bound<PyDict>>) -> P
             reading.set(&key, &value)?;
         }
     }
+    reading.check_lexer()?;
     Ok(reading)
 }
 
 impl Reading {
+    /// Only Lark has a choice of lexer modes (docs/lexing.md); a list may hold Lark.
+    fn check_lexer(&self) -> PyResult<()> {
+        match (&self.source.body, self.options.lexer) {
+            (SourceBody::Text { kind: SourceKind::Lark | SourceKind::List, .. }, _) => Ok(()),
+            (SourceBody::Text { kind, .. }, Some(LexerMode::Longest)) => Err(PyValueError::new_err(format!(
+                "{} is always read with lexer=\"exact\"; \"longest\" is for Lark",
+                kind.title()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn set(&mut self, key: &str, value: &Bound<PyAny>) -> PyResult<()> {
         let options = &mut self.options;
         match key {

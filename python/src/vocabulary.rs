@@ -9,6 +9,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::errors::{build_error, load_error};
+use crate::token::{NewToken, Token, ids};
 
 /// A model's tokens.
 #[pyclass(frozen, module = "larkspur")]
@@ -17,10 +18,20 @@ pub(crate) struct Vocabulary {
 }
 
 /// An EOS token, by id or by name.
-#[derive(FromPyObject)]
 pub(crate) enum Eos {
     Id(TokenId),
     Name(String),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Eos {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match object.extract() {
+            Ok(name) => Ok(Eos::Name(name)),
+            Err(_) => object.extract::<NewToken>().map(|token| Eos::Id(token.0)),
+        }
+    }
 }
 
 fn choice(eos: Vec<Eos>) -> EosChoice {
@@ -61,21 +72,21 @@ impl Vocabulary {
         py: Python,
         tokens: &Bound<PyAny>,
         specials: &Bound<PyAny>,
-        eos: Vec<TokenId>,
+        eos: Vec<NewToken>,
         size: Option<usize>,
         tokenize: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let mut builder = larkspur::Vocabulary::builder();
         for token in tokens.try_iter()? {
-            let (id, bytes): (TokenId, PyBackedBytes) = token?.extract()?;
-            builder.token(id, &*bytes);
+            let (id, bytes): (NewToken, PyBackedBytes) = token?.extract()?;
+            builder.token(id.0, &*bytes);
         }
         for special in specials.try_iter()? {
-            let (id, name): (TokenId, String) = special?.extract()?;
-            builder.special(id, name);
+            let (id, name): (NewToken, String) = special?.extract()?;
+            builder.special(id.0, name);
         }
         for id in eos {
-            builder.eos(id);
+            builder.eos(id.0);
         }
         if let Some(size) = size {
             builder.len(size);
@@ -116,7 +127,7 @@ impl Vocabulary {
         py: Python,
         ranks: PyBackedBytes,
         name: Option<&str>,
-        specials: Option<Vec<(TokenId, String)>>,
+        specials: Option<Vec<(NewToken, String)>>,
         eos: Vec<Eos>,
         size: Option<usize>,
         tokenize: Option<Py<PyAny>>,
@@ -128,7 +139,7 @@ impl Vocabulary {
             _ => TiktokenOptions::default(),
         };
         if let Some(specials) = specials {
-            options.specials = specials;
+            options.specials = specials.into_iter().map(|(id, name)| (id.0, name)).collect();
         }
         if !eos.is_empty() {
             options.eos = choice(eos);
@@ -150,7 +161,8 @@ impl Vocabulary {
     }
 
     #[pyo3(signature = (eos, *, size=None))]
-    fn with_eos(&self, py: Python, eos: Vec<TokenId>, size: Option<usize>) -> PyResult<Self> {
+    fn with_eos(&self, py: Python, eos: Vec<NewToken>, size: Option<usize>) -> PyResult<Self> {
+        let eos: Vec<TokenId> = eos.into_iter().map(|id| id.0).collect();
         py.detach(|| self.inner.with_eos(&eos, size)).map(Self::of).map_err(|error| build_error(py, &error))
     }
 
@@ -172,12 +184,12 @@ impl Vocabulary {
         self.inner.has_tokenizer()
     }
 
-    fn token_bytes<'py>(&self, py: Python<'py>, token: TokenId) -> Option<Bound<'py, PyBytes>> {
-        self.inner.token_bytes(token).map(|bytes| PyBytes::new(py, bytes))
+    fn token_bytes<'py>(&self, py: Python<'py>, token: Token) -> Option<Bound<'py, PyBytes>> {
+        self.inner.token_bytes(token.0).map(|bytes| PyBytes::new(py, bytes))
     }
 
-    fn special_name(&self, token: TokenId) -> Option<&str> {
-        self.inner.special_name(token)
+    fn special_name(&self, token: Token) -> Option<&str> {
+        self.inner.special_name(token.0)
     }
 
     fn special_by_name(&self, name: &str) -> Option<TokenId> {
@@ -188,8 +200,8 @@ impl Vocabulary {
         self.inner.specials().collect()
     }
 
-    fn decode<'py>(&self, py: Python<'py>, tokens: Vec<TokenId>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.inner.decode(&tokens))
+    fn decode<'py>(&self, py: Python<'py>, tokens: Vec<Token>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.inner.decode(&ids(tokens)))
     }
 
     fn tokenize(&self, py: Python, text: PyBackedBytes) -> Option<Vec<TokenId>> {
@@ -205,7 +217,7 @@ impl Vocabulary {
         trie.node_of(prefix).is_some_and(|node| trie.children(node).next().is_some())
     }
 
-    fn display(&self, token: TokenId) -> String {
-        self.inner.display(token)
+    fn display(&self, token: Token) -> String {
+        self.inner.display(token.0)
     }
 }

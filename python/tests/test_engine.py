@@ -195,8 +195,8 @@ def test_a_matcher_step_by_step(engine: Engine) -> None:
 
 def test_wrong_types(engine: Engine) -> None:
     matcher = engine.regex("a").matcher()
-    for wrong in [-1, 2**32, "a", None, 1.5]:
-        with pytest.raises((TypeError, OverflowError)):
+    for wrong in ["a", None, 1.5]:
+        with pytest.raises(TypeError):
             matcher.consume_token(wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         matcher.consume_bytes("a")  # type: ignore[arg-type]

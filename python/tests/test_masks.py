@@ -80,6 +80,8 @@ def test_wrong_tables_are_refused(engine: Engine) -> None:
         (np.zeros((1, 8), dtype=np.int32), ValueError),
         (np.zeros((1, 9), dtype=np.int64), TypeError),
         (np.zeros((1, 9), dtype=np.float32), TypeError),
+        (np.zeros((1, 9), dtype=np.dtype(np.int32).newbyteorder()), TypeError),
+        (memoryview(np.zeros(9, dtype=np.dtype(np.uint32).newbyteorder())), TypeError),
         (np.zeros((9, 2), dtype=np.int32).T, ValueError),
         (np.zeros((1, 1, 9), dtype=np.int32), ValueError),
         (frozen, ValueError),
@@ -97,8 +99,17 @@ def test_wrong_tables_are_refused(engine: Engine) -> None:
             larkspur.fill([matcher, matcher.fork()][: len(rows)], table, rows)
     with pytest.raises(ValueError, match="matchers"):
         larkspur.fill([matcher], table, rows=[])
-    with pytest.raises(RuntimeError, match="another thread"):
-        larkspur.fill([matcher, matcher], larkspur.allocate(2, engine.vocabulary))
+    two = larkspur.allocate(2, engine.vocabulary)
+    for call in (
+        lambda: larkspur.fill([matcher, matcher], two),
+        lambda: larkspur.fill_drafts([matcher, matcher], [[], []], two),
+        lambda: Executor(1).consume_tokens([(matcher, 97), (matcher, 97)]),
+    ):
+        with pytest.raises(RuntimeError, match="the same matcher is given twice"):
+            call()
+    assert not any(map(any, two.tolist())) and matcher.step_count == 0
+    with pytest.raises(TypeError, match="byte order"):
+        larkspur.fill(matcher, np.zeros((1, 9), dtype=np.dtype(np.int32).newbyteorder()))
     with pytest.raises(ValueError, match="address"):
         matcher.fill_mask_at(3, 36)
 

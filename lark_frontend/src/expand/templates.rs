@@ -449,11 +449,7 @@ impl Templates<'_, '_, '_, '_> {
             return;
         }
         let near = if self.expansion.loader.sink.is_full() { None } else { self.expansion.nearest(instance, name) };
-        let is_terminal = name.trim_start_matches('_').starts_with(|c: char| c.is_ascii_uppercase());
-        let name = name.to_string();
-        let mistake =
-            if is_terminal { Mistake::TerminalUndefined { name, near } } else { Mistake::RuleUndefined { name, near } };
-        self.expansion.loader.sink.report(span, mistake);
+        self.expansion.loader.sink.report(span, Mistake::undefined(name, near, None));
     }
 
     fn wrong_count(&mut self, name: String, slot: usize, given: usize, span: Span) {

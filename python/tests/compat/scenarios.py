@@ -393,7 +393,11 @@ def converters():
     import llguidance
     from llguidance.gbnf_to_lark import GrammarParser, resolve
 
-    answers = {f"regex_to_lark, {rx}": [llguidance.regex_to_lark(rx, use) for use in ("d", "", "dw", "dws")] for rx in REGEXES}
+    answers = {
+        f"regex_to_lark, {rx}": [llguidance.regex_to_lark(rx)]
+        + [llguidance.regex_to_lark(rx, use) for use in ("d", "", "dw", "dws", None)]
+        for rx in REGEXES
+    }
     tok = tokenizer()
     for format, text, sample in [
         ("lark", 'start: "a" | "b"', "b"),
@@ -470,14 +474,23 @@ def after(matcher, tokens):
 
 
 def signatures():
-    """What there is: the names in the modules and in the classes."""
+    """What there is: the names in the modules and in the classes, and those of the arguments that must be given."""
+    import inspect
+
     import llguidance
+
+    def needed(method):
+        parameters = inspect.signature(method).parameters.values()
+        return [each.name for each in parameters if each.default is each.empty and each.name != "self"]
 
     answers = {"names": sorted(llguidance.__all__)}
     for name in answers["names"]:
         thing = getattr(llguidance, name)
         if isinstance(thing, type):
-            answers[f"members, {name}"] = sorted(member for member in dir(thing) if not member.startswith("_"))
+            members = sorted(member for member in dir(thing) if not member.startswith("_"))
+            answers[f"members, {name}"] = members
+            methods = [member for member in members if callable(getattr(thing, member))]
+            answers[f"arguments, {name}"] = {member: needed(getattr(thing, member)) for member in methods}
     return answers
 
 

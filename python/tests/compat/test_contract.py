@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import json
 from typing import Any
 
 import pytest
 
+import larkspur
 import larkspur.compat
 
 llguidance = larkspur.compat.install()
@@ -62,6 +65,86 @@ def test_lower_limits_hold(tokenizer: Any) -> None:
     ):
         assert "initial lexer configuration (grammar) too big" in error
     assert not LLMatcher(tokenizer, grammar, limits=llguidance.LLParserLimits(step_lexer_fuel=1)).is_error()
+
+
+@pytest.mark.parametrize("given", [{"bogus": 1}, {"bogus": None}, {"lenient": 1}, {"item_separator": 1}])
+def test_options_that_are_none(tokenizer: Any, given: dict[str, object]) -> None:
+    schema = {"type": "object"}
+    for grammar in (
+        LLMatcher.grammar_from_json_schema(schema, defaults=given),
+        LLMatcher.grammar_from_json_schema(schema, overrides=given),
+        LLMatcher.grammar_from_json_schema(schema | {"x-guidance": given}),
+        f"start: %json {json.dumps(schema | {'x-guidance': given})}",
+    ):
+        for error in (
+            LLMatcher.validate_grammar(grammar),
+            LLMatcher.validate_grammar(grammar, tokenizer),
+            LLMatcher(tokenizer, grammar, log_level=0).get_error(),
+        ):
+            assert ("unknown field" if "bogus" in given else "invalid type") in error
+            assert next(iter(given)) in error
+
+
+def test_drafts_of_one_matcher(tokenizer: Any) -> None:
+    matcher = LLMatcher(tokenizer, 'start: "ab" /[cd]/')
+    size = (tokenizer.vocab_size + 31) // 32 * 4
+
+    def rows(draft: list[int]) -> list[list[int]]:
+        table = bytearray(b"\0" * (size * 4))
+        address = ctypes.addressof(ctypes.c_char.from_buffer(table))
+        matcher.unsafe_compute_mask_ptr_with_draft_token(trg_ptr=address, trg_bytes=size, draft_tokens=draft)
+        return [
+            [token for token in range(tokenizer.vocab_size) if table[row * size + token // 8] >> token % 8 & 1]
+            for row in range(4)
+        ]
+
+    assert rows([97, 98]) == [[97], [98], [99, 100], []]
+    assert rows([97, 120]) == [[97], [98], [], []]
+    assert rows([]) == [[97], [], [], []]
+    assert matcher.compute_ff_bytes() == b"ab"
+    table = (ctypes.c_uint32 * (size // 2))()
+    matcher.unsafe_compute_mask_ptr_with_draft_token(ctypes.addressof(table), size, 2, [97])
+    assert any(table[size // 4 :])
+    with pytest.raises(ValueError, match="out of bounds"):
+        matcher.unsafe_compute_mask_ptr_with_draft_token(ctypes.addressof(table), size, 2, [97, 98])
+    with pytest.raises(ValueError, match="buffer size"):
+        matcher.unsafe_compute_mask_ptr_with_draft_token(1024, size * 3, [97])
+
+
+def test_names_of_arguments(tokenizer: Any) -> None:
+    executor, matcher = llguidance.LLExecutor(), LLMatcher(tokenizer, "start: /a*/")
+    interpreter = llguidance.LLInterpreter(tokenizer, "start: /a*/")
+    interpreter.start_without_prompt()
+    size = (tokenizer.vocab_size + 31) // 32 * 4
+    table = (ctypes.c_uint32 * (size // 2))()
+    address = ctypes.addressof(table)
+    matcher.unsafe_compute_mask_ptr(trg_ptr=address, trg_bytes=size)
+    interpreter.unsafe_compute_mask_ptr(trg_ptr=address, trg_bytes=size)
+    of_batch = {"trg_ptr": address, "one_mask_bytes": size, "trg_batch_size": 2}
+    executor.unsafe_compute_mask_ptr(interpreters=[(matcher, 0)], **of_batch)
+    executor.unsafe_compute_mask_ptr_with_draft_token(interpreters=[(matcher, 0, [97])], **of_batch)
+    assert executor.consume_token_par(matchers_and_tokens=[(matcher, 97)]) == [True]
+    assert matcher.consume_tokens(tokens=[97]) and matcher.consume_token(sampled_token=97)
+
+
+def test_slices_that_are_no_regexes(tokenizer: Any) -> None:
+    for error in (RuntimeError, ValueError):
+        with pytest.raises(error):
+            tokenizer.with_slices(["("])
+    with pytest.raises(ValueError):
+        LLTokenizer("byte", slices=["("])
+
+
+def test_mistakes_in_gbnf() -> None:
+    from llguidance.gbnf_to_lark import GbnfToLarkError, any_to_lark, gbnf_to_lark
+
+    for convert in (any_to_lark, gbnf_to_lark):
+        with pytest.raises(GbnfToLarkError) as caught:
+            convert('root ::= "a')
+        assert str(caught.value.pos).startswith("line 1")
+    with pytest.raises(larkspur.GrammarError) as told:
+        any_to_lark("# é\nroot ::= a b")
+    assert len(told.value.diagnostics) == 2
 
 
 def test_unknown_formats_need_lenience(tokenizer: Any) -> None:

@@ -7,10 +7,10 @@ from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper, grammar_from
 BYTES = LLTokenizer("byte")
 
 
-def fits(grammar: str, text: str) -> bool:
+def fits(grammar: str, text: str | bytes) -> bool:
     matcher = LLMatcher(BYTES, grammar, log_level=0)
     assert not matcher.is_error(), matcher.get_error()
-    tokens = list(text.encode())
+    tokens = list(text.encode() if isinstance(text, str) else text)
     return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
 
 
@@ -40,6 +40,7 @@ CASES = {
     "priorities": ('A.2: "ab"\nB: /[a-z]+/\nstart: A "!" | B "?"', ["ab!", "abc?"], ["ab?"]),
     "GBNF's alternatives": (grammar_from("gbnf", 'root ::= ("foo" | "foobar") "bar"'), ["foobar", "foobarbar"], ["foo"]),
     "GBNF's dot": (grammar_from("gbnf", 'root ::= . "x"'), ["\nx", "éx"], ["x"]),
+    "bytes that are no UTF-8": ("start: ~/a/", ["b", "é", ""], ["a", b"\xff"]),
 }  # fmt: skip
 
 
@@ -134,6 +135,24 @@ def test_max_tokens_ends_the_text():
 def test_every_eos_ends_free_text():
     tokenizer = LLTokenizer(TokenizerWrapper(Words()), eos_token=[256, 259])
     assert {256, 259} <= set(allowed(LLMatcher(tokenizer, 'start: x\nx[stop=""]: /.*/')))
+
+
+def test_free_text_is_not_complete_before_eos():
+    matcher = LLMatcher(BYTES, 'start: x\nx[stop=""]: /[a-z]*/')
+    assert matcher.consume_token(97) and 261 in allowed(matcher) and not matcher.is_accepting()
+    assert matcher.consume_token(261) and matcher.is_accepting() and matcher.is_stopped()
+
+
+def test_a_named_eos_token_is_a_token():
+    matcher = LLMatcher(BYTES, 'start: "a" <|end|> "b"?')
+    assert matcher.consume_tokens([97, 261])
+    assert matcher.is_accepting() and not matcher.is_stopped() and allowed(matcher) == [98, 261]
+
+
+def test_a_token_across_the_end_of_a_stop():
+    matcher = LLMatcher(WORDS, 'start: a "1"\na[stop="x"]: /[a-z]*/')
+    assert 257 in allowed(matcher)
+    assert matcher.consume_token(257) and matcher.is_accepting()
 
 
 def test_right_recursion_and_many_alternatives():

@@ -20,7 +20,7 @@ def check_grammar(grammar: GrammarText, limits: dict[str, int]) -> tuple[bool, l
     except ValueError as error:
         return True, [str(error)]
     found = check(kind, text, llguidance_face=True, spelling=SPELLING, limits=limits)
-    if any(diagnostic.severity == "error" for diagnostic in found):
+    if any(map(_is_error, found)):
         return True, [message(found)]
     unchecked = len(re.findall(r"<\[[\^\d*,\- ]+\]>", text))
     times = [f"no tokenizer - can't validate <[...]> ({unchecked} times)"] if unchecked else []
@@ -29,8 +29,17 @@ def check_grammar(grammar: GrammarText, limits: dict[str, int]) -> tuple[bool, l
 
 def message(diagnostics: list[Diagnostic]) -> str:
     """The errors among the diagnostics, each headed by its place as llguidance has it, `at LINE(COLUMN): `."""
-    errors = (diagnostic for diagnostic in diagnostics if diagnostic.severity == "error")
-    return "\n".join(map(_shown, errors))
+    return "\n".join(map(_shown, filter(_is_error, diagnostics)))
+
+
+def refused(warnings: list[Diagnostic]) -> bool:
+    """Whether there is one among the warnings that llguidance takes for an error."""
+    return any(map(_is_error, warnings))
+
+
+def _is_error(diagnostic: Diagnostic) -> bool:
+    # A field of `x-guidance`, `defaults` or `overrides` that there is not, or of another type, has no effect in Larkspur.
+    return diagnostic.severity == "error" or diagnostic.code == "J032"
 
 
 def _shown(error: Diagnostic) -> str:
@@ -48,6 +57,9 @@ def sentence(diagnostic: Diagnostic) -> str:
         return f"invalid regex: {diagnostic.message}"
     if diagnostic.code == "J031":
         return f"Unknown format: {diagnostic.message}"
+    if diagnostic.code == "J032":
+        kind = "unknown field" if "is no option" in diagnostic.message else "invalid type or value"
+        return f"{kind}: {diagnostic.message}"
     return diagnostic.message
 
 

@@ -24,7 +24,7 @@ class LLExecutor:
     def unsafe_compute_mask_ptr(
         self,
         interpreters: list[tuple[LLMatcher, int]],
-        trg_pointer: int,
+        trg_ptr: int,
         one_mask_bytes: int,
         trg_batch_size: int,
     ) -> None:
@@ -33,7 +33,7 @@ class LLExecutor:
         Raises `ValueError` for an empty list, rows past the end, and rows of another size than a mask; `RuntimeError`
         for a matcher that is given twice.
         """
-        address, size = check_pointer(trg_pointer, one_mask_bytes)
+        address, size = check_pointer(trg_ptr, one_mask_bytes)
         rows = as_unsigned(trg_batch_size)
         batch = _batch(interpreters, 2, "No interpreters")
         for matcher, row in batch:
@@ -51,7 +51,7 @@ class LLExecutor:
     def unsafe_compute_mask_ptr_with_draft_token(
         self,
         interpreters: list[tuple[LLMatcher, int, list[TokenId]]],
-        trg_pointer: int,
+        trg_ptr: int,
         one_mask_bytes: int,
         trg_batch_size: int,
     ) -> None:
@@ -60,7 +60,7 @@ class LLExecutor:
 
         Raises as `unsafe_compute_mask_ptr`, and `ValueError` for an empty draft and for rows that two drafts share.
         """
-        address, size = check_pointer(trg_pointer, one_mask_bytes)
+        address, size = check_pointer(trg_ptr, one_mask_bytes)
         rows = as_unsigned(trg_batch_size)
         batch = [
             (matcher, as_unsigned(row), as_tokens(draft))
@@ -85,12 +85,12 @@ class LLExecutor:
             if matcher._error and id(matcher) not in written:
                 matcher._write_eos_mask(address + row * size)
 
-    def consume_token_par(self, matchers: list[tuple[LLMatcher, TokenId]]) -> list[bool]:
+    def consume_token_par(self, matchers_and_tokens: list[tuple[LLMatcher, TokenId]]) -> list[bool]:
         """A token for each matcher; whether it was consumed, as `LLMatcher.consume_token` says.
 
         Raises `ValueError` for an empty list.
         """
-        batch = [(matcher, as_token(token)) for matcher, token in _batch(matchers, 2, "No matchers")]
+        batch = [(matcher, as_token(token)) for matcher, token in _batch(matchers_and_tokens, 2, "No matchers")]
         done: dict[int, bool] = {}
         native = []
         for index, (matcher, token) in enumerate(batch):

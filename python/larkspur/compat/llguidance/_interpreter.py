@@ -157,11 +157,11 @@ class LLInterpreter:
         trg[:size] = bytes(size) if self._begin_mask() else self._call(lambda: self._matcher.compute_mask())
         return self._end_mask(started)
 
-    def unsafe_compute_mask_ptr(self, trg_pointer: int, trg_byte_size: int) -> str:
+    def unsafe_compute_mask_ptr(self, trg_ptr: int, trg_bytes: int) -> str:
         """`compute_mask_into` for memory at an address. Raises as `LLMatcher.unsafe_compute_mask_ptr`."""
         import ctypes
 
-        address, size = check_pointer(trg_pointer, trg_byte_size)
+        address, size = check_pointer(trg_ptr, trg_bytes)
         if size != mask_byte_len(self._tokenizer.vocab_size):
             raise ValueError("Invalid buffer size")
         started = time.perf_counter_ns()

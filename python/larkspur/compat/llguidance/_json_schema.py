@@ -23,7 +23,7 @@ def grammar_of_schema(
     overrides: JsonCompileOptions | None = None,
 ) -> str:
     """A list of grammars, as JSON, with the schema; `defaults`, the schema's `x-guidance` and `overrides` together are
-    its `x-guidance`, where the later ones beat the earlier ones. The schema is not checked.
+    its `x-guidance`, where the later ones beat the earlier ones. Neither the schema nor the options are checked.
 
     Raises `ValueError` for what is not JSON, and for options where the schema is no object.
     """
@@ -43,8 +43,12 @@ def grammar_of_schema(
 
 
 def _options(given: object) -> dict[str, Any]:
-    """The fields that say something; llguidance takes `None` as if the field were not there."""
-    return {key: part for key, part in given.items() if part is not None} if isinstance(given, dict) else {}
+    """The fields that say something; llguidance takes `None` as if the field were not there. Unknown ones stay, for the
+    error where the grammar is used."""
+    if not isinstance(given, dict):
+        return {}
+    known = JsonCompileOptions.__annotations__
+    return {key: part for key, part in given.items() if part is not None or key not in known}
 
 
 def _written(value: object) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from larkspur import Engine, Grammar, GrammarError, Vocabulary
 
-from ._compile import SPELLING, GrammarText, classified, message
+from ._compile import SPELLING, GrammarText, classified, message, refused
 from ._limits import LLParserLimits, engine_limits
 from ._slices import GENERAL
 from ._tokenizer import TokenizerWrapper
@@ -23,6 +23,10 @@ _BYTE_SPECIALS = ("<|tool|>", "<|/tool|>", "<|user|>", "<|system|>", "<|assistan
 _GRAMMARS_KEPT = 64
 # Engines of one tokenizer that are kept, each with other limits.
 _ENGINES_KEPT = 4
+
+
+class SliceError(RuntimeError, ValueError):
+    """A slice that is no regex: llguidance's constructor raises `ValueError` for it, and `with_slices` `RuntimeError`."""
 
 
 class LLTokenizer:
@@ -130,8 +134,11 @@ class LLTokenizer:
         return LLTokenizer._from_parts(*made, slices)
 
     def with_slices(self, slices: list[str]) -> "LLTokenizer":
-        """The same tokenizer with other slices. Raises `ValueError` for what is no regex."""
-        return LLTokenizer._from_parts(self._vocabulary, self._spelled, slices)
+        """The same tokenizer with other slices. Raises a `RuntimeError` that is a `ValueError`, too, for what is no regex."""
+        try:
+            return LLTokenizer._from_parts(self._vocabulary, self._spelled, slices)
+        except ValueError as error:
+            raise SliceError(str(error)) from error
 
     @staticmethod
     def general_slices() -> list[str]:
@@ -242,9 +249,12 @@ class LLTokenizer:
         """Larkspur's own grammar of a text that `LLMatcher` takes. Raises `ValueError` with all mistakes."""
         text, kind = classified(grammar)
         try:
-            return self._compiled(text, kind, tuple(engine_limits(limits).items()))
+            compiled = self._compiled(text, kind, tuple(engine_limits(limits).items()))
         except GrammarError as error:
             raise ValueError(message(error.diagnostics)) from error
+        if refused(compiled.warnings):
+            raise ValueError(message(compiled.warnings))
+        return compiled
 
     @cached_property
     def _special_names(self) -> tuple[re.Pattern[bytes], dict[bytes, TokenId]]:

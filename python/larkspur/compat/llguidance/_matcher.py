@@ -192,13 +192,13 @@ class LLMatcher:
         token = as_token(sampled_token)
         return self._consumed(token)
 
-    def consume_tokens(self, sampled_tokens: list[TokenId]) -> bool:
+    def consume_tokens(self, tokens: list[TokenId]) -> bool:
         """Consumes tokens; `False` if the matcher is in an error state then.
 
         The EOS token that follows the end of the text within the same call is one to roll back; otherwise, as in
         `consume_token`, EOS after the text's end does nothing.
         """
-        ids = as_tokens(sampled_tokens)
+        ids = as_tokens(tokens)
         takes_eos = not self.is_stopped()
         return all(self._consumed(token, takes_eos) for token in ids) and not self._error
 
@@ -222,26 +222,42 @@ class LLMatcher:
             only_eos[token] = _BIAS_ALLOWED
         return bytes(only_eos)
 
-    def unsafe_compute_mask_ptr(self, trg_pointer: int, trg_byte_size: int) -> None:
+    def unsafe_compute_mask_ptr(self, trg_ptr: int, trg_bytes: int) -> None:
         """`compute_bitmask` into memory, which must be there: 4-byte aligned, and as long as the mask.
 
         Raises `ValueError` for a wrong size, a null pointer and one that is not aligned.
         """
-        address, size = check_pointer(trg_pointer, trg_byte_size)
+        address, size = check_pointer(trg_ptr, trg_bytes)
         if size != mask_byte_len(self._tokenizer.vocab_size):
             raise ValueError("Invalid buffer size")
         if not self._change(lambda matcher: matcher.fill_mask_at(address, size)):
             self._write_eos_mask(address)
 
     def unsafe_compute_mask_ptr_with_draft_token(
-        self, trg_pointer: int, one_mask_byte_size: int, trg_batch_size: int, draft_tokens: list[TokenId]
+        self,
+        trg_ptr: int,
+        trg_bytes: int,
+        draft_tokens: list[TokenId] | int,
+        draft_in_rows: list[TokenId] | None = None,
     ) -> None:
-        """As `LLExecutor.unsafe_compute_mask_ptr_with_draft_token`, for this matcher at row 0."""
+        """Masks along a draft: one before it and one behind each of its tokens, `trg_bytes` each, one after the other from
+        `trg_ptr` on, where there must be room for all. Those behind a token that cannot follow, or behind the end of the
+        text, stay as they are. The matcher ends where it began.
+
+        With four arguments the third is how many masks there is room for, and the fourth the draft.
+        Raises as `unsafe_compute_mask_ptr`, and `ValueError` if there is too little room.
+        """
         from ._executor import LLExecutor
 
-        LLExecutor(1).unsafe_compute_mask_ptr_with_draft_token(
-            [(self, 0, draft_tokens)], trg_pointer, one_mask_byte_size, trg_batch_size
-        )
+        if draft_in_rows is None:
+            ids = as_tokens(draft_tokens)  # type: ignore[arg-type]
+            rows = len(ids) + 1
+        else:
+            ids, rows = as_tokens(draft_in_rows), as_unsigned(draft_tokens)
+        if ids:
+            LLExecutor(1).unsafe_compute_mask_ptr_with_draft_token([(self, 0, ids)], trg_ptr, trg_bytes, rows)
+        else:
+            self.unsafe_compute_mask_ptr(trg_ptr, trg_bytes)
 
     def get_capture(self, name: str) -> bytes | None:
         """What was last captured under a name."""

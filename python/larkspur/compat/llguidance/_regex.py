@@ -10,13 +10,15 @@ _CONTROLS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _PART = re.compile(r"\\.|[/\n\r\t]", re.DOTALL)
 
 
-def regex_to_lark(regex: str, use_ascii: str = "d") -> str:
+def regex_to_lark(regex: str, use_ascii: str | None = None) -> str:
     r"""The regex with `/` and line breaks escaped.
 
-    `use_ascii` says which of `\d`, `\w` and `\s` (and their opposites) are to match ASCII only: `d` by default, `""` for
-    Unicode as in Python 3, `dw` as in JSON Schema, `dws` as in Python's regexes over bytes.
+    `use_ascii` says which of `\d`, `\w` and `\s` (and their opposites) are to match ASCII only: `d` for `\d`, `dw` as in
+    JSON Schema, `dws` as in Python's regexes over bytes; `""` and `None` for Unicode as in Python 3.
     """
     expect(regex, str)
+    if use_ascii is None:
+        use_ascii = ""
     expect(use_ascii, str)
 
     def written(part: re.Match[str]) -> str:

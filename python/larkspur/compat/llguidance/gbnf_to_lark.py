@@ -12,9 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, Optional
+from typing import Any, NoReturn, Optional
 
-from larkspur import convert
+from larkspur import GrammarError, convert
+from larkspur.errors import again
 
 
 @dataclass
@@ -36,6 +37,18 @@ class GbnfToLarkError(Exception):
     def __init__(self, pos: Position, message: str) -> None:
         self.pos = pos
         super().__init__(f"{message} at {pos}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return again, (type(self), *self.args), self.__dict__
+
+
+class GbnfGrammarError(GbnfToLarkError, GrammarError):
+    """The same as Larkspur tells it, with all mistakes."""
+
+    def __init__(self, text: str, error: GrammarError) -> None:
+        GrammarError.__init__(self, str(error), diagnostics=error.diagnostics)
+        before = text.encode()[: error.span[0] if error.span else 0]
+        self.pos = Position(text, len(before.decode("utf-8", "ignore")))
 
 
 class ASTNode(ABC):
@@ -417,8 +430,13 @@ def is_lark_syntax(text: str) -> bool:
 
 
 def any_to_lark(text: str) -> str:
-    """A GBNF text as Lark; Lark as it is. Raises `larkspur.GrammarError` with all mistakes."""
-    return text if is_lark_syntax(text) else convert("gbnf", text, "lark")[0]
+    """A GBNF text as Lark; Lark as it is. Raises `GbnfToLarkError` with all mistakes, which is a `larkspur.GrammarError`, too."""
+    if is_lark_syntax(text):
+        return text
+    try:
+        return convert("gbnf", text, "lark")[0]
+    except GrammarError as error:
+        raise GbnfGrammarError(text, error) from None
 
 
 def main() -> None:

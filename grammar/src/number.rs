@@ -273,8 +273,14 @@ impl NumberRange {
         };
         is_empty(self.positive()) && is_empty(self.negative())
     }
-    /// The same numbers with bounds from 0 outwards that are multiples themselves.
+    /// The same numbers with bounds from 0 outwards that are multiples themselves. The divisor of integers is one.
     pub fn tightened(mut self) -> Self {
+        if self.kind == NumberKind::Integer
+            && self.multiple_of.is_some()
+            && let Ok(unit) = self.unit()
+        {
+            self.multiple_of = unit.filter(|unit| *unit != Decimal::from(1));
+        }
         let one = Decimal::from(1);
         let divisor = match (&self.multiple_of, self.kind) {
             (Some(divisor), _) => divisor,

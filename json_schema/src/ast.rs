@@ -19,6 +19,9 @@ impl Types {
     pub const OBJECT: Types = Types(64);
     pub const ALL: Types = Types(127);
 
+    /// All names of types.
+    pub const NAMES: [&str; 7] = ["null", "boolean", "object", "array", "number", "integer", "string"];
+
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "null" => Self::NULL,

@@ -9,6 +9,13 @@ use larkspur_grammar::{ByteSet, RegexId, RegexNode, RegexSet};
 
 /// Work of one question at most, in steps of 20 ns. 200,000 = 4 ms.
 const WORK_MAX: u64 = 200_000;
+/// Of combinations within each other, how deep they are by how deep they are, for one more step: 40 within each other take
+/// about 200 times as long.
+const DEPTH_PER_STEP: u64 = 8;
+/// Combinations within each other of which it is asked whether they are empty, at most: their expressions are looked through
+/// when they are made, which the algebra does not count. A deeper one counts as all the work that a schema may take.
+const DEPTH_MAX: usize = 16;
+const TOO_DEEP_WORK: u64 = 1 << 32;
 /// Expressions of one schema's questions at most, 50 bytes each; past them every question stays open.
 const EXPRESSIONS_MAX: usize = 1_000_000;
 /// Bytes that [`Search::is_seen_endless`] follows at most.
@@ -19,17 +26,25 @@ const PROBE_MAX: usize = 24;
 pub(crate) struct Search {
     algebra: Algebra,
     lowered: Lowered,
+    /// What was counted beside the algebra's own steps.
+    more_work: u64,
 }
 
 impl Default for Search {
     fn default() -> Self {
-        Self { algebra: Algebra::new(EXPRESSIONS_MAX), lowered: Lowered::default() }
+        Self { algebra: Algebra::new(EXPRESSIONS_MAX), lowered: Lowered::default(), more_work: 0 }
     }
 }
 
 impl Search {
     /// Whether the language has no text; `None` if the search was given up.
     pub fn is_empty(&mut self, set: &RegexSet, regex: RegexId) -> Option<bool> {
+        self.is_empty_combination(set, regex, 1)
+    }
+
+    /// The same of combinations within each other, so many at most: each step goes through those inside, in expressions that
+    /// are the longer for it.
+    pub fn is_empty_combination(&mut self, set: &RegexSet, regex: RegexId, depth: usize) -> Option<bool> {
         let is_text = |id: RegexId| matches!(set.node(id), RegexNode::Literal(_));
         let has_text = match set.node(regex) {
             RegexNode::Or(parts) => parts.iter().any(|&part| is_text(part)),
@@ -38,8 +53,16 @@ impl Search {
         if has_text || set.info(regex).nullable {
             return Some(false);
         }
+        if depth > DEPTH_MAX {
+            self.more_work += TOO_DEEP_WORK;
+            return None;
+        }
+        let weight = 1 + (depth * depth) as u64 / DEPTH_PER_STEP;
+        let before = self.algebra.work();
         let start = self.start(set, regex)?;
-        self.algebra.is_non_empty(start, WORK_MAX).ok().map(|has_text| !has_text)
+        let has_text = self.algebra.is_non_empty(start, WORK_MAX / weight).ok();
+        self.more_work += (self.algebra.work() - before) * (weight - 1);
+        has_text.map(|has_text| !has_text)
     }
 
     /// Whether the text is in the language; `None` if that takes too much work.
@@ -56,7 +79,7 @@ impl Search {
 
     /// Steps of all questions, 20 ns each.
     pub fn work(&self) -> u64 {
-        self.algebra.work()
+        self.algebra.work() + self.more_work
     }
 
     /// The state before the first byte; `None` if there are too many expressions.

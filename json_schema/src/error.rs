@@ -4,8 +4,11 @@ use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
 use larkspur_grammar::json::{JsonDocument, JsonId};
 use larkspur_grammar::{Diagnostic, Limits, Severity, Span};
 
+use crate::ast::Types;
 use crate::codes::CODES;
 use crate::draft::{Draft, KEYWORDS};
+use crate::formats;
+use crate::numbers::COUNT_MAX;
 
 /// A mistake of the schema's author, something that cannot be enforced, or something that has no effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +19,13 @@ pub(crate) enum Mistake {
     KeywordValue {
         keyword: &'static str,
         expected: &'static str,
+    },
+    TypeUnknown {
+        found: String,
+    },
+    /// A count that no list or text in memory could reach.
+    CountTooLarge {
+        keyword: &'static str,
     },
     DraftUnknown {
         uri: String,
@@ -29,6 +39,8 @@ pub(crate) enum Mistake {
     RefMissing {
         keyword: &'static str,
         target: String,
+        /// A reference that leads somewhere, if one is near.
+        near: Option<String>,
     },
     RefRemote {
         keyword: &'static str,
@@ -71,6 +83,12 @@ pub(crate) enum Mistake {
     },
 }
 
+/// What `type` takes.
+const TYPES: &str = "`null`, `boolean`, `object`, `array`, `number`, `integer` or `string`";
+
+/// Letters of a type's name that are taken to stand for all of it: `int`, `str`, `bool`.
+const ABBREVIATION_MIN: usize = 3;
+
 /// What is noted of regexes to be said of other places, at most; of other mistakes, as many as are shown.
 const SAID_MAX: usize = 1_000;
 
@@ -92,12 +110,14 @@ pub(crate) struct Sink<'a> {
     /// What we cannot enforce is a warning.
     pub lenient: bool,
     list: DiagnosticList,
+    diagnostics_max: usize,
     said: Vec<(JsonId, Said)>,
 }
 
 impl<'a> Sink<'a> {
     pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
-        Self { document, lenient: false, list: DiagnosticList::new(limits), said: Vec::new() }
+        let (list, diagnostics_max) = (DiagnosticList::new(limits), limits.diagnostics_max);
+        Self { document, lenient: false, list, diagnostics_max, said: Vec::new() }
     }
     /// Reports a mistake at the value of a keyword, or of a schema.
     pub fn report(&mut self, place: JsonId, mistake: Mistake) {
@@ -150,12 +170,31 @@ impl<'a> Sink<'a> {
         }
         self.push(diagnostic);
     }
+    /// Whether another error would be shown, so that it is worth while to say much of it.
+    pub fn has_room(&self) -> bool {
+        self.list.errors().len() < self.diagnostics_max
+    }
     pub fn has_errors(&self) -> bool {
         !self.list.errors().is_empty()
     }
     pub fn finish(self) -> Vec<Diagnostic> {
         self.list.finish("J099")
     }
+}
+
+/// The diagnostic, with the name that was perhaps meant.
+fn with_near(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
+    match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic,
+    }
+}
+
+/// The type that was perhaps meant: one that is written nearly so, or that the name is short for.
+fn known_type(found: &str) -> Option<&'static str> {
+    let begins = |name: &&&str| found.len() >= ABBREVIATION_MIN && name.starts_with(found);
+    let short = Types::NAMES.iter().find(begins).copied();
+    short.or_else(|| did_you_mean(found, Types::NAMES.iter().copied()))
 }
 
 impl Mistake {
@@ -172,7 +211,7 @@ impl Mistake {
     fn code(&self) -> &'static str {
         match self {
             Mistake::NotSchema { .. } => "J001",
-            Mistake::KeywordValue { .. } => "J002",
+            Mistake::KeywordValue { .. } | Mistake::TypeUnknown { .. } => "J002",
             Mistake::DraftUnknown { .. } | Mistake::VocabularyUnknown { .. } => "J003",
             Mistake::RefMissing { .. } => "J004",
             Mistake::RefRemote { .. } => "J005",
@@ -185,7 +224,7 @@ impl Mistake {
             Mistake::KeywordUnknown { .. } => "J030",
             Mistake::FormatUnknown { .. } => "J031",
             Mistake::GuidanceField { .. } => "J032",
-            Mistake::Limit { .. } => "J040",
+            Mistake::Limit { .. } | Mistake::CountTooLarge { .. } => "J040",
         }
     }
 
@@ -210,6 +249,14 @@ impl Mistake {
                 error(format!("a schema is an object or a boolean; at {at} stands {found}"))
             }
             Mistake::KeywordValue { keyword, expected } => error(format!("`{keyword}` at {at} takes {expected}")),
+            Mistake::TypeUnknown { found } => {
+                let near = known_type(&found);
+                with_near(error(format!("`type` at {at} takes {TYPES}")), near)
+            }
+            Mistake::CountTooLarge { keyword } => {
+                error(format!("`{keyword}` at {at} is over the limit of {COUNT_MAX}"))
+                    .help("take a smaller number, or leave the keyword out if nothing is to be bounded")
+            }
             Mistake::DraftUnknown { uri, is_old: true, .. } => {
                 error(format!("`$schema` at {at} names a draft that is not supported: `{uri}`"))
                     .help("the drafts are 4, 6, 7, 2019-09 and 2020-12")
@@ -220,8 +267,9 @@ impl Mistake {
             Mistake::VocabularyUnknown { uri } => {
                 error(format!("the meta-schema that {at} names asks for a vocabulary that is not known: `{uri}`"))
             }
-            Mistake::RefMissing { keyword, target } => {
-                error(format!("`{keyword}` at {at} leads nowhere: there is no `{target}`"))
+            Mistake::RefMissing { keyword, target, near } => {
+                let diagnostic = error(format!("`{keyword}` at {at} leads nowhere: there is no `{target}`"));
+                with_near(diagnostic, near.as_deref())
             }
             Mistake::RefRemote { keyword, uri, reason: None } => error(format!(
                 "`{keyword}` at {at} leads to another document, which is not loaded: `{uri}`"
@@ -245,23 +293,20 @@ impl Mistake {
             Mistake::Unsatisfiable => error(format!("no value is valid for the schema at {at}")),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
             Mistake::KeywordUnknown { keyword } => {
-                let near = did_you_mean(&keyword, KEYWORDS.iter().map(|row| row.name).filter(|name| *name != keyword));
-                let known = KEYWORDS.iter().any(|row| row.name == keyword);
-                let diagnostic = if known {
-                    warning(format!("`{keyword}` at {at} is no keyword of this schema's draft and has no effect"))
-                } else {
-                    warning(format!("the unknown keyword `{keyword}` at {at} has no effect"))
-                };
-                match near.filter(|_| !known) {
-                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-                    None => diagnostic,
+                let mut names = KEYWORDS.iter().map(|row| row.name);
+                if names.clone().any(|name| name == keyword) {
+                    let message = format!("`{keyword}` at {at} is no keyword of this schema's draft and has no effect");
+                    return warning(message);
                 }
+                let diagnostic = warning(format!("the unknown keyword `{keyword}` at {at} has no effect"));
+                with_near(diagnostic, did_you_mean(&keyword, &mut names))
             }
-            Mistake::FormatUnknown { format, is_error: false } => {
-                warning(format!("the unknown format `{format}` at {at} has no effect"))
-            }
-            Mistake::FormatUnknown { format, .. } => {
-                error(format!("the format `{format}` at {at} is unknown, which the options refuse"))
+            Mistake::FormatUnknown { format, is_error } => {
+                let diagnostic = match is_error {
+                    false => warning(format!("the unknown format `{format}` at {at} has no effect")),
+                    true => error(format!("the format `{format}` at {at} is unknown, which the options refuse")),
+                };
+                with_near(diagnostic, did_you_mean(&format, formats::NAMES.iter().copied()))
             }
             Mistake::GuidanceField { field, reason } => warning(format!("`x-guidance` at {at}: `{field}` {reason}")),
             Mistake::Limit { what, limit, value } => {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::automata::distinct::has_matching;
 use crate::automata::few::Few;
 use crate::automata::json::Json;
-use crate::ir::{ANY, ArrayId, ArraySpec, ClauseId, NEVER, NodeId, ObjectId, Shape, ShapeId};
+use crate::ir::{ANY, ArrayId, ArraySpec, ClauseId, Count, NEVER, Node, NodeId, ObjectId, Shape, ShapeId};
 use crate::normal::{Mode, Normalizer};
 use crate::plan::Trouble;
 use crate::plan::arrays::ArrayPlan;
@@ -87,6 +87,7 @@ impl Normalizer<'_> {
         if let Some(&known) = self.inhabited.get(&(root, mode)) {
             return known;
         }
+        let left_open = self.left_open;
         let mut order: Vec<(NodeId, Vec<Way>)> = Vec::new();
         let mut now: FxHashMap<NodeId, bool> = FxHashMap::default();
         let mut stack = vec![root];
@@ -127,8 +128,19 @@ impl Normalizer<'_> {
             }
         }
         let answer = now[&root];
-        self.inhabited.extend(now.into_iter().map(|(node, is)| ((node, mode), is)));
+        // Where something was left open, only "no" is certain.
+        let is_certain = self.left_open == left_open;
+        let certain = now.into_iter().filter(|&(_, is)| is_certain || !is);
+        self.inhabited.extend(certain.map(|(node, is)| ((node, mode), is)));
         answer
+    }
+
+    /// Whether there is an array of the spec: what the shape it is part of does not say, if that has other values, too.
+    pub fn is_array_inhabited(&mut self, array: ArrayId, origin: JsonId) -> bool {
+        let shape = Shape { arrays: [array].into(), ..self.no_shape() };
+        let shape = self.ir.shapes.intern(shape);
+        let node = self.ir.node(Node::Shape(shape), origin);
+        self.is_inhabited(node, Mode::Exact)
     }
 
     /// Whether a shape has no value, whatever is inside its arrays and objects.
@@ -192,6 +204,7 @@ impl Normalizer<'_> {
     fn has_too_few(&mut self, spec: &ArraySpec) -> bool {
         // Listing values asks for more inhabited nodes, perhaps for this one again.
         if std::mem::replace(&mut self.is_listing, true) {
+            self.left_open += 1;
             return false;
         }
         let first = spec.prefix.iter().take(usize::try_from(spec.min).unwrap_or(usize::MAX));
@@ -207,9 +220,21 @@ impl Normalizer<'_> {
             let count = usize::try_from(others).unwrap_or(usize::MAX).min(list.len() + 1);
             lists.extend(std::iter::repeat_n(list, count));
         }
+        let counts_are_met = spec.counts.iter().all(|count| self.has_enough(spec, count));
         self.is_listing = false;
         let lists: Vec<&Arc<[Json]>> = lists.iter().collect();
-        self.charge(lists.len() as u64) && !has_matching(&lists, &imbl::OrdSet::new())
+        !counts_are_met || self.charge(lists.len() as u64) && !has_matching(&lists, &imbl::OrdSet::new())
+    }
+
+    /// Whether there are as many values as must be counted, if these must differ.
+    fn has_enough(&mut self, spec: &ArraySpec, count: &Count) -> bool {
+        if count.min < 2 {
+            return true;
+        }
+        let is_of_rest = spec.prefix.len() as u64 <= count.from;
+        let node = if is_of_rest { self.both(spec.rest, count.node, self.ir.origin(count.node)) } else { count.node };
+        let Few::These(values) = self.few(node) else { return true };
+        values.len() as u64 >= count.min
     }
 
     fn object_way(&mut self, object: ObjectId, origin: JsonId) -> Option<Way> {

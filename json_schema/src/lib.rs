@@ -44,6 +44,7 @@ mod number_automata;
 mod number_texts;
 mod numbers;
 mod objects;
+mod once;
 mod parser;
 mod places;
 mod plan;

@@ -20,6 +20,7 @@ use crate::error::Mistake;
 use crate::ir::{ANY, ArrayId, ArraySpec, NEVER, Named, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
 use crate::normal::{Mode, Normalizer};
 use crate::number_texts::Extent;
+use crate::numbers::COUNT_MAX;
 use crate::prelude::{MarkTexts, Prelude};
 use crate::spelling::{KeyOrder, Spelling};
 use crate::strings::{Quoting, quoted};
@@ -304,13 +305,14 @@ impl Lowerer<'_, '_> {
     }
     /// `expr` `min` to `max` times.
     fn repeat(&mut self, expr: ExprId, min: u64, max: Option<u64>) -> ExprId {
-        let narrow = |count: u64| u32::try_from(count).ok().filter(|&count| count < u32::MAX);
+        let narrow = |count: u64| u32::try_from(count).ok().filter(|&count| count <= COUNT_MAX);
         match (narrow(min), max.map(narrow)) {
             (Some(min), None) => self.expr(ExprKind::Repeat(expr, min, None)),
             (Some(min), Some(Some(max))) => self.expr(ExprKind::Repeat(expr, min, Some(max))),
             _ => {
-                let mistake = Mistake::Limit { what: "a count", limit: "u32", value: u64::from(u32::MAX) };
-                self.normalizer.sink.report(self.place, mistake);
+                let keyword = if narrow(min).is_none() { "minItems" } else { "maxItems" };
+                let place = self.normalizer.document.get(self.place, keyword).unwrap_or(self.place);
+                self.normalizer.sink.report(place, Mistake::CountTooLarge { keyword });
                 expr
             }
         }

@@ -4,9 +4,9 @@
 //! needs itself in place is an error of the schema's. Nothing recurses: a node that lacks the shapes of others is put
 //! back until they are known.
 //!
-//! There are two meanings of a node. [`Mode::Exact`] is what is enforced. [`Mode::Wide`] takes `oneOf` for `anyOf`, and
+//! There are several meanings of a node. [`Mode::Exact`] is what is enforced. [`Mode::Wide`] takes `oneOf` for `anyOf`, and
 //! what it cannot negate for everything; it is used to prove that the branches of a `oneOf` exclude each other, which
-//! it does a fortiori, without asking again whether those inside do.
+//! it does a fortiori, without asking again whether those inside do. [`Mode::Strings`] is for names.
 
 use compact_str::CompactString;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
@@ -14,13 +14,13 @@ use larkspur_grammar::number::{Decimal, NumberKind, NumberRange};
 use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, parse_regex};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use crate::ast::{Keywords, PatternProperty, Schema, Types};
+use crate::ast::{Keywords, Limit, PatternProperty, Schema, Types};
 use crate::constants::Constants;
 use crate::emptiness::Search;
 use crate::error::{Mistake, Said, Sink};
 use crate::formats::{self, Format, Meaning};
 use crate::ir::{ANY, ArrayId, ClauseId, Ir, NEVER, Node, NodeId, ObjectId, Shape, ShapeId};
-use crate::numbers::{NumberTable, Numbers, RangeError, shortest_text};
+use crate::numbers::{COUNT_MAX, DIGITS_MAX, NumberTable, Numbers, RangeError, shortest_text};
 use crate::parser;
 use crate::plan::Trouble;
 use crate::plan::arrays::ArrayPlan;
@@ -54,6 +54,8 @@ pub(crate) enum Mode {
     Exact,
     /// At least what is enforced.
     Wide,
+    /// Of what is enforced only the strings: all that counts of names. What a schema says of names has no part in it.
+    Strings,
 }
 
 /// A shape, and whether it is exactly what the node means: always in [`Mode::Exact`].
@@ -97,6 +99,8 @@ pub(crate) struct Normalizer<'a> {
     pub object_plans: FxHashMap<ObjectId, Result<std::rc::Rc<ObjectPlan>, Trouble>>,
     /// Values are being listed.
     pub is_listing: bool,
+    /// How often it was not asked whether there are enough values, since values were being listed.
+    pub left_open: usize,
     question_depth: usize,
     /// Read `oneOf` as `anyOf`.
     pub coerce_one_of: bool,
@@ -147,6 +151,7 @@ impl<'a> Normalizer<'a> {
             array_plans: FxHashMap::default(),
             object_plans: FxHashMap::default(),
             is_listing: false,
+            left_open: 0,
             question_depth: 0,
             coerce_one_of: false,
             has_any_spelling: false,
@@ -162,7 +167,7 @@ impl<'a> Normalizer<'a> {
         self.work += work;
         let limits = self.limits;
         let root = self.document.root();
-        if self.work + self.search.work() / SEARCH_STEPS + self.ir.work() / NODE_PARTS > limits.schema_work_max {
+        if self.all_work() > limits.schema_work_max {
             self.over(root, "the work for the schema", "schema_work_max", limits.schema_work_max);
         } else if self.ir.len() > limits.schema_nodes_max {
             self.over(root, "the schema", "schema_nodes_max", limits.schema_nodes_max as u64);
@@ -175,6 +180,13 @@ impl<'a> Normalizer<'a> {
             );
         }
         !self.is_over
+    }
+    fn all_work(&self) -> u64 {
+        self.work + self.search.work() / SEARCH_STEPS + self.ir.work() / NODE_PARTS
+    }
+    /// Work that is left; one more is too much.
+    pub fn work_left(&self) -> u64 {
+        self.limits.schema_work_max.saturating_sub(self.all_work())
     }
     /// Whether these are too many alternatives, which is then reported.
     pub fn has_too_many(&mut self, alternatives: usize) -> bool {
@@ -226,7 +238,10 @@ impl<'a> Normalizer<'a> {
             }
             let step = if self.charge(1) { self.step(top, mode) } else { Step::Done(self.nothing()) };
             match step {
-                Step::Done(known) => {
+                Step::Done(mut known) => {
+                    if mode == Mode::Strings {
+                        known.shape = self.strings_of(known.shape);
+                    }
                     self.known.insert((top, mode), known);
                     open.remove(&top);
                     stack.pop();
@@ -245,6 +260,12 @@ impl<'a> Normalizer<'a> {
             }
         }
         self.known[&(root, mode)]
+    }
+
+    fn strings_of(&mut self, shape: ShapeId) -> ShapeId {
+        let strings = self.ir.shapes.get(shape).strings;
+        let shape = Shape { strings, ..self.no_shape() };
+        self.ir.shapes.intern(shape)
     }
 
     fn nothing(&mut self) -> Known {
@@ -289,16 +310,14 @@ impl<'a> Normalizer<'a> {
                 Ok(known) => {
                     let exact = known.iter().all(|known| known.exact);
                     let shapes: Vec<ShapeId> = known.iter().map(|known| known.shape).collect();
-                    let first = shapes[0];
-                    let shape = shapes[1..].iter().fold(first, |all, &shape| self.and_shapes(all, shape, origin));
-                    Step::Done(Known { shape, exact })
+                    Step::Done(Known { shape: self.and_all_shapes(&shapes, origin), exact })
                 }
             },
             Node::Some(parts) => self.union(&parts, mode, true),
             Node::One(parts) if mode == Mode::Wide => self.union(&parts, mode, false),
-            Node::One(parts) => self.one_of(&parts, origin),
+            Node::One(parts) => self.one_of(&parts, mode, origin),
             Node::Not(inner) => {
-                if let Some(opposite) = self.opposite(inner, origin) {
+                if let Some(opposite) = self.opposite(inner, mode, origin) {
                     return self.alias(opposite, mode);
                 }
                 self.not(inner, mode, origin)
@@ -308,7 +327,7 @@ impl<'a> Normalizer<'a> {
 
     /// The opposite of a node in terms of the opposites of its parts. Opposites of what was put together of many ways
     /// would have many more.
-    fn opposite(&mut self, node: NodeId, origin: JsonId) -> Option<NodeId> {
+    fn opposite(&mut self, node: NodeId, mode: Mode, origin: JsonId) -> Option<NodeId> {
         let not = |this: &mut Self, parts: &[NodeId]| -> Vec<NodeId> {
             parts.iter().map(|&part| this.ir.not(part, origin)).collect()
         };
@@ -332,7 +351,7 @@ impl<'a> Normalizer<'a> {
                 for (index, &first) in parts.iter().enumerate() {
                     for &second in &parts[index + 1..] {
                         let both = self.ir.all(&[first, second], origin);
-                        if self.may_be(both) {
+                        if mode == Mode::Strings || self.may_be(both) {
                             ways.push(both);
                         }
                     }
@@ -396,9 +415,9 @@ impl<'a> Normalizer<'a> {
     }
 
     /// `oneOf`: where two branches may both be valid, each without the other.
-    fn one_of(&mut self, parts: &[NodeId], origin: JsonId) -> Step {
+    fn one_of(&mut self, parts: &[NodeId], mode: Mode, origin: JsonId) -> Step {
         // Each branch first: what refers to itself in place is found here, not in the proofs.
-        let shapes: Vec<ShapeId> = match self.all_known(parts, Mode::Exact) {
+        let shapes: Vec<ShapeId> = match self.all_known(parts, mode) {
             Err(missing) => return Step::Need(missing),
             Ok(known) => known.iter().map(|known| known.shape).collect(),
         };
@@ -407,7 +426,7 @@ impl<'a> Normalizer<'a> {
             Err((first, second, reason)) => {
                 self.sink.report(origin, Mistake::OneOfOverlap { first, second, reason });
                 let any_of = if self.sink.lenient { self.ir.some(parts, origin) } else { ANY };
-                self.alias(any_of, Mode::Exact)
+                self.alias(any_of, mode)
             }
         }
     }
@@ -544,7 +563,9 @@ impl<'a> Normalizer<'a> {
         match self.resources.target(reference) {
             Target::Schema(target) => self.schema(target),
             Target::Missing => {
-                self.sink.report(reference, Mistake::RefMissing { keyword, target: text.to_owned() });
+                let has_room = self.sink.has_room();
+                let near = if has_room { self.resources.near_reference(self.document, reference, text) } else { None };
+                self.sink.report(reference, Mistake::RefMissing { keyword, target: text.to_owned(), near });
                 ANY
             }
             Target::Remote { uri, reason } => {
@@ -557,18 +578,11 @@ impl<'a> Normalizer<'a> {
     /// What a schema's keywords say, without those that hold sub-schemas in place.
     fn keywords(&mut self, id: JsonId, mode: Mode) -> Step {
         let Some(keywords) = self.read(id) else { return Step::Done(self.everything(true)) };
-        let mut exact = true;
-        let mut names = None;
-        if let Some(schema) = keywords.names {
+        let names = keywords.names.filter(|_| mode != Mode::Strings).map(|schema| {
             let node = self.schema(schema);
-            match self.all_known(&[node], mode) {
-                Err(missing) => return Step::Need(missing),
-                Ok(known) => {
-                    exact = known[0].exact;
-                    names = Some(self.ir.shapes.get(known[0].shape).strings);
-                }
-            }
-        }
+            let names = self.shape(node, Mode::Strings);
+            self.ir.shapes.get(names).strings
+        });
         let values = keywords.enumeration.as_ref().map(|(place, list)| (*place, list.clone()));
         let mut needed = Vec::new();
         if let Some((place, list)) = values {
@@ -581,15 +595,30 @@ impl<'a> Normalizer<'a> {
             Err(missing) => return Step::Need(missing),
             Ok(values) => values,
         };
-        let shape = self.own_shape(&keywords, names);
+        let shape = match mode {
+            Mode::Strings => self.own_scalars(&keywords),
+            Mode::Exact | Mode::Wide => self.own_shape(&keywords, names),
+        };
         let mut shape = self.ir.shapes.intern(shape);
         for value in values {
             shape = self.and_shapes(value.shape, shape, id);
         }
-        Step::Done(Known { shape, exact })
+        Step::Done(Known { shape, exact: true })
     }
 
     fn own_shape(&mut self, keywords: &Keywords, names: Option<RegexId>) -> Shape {
+        let types = keywords.types.unwrap_or(Types::ALL);
+        let mut shape = self.own_scalars(keywords);
+        if types.has(Types::ARRAY) {
+            shape.arrays = arrays::from_keywords(self, keywords).into_iter().collect();
+        }
+        if types.has(Types::OBJECT) {
+            shape.objects = objects::from_keywords(self, keywords, names).into_iter().collect();
+        }
+        shape
+    }
+
+    fn own_scalars(&mut self, keywords: &Keywords) -> Shape {
         let types = keywords.types.unwrap_or(Types::ALL);
         let mut shape = self.no_shape();
         shape.null = types.has(Types::NULL);
@@ -602,12 +631,6 @@ impl<'a> Normalizer<'a> {
         if types.has(Types::STRING) {
             shape.strings = self.own_strings(keywords);
         }
-        if types.has(Types::ARRAY) {
-            shape.arrays = arrays::from_keywords(self, keywords).into_iter().collect();
-        }
-        if types.has(Types::OBJECT) {
-            shape.objects = objects::from_keywords(self, keywords, names).into_iter().collect();
-        }
         shape
     }
 
@@ -615,10 +638,14 @@ impl<'a> Normalizer<'a> {
         let kind = if fractions { NumberKind::Number } else { NumberKind::Integer };
         let mut range = NumberRange::all(kind);
         for limit in &keywords.minimum {
-            range = range.at_least(limit.value.clone(), limit.exclusive);
+            if self.is_written_out(limit) {
+                range = range.at_least(limit.value.clone(), limit.exclusive);
+            }
         }
         for limit in &keywords.maximum {
-            range = range.at_most(limit.value.clone(), limit.exclusive);
+            if self.is_written_out(limit) {
+                range = range.at_most(limit.value.clone(), limit.exclusive);
+            }
         }
         if let Some((divisor, _)) = &keywords.multiple_of {
             range = range.multiple_of(divisor.clone());
@@ -635,6 +662,16 @@ impl<'a> Normalizer<'a> {
         let range = NumberRange::all(NumberKind::Integer).at_least(bound(low), false).at_most(bound(high), false);
         let bounded = self.range(keywords, range);
         self.numbers.and(numbers, bounded)
+    }
+
+    /// Whether a bound has not too many digits, which is otherwise reported.
+    fn is_written_out(&mut self, limit: &Limit) -> bool {
+        let is_short = limit.value.digits().len() as i64 <= DIGITS_MAX;
+        if !is_short {
+            let reason = "a bound of over 10,000 digits is not written out".to_owned();
+            self.sink.report(limit.place, Mistake::Refused { keyword: limit.keyword, reason });
+        }
+        is_short
     }
 
     fn range(&mut self, keywords: &Keywords, range: NumberRange) -> Numbers {
@@ -712,16 +749,15 @@ impl<'a> Normalizer<'a> {
         {
             return self.set.nothing();
         }
-        let mut narrow = |bound: Option<(u64, JsonId)>| {
+        let mut narrow = |bound: Option<(u64, JsonId)>, keyword: &'static str| {
             let (count, place) = bound?;
-            let count = u32::try_from(count).ok().filter(|&count| count < u32::MAX);
+            let count = u32::try_from(count).ok().filter(|&count| count <= COUNT_MAX);
             if count.is_none() {
-                let (what, value) = ("a length", u64::from(u32::MAX));
-                self.sink.report(place, Mistake::Limit { what, limit: "u32", value });
+                self.sink.report(place, Mistake::CountTooLarge { keyword });
             }
             count
         };
-        let (min, max) = (narrow(min).unwrap_or(0), narrow(max));
+        let (min, max) = (narrow(min, "minLength").unwrap_or(0), narrow(max, "maxLength"));
         let any = self.set.any_char();
         self.set.repeat(any, min, max)
     }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::emptiness::Search;
 use crate::number_texts::Extent;
+use crate::once::{is_of_unit, opposite};
 use crate::spelling::NumberSpelling;
 
 /// Digits of a constant that is written out, at most.
@@ -128,7 +129,7 @@ impl NumberTable {
         }
     }
     /// A range that can be written.
-    fn interval(&mut self, range: NumberRange) -> Numbers {
+    pub(crate) fn interval(&mut self, range: NumberRange) -> Numbers {
         if range.is_empty() {
             return Numbers::NONE;
         }
@@ -162,6 +163,7 @@ impl NumberTable {
                 _ => parts.push(part),
             }
         }
+        self.replace_opposites(&mut parts);
         parts.sort_unstable();
         parts.dedup();
         if let Some(filtered) = self.filtered(&parts) {
@@ -180,6 +182,13 @@ impl NumberTable {
             [] => Numbers::ALL,
             &[only] => only,
             _ => self.intern(NumberSet::And(parts.into())),
+        }
+    }
+    /// A set that is one range.
+    pub(crate) fn as_range(&self, numbers: Numbers) -> Option<&NumberRange> {
+        match self.get(numbers) {
+            NumberSet::Range(range) => Some(range),
+            _ => None,
         }
     }
     /// Of single values those that are in all the parts.
@@ -214,7 +223,8 @@ impl NumberTable {
                 _ if is_simple(self, part) => vec![part],
                 _ => return None,
             };
-            if ways.len() * alternatives.len() > PRODUCT_MAX {
+            let is_product = ways.len().min(alternatives.len()) > 1;
+            if is_product && ways.len() * alternatives.len() > PRODUCT_MAX {
                 return None;
             }
             let mut next = Vec::with_capacity(ways.len() * alternatives.len());
@@ -226,10 +236,45 @@ impl NumberTable {
         }
         Some(self.union(&ways))
     }
+    /// The parts with one opposite of values in place of several.
+    fn left_out(&mut self, mut parts: Vec<Numbers>) -> Vec<Numbers> {
+        let listed = |this: &Self, part: Numbers| match *this.get(part) {
+            NumberSet::Not(of) if matches!(this.get(of), NumberSet::Values(_)) => Some(of),
+            _ => None,
+        };
+        let lists: Vec<Numbers> = parts.iter().filter_map(|&part| listed(self, part)).collect();
+        if lists.len() > 1 {
+            parts.retain(|&part| listed(self, part).is_none());
+            let all = self.union(&lists);
+            parts.push(self.not(all));
+        }
+        parts
+    }
+    /// Of the opposites of ranges only the bounds count, where all numbers beside them have the kind and the divisor of
+    /// these.
+    fn replace_opposites(&mut self, parts: &mut [Numbers]) {
+        if !parts.iter().any(|&part| self.as_range(part).is_some()) {
+            return;
+        }
+        let ranges: Vec<NumberRange> = parts.iter().filter_map(|&part| self.as_range(part).cloned()).collect();
+        for part in parts {
+            let NumberSet::Not(of) = *self.get(*part) else { continue };
+            // Most have a divisor that no range has; that is seen without a copy.
+            let is_foreign = |divisor: &Decimal| ranges.iter().all(|range| range.multiple_of.as_ref() != Some(divisor));
+            if self.as_range(of).and_then(|range| range.multiple_of.as_ref()).is_some_and(is_foreign) {
+                continue;
+            }
+            let Some((unit, stretches)) = self.stretches(of) else { continue };
+            if ranges.iter().any(|range| is_of_unit(range, &unit)) {
+                let inside = self.ranges(stretches, &(NumberKind::Number, None));
+                *part = self.not(inside);
+            }
+        }
+    }
     /// The parts with ranges put together where arithmetic can.
     fn merged(&mut self, parts: Vec<Numbers>) -> Vec<Numbers> {
         let (mut out, mut ranges): (Vec<Numbers>, Vec<NumberRange>) = (Vec::new(), Vec::new());
-        for part in parts {
+        for part in self.left_out(parts) {
             let NumberSet::Range(range) = self.get(part).clone() else {
                 out.push(part);
                 continue;
@@ -306,6 +351,12 @@ impl NumberTable {
                 }
                 self.union(&outside)
             }
+            NumberSet::Or(_) => match self.stretches(a) {
+                Some((unit, stretches)) if unit == (NumberKind::Number, None) => {
+                    self.ranges(opposite(stretches), &unit)
+                }
+                _ => self.intern(NumberSet::Not(a)),
+            },
             _ => self.intern(NumberSet::Not(a)),
         }
     }
@@ -320,6 +371,15 @@ impl NumberTable {
         let mut all: Vec<Numbers> = seen.into_iter().collect();
         all.sort_unstable();
         all
+    }
+    /// How many combinations stand within each other.
+    fn depth(&self, id: Numbers) -> usize {
+        let mut depths: FxHashMap<Numbers, usize> = FxHashMap::default();
+        for part in self.reachable(id) {
+            let inner = self.get(part).parts().iter().map(|part| depths[part]);
+            depths.insert(part, inner.max().map_or(0, |depth| depth + 1));
+        }
+        depths[&id]
     }
     /// Whether the value is in the set; `None` if a divisor has too many digits to tell.
     pub fn contains(&self, id: Numbers, value: &Decimal) -> Option<bool> {
@@ -358,7 +418,7 @@ impl NumberTable {
                 Some(has_number) => !has_number,
                 None => {
                     let closed = self.closed(id, set);
-                    search.is_empty(set, closed) == Some(true)
+                    search.is_empty_combination(set, closed, self.depth(id)) == Some(true)
                 }
             },
         }
@@ -398,6 +458,9 @@ pub(crate) fn shortest_text(value: &Decimal) -> Option<String> {
         format!("{sign}{whole}.{fraction}")
     })
 }
+
+/// The greatest count of repeated elements or characters.
+pub(crate) const COUNT_MAX: u32 = u32::MAX - 1;
 
 /// A count (`minLength` and the like): a whole number from 0 up, `2.0` included; past 64 bits it is the greatest there.
 /// `None` if the number is none.

@@ -254,7 +254,10 @@ impl<'a> Parser<'a, '_, '_> {
             match document.string(name).and_then(Types::named) {
                 Some(named) => types = types.with(named),
                 None => {
-                    self.wrong("type", name, "`null`, `boolean`, `object`, `array`, `number`, `integer` or `string`")
+                    let found = document.string(name).unwrap_or_default().to_owned();
+                    self.sink.report(name, Mistake::TypeUnknown { found });
+                    // The other keywords count, so that what is wrong with them is said, too.
+                    types = Types::ALL;
                 }
             }
         }

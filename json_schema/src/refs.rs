@@ -4,6 +4,7 @@
 //! [`JsonDocument::original`], but for the table of targets.
 
 use compact_str::CompactString;
+use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId, pointer_key};
 use rustc_hash::FxHashMap;
 
@@ -79,6 +80,34 @@ impl Resources {
     /// Where the reference leads whose text stands at `place`.
     pub fn target(&self, place: JsonId) -> Target {
         self.targets.get(&place).cloned().unwrap_or(Target::Missing)
+    }
+
+    /// A reference within the resource that is nearly written like this one, which leads nowhere.
+    pub fn near_reference(&self, document: &JsonDocument, place: JsonId, text: &str) -> Option<String> {
+        let root = self.root_of(document, place);
+        let fragment = text.strip_prefix('#')?;
+        let Some(pointer) = fragment.strip_prefix('/') else {
+            let names =
+                self.anchors.keys().chain(self.dynamic_anchors.keys()).filter(|(resource, _)| *resource == root);
+            return did_you_mean(fragment, names.map(|(_, name)| &**name)).map(|name| format!("#{name}"));
+        };
+        let (mut at, mut near) = (root, "#".to_owned());
+        for step in pointer.split('/') {
+            let (key, next) = match document.object(at) {
+                Some(members) => {
+                    let key = pointer_key(step);
+                    let is_there = members.iter().any(|member| *member.key == *key);
+                    let keys = members.iter().map(|member| &*member.key);
+                    let key = if is_there { key } else { did_you_mean(&key, keys)?.to_owned() };
+                    let next = document.get(at, &key)?;
+                    (key.replace('~', "~0").replace('/', "~1"), next)
+                }
+                None => (step.to_owned(), document.element(at, step)?),
+            };
+            near = format!("{near}/{key}");
+            at = document.original(next);
+        }
+        Some(near).filter(|near| near != text)
     }
 
     /// The value that a JSON pointer leads to from `id`.

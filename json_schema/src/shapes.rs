@@ -25,6 +25,14 @@ fn others<'a, T>(lists: &'a [&'a [T]], index: usize) -> impl Iterator<Item = &'a
     lists.iter().enumerate().filter(move |&(other, _)| other != index).flat_map(|(_, list)| list.iter())
 }
 
+/// Whether several of the lists have the way: if that is any way, nothing is of one list only.
+fn is_in_several<T: PartialEq>(lists: &[&[T]], way: T) -> bool {
+    lists.iter().filter(|list| list.contains(&way)).nth(1).is_some()
+}
+
+/// Shapes that are put together one after the other, at most.
+const PAIRED_MIN: usize = 16;
+
 /// Texts of a list that are compared with a language one by one, at most.
 const LITERALS_MAX: usize = 512;
 
@@ -94,6 +102,30 @@ impl Normalizer<'_> {
             objects,
         };
         self.ir.shapes.intern(shape)
+    }
+
+    /// Values of all the shapes, of which there is one at least.
+    pub fn and_all_shapes(&mut self, shapes: &[ShapeId], origin: JsonId) -> ShapeId {
+        let (mut scalars, mut others) = (Vec::new(), shapes.to_vec());
+        if shapes.len() > PAIRED_MIN {
+            let any = self.any_shape();
+            let says_of_scalars = |&shape: &ShapeId| {
+                let Shape { arrays, objects, .. } = self.ir.shapes.get(shape);
+                let (is_no_array, is_no_object) = (arrays.is_empty(), objects.is_empty());
+                (is_no_array || *arrays == any.arrays) && (is_no_object || *objects == any.objects)
+            };
+            (scalars, others) = shapes.iter().copied().partition(says_of_scalars);
+        }
+        // In pairs: one after the other, each would take as long as all before it.
+        while scalars.len() > 1 {
+            let pairs = scalars.chunks(2).map(|pair| match *pair {
+                [a, b] => self.and_shapes(a, b, origin),
+                _ => pair[0],
+            });
+            scalars = pairs.collect();
+        }
+        others.append(&mut scalars);
+        others[1..].iter().fold(others[0], |all, &shape| self.and_shapes(all, shape, origin))
     }
 
     /// Values of either.
@@ -229,9 +261,11 @@ impl Normalizer<'_> {
         let mut one = self.no_shape();
         one.null = once(&|shape| shape.null);
         one.truth = [once(&|shape| shape.truth[0]), once(&|shape| shape.truth[1])];
-        one.strings = self.one_language(shapes.iter().map(|shape| shape.strings).collect());
-        one.numbers = self.one_number_set(shapes.iter().map(|shape| shape.numbers).collect());
-        one.integers = self.one_number_set(shapes.iter().map(|shape| shape.integers).collect());
+        one.strings = self.one_language(&shapes.iter().map(|shape| shape.strings).collect::<Vec<_>>());
+        let numbers: Vec<Numbers> = shapes.iter().map(|shape| shape.numbers).collect();
+        let integers: Vec<Numbers> = shapes.iter().map(|shape| shape.integers).collect();
+        one.numbers = self.one_number_set(&numbers);
+        one.integers = if integers == numbers { one.numbers } else { self.one_number_set(&integers) };
         let objects: Vec<Vec<ObjectId>> = shapes.iter().map(|shape| shape.objects.to_vec()).collect();
         let objects = self.split_by_discriminator(objects, origin);
         let objects: Vec<&[ObjectId]> = objects.iter().map(Vec::as_slice).collect();
@@ -241,37 +275,12 @@ impl Normalizer<'_> {
         Ok(self.ir.shapes.intern(one))
     }
 
-    /// Texts of exactly one of the languages.
-    fn one_language(&mut self, mut languages: Vec<RegexId>) -> RegexId {
-        languages.retain(|&language| *self.set.node(language) != RegexNode::Nothing);
-        let (mut none_yet, mut once) = (Vec::new(), self.set.nothing());
-        for language in languages {
-            let before = self.set.or(&none_yet);
-            let (fresh, other) = (self.not_text(before), self.not_text(language));
-            let new = self.and_text(language, fresh);
-            let still = self.and_text(once, other);
-            once = self.set.or(&[new, still]);
-            none_yet.push(language);
-        }
-        once
-    }
-
-    /// Numbers of exactly one of the sets.
-    fn one_number_set(&mut self, sets: Vec<Numbers>) -> Numbers {
-        let (mut all, mut once) = (Numbers::NONE, Numbers::NONE);
-        for numbers in sets {
-            let (fresh, other) = (self.numbers.not(all), self.numbers.not(numbers));
-            let new = self.numbers.and(numbers, fresh);
-            let still = self.numbers.and(once, other);
-            once = self.numbers.union(&[new, still]);
-            all = self.numbers.union(&[all, numbers]);
-        }
-        once
-    }
-
     /// Objects of exactly one of the lists: each way without those of other lists that it has objects in common with.
     fn one_object_list(&mut self, lists: &[&[ObjectId]], origin: JsonId) -> Box<[ObjectId]> {
         let any = self.any_object();
+        if is_in_several(lists, any) {
+            return [].into();
+        }
         let mut all = Vec::new();
         for (index, list) in lists.iter().enumerate() {
             for &way in *list {
@@ -302,6 +311,9 @@ impl Normalizer<'_> {
         origin: JsonId,
     ) -> Result<Box<[ArrayId]>, (usize, usize, String)> {
         let any = self.any_array();
+        if is_in_several(lists, any) {
+            return Ok([].into());
+        }
         let mut all = Vec::new();
         for (index, list) in lists.iter().enumerate() {
             for &way in *list {
@@ -415,7 +427,7 @@ impl Normalizer<'_> {
         }
     }
     /// The texts of a language that is written as a list of them.
-    fn literals(&self, regex: RegexId) -> Option<Vec<RegexId>> {
+    pub fn literals(&self, regex: RegexId) -> Option<Vec<RegexId>> {
         let is_literal = |&part: &RegexId| matches!(self.set.node(part), RegexNode::Literal(_));
         match self.set.node(regex) {
             RegexNode::Literal(_) => Some(vec![regex]),

@@ -105,3 +105,49 @@ fn of_equal_schemas_that_one_is_at_fault_which_is_needed() {
     let [diagnostic] = found.as_slice() else { panic!("{found:#?}") };
     assert!(diagnostic.code == "J020" && diagnostic.message.contains("`/properties/b`"), "{diagnostic:?}");
 }
+
+#[test]
+fn what_was_perhaps_meant() {
+    for (schema, near) in [
+        (r#"{"type":"objct"}"#, "object"),
+        (r#"{"type":["null","strng"]}"#, "string"),
+        (r#"{"type":"int"}"#, "integer"),
+        (r#"{"type":"Boolean"}"#, "boolean"),
+        (r#"{"format":"emial"}"#, "email"),
+        (r#"{"format":"dat-time"}"#, "date-time"),
+        (r##"{"$ref":"#/$defs/foo","$defs":{"fooo":{},"bar":{}}}"##, "#/$defs/fooo"),
+        (r##"{"$ref":"#/propertis/a","properties":{"a":{}}}"##, "#/properties/a"),
+        (r##"{"$ref":"#/$defs/a~1c","$defs":{"a/b":{}}}"##, "#/$defs/a~1b"),
+        (r##"{"$ref":"#nmae","$defs":{"a":{"$anchor":"name"}}}"##, "#name"),
+    ] {
+        let found = diagnostics(schema);
+        assert_eq!(found.len(), 1, "{schema}: {found:?}");
+        assert_eq!(found[0].help, Some(format!("did you mean `{near}`?")), "{schema}");
+    }
+    assert_eq!(diagnostics(r##"{"$ref":"#/$defs/a","$defs":{"quite another":{}}}"##)[0].help, None);
+    assert_eq!(diagnostics(r#"{"type":7}"#)[0].help, None);
+}
+
+#[test]
+fn a_wrong_type_hides_nothing() {
+    let schema = r#"{"type":"objct","minLength":-1,"properties":{"a":{"type":"strng","pattern":"("}}}"#;
+    let codes: Vec<&str> = diagnostics(schema).iter().map(|diagnostic| diagnostic.code).collect();
+    assert_eq!(codes.iter().filter(|&&code| code == "J002").count(), 3, "{codes:?}");
+    assert_eq!(codes.len(), 4, "{codes:?}");
+}
+
+#[test]
+fn counts_that_are_too_large() {
+    for (schema, keyword) in [
+        (r#"{"type":"array","maxItems":1e30}"#, "maxItems"),
+        (r#"{"type":"array","minItems":4294967296}"#, "minItems"),
+        (r#"{"type":"string","maxLength":1e30}"#, "maxLength"),
+    ] {
+        let found = diagnostics(schema);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].code, "J040");
+        assert_eq!(found[0].message, format!("`{keyword}` at `/{keyword}` is over the limit of 4294967294"));
+        let span = found[0].labels[0].span;
+        assert!(schema[span.start as usize..span.end as usize].parse::<f64>().is_ok(), "{schema}");
+    }
+}

@@ -379,3 +379,37 @@ fn limits_of_containers() {
     let error = accepts(&grammar, "[[[[1]]]]").expect_err("too deep");
     assert!(error.to_string().contains("schema_unique_depth_max"), "{error}");
 }
+
+/// Arrays of more different elements than there are: left out where something else is valid, or an error.
+#[test]
+fn too_few_values_to_differ() {
+    let few = [
+        r#""minItems":3,"items":{"type":"boolean"}"#,
+        r#""minItems":2,"items":{"type":"null"}"#,
+        r#""minItems":2,"items":{"const":{"a":1}}"#,
+        r#""minItems":4,"items":{"enum":[1,2,"3"]}"#,
+        r#""minItems":4,"items":{"type":"integer","minimum":0,"maximum":2}"#,
+        r#""minItems":2,"items":{"type":"string","maxLength":0}"#,
+        r#""minItems":2,"items":{"type":"object","additionalProperties":false}"#,
+        r#""minItems":2,"prefixItems":[{"const":1},{"const":1}]"#,
+        r#""contains":{"const":1},"minContains":2"#,
+        r#""items":{"type":["boolean","null"]},"contains":{"type":["boolean","string"]},"minContains":3"#,
+    ];
+    for keywords in few {
+        let array = format!(r#"{{"type":"array","uniqueItems":true,{keywords}}}"#);
+        assert_eq!(refused(&array), ["J020"], "{array}");
+        let either = format!(r#"{{"type":["array","null"],"uniqueItems":true,{keywords}}}"#);
+        check(&either, &["null"], &["["]);
+        check(&format!(r#"{{"anyOf":[{array},{{"type":"integer"}}]}}"#), &["1"], &["["]);
+        let within = format!(r#"{{"type":"object","properties":{{"a":{either},"b":{array}}},"required":["a"]}}"#);
+        check(&within, &[r#"{"a":null}"#], &[r#"{"a":["#, r#"{"a":null,"b""#]);
+        check(&format!(r#"{{"type":"array","items":{either}}}"#), &["[]", "[null,null]"], &["[[", "[null,["]);
+        let unique = format!(r#"{{"type":"array","uniqueItems":true,"items":{either}}}"#);
+        check(&unique, &["[]", "[null]"], &["[[", "[null,"]);
+    }
+    check(
+        r#"{"type":["array","null"],"uniqueItems":true,"contains":{"type":"boolean"},"minContains":2}"#,
+        &["null", "[true,1,false]"],
+        &["[true,true]"],
+    );
+}

@@ -454,3 +454,17 @@ fn assertions_in_patterns() {
     check(without, &[r#""""#, r#""fo foa""#], &[r#""afoo""#, r#""\u0066oo""#]);
     assert_eq!(refused(r#"{"pattern": "^(?:(?!fo*x).)*$"}"#), ["R023"]);
 }
+
+/// Names are strings: what a schema says of names has no part in what it says of them.
+#[test]
+fn names_of_the_schema_itself() {
+    check(
+        r##"{"type":["object","string"],"propertyNames":{"$ref":"#"},"maxLength":2}"##,
+        &[r#""ab""#, "{}", r#"{"ab":1}"#],
+        &[r#""abc""#, r#"{"abc":1}"#],
+    );
+    let names = r##"{"type":"object","propertyNames":{"not":{"$ref":"#/$defs/n"}},
+        "$defs":{"n":{"oneOf":[{"maxLength":1},{"pattern":"^a"}],"propertyNames":{"$ref":"#/$defs/n"}}}}"##;
+    check(names, &[r#"{"a":1}"#, r#"{"bb":1}"#], &[r#"{"b":1}"#, r#"{"ab":1}"#]);
+    assert_eq!(refused(r##"{"propertyNames":{"allOf":[{"$ref":"#/propertyNames"}]}}"##), ["J006"]);
+}

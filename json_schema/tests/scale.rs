@@ -243,3 +243,70 @@ fn many_divisors() {
         println!("{:?}", codes(&format!(r#"{{"type":"number","allOf":[{schema}]}}"#)));
     }
 }
+
+/// Ranges and constants of which each value is of one branch at most, or is counted.
+#[test]
+fn branches_of_scalars() {
+    let one_of = |around: &str, count: usize, branch: &dyn Fn(usize) -> String| {
+        format!(r#"{{{around}"oneOf":[{}]}}"#, joined(count, branch))
+    };
+    let apart =
+        one_of(r#""type":"integer","#, 1_000, &|i| format!(r#"{{"minimum":{},"maximum":{}}}"#, i * 10, i * 10 + 5));
+    checked(&apart, &["0", "15", "9995"], &["-1", "6", "19", "9996"]);
+    checked(&validating(&apart), &["1.5e1", "9995.0"], &["6.0", "0.5"]);
+    let half_open = |i| format!(r#"{{"minimum":{},"exclusiveMaximum":{}}}"#, i * 10, i * 10 + 10);
+    checked(&one_of(r#""type":"number","#, 500, &half_open), &["0", "10", "4999.5"], &["-1", "5000"]);
+    // Two branches have those in common that end in 0 to 5.
+    let overlapping = |i| format!(r#"{{"minimum":{},"maximum":{}}}"#, i * 10, i * 10 + 15);
+    checked(
+        &one_of(r#""type":"integer","#, 1_000, &overlapping),
+        &["0", "9", "16", "10005"],
+        &["10", "15", "9990", "10006"],
+    );
+    let mixed = |i| format!(r#"{{"minimum":{},"maximum":{},"multipleOf":{}}}"#, i * 10, i * 10 + 15, i % 3 + 1);
+    checked(&one_of(r#""type":"integer","#, 10, &mixed), &["3", "11", "16", "27"], &["10", "14", "19", "30"]);
+    checked(&one_of("", 5_000, &|i| format!(r#"{{"const":{i}}}"#)), &["0", "4999"], &["5000", "-1", "\"1\""]);
+    checked(&one_of("", 20_000, &|i| format!(r#"{{"const":"v{i}"}}"#)), &["\"v0\"", "\"v19999\""], &["\"v\"", "1"]);
+    let twice = |i: usize| format!(r#"{{"enum":["v{i}","v{}",{i},{}]}}"#, i + 1, i + 2);
+    checked(&one_of("", 1_000, &twice), &["\"v0\"", "\"v1000\"", "0", "1", "1000", "1001"], &["\"v1\"", "2", "999"]);
+}
+
+#[test]
+fn opposites_of_many_constants() {
+    for value in ["", "\""] {
+        let opposites = joined(5_000, |i| format!(r#"{{"not":{{"const":{value}{i}{value}}}}}"#));
+        let text = |i: usize| format!("{value}{i}{value}");
+        checked(&format!(r#"{{"allOf":[{opposites}]}}"#), &[&text(5_000), "null"], &[&text(0), &text(4_999)]);
+    }
+}
+
+/// Each branch is all that the other is, but for some.
+#[test]
+fn branches_within_each_other() {
+    let chain = |keyword: &dyn Fn(usize) -> String| {
+        let link = |i: usize| {
+            let next = format!(r##""$ref":"#/$defs/d{}""##, i + 1);
+            format!(r#""d{i}":{{"oneOf":[{{{next}}},{{{next},{}}}]}}"#, keyword(i))
+        };
+        format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d42":{{"type":"integer"}}}}}}"##, joined(42, link))
+    };
+    checked(&chain(&|_| r#""minimum":0"#.to_owned()), &["-1"], &["0", "1"]);
+    println!("{:?}", codes(&chain(&|i| format!(r#""multipleOf":{}"#, i + 2))));
+}
+
+#[test]
+fn bounds_of_many_digits() {
+    for digits in ["9", "1", "90", "123456789"] {
+        let text = |count: usize| digits.repeat(count / digits.len());
+        let (whole, fraction) = (text(9_900), format!("0.{}", text(9_900)));
+        checked(&format!(r#"{{"type":"integer","minimum":{whole}}}"#), &[&whole, &format!("{whole}0")], &["9"]);
+        checked(
+            &format!(r#"{{"type":"number","maximum":{fraction}}}"#),
+            &["0", &fraction],
+            &["1", &format!("{fraction}1")],
+        );
+        for keyword in ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"] {
+            assert_eq!(codes(&format!(r#"{{"{keyword}":{}}}"#, text(20_000))), ["J010"]);
+        }
+    }
+}

@@ -380,3 +380,16 @@ fn spellings_are_kept_apart() {
         }
     }
 }
+
+/// The digits of a divisor of integers are those of its multiples without a fraction.
+#[test]
+fn integers_and_small_divisors() {
+    for divisor in ["1e-19", "1e-20", "5e-20", "25e-22", "5e-324", "1e-17000"] {
+        let integers = format!(r#"{{"type":"integer","multipleOf":{divisor}}}"#);
+        check_in(&Spelling::validator(), &integers, &["1", "-3.0", "10e-1", "1e30"], &["0.5", "1e-1"]);
+        let others = format!(r#"{{"type":"number","not":{integers}}}"#);
+        check_in(&Spelling::validator(), &others, &["0.5", "5e-1"], &["1", "10e-1"]);
+    }
+    let thirds = r#"{"type":"integer","multipleOf":3e-20}"#;
+    check_in(&Spelling::validator(), thirds, &["3", "30e-1", "-9e2"], &["1", "0.3", "10"]);
+}

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Bound, Decimal, NumberKind, NumberRange};
+use super::{Bound, Decimal, Multiple, NumberKind, NumberRange};
 
 impl Decimal {
     /// The digits without zeros at either end, each 0 to 9; none for 0. The value is `0.digits * 10^point`.
@@ -79,12 +79,14 @@ fn least_common_multiple(a: &Decimal, b: &Decimal) -> Option<Decimal> {
 impl NumberRange {
     /// What the values are multiples of, 1 for integers; `Err` if that has too many digits.
     pub(super) fn unit(&self) -> Result<Option<Decimal>, ()> {
-        let one = Decimal::from(1);
         match (&self.multiple_of, self.kind) {
             (None, NumberKind::Number) => Ok(None),
-            (None, NumberKind::Integer) => Ok(Some(one)),
+            (None, NumberKind::Integer) => Ok(Some(Decimal::from(1))),
             (Some(divisor), NumberKind::Number) => Ok(Some(divisor.clone())),
-            (Some(divisor), NumberKind::Integer) => least_common_multiple(divisor, &one).map(Some).ok_or(()),
+            (Some(divisor), NumberKind::Integer) => match Multiple::new(divisor, self.kind) {
+                Ok(Multiple { digits, exponent, .. }) => Ok(Some(Decimal::from_parts(digits, exponent))),
+                Err(_) => Err(()),
+            },
         }
     }
 

@@ -124,6 +124,8 @@ fn one_sided(
 ) -> RegexId {
     let free = bound.iter().rev().take_while(|&&digit| digit == extreme).count();
     let mut result = digits(free, set);
+    // Digits with nothing beyond them, the last one first: as one text, since each sequence holds all that it is made of.
+    let mut run: Vec<u8> = Vec::new();
     for (at, &own) in bound.iter().enumerate().rev().skip(free) {
         let rest = bound.len() - at - 1;
         if rest == free {
@@ -132,18 +134,23 @@ fn one_sided(
             result = set.concat(&[any, result]);
             continue;
         }
-        let own = text(&[own], set);
-        let equal = set.concat(&[own, result]);
-        result = match beyond(bound[at]) {
-            Some((from, to)) => {
-                let (first, rest) = (digit(from, to, set), digits(rest, set));
-                let other = set.concat(&[first, rest]);
-                set.or(&[equal, other])
-            }
-            None => equal,
-        };
+        run.push(own);
+        if let Some((from, to)) = beyond(own) {
+            let equal = after_run(&mut run, result, set);
+            let (first, rest) = (digit(from, to, set), digits(rest, set));
+            let other = set.concat(&[first, rest]);
+            result = set.or(&[equal, other]);
+        }
     }
-    result
+    after_run(&mut run, result, set)
+}
+
+/// Digits, of which the last one comes first, and then the rest.
+fn after_run(run: &mut Vec<u8>, rest: RegexId, set: &mut RegexSet) -> RegexId {
+    run.reverse();
+    let own = text(run, set);
+    run.clear();
+    set.concat(&[own, rest])
 }
 
 /// As many digits, between these two of equal length.
@@ -245,11 +252,17 @@ fn fraction_at_least(low: &[u8], exclusive: bool, set: &mut RegexSet) -> Fractio
     } else {
         Fraction { empty: true, digits: some_digits(set) }
     };
+    let mut run: Vec<u8> = Vec::new();
     for &own in low.iter().rev() {
+        if own == 9 && !result.empty {
+            run.push(own);
+            continue;
+        }
+        result.digits = after_run(&mut run, result.digits, set);
         let (equal, above) = (before(own, result, set), free_after(own + 1, 9, set));
         result = Fraction { empty: false, digits: set.or(&[equal, above]) };
     }
-    result
+    Fraction { digits: after_run(&mut run, result.digits, set), ..result }
 }
 
 /// Fractions not above (if `exclusive`: below) this one, which has no zeros at its end.
@@ -291,8 +304,15 @@ fn fraction_between(low: &[u8], high: &[u8], exclusive: (bool, bool), set: &mut 
             Fraction { empty: empty(index), digits: set.or(&[above, inside, below]) }
         }
     };
+    let mut run: Vec<u8> = Vec::new();
     for index in (0..split.unwrap_or(len)).rev() {
-        result = Fraction { empty: empty(index), digits: before(at(low, index), result, set) };
+        let own = at(low, index);
+        if !result.empty && !empty(index) {
+            run.push(own);
+            continue;
+        }
+        result.digits = after_run(&mut run, result.digits, set);
+        result = Fraction { empty: empty(index), digits: before(own, result, set) };
     }
-    result
+    Fraction { digits: after_run(&mut run, result.digits, set), ..result }
 }

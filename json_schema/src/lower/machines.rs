@@ -149,6 +149,10 @@ impl Lowerer<'_, '_> {
         if let Some(&known) = self.machines.array_ids.get(&id) {
             return known;
         }
+        if self.normalizer.ir.arrays.get(id).unique && !self.normalizer.is_array_inhabited(id, self.place) {
+            self.machines.array_ids.insert(id, None);
+            return None;
+        }
         let plan = self.normalizer.array_plan(id, self.place);
         let machine = self.decided(plan).and_then(|plan| {
             let mut plan = ArrayPlan::clone(&plan);

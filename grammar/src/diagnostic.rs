@@ -283,7 +283,7 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
         }
         let distance = match fold(name).eq(fold(candidate)) {
             true => 0,
-            false if length.abs_diff(other) > allowed => continue,
+            false if length.abs_diff(other) > allowed || bag_distance(name, candidate) > allowed => continue,
             false => edit_distance(name, candidate),
         };
         if distance <= allowed && best.is_none_or(|(d, c)| (distance, candidate) < (d, c)) {
@@ -298,6 +298,16 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
 fn letters(name: &str) -> u32 {
     let number = |byte: u8| u32::from(if byte == b'-' { b'_' } else { byte }) % 32;
     name.bytes().filter(u8::is_ascii).fold(0, |letters, byte| letters | 1 << number(byte))
+}
+
+/// At most the [`edit_distance`]: how many ASCII characters the one has that the other lacks. Few candidates are near.
+fn bag_distance(a: &str, b: &str) -> usize {
+    let mut counts = [0i32; 128];
+    a.bytes().filter(u8::is_ascii).for_each(|byte| counts[usize::from(byte)] += 1);
+    b.bytes().filter(u8::is_ascii).for_each(|byte| counts[usize::from(byte)] -= 1);
+    let more: i32 = counts.iter().filter(|&&count| count > 0).sum();
+    let less: i32 = counts.iter().filter(|&&count| count < 0).sum();
+    more.max(-less) as usize
 }
 
 /// Optimal string alignment distance; inputs over 64 characters count as unlike.

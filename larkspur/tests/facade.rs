@@ -479,3 +479,21 @@ fn formats_beside_bounds_have_masks() {
         }
     }
 }
+
+/// A text that has spent the expressions which grammars share spoils no other text.
+#[test]
+fn matchers_after_one_that_met_expressions_max() {
+    let limits = larkspur::Limits { expressions_max: 60_000, ..larkspur::Limits::default() };
+    let options = EngineOptions { limits, ..EngineOptions::default() };
+    let engine = Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).expect("sound slices");
+    let schema = r#"{"type": "array", "uniqueItems": true, "items": {"type": "integer"}}"#;
+    let grammar = engine.compile(&Source::json_schema(schema)).expect("it compiles");
+    let mut long = grammar.matcher().expect("it starts");
+    long.consume_bytes(b"[0").expect("an array");
+    let met = (1..10_000).find_map(|number| long.consume_bytes(format!(",{number}").as_bytes()).err());
+    let exceeded = MatcherError::LimitExceeded { limit: "expressions_max", value: 60_000 };
+    assert_eq!(met, Some(exceeded));
+    let mut other = grammar.matcher().expect("it starts");
+    other.consume_bytes(b"[1,2,3]").expect("another text");
+    assert_eq!(other.is_accepting(), Ok(true));
+}

@@ -49,6 +49,9 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
                 is_empty.push(!has_texts);
             }
             Err(fault) => {
+                // Of what all terminals have together, less may have been left.
+                let is_of_fuel = fault.limit().0 == "regex_emptiness_fuel";
+                let fault = if is_of_fuel { Fault::exceeded("regex_emptiness_fuel", fuel) } else { fault };
                 diagnostics.push(limit_diagnostic(fault, lexeme.span));
                 if left == 0 {
                     break;

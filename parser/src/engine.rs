@@ -116,8 +116,8 @@ struct GrammarInner {
     epoch: Mutex<Arc<Epoch>>,
 }
 
-/// What grows while a grammar is used. At half of its budget a new epoch begins for new matchers; those that run keep
-/// the old one.
+/// What grows while a grammar is used. At half of its budget, or of that of the expressions that grammars share, a new epoch
+/// begins for new matchers; those that run keep the old one.
 ///
 /// In this order what is asked first shares a line of the cache with the lock, of which the tables stand behind.
 #[derive(Debug)]
@@ -129,6 +129,8 @@ pub(crate) struct Epoch {
     is_plain: bool,
     mask_bytes_max: usize,
     session: Mutex<Session>,
+    /// With more expressions in the arena it is worn: half of what there may be, and not what the grammar itself takes.
+    expressions_worn: usize,
 }
 
 /// A share of the budget for masks: so much of it may be published.
@@ -147,7 +149,9 @@ impl Epoch {
     pub fn new(machine: Machine, terms: &Arc<SharedTerms>, limits: &Limits) -> Self {
         let masks = || MaskCache::new(limits.mask_cache_bytes_max, terms.clone());
         let is_plain = !machine.cfg.has_scopes && !machine.cfg.has_hidden;
+        let expressions_worn = (limits.expressions_max / 2).max(machine.lexer.arena().len().saturating_mul(2));
         Self {
+            expressions_worn,
             session: Mutex::new(Session { machine, masks: masks(), eager_masks: masks() }),
             published: OnceLock::new(),
             is_plain,
@@ -190,6 +194,7 @@ impl Epoch {
         machine.sets.len() > limits.earley_sets_max / 2
             || machine.bytes() > limits.earley_bytes_max / 2
             || machine.lexer.state_count() > limits.lexer_states_max / 2
+            || machine.lexer.arena().len() > self.expressions_worn
     }
 }
 

@@ -110,14 +110,12 @@ pub(crate) struct Sink<'a> {
     /// What we cannot enforce is a warning.
     pub lenient: bool,
     list: DiagnosticList,
-    diagnostics_max: usize,
     said: Vec<(JsonId, Said)>,
 }
 
 impl<'a> Sink<'a> {
     pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
-        let (list, diagnostics_max) = (DiagnosticList::new(limits), limits.diagnostics_max);
-        Self { document, lenient: false, list, diagnostics_max, said: Vec::new() }
+        Self { document, lenient: false, list: DiagnosticList::new(limits), said: Vec::new() }
     }
     /// Reports a mistake at the value of a keyword, or of a schema.
     pub fn report(&mut self, place: JsonId, mistake: Mistake) {
@@ -172,7 +170,7 @@ impl<'a> Sink<'a> {
     }
     /// Whether another error would be shown, so that it is worth while to say much of it.
     pub fn has_room(&self) -> bool {
-        self.list.errors().len() < self.diagnostics_max
+        !self.list.is_full()
     }
     pub fn has_errors(&self) -> bool {
         !self.list.errors().is_empty()

@@ -67,7 +67,7 @@ pub(crate) enum Format {
     IdnEmail,
 }
 
-/// All names that [`meaning`] knows.
+/// The names that [`meaning`] knows, for who has nearly written one.
 pub(crate) const NAMES: [&str; 26] = [
     "date",
     "time",
@@ -307,12 +307,9 @@ mod tests {
 
     #[test]
     fn every_format_has_a_regex() {
-        for name in NAMES {
-            let format = match meaning(name) {
-                Meaning::Text(format) => format,
-                Meaning::Integers { .. } | Meaning::Nothing => continue,
-                Meaning::Unknown => panic!("{name}"),
-            };
+        let without = ["int32", "int64", "float", "double", "binary", "password"];
+        for name in NAMES.into_iter().filter(|name| !without.contains(name)) {
+            let Meaning::Text(format) = meaning(name) else { panic!("{name}") };
             let mut set = RegexSet::new();
             regex(&mut set, format, false);
             regex(&mut set, format, true);

@@ -110,6 +110,7 @@ pub(crate) struct Lexer {
     pub(super) rows_len: usize,
     /// The step that was taken from each state, until it has a row. Indexed by state.
     pub(super) steps: Vec<Step>,
+    /// The last leap from each state of which a [`Step`] says that there is one.
     pub(super) leaps: FxHashMap<LexStateId, Leap>,
     pub(super) expr_rows: FxHashMap<Expr, Arc<ExprRow>>,
     pub(super) nullable: FxHashMap<Expr, bool>,

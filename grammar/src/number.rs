@@ -311,6 +311,11 @@ impl NumberRange {
             None => true,
         }
     }
+    /// Whether remainders tell the multiples apart, and not the last digits alone.
+    pub fn has_remainders(&self) -> bool {
+        let multiple = self.multiple_of.as_ref().map(|divisor| Multiple::new(divisor, self.kind));
+        multiple.is_some_and(|multiple| multiple.is_ok_and(|multiple| !multiples::are_by_endings(&multiple)))
+    }
     /// Whether the multiples can be written: the divisor's digits fit 64 bits, and its exponent 32.
     pub fn can_be_written(&self) -> bool {
         match self.multiple_of.as_ref().map(|divisor| Multiple::new(divisor, self.kind)) {

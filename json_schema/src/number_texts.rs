@@ -6,7 +6,8 @@
 //! written with [`NumberSpelling::Any`]:
 //!
 //! - all texts with an exponent from `-E` to `E`, where `E` is 20; 6 where a set is an intersection or a complement that
-//!   arithmetic cannot simplify; less where it is made of many long numbers beside others;
+//!   arithmetic cannot simplify; 3 where there are more than 4,096 multiples up to a bound and remainders tell them apart, and
+//!   1 where the divisor has more than three digits, too; less where it is made of many long numbers beside others;
 //! - beyond it, texts in scientific notation (one digit other than 0 before the point) where the exponent alone decides:
 //!   every bound and value has its own exponent tried, and between these no number differs from another of its sign;
 //! - 0 with any exponent, all numbers with any exponent, integers without a fraction with any exponent from 0 up.
@@ -25,6 +26,13 @@ use crate::spelling::NumberSpelling;
 pub(crate) const EXPONENT_MAX: i64 = 20;
 /// The same where the texts are intersected: what is empty of an intersection takes a search for each exponent.
 const EXPONENT_MAX_SEARCHED: i64 = 6;
+/// The same where remainders are computed of bounded numbers, which takes such a search for each number of zeros, too.
+const EXPONENT_MAX_BOUNDED: i64 = 3;
+/// The same where the divisor has more than [`DIVISOR_DIGITS_FEW`] digits.
+const EXPONENT_MAX_BOUNDED_LONG: i64 = 1;
+const DIVISOR_DIGITS_FEW: usize = 3;
+/// Multiples between two bounds that are listed instead, at most.
+const MULTIPLES_MAX: u64 = 4_096;
 /// Digits written out for all exponents of one set, about.
 const WINDOW_DIGITS_MAX: u64 = 300_000;
 /// Exponents beyond the window that are tried one by one, at most, and how far they may be.
@@ -59,7 +67,10 @@ impl NumberTable {
         match (spelling, extent) {
             (NumberSpelling::Any, Extent::All) if id == Numbers::ALL => free(set),
             (NumberSpelling::Any, _) => {
-                let mut ways = self.with_exponents(id, set);
+                let mut ways = Vec::new();
+                for part in self.parts_of_texts(id) {
+                    ways.extend(self.with_exponents(part, set));
+                }
                 if id == Numbers::INTEGERS && extent == Extent::All {
                     ways.push(powers_of_integers(set));
                 }
@@ -177,6 +188,36 @@ impl NumberTable {
         ways
     }
 
+    /// Parts of a set of which the texts are made apart: of bounded multiples of which remainders are computed the numbers of each
+    /// sign, listed where they are few.
+    fn parts_of_texts(&mut self, id: Numbers) -> Vec<Numbers> {
+        let is_hard = |this: &Self, part: Numbers| match this.get(part) {
+            NumberSet::Range(range) => range.has_remainders() && (range.minimum.is_some() || range.maximum.is_some()),
+            _ => false,
+        };
+        let parts = match self.get(id) {
+            NumberSet::Or(parts) if parts.iter().any(|&part| is_hard(self, part)) => parts.to_vec(),
+            _ => vec![id],
+        };
+        let mut apart = Vec::new();
+        for part in parts {
+            let range = match self.get(part) {
+                NumberSet::Range(range) if is_hard(self, part) => NumberRange::clone(range),
+                _ => {
+                    apart.push(part);
+                    continue;
+                }
+            };
+            let signs = [range.clone().at_most(Decimal::zero(), true), range.at_least(Decimal::zero(), false)];
+            apart.extend(signs.map(|range| match range.few_values(MULTIPLES_MAX) {
+                Some(values) => self.values(values),
+                None => self.interval(range),
+            }));
+        }
+        apart.retain(|&part| part != Numbers::NONE);
+        apart
+    }
+
     /// How far exponents go that every mantissa may have.
     fn window(&self, parts: &[Numbers], set: &RegexSet) -> i64 {
         let digits = |value: &Decimal| {
@@ -196,8 +237,15 @@ impl NumberTable {
         }
         let left = Limits::default().regex_nodes_max.saturating_sub(set.len()) as u64 / 16;
         let tries = WINDOW_DIGITS_MAX.min(left) / sum;
-        let is_searched = |part: &Numbers| matches!(self.get(*part), NumberSet::And(_) | NumberSet::Not(_));
-        let most = if parts.iter().any(is_searched) { EXPONENT_MAX_SEARCHED } else { EXPONENT_MAX };
+        let most = |part: &Numbers| match self.get(*part) {
+            NumberSet::And(_) | NumberSet::Not(_) => EXPONENT_MAX_SEARCHED,
+            NumberSet::Range(range) if range.has_remainders() && ends(range) => match &range.multiple_of {
+                Some(divisor) if divisor.digits().len() > DIVISOR_DIGITS_FEW => EXPONENT_MAX_BOUNDED_LONG,
+                _ => EXPONENT_MAX_BOUNDED,
+            },
+            _ => EXPONENT_MAX,
+        };
+        let most = parts.iter().map(most).min().unwrap_or(EXPONENT_MAX);
         ((tries.saturating_sub(1) / 2) as i64).min(most)
     }
 
@@ -271,6 +319,13 @@ impl NumberTable {
             }
         }
     }
+}
+
+/// Whether numbers of one sign, which a bound keeps apart from the others, end at some number.
+fn ends(range: &NumberRange) -> bool {
+    let ends_above = range.maximum.as_ref().is_some_and(|bound| !bound.value.is_zero() && !bound.value.is_negative());
+    let ends_below = range.minimum.as_ref().is_some_and(|bound| bound.value.is_negative());
+    ends_above || ends_below
 }
 
 /// Whether all numbers of a sign in scientific notation with an exponent from `low` to `high` are in a range or among

@@ -480,6 +480,33 @@ fn formats_beside_bounds_have_masks() {
     }
 }
 
+/// Near a bound few multiples are left, of which any number of zeros and an exponent may make texts.
+#[test]
+fn bounded_multiples_have_masks() {
+    let engine = engine();
+    let options = CompileOptions { spelling: Spelling::validator(), ..CompileOptions::default() };
+    let schemas = [
+        (r#"{"multipleOf": 3.6, "maximum": 100}"#, "30.24e-8"),
+        (r#"{"type": "number", "multipleOf": 123.456, "minimum": -255, "maximum": 255}"#, "-246.912e0"),
+        (r#"{"type": "number", "multipleOf": 0.75, "minimum": 2, "maximum": 37.5}"#, "0.00283500e4"),
+        (r#"{"type": "integer", "multipleOf": 97, "maximum": 1000000}"#, "440186e0"),
+        (r#"{"type": "number", "multipleOf": 13.7, "maximum": 1e12}"#, "396144741624.3e3"),
+        (r#"{"type": "number", "multipleOf": 1.001, "maximum": 1e6}"#, "702962.3"),
+    ];
+    let mut mask = TokenMask::new(engine.vocabulary().len());
+    for (schema, text) in schemas {
+        let grammar = engine.compile_with(&Source::json_schema(schema), &options).expect("it compiles");
+        let mut matcher = grammar.matcher().expect("it starts");
+        for byte in text.bytes() {
+            matcher.compute_mask(&mut mask).unwrap_or_else(|error| panic!("{schema}: {error}"));
+            if !mask.is_allowed(byte.into()) {
+                break;
+            }
+            matcher.consume_token(byte.into()).expect("it is allowed");
+        }
+    }
+}
+
 /// A text that has spent the expressions which grammars share spoils no other text.
 #[test]
 fn matchers_after_one_that_met_expressions_max() {

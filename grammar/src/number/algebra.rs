@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::digits::largest_multiple;
 use super::{Bound, Decimal, Multiple, NumberKind, NumberRange};
 
 impl Decimal {
@@ -129,6 +130,35 @@ impl NumberRange {
             (a, b) => a.clone().or(b.clone()),
         };
         Some(both)
+    }
+
+    /// The numbers of the range, from the least, where these are at most `count_max` multiples of one number that lie between two
+    /// bounds; `None` if there are more, or their digits do not fit 64 bits.
+    pub fn few_values(&self, count_max: u64) -> Option<Vec<Decimal>> {
+        let unit = self.unit().ok()??;
+        let (digits, exponent) = (unit.mantissa()?, unit.exponent());
+        // How many units a bound is away from 0, rounded towards it.
+        let units = |bound: &Bound| {
+            let outward = Bound { value: bound.value.abs(), exclusive: false };
+            let multiple = largest_multiple(&outward, digits, exponent)?;
+            if multiple.is_zero() {
+                return Some(0);
+            }
+            let zeros = u32::try_from(multiple.exponent() - exponent).ok()?;
+            let count = multiple.mantissa()?.checked_mul(10u64.checked_pow(zeros)?)? / digits;
+            let count = i64::try_from(count).ok()?;
+            Some(if bound.value.is_negative() { -count } else { count })
+        };
+        let (first, last) = (units(self.minimum.as_ref()?)?, units(self.maximum.as_ref()?)?);
+        if first <= last && last.abs_diff(first) >= count_max {
+            return None;
+        }
+        let multiples = (first..=last).map(|count| {
+            let multiple = Decimal::from_parts(digits.checked_mul(count.unsigned_abs())?, exponent);
+            Some(if count < 0 { multiple.negate() } else { multiple })
+        });
+        let multiples: Vec<Decimal> = multiples.collect::<Option<_>>()?;
+        Some(multiples.into_iter().filter(|value| self.contains(value) == Some(true)).collect())
     }
 
     /// The numbers of the range, each times `10^power`: of kind [`NumberKind::Number`]. `None` if the divisor has too

@@ -51,6 +51,11 @@ pub(super) fn are_cheap(multiple: &Multiple) -> bool {
     multiple.exponent <= 0 || multiple.digits < DIVISOR_SMALL || with_zeros(multiple).is_some()
 }
 
+/// Whether the last digits decide, of which there are few.
+pub(super) fn are_by_endings(multiple: &Multiple) -> bool {
+    has_few_endings(multiple.digits)
+}
+
 /// Whether [`multiples`] has an answer.
 pub(super) fn can_be_written(multiple: &Multiple) -> bool {
     u32::try_from(multiple.exponent.unsigned_abs()).is_ok()

@@ -11,6 +11,7 @@
 //! one set of bytes each, concatenations nested to the right.
 
 mod bounded;
+mod bytes;
 mod derivative;
 mod dfa;
 mod emptiness;

@@ -467,6 +467,11 @@ fn formats_beside_bounds_have_masks() {
         (r#"{"type": "string", "format": "email", "minLength": 6}"#, r#""\"a\"@b.c"#),
         (r#"{"type": "string", "format": "email", "minLength": 10, "maxLength": 80}"#, r#""\"\\\"\"@example.com"#),
         (r#"{"type": "string", "pattern": "^(?!.*--)[a-z0-9-]+$", "maxLength": 5000}"#, r#""-a-b"#),
+        (r#"{"type": "string", "format": "email", "pattern": "example"}"#, r#""\"a\"@x.example.com""#),
+        (r#"{"type": "string", "format": "email", "pattern": "\\.com$"}"#, r#""a@b.com""#),
+        (r#"{"type": "string", "format": "regex", "maxLength": 255}"#, r#""a((?<x>b){39871,40000}[a-z])""#),
+        (r#"{"type": "string", "format": "regex", "minLength": 5, "not": {"pattern": "admin"}}"#, r#""((a))""#),
+        (r#"{"type": "string", "format": "idn-hostname", "minLength": 5, "maxLength": 60}"#, r#""例え.com""#),
     ];
     let mut mask = TokenMask::new(engine.vocabulary().len());
     for (schema, text) in schemas {

@@ -3,12 +3,20 @@
 //! A letter is read as the list of letters that it may still become, each with what is left of its text. Such lists do
 //! not depend on the state; the steps from one by every class of bytes are made at once and shared by all states.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashSet;
+
 use super::{Algebra, Expr, MANY, Node, OverLimit};
 use crate::dfa::DfaRef;
 use crate::regex::ByteSet;
 
 /// States whose letters are kept, after which all are dropped: neighbours ask for the same.
 const LIVE_LETTERS_KEPT: usize = 8_192;
+
+/// States that are looked at for a word of a length, at most.
+const WORD_STATES_MAX: usize = 512;
 
 /// Work to find out whether a letter is one of a repetition's texts.
 const WITHIN_WORK_MAX: u64 = 2_000;
@@ -102,6 +110,42 @@ impl Algebra {
         self.work = work;
         self.letters_within.insert((dfa, expr), is_within);
         is_within
+    }
+
+    /// Whether an intersection with the letters of an automaton repeated some times has a word, found letter by letter. `None` if it is
+    /// something else, or no word is found soon. Bytes would take a step for each beginning of a letter, of which there may be hundreds.
+    pub(super) fn has_word_of_length(&mut self, intersection: Expr) -> Option<bool> {
+        let &[a, b] = self.operands(intersection) else { return None };
+        let (place, child, min, max) = match (self.node(a), self.node(b)) {
+            (Node::Dfa(place), Node::Repeat(child, min, max)) | (Node::Repeat(child, min, max), Node::Dfa(place)) => {
+                (*place, child, min, max)
+            }
+            _ => return None,
+        };
+        let is_before_letter = place.partial == self.dfas[place.dfa as usize].whole;
+        if !is_before_letter || !self.has_letters(place.dfa, child) {
+            return None;
+        }
+        let dfa = self.dfas[place.dfa as usize].dfa.clone();
+        // Nearest to an end that is far enough first, of those the longest.
+        let left = |state: u128, len: u32| dfa.letters_min(state).max(min.saturating_sub(len));
+        let mut open = BinaryHeap::from([(Reverse(left(place.state, 0)), 0, place.state)]);
+        let mut seen = FxHashSet::default();
+        for _ in 0..WORD_STATES_MAX {
+            let (_, len, state) = open.pop()?;
+            if len >= min && dfa.is_accepting(state) {
+                return Some(true);
+            }
+            self.pay(dfa.letters() / 8);
+            let next = (0..dfa.letters()).filter_map(|letter| dfa.next(state, letter as u8));
+            for next in next {
+                let behind = len + 1;
+                if left(next, behind).saturating_add(behind) <= max && seen.insert((next, behind)) {
+                    open.push((Reverse(left(next, behind)), behind, next));
+                }
+            }
+        }
+        None
     }
 
     /// Before a letter.
@@ -208,6 +252,11 @@ impl Algebra {
                 self.intern(Node::Dfa(&Place { state, partial, ..place }))
             }
         })
+    }
+
+    /// The texts of the letters of an automaton.
+    pub(super) fn texts_of_letters(&self, place: &Place) -> &[Expr] {
+        &self.dfas[place.dfa as usize].letters
     }
 
     /// Bytes that lead on; all, before [`prepare`](Self::prepare).

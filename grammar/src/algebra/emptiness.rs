@@ -93,7 +93,7 @@ impl Algebra {
             return Some(known);
         }
         let answer = match self.node(expr) {
-            Node::And(_) => self.has_multiple(expr)?,
+            Node::And(_) => self.has_multiple(expr).or_else(|| self.has_word_of_length(expr))?,
             _ => return None,
         };
         self.note_non_empty(expr, answer);
@@ -135,6 +135,9 @@ impl Algebra {
         if self.split(next, &mut open) {
             self.mark_non_empty(from, found);
             return true;
+        }
+        if from == next {
+            open.retain(|&state| !self.lacks_a_byte(state));
         }
         let depth = found.get(&from).map_or(0, |before| before.depth + 1);
         for state in open {

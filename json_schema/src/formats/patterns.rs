@@ -198,6 +198,34 @@ impl State {
         Self { mode, open, groups, names, key, low, has_low, value, digits }
     }
 
+    /// No fewer letters are left of the term that is read, with what closes a group that has no bit yet.
+    fn letters_to_term(self) -> u32 {
+        use Mode::*;
+        let code_point = if self.digits > 0 { 1 } else { 2 };
+        match self.mode {
+            Fresh | Atom | Counted | Null | Reference => 0,
+            Paren | Escape | Control | Property | KeyClose => 1,
+            ParenQuery | ParenLess | Name | Key => 2,
+            PropertyOpen | Unicode | KeyOpen => 3,
+            Hex => self.low,
+            CodePoint => code_point,
+            CountOpen => 2,
+            CountMin | CountMinLarge | CountComma | CountEnd => 1,
+            CountMax => {
+                let longer = |most: &u64| Some(most * 10 + 9);
+                let is_less = |most: &u64| *most < u64::from(self.low);
+                1 + std::iter::successors(Some(u64::from(self.value)), longer).take_while(is_less).count() as u32
+            }
+            ClassOpen | Class | ClassLow | ClassNull | ClassLead | ClassRangeLead | ClassSet | ClassSetDash
+            | ClassDash => 1,
+            ClassEscape | ClassEscapeOfLead | ClassControl | ClassProperty => 2,
+            ClassUnicode | ClassPropertyOpen => 4,
+            ClassHex => 3 - self.digits,
+            ClassUnicodeHex => 5 - self.digits,
+            ClassCodePoint => 1 + code_point,
+        }
+    }
+
     /// The same groups in another mode.
     fn to(self, mode: Mode) -> Self {
         Self { mode, low: 0, has_low: false, value: 0, digits: 0, ..self }
@@ -248,6 +276,10 @@ impl Dfa for Pattern {
     fn is_accepting(&self, state: u128) -> bool {
         let State { mode, open, .. } = State::unpack(state);
         open == 1 && matches!(mode, Mode::Fresh | Mode::Atom | Mode::Counted | Mode::Null | Mode::Reference)
+    }
+    fn letters_min(&self, state: u128) -> u32 {
+        let state = State::unpack(state);
+        state.open.ilog2() + state.letters_to_term()
     }
     fn before_letters(&self, state: u128, letters: &ByteSet) -> u128 {
         use Mode::*;

@@ -102,6 +102,8 @@ pub struct RegexSet {
     /// Kept for its room.
     parts: Vec<RegexId>,
     base: Option<RegexBase>,
+    /// Steps that were spent on the look-arounds of all its regexes.
+    pub(crate) look_steps: usize,
 }
 
 /// The nodes that a table was begun with, which are those of others, too: see [`RegexSet::into_base`].

@@ -59,6 +59,10 @@ fn python() {
     check("\\bif", &[]);
     check("(?:ab)*\\bif", &[]);
     check("if\\B", &[]);
+    check("[^\\n]*\\bfoo\\b.*", &[]);
+    check("\\b\\w+\\b( \\b\\w+\\b)*", &[]);
+    check(".{,3}\\b[a-z]+", &[]);
+    check(".*(?:.|\\B)", &[]);
     check("a(?=b)", &[]);
     check("(?<!b)a", &[]);
     check("a+(?<=a(?=b))-", &[("R023", "(?=")]);

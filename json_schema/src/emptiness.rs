@@ -9,6 +9,10 @@ use larkspur_grammar::{ByteSet, RegexId, RegexNode, RegexSet};
 
 /// Work of one question at most, in steps of 20 ns. 200,000 = 4 ms.
 const WORK_MAX: u64 = 200_000;
+/// Work for the strings of a value, where [`WORK_MAX`] does not tell whether there is one: what the engine spends on a terminal. Of
+/// all such questions of a schema, which are the engine's too and therefore not counted as work.
+const VALUE_WORK_MAX: u64 = 2_000_000;
+const VALUES_WORK_MAX: u64 = 3 * VALUE_WORK_MAX;
 /// Of combinations within each other, how deep they are by how deep they are, for one more step: 40 within each other take
 /// about 200 times as long.
 const DEPTH_PER_STEP: u64 = 8;
@@ -28,11 +32,13 @@ pub(crate) struct Search {
     lowered: Lowered,
     /// What was counted beside the algebra's own steps.
     more_work: u64,
+    /// Steps that are not counted.
+    value_work: u64,
 }
 
 impl Default for Search {
     fn default() -> Self {
-        Self { algebra: Algebra::new(EXPRESSIONS_MAX), lowered: Lowered::default(), more_work: 0 }
+        Self { algebra: Algebra::new(EXPRESSIONS_MAX), lowered: Lowered::default(), more_work: 0, value_work: 0 }
     }
 }
 
@@ -42,7 +48,20 @@ impl Search {
         self.is_empty_combination(set, regex, 1)
     }
 
-    /// The same of combinations within each other, so many at most: each step goes through those inside, in expressions that
+    /// Whether strings of a value certainly have no text. A value that is taken to have one would be offered where none can be.
+    pub fn is_empty_value(&mut self, set: &RegexSet, regex: RegexId) -> bool {
+        if let Some(known) = self.is_empty(set, regex) {
+            return known;
+        }
+        let Some(start) = self.start(set, regex) else { return false };
+        let before = self.algebra.work();
+        let left = VALUES_WORK_MAX.saturating_sub(self.value_work);
+        let has_text = self.algebra.is_non_empty(start, VALUE_WORK_MAX.min(left));
+        self.value_work += self.algebra.work() - before;
+        has_text == Ok(false)
+    }
+
+    /// The same as [`is_empty`](Self::is_empty) of combinations within each other, so many at most: each step goes through those inside, in expressions that
     /// are the longer for it.
     pub fn is_empty_combination(&mut self, set: &RegexSet, regex: RegexId, depth: usize) -> Option<bool> {
         let is_text = |id: RegexId| matches!(set.node(id), RegexNode::Literal(_));
@@ -79,7 +98,7 @@ impl Search {
 
     /// Steps of all questions, 20 ns each.
     pub fn work(&self) -> u64 {
-        self.algebra.work() + self.more_work
+        self.algebra.work() + self.more_work - self.value_work
     }
 
     /// The state before the first byte; `None` if there are too many expressions.

@@ -150,7 +150,10 @@ impl Normalizer<'_> {
     }
     fn has_scalars(&mut self, shape: &Shape) -> bool {
         let numbers = self.all_numbers(shape);
-        shape.null || shape.truth != [false; 2] || !self.is_no_number(numbers) || !self.is_nothing(shape.strings)
+        shape.null
+            || shape.truth != [false; 2]
+            || !self.is_no_number(numbers)
+            || !self.search.is_empty_value(&self.set, shape.strings)
     }
 
     fn ways(&mut self, node: NodeId, mode: Mode) -> Ways {

@@ -376,6 +376,14 @@ fn combinations() {
         &[r#"{"k":"a","y":1}"#, r#"{"k":"b"}"#, "{}"],
     );
     assert_eq!(refused(r#"{"not": {}}"#), ["J020"]);
+    for impossible in [
+        r#""format": "date-time", "maxLength": 19"#,
+        r#""format": "date-time", "pattern": "\\.com$""#,
+        r#""format": "time", "maxLength": 8"#,
+        r#""format": "email", "pattern": "é""#,
+    ] {
+        assert_eq!(refused(&format!(r#"{{"type": "string", {impossible}}}"#)), ["J020"], "{impossible}");
+    }
     check(
         r#"{"type": "object", "not": {"additionalProperties": {"type": "string"}}}"#,
         &[r#"{"a":1}"#, r#"{"a":"","b":1}"#, r#"{"b":1,"a":""}"#],

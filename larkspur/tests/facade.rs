@@ -485,6 +485,27 @@ fn formats_beside_bounds_have_masks() {
     }
 }
 
+/// What has no value is not begun.
+#[test]
+fn properties_without_values_are_not_offered() {
+    let engine = engine();
+    for value in [
+        r#""format": "date-time", "maxLength": 19"#,
+        r#""format": "time", "pattern": "example""#,
+        r#""minLength": 5, "not": {"pattern": "^|a"}"#,
+    ] {
+        let schema = format!(r#"{{"type": "object", "additionalProperties": {{"type": "string", {value}}}}}"#);
+        for spelling in [Spelling::generator(), Spelling::validator()] {
+            let options = CompileOptions { spelling, ..CompileOptions::default() };
+            let grammar = engine.compile_with(&Source::json_schema(&*schema), &options).expect("it compiles");
+            let mut matcher = grammar.matcher().expect("it starts");
+            matcher.consume_bytes(b"{").expect("an object");
+            assert_eq!(matcher.is_allowed(b'"'.into()), Ok(false), "{value}");
+            assert_eq!(matcher.is_allowed(b'}'.into()), Ok(true), "{value}");
+        }
+    }
+}
+
 /// Near a bound few multiples are left, of which any number of zeros and an exponent may make texts.
 #[test]
 fn bounded_multiples_have_masks() {

@@ -857,10 +857,23 @@ fn read_bytes(
         reading.text.end = index + 1;
         machine.tape.push(byte);
         if track && let Some(lexeme) = track_lexeme(machine, reading, text_len + index - common, before, byte)? {
-            // What the token holds after the text of a `stop` is taken back with it.
             reading.hidden = Some(Hidden::Stop(lexeme));
-            return Ok(None);
+            let kept = machine.tape.end();
+            let rejected = reads_on(machine, next, &bytes[index + 1..])?;
+            machine.tape.truncate(kept);
+            return Ok(rejected.map(|more| index + 1 + more));
         }
+    }
+    Ok(None)
+}
+
+/// Whether what a token holds after the text of a `stop`, which is taken back with it, may follow there: else the mask does
+/// not have the token. Returns the place of the first byte that cannot follow.
+fn reads_on(machine: &mut Machine, mut cursor: Cursor, bytes: &[u8]) -> Result<Option<usize>, Fault> {
+    for (index, &byte) in bytes.iter().enumerate() {
+        let Some(next) = machine.step(cursor, byte)? else { return Ok(Some(index)) };
+        cursor = next;
+        machine.tape.push(byte);
     }
     Ok(None)
 }

@@ -160,6 +160,17 @@ fn the_text_of_a_stop_is_taken_back() {
     assert_eq!(matcher.consume_token(token(&tokens, "<e>;")).unwrap().backtrack_tokens, 1);
     assert_eq!(allowed(&mut matcher), [";"]);
 
+    // What cannot follow the stop is not in the mask, and not consumed.
+    let tokens = ["<e>!", "<e>;"];
+    let mut matcher = self::matcher(grammar, &tokens, backtracking);
+    matcher.consume_token(token(&tokens, "f")).unwrap();
+    assert!(!allowed(&mut matcher).contains(&"<e>!".to_owned()));
+    let wrong = token(&tokens, "<e>!");
+    assert_eq!(matcher.is_allowed(wrong), Ok(false));
+    assert_eq!(matcher.consume_token(wrong), Err(MatcherError::TokenRejected { token: wrong, at_byte: 3 }));
+    assert_eq!(matcher.text(), b"f");
+    assert_eq!(matcher.consume_token(token(&tokens, "<e>;")).unwrap().backtrack_tokens, 1);
+
     // Without the capability the text stays, and only the capture leaves it out.
     let mut matcher = self::matcher(grammar, &tokens, MatcherOptions::default());
     for text in ["f", "oo<e>", ";"] {

@@ -1,9 +1,10 @@
 //! Intersections that are seen to be empty: each text of one operand has a byte that none of another's has, such as the
-//! letters of a word that no date has.
+//! letters of a word that no date has, or is longer than those of another that have only bytes of both, such as 19
+//! characters where all are digits and signs.
 
 use smallvec::SmallVec;
 
-use super::{Algebra, Expr, Node, Remainder};
+use super::{Algebra, Expr, MANY, Node, Remainder};
 use crate::regex::ByteSet;
 
 /// Expressions that are looked at in an operand, at most.
@@ -17,20 +18,63 @@ const NEEDED_MAX: usize = 32;
 type Needed = SmallVec<[ByteSet; 4]>;
 
 impl Algebra {
-    /// Whether an intersection has no text since its operands need and lack a byte. Cost: some microseconds at most; no
-    /// expression is made.
-    pub(super) fn lacks_a_byte(&self, intersection: Expr) -> bool {
+    /// Whether an intersection has no text since of the bytes that its operands share one needs others, or more than another may
+    /// have. Cost: some microseconds at most; no expression is made.
+    pub(super) fn lacks_bytes(&self, intersection: Expr) -> bool {
         let Node::And(parts) = self.node(intersection) else { return false };
         let mut common = ByteSet::ALL;
         for &part in parts {
             common = common.intersect(&self.bytes_within(part, DEPTH_MAX, &mut ROOM.clone()));
         }
-        common != ByteSet::ALL
-            && parts.iter().any(|&part| {
-                let mut needed = Needed::new();
-                self.needed_within(part, DEPTH_MAX, &mut ROOM.clone(), &mut needed);
-                needed.iter().any(|set| set.intersect(&common).is_empty())
-            })
+        if common == ByteSet::ALL {
+            return false;
+        }
+        let needs_others = |part: Expr| {
+            let mut needed = Needed::new();
+            self.needed_within(part, DEPTH_MAX, &mut ROOM.clone(), &mut needed);
+            needed.iter().any(|set| set.intersect(&common).is_empty())
+        };
+        let longest = parts.iter().map(|&part| self.longest_of(&common, part, DEPTH_MAX, &mut ROOM.clone()));
+        let longest = longest.min().unwrap_or(Some(MANY));
+        longest.is_none_or(|longest| parts.iter().any(|&part| self.cell(part).len_min > longest || needs_others(part)))
+    }
+
+    /// No text of these bytes alone is longer; `None` if there is none.
+    fn longest_of(&self, bytes: &ByteSet, mut expr: Expr, depth: u32, room: &mut u32) -> Option<u32> {
+        let mut before = 0u32;
+        loop {
+            if depth == 0 || *room == 0 {
+                return Some(MANY);
+            }
+            *room -= 1;
+            let mut of = |part: Expr| self.longest_of(bytes, part, depth - 1, room);
+            let more = match self.node(expr) {
+                Node::Set(set) => (!set.intersect(bytes).is_empty()).then_some(1),
+                Node::Literal(text, tail) => {
+                    if text.iter().any(|&byte| !bytes.contains(byte)) {
+                        return None;
+                    }
+                    before = before.saturating_add(text.len() as u32);
+                    expr = tail;
+                    continue;
+                }
+                Node::Repeat(child, min, max) => match of(child) {
+                    None => (min == 0).then_some(0),
+                    Some(0) => Some(0),
+                    Some(len) => Some(len.saturating_mul(max)),
+                },
+                // `None` is less than any length.
+                Node::Or(parts) => parts.iter().map(|&part| of(part)).max().flatten(),
+                Node::And(parts) => parts.iter().map(|&part| of(part)).min().flatten(),
+                Node::Concat(head, tail) => {
+                    before = before.saturating_add(of(head)?);
+                    expr = tail;
+                    continue;
+                }
+                _ => Some(self.cell(expr).len_max),
+            };
+            return Some(before.saturating_add(more?));
+        }
     }
 
     /// All bytes that texts have, and perhaps others.
@@ -131,7 +175,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
-        fn what_lacks_a_byte_is_empty(program in vec(any::<u8>(), 1..14)) {
+        fn what_lacks_bytes_is_empty(program in vec(any::<u8>(), 1..14)) {
             let (mut algebra, expr) = expr(&program);
             let parts = match algebra.node(expr) {
                 Node::And(parts) => parts.to_vec(),
@@ -139,7 +183,7 @@ mod tests {
             };
             for part in parts {
                 let intersection = algebra.and(vec![part, expr]);
-                if algebra.lacks_a_byte(intersection) {
+                if algebra.lacks_bytes(intersection) {
                     prop_assert_eq!(algebra.is_non_empty(intersection, u64::MAX), Ok(false));
                 }
                 let has_one_of = |algebra: &mut Algebra, set: ByteSet| {
@@ -149,6 +193,18 @@ mod tests {
                 };
                 let within = algebra.bytes_within(part, DEPTH_MAX, &mut ROOM.clone());
                 let mut others = vec![has_one_of(&mut algebra, within.negate())];
+                if within.len() > 1 {
+                    // Without one of its bytes.
+                    let one = within.iter().next().expect("it has two");
+                    let mut fewer = ByteSet::EMPTY;
+                    within.iter().filter(|&byte| byte != one).for_each(|byte| fewer.insert(byte));
+                    let any = algebra.byte_set(fewer);
+                    match algebra.longest_of(&fewer, part, DEPTH_MAX, &mut ROOM.clone()) {
+                        Some(MANY) => {}
+                        None => others.push(algebra.repeat(any, 0, MANY)),
+                        Some(longest) => others.push(algebra.repeat(any, longest + 1, MANY)),
+                    }
+                }
                 let mut needed = Needed::new();
                 algebra.needed_within(part, DEPTH_MAX, &mut ROOM.clone(), &mut needed);
                 for set in needed {
@@ -164,6 +220,20 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_are_single_bytes() {
+        let mut set = RegexSet::new();
+        let (digit, any) = (set.bytes(ByteSet::range(b'0', b'9')), set.any_char());
+        let date = set.repeat(digit, 3, Some(20));
+        let mut algebra = Algebra::new(1_000);
+        for (chars, is_seen) in [(2, true), (3, false)] {
+            let short = set.repeat(any, 0, Some(chars));
+            let both = set.and(&[date, short]);
+            let expr = algebra.lower(&set, both, &mut Lowered::default()).expect("small");
+            assert_eq!(algebra.lacks_bytes(expr), is_seen);
+        }
+    }
+
+    #[test]
     fn a_word_that_numbers_lack() {
         let mut set = RegexSet::new();
         let digit = set.bytes(ByteSet::range(b'0', b'9'));
@@ -173,7 +243,7 @@ mod tests {
         let both = set.and(&[digits, has_word]);
         let mut algebra = Algebra::new(1_000);
         let expr = algebra.lower(&set, both, &mut Lowered::default()).expect("small");
-        assert!(algebra.lacks_a_byte(expr));
+        assert!(algebra.lacks_bytes(expr));
         assert_eq!(algebra.is_non_empty(expr, 100), Ok(false));
     }
 }

@@ -137,7 +137,7 @@ impl Algebra {
             return true;
         }
         if from == next {
-            open.retain(|&state| !self.lacks_a_byte(state));
+            open.retain(|&state| !self.lacks_bytes(state));
         }
         let depth = found.get(&from).map_or(0, |before| before.depth + 1);
         for state in open {

@@ -31,12 +31,14 @@ const PLACES_MAX: usize = 5_000;
 /// States of all automata of a graph at most.
 const AUTOMATA_STATES_MAX: usize = 10_000;
 /// States of what is made of a graph at most, and branches of each.
-const STATES_MAX: usize = 2_000;
+const STATES_MAX: usize = 4_000;
 const BRANCHES_MAX: usize = 256;
 /// What may have to stand around texts, in different cases, at most.
 const WAYS_MAX: usize = 64;
-/// Branches that are taken further, by a class of bytes each, for one regex at most.
-const STEPS_MAX: usize = 200_000;
+/// Branches that are taken further, by a class of bytes each, for one regex at most, and for all of a grammar: 0.1 us each. `\b` takes
+/// half a million between texts that may be empty, since Unicode's words have 400 states.
+const STEPS_MAX: usize = 2_000_000;
+const STEPS_OF_ALL_MAX: usize = 8_000_000;
 
 /// What leads from one place to another.
 #[derive(Clone, Copy)]
@@ -483,14 +485,12 @@ pub(super) fn lower(
 ) -> Result<Vec<Way>, LookFault> {
     debug_assert!(!options.search, "nothing is known of what stands around it");
     let anchors_look = follows && anchors_look(options);
-    let mut source = Source { tree, options, set, plain, anchors_look, steps: STEPS_MAX };
-    let ways = if follows {
-        source.ways(root)?
-    } else {
-        let (graph, end) = source.graph(root)?;
-        vec![Way::plain(graph.texts(end, source.set, &mut source.steps)?)]
-    };
-    Ok(if ways.is_empty() { vec![Way::plain(source.set.nothing())] } else { ways })
+    let steps = STEPS_MAX.min(STEPS_OF_ALL_MAX.saturating_sub(set.look_steps));
+    let mut source = Source { tree, options, set, plain, anchors_look, steps };
+    let ways = if follows { source.ways(root) } else { source.texts(root).map(|texts| vec![Way::plain(texts)]) };
+    source.set.look_steps += steps - source.steps;
+    let ways = ways?;
+    Ok(if ways.is_empty() { vec![Way::plain(set.nothing())] } else { ways })
 }
 
 impl Source<'_> {
@@ -498,6 +498,12 @@ impl Source<'_> {
     fn ways(&mut self, id: AstId) -> Result<Vec<Way>, LookFault> {
         let (graph, end) = self.graph(id)?;
         graph.ways(end, self.set, &mut self.steps)
+    }
+
+    /// The same where nothing around them may decide.
+    fn texts(&mut self, id: AstId) -> Result<RegexId, LookFault> {
+        let (graph, end) = self.graph(id)?;
+        graph.texts(end, self.set, &mut self.steps)
     }
 
     /// The graph of a node, and where it ends.

@@ -10,10 +10,9 @@ may stand where the grammar allows it, a number goes on until the model ends it,
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import Any
 
+from ._lark import patterns_text
 from ._native import Grammar
 from .engine import Engine
 from .transformers import GrammarLogitsProcessor, engine_of
@@ -58,10 +57,10 @@ def complete_re(
 
     `pattern` is a compiled pattern (of `re` or `regex`), its text, or a list of them. With `stop_after_match` the model may
     end the text wherever it matches; without, only where nothing longer could match. `model_kwargs` go to
-    `model.generate`. Returns the text. Raises `GrammarError` for a pattern.
+    `model.generate`. Returns the text. Raises `GrammarError` for a pattern, and `ValueError` for flags that only `regex` has.
     """
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    grammar = engine_of(tokenizer).lark(_lark_of(patterns), lexer="exact", name="<pattern>")
+    grammar = engine_of(tokenizer).lark(patterns_text(patterns), lexer="exact", name="<pattern>")
     return _complete(
         grammar, prompt, "", tokenizer, model, max_new_tokens, debug, model_kwargs, may_end=stop_after_match
     )
@@ -79,25 +78,6 @@ def _grammar(parser: Any, engine: Engine) -> Grammar:
     if paths:
         options["import_path"] = paths[0]
     return engine.lark(parser.source_grammar, **options)
-
-
-_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s", re.VERBOSE: "x"}
-
-
-def _lark_of(patterns: Sequence[Any]) -> str:
-    if not patterns:
-        raise ValueError("one pattern at least is needed")
-    lines = ["start: " + " | ".join(f"PATTERN_{index}" for index in range(len(patterns)))]
-    for index, pattern in enumerate(patterns):
-        text = pattern if isinstance(pattern, str) else pattern.pattern
-        given = 0 if isinstance(pattern, str) else pattern.flags
-        flags = "".join(letter for flag, letter in _FLAGS.items() if given & flag)
-        if isinstance(text, bytes):
-            raise TypeError("patterns are of text, not of bytes")
-        # A slash ends the pattern in Lark. In a group, an empty pattern does not begin a comment.
-        text = re.sub(r"(\\.)|/", lambda found: found[1] or r"\/", text, flags=re.DOTALL)
-        lines.append(f"PATTERN_{index}: /(?:{text}{chr(10) if 'x' in flags else ''})/{flags}")
-    return "\n".join(lines) + "\n"
 
 
 class _Completion(GrammarLogitsProcessor):

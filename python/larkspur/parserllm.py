@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._lark import patterns_text
+from ._lark import parser_text, patterns_text
 from ._native import Grammar
 from .engine import Engine
 from .transformers import GrammarLogitsProcessor, engine_of
@@ -32,12 +32,14 @@ def complete_cf(
 ) -> str:
     """Completes a prompt with a text of a context-free grammar.
 
-    `parser` is a `lark.Lark` or its grammar's text. `partial_completion` is the beginning of the text, which stands behind
-    the prompt already. At most `max_new_tokens` tokens are generated; the text ends before where the model ends it, which
-    it may only where it is complete, or where nothing can follow. `model_kwargs` go to `model.generate`.
+    `parser` is a `lark.Lark`, whose options hold, or a grammar's text. `partial_completion` is the beginning of the text,
+    which stands behind the prompt already. At most `max_new_tokens` tokens are generated; the text ends before where the
+    model ends it, which it may only where it is complete, or where nothing can follow. `model_kwargs` go to
+    `model.generate`.
 
-    Returns the text, `partial_completion` included. Raises `GrammarError` for the grammar, and `TextRejected` if
-    `partial_completion` is no beginning of a text.
+    Returns the text, `partial_completion` included. Raises `GrammarError` for the grammar, `ValueError` for an option of
+    the parser that changes the language and that Larkspur does not have, and `TextRejected` if `partial_completion` is no
+    beginning of a text.
     """
     grammar = _grammar(parser, engine_of(tokenizer))
     return _complete(grammar, prompt, partial_completion, tokenizer, model, max_new_tokens, debug, model_kwargs)
@@ -69,15 +71,8 @@ def complete_re(
 def _grammar(parser: Any, engine: Engine) -> Grammar:
     if isinstance(parser, str):
         return engine.lark(parser)
-    options: dict[str, Any] = {}
-    start = list(getattr(parser.options, "start", None) or ["start"])
-    if len(start) != 1:
-        raise ValueError(f"the parser starts with one of {start}: give the grammar's text, or a parser with one start")
-    options["start"] = start[0]
-    paths = [path for path in getattr(parser.options, "import_paths", []) if isinstance(path, str)]
-    if paths:
-        options["import_path"] = paths[0]
-    return engine.lark(parser.source_grammar, **options)
+    text, start = parser_text(parser)
+    return engine.lark(text, start=start)
 
 
 class _Completion(GrammarLogitsProcessor):

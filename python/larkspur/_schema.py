@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 
@@ -14,19 +15,25 @@ def schema_text(schema: Any) -> str:
     if isinstance(schema, str):
         return schema
     if isinstance(schema, (dict, bool)):
-        return json.dumps(schema, ensure_ascii=False)
+        return _json(schema)
     model_json_schema = getattr(schema, "model_json_schema", None)
     if callable(model_json_schema):
-        return json.dumps(model_json_schema(), ensure_ascii=False)
+        return _json(model_json_schema())
     # A type, such as `list[int]`, or a `TypeAdapter`.
     json_schema = getattr(schema, "json_schema", None)
     if callable(json_schema):
-        return json.dumps(json_schema(), ensure_ascii=False)
+        return _json(json_schema())
     try:
         from pydantic import TypeAdapter
     except ImportError:
         pass
     else:
         if isinstance(schema, type) or hasattr(schema, "__origin__"):
-            return json.dumps(TypeAdapter(schema).json_schema(), ensure_ascii=False)
+            return _json(TypeAdapter(schema).json_schema())
     raise TypeError(f"a schema is a dict, a bool, a JSON text or a pydantic model, not {type(schema).__name__}")
+
+
+def _json(schema: Any) -> str:
+    """Dumped, with halves of surrogate pairs as escapes, which no UTF-8 has."""
+    text = json.dumps(schema, ensure_ascii=False)
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)

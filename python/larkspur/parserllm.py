@@ -10,10 +10,9 @@ may stand where the grammar allows it, a number goes on until the model ends it,
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import Any
 
+from ._lark import parser_text, patterns_text
 from ._native import Grammar
 from .engine import Engine
 from .transformers import GrammarLogitsProcessor, engine_of
@@ -33,12 +32,14 @@ def complete_cf(
 ) -> str:
     """Completes a prompt with a text of a context-free grammar.
 
-    `parser` is a `lark.Lark` or its grammar's text. `partial_completion` is the beginning of the text, which stands behind
-    the prompt already. At most `max_new_tokens` tokens are generated; the text ends before where the model ends it, which
-    it may only where it is complete, or where nothing can follow. `model_kwargs` go to `model.generate`.
+    `parser` is a `lark.Lark`, whose options hold, or a grammar's text. `partial_completion` is the beginning of the text,
+    which stands behind the prompt already. At most `max_new_tokens` tokens are generated; the text ends before where the
+    model ends it, which it may only where it is complete, or where nothing can follow. `model_kwargs` go to
+    `model.generate`.
 
-    Returns the text, `partial_completion` included. Raises `GrammarError` for the grammar, and `TextRejected` if
-    `partial_completion` is no beginning of a text.
+    Returns the text, `partial_completion` included. Raises `GrammarError` for the grammar, `ValueError` for an option of
+    the parser that changes the language and that Larkspur does not have, and `TextRejected` if `partial_completion` is no
+    beginning of a text.
     """
     grammar = _grammar(parser, engine_of(tokenizer))
     return _complete(grammar, prompt, partial_completion, tokenizer, model, max_new_tokens, debug, model_kwargs)
@@ -58,10 +59,10 @@ def complete_re(
 
     `pattern` is a compiled pattern (of `re` or `regex`), its text, or a list of them. With `stop_after_match` the model may
     end the text wherever it matches; without, only where nothing longer could match. `model_kwargs` go to
-    `model.generate`. Returns the text. Raises `GrammarError` for a pattern.
+    `model.generate`. Returns the text. Raises `GrammarError` for a pattern, and `ValueError` for flags that only `regex` has.
     """
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    grammar = engine_of(tokenizer).lark(_lark_of(patterns), lexer="exact", name="<pattern>")
+    grammar = engine_of(tokenizer).lark(patterns_text(patterns), lexer="exact", name="<pattern>")
     return _complete(
         grammar, prompt, "", tokenizer, model, max_new_tokens, debug, model_kwargs, may_end=stop_after_match
     )
@@ -70,34 +71,8 @@ def complete_re(
 def _grammar(parser: Any, engine: Engine) -> Grammar:
     if isinstance(parser, str):
         return engine.lark(parser)
-    options: dict[str, Any] = {}
-    start = list(getattr(parser.options, "start", None) or ["start"])
-    if len(start) != 1:
-        raise ValueError(f"the parser starts with one of {start}: give the grammar's text, or a parser with one start")
-    options["start"] = start[0]
-    paths = [path for path in getattr(parser.options, "import_paths", []) if isinstance(path, str)]
-    if paths:
-        options["import_path"] = paths[0]
-    return engine.lark(parser.source_grammar, **options)
-
-
-_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s", re.VERBOSE: "x"}
-
-
-def _lark_of(patterns: Sequence[Any]) -> str:
-    if not patterns:
-        raise ValueError("one pattern at least is needed")
-    lines = ["start: " + " | ".join(f"PATTERN_{index}" for index in range(len(patterns)))]
-    for index, pattern in enumerate(patterns):
-        text = pattern if isinstance(pattern, str) else pattern.pattern
-        given = 0 if isinstance(pattern, str) else pattern.flags
-        flags = "".join(letter for flag, letter in _FLAGS.items() if given & flag)
-        if isinstance(text, bytes):
-            raise TypeError("patterns are of text, not of bytes")
-        # A slash ends the pattern in Lark. In a group, an empty pattern does not begin a comment.
-        text = re.sub(r"(\\.)|/", lambda found: found[1] or r"\/", text, flags=re.DOTALL)
-        lines.append(f"PATTERN_{index}: /(?:{text}{chr(10) if 'x' in flags else ''})/{flags}")
-    return "\n".join(lines) + "\n"
+    text, start = parser_text(parser)
+    return engine.lark(text, start=start)
 
 
 class _Completion(GrammarLogitsProcessor):

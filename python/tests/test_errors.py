@@ -169,3 +169,11 @@ def test_lexer_modes_are_for_lark(engine: Engine, kind: str, text: str) -> None:
         with pytest.raises(ValueError, match='always read with lexer="exact"'):
             call(kind, text, lexer="longest")
     assert engine.compile(kind, text, lexer="exact").lexer_mode == "exact"
+
+
+def test_schemas_with_halves_of_surrogate_pairs(engine: Engine) -> None:
+    text = caught(lambda: engine.json_schema('{"const": "\\ud800é"}'))
+    value = caught(lambda: engine.json_schema({"const": "\ud800é"}))
+    assert isinstance(value, GrammarError) and value.code == "N009"
+    assert str(value) == str(text)
+    engine.json_schema({"const": "\ud83d\ude00"})

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use larkspur_grammar::{LexerMode, Limits, SourceMap, link};
 use larkspur_lark_frontend::{LarkOptions, parse};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared};
-use larkspur_toktrie::Vocabulary;
+use larkspur_toktrie::{TokenMask, Vocabulary};
 
 const EOS: u32 = 256;
 const THINK: u32 = 257;
 const END: u32 = 258;
 /// Tokens of several bytes, from id 259 on.
-const PIECES: [&str; 6] = ["ab", "foo", "foo<e", "nd>", "<end>", "b,c"];
+const PIECES: [&str; 8] = ["ab", "foo", "foo<e", "nd>", "<end>", "b,c", "aab", ".."];
 
 fn vocabulary() -> Vocabulary {
     let mut builder = Vocabulary::builder();
@@ -396,4 +396,42 @@ fn texts_in_progress() {
         "start: r+ \".\"\nr[capture]: k \":\" v \";\"\nk[capture]: /[a-z]+/\nv[capture]: /[0-9]+/",
         &[("a:1;b", "k=a v=1 r=a:1;"), ("a:1;b:", "k=a v=1 r=a:1; k=b"), ("a:1;b:2", "k=a v=1 r=a:1; k=b")],
     );
+}
+
+/// What was asked of a grammar before numbers its states otherwise, which must not decide between readings of a text.
+#[test]
+fn captures_depend_on_nothing_but_the_text() {
+    let masks = |grammar: &CompiledGrammar, tokens: &[u32]| {
+        let mut other = matcher(grammar);
+        let mut mask = TokenMask::new(grammar.shared().vocabulary().len());
+        other.compute_mask(&mut mask).expect("a mask");
+        for &token in tokens {
+            other.consume_token(token).expect("it is allowed");
+            other.compute_mask(&mut mask).expect("a mask");
+        }
+    };
+    let byte = |text: &str| -> Vec<u32> { text.bytes().map(u32::from).collect() };
+    let budget = "start[max_tokens=1]: r+ U\nr[capture]: \"ab\" | \"a\"\nU: /[a-c]{2}/";
+    let cases = [
+        ("start: (/[ac]/ | p) \"c\"\np[capture]: <[97]>", byte("a"), vec![], ""),
+        ("start: (\"a\" | p) \"c\"\np[capture]: <[97]>", byte("a"), vec![], ""),
+        (budget, vec![piece("ab")], vec![], "r=a"),
+        (budget, vec![piece("aab")], vec![], "r=a r=a"),
+        ("start: r \"c\"\nr[capture]: (\"b.\" | /[b]/ | r) \".\"", byte("b."), byte("b."), ""),
+        ("start: r \"c\"\nr[capture]: (\"b.\" | /[b]/ | r) \".\"", byte("b."), vec![98, piece("..")], ""),
+    ];
+    for (text, tokens, others, expected) in cases {
+        for asked in [false, true] {
+            let grammar = compile(text, LexerMode::Exact);
+            if asked {
+                masks(&grammar, &[]);
+                masks(&grammar, &others);
+            }
+            let mut matcher = matcher(&grammar);
+            for &token in &tokens {
+                matcher.consume_token(token).expect("it is allowed");
+            }
+            assert_eq!(shown(&matcher), expected, "{text} asked: {asked}");
+        }
+    }
 }

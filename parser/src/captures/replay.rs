@@ -4,6 +4,7 @@
 //! which lexemes end is asked of the machine, so that the two cannot differ.
 
 use larkspur_grammar::LexerMode;
+use rustc_hash::FxHashMap;
 
 use super::chart::{Chart, Frontier, Live, NodeId};
 use crate::cfg::{DOT_ACCEPT, LexemeId};
@@ -400,12 +401,13 @@ impl<'a> Replay<'a> {
     }
 
     /// Unites groups of one lexer state and set, or with `unites_sets` also of several sets, as the machine does behind a byte.
-    fn unite(&mut self, mut groups: Vec<Group>, unites_sets: bool) -> Result<Vec<Group>, Fault> {
+    fn unite(&mut self, groups: Vec<Group>, unites_sets: bool) -> Result<Vec<Group>, Fault> {
         if groups.len() < 2 {
             return Ok(groups);
         }
-        groups.sort_by_key(|group| (group.lex, group.set));
+        // In the order in which they were found: the numbers of states and sets depend on what else was asked of the machine.
         let mut merged: Vec<Group> = Vec::with_capacity(groups.len());
+        let mut by_state: FxHashMap<LexStateId, Vec<usize>> = FxHashMap::default();
         for group in groups {
             let machine = &mut *self.chart.machine;
             let unites_sets = unites_sets && machine.lexer.state(group.lex).kind != StateKind::Fresh;
@@ -414,18 +416,23 @@ impl<'a> Replay<'a> {
             let records = machine.lexer.state(group.lex).records;
             let began = |group: &Group| group.nodes.first().map(|&node| nodes[node].pos);
             let is_same_time = |set: SetId| !cfg.has_scopes || sets.time(set) == sets.time(group.set);
-            let is_one = |other: &&mut Group| {
+            let is_one = |other: &Group| {
                 (!records || began(other) == began(&group))
                     && (other.set == group.set || unites_sets && is_same_time(other.set))
             };
-            match merged.iter_mut().rev().take_while(|other| other.lex == group.lex).find(is_one) {
-                Some(other) => {
+            let of_state = by_state.entry(group.lex).or_default();
+            match of_state.iter().rev().find(|&&index| is_one(&merged[index])) {
+                Some(&index) => {
+                    let other = &mut merged[index];
                     other.set = machine.sets.union(other.set, group.set)?;
                     other.nodes.extend(group.nodes);
                     other.nodes.sort_unstable();
                     other.nodes.dedup();
                 }
-                None => merged.push(group),
+                None => {
+                    of_state.push(merged.len());
+                    merged.push(group);
+                }
             }
         }
         Ok(merged)

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Algebra, Expr, MANY, Node, OverLimit};
 use crate::dfa::DfaRef;
@@ -16,10 +16,12 @@ use crate::regex::ByteSet;
 const LIVE_LETTERS_KEPT: usize = 8_192;
 
 /// States that are looked at for a word of a length, at most.
-const WORD_STATES_MAX: usize = 512;
+const WORD_STATES_MAX: usize = 256;
+/// Letters that what was read of one may become, of which words are tried.
+const WAYS_TRIED: usize = 2;
 
 /// Work to find out whether a letter is one of a repetition's texts.
-const WITHIN_WORK_MAX: u64 = 2_000;
+const WITHIN_WORK_MAX: u64 = 20_000;
 
 /// What is left of an automaton's words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,6 +40,8 @@ pub(super) struct Words {
     letters: Box<[Expr]>,
     /// Index in [`Algebra::partials`]: no byte of a letter was read.
     whole: u32,
+    /// One of the shortest texts of letters that were asked for.
+    texts: FxHashMap<u8, Option<Box<[u8]>>>,
 }
 
 /// A part of a letter's text was read, or none.
@@ -64,7 +68,7 @@ impl Algebra {
         let id = known.unwrap_or_else(|| {
             let ways = letters.iter().enumerate().map(|(letter, &text)| (letter as u8, text)).collect();
             let whole = self.partial(ways);
-            self.dfas.push(Words { dfa: dfa.clone(), letters: letters.into(), whole });
+            self.dfas.push(Words { dfa: dfa.clone(), letters: letters.into(), whole, texts: FxHashMap::default() });
             self.dfas.len() - 1
         });
         self.at_state(id as u32, dfa.start())
@@ -113,39 +117,132 @@ impl Algebra {
     }
 
     /// Whether an intersection with the letters of an automaton repeated some times has a word, found letter by letter. `None` if it is
-    /// something else, or no word is found soon. Bytes would take a step for each beginning of a letter, of which there may be hundreds.
+    /// something else, or no word is found soon. Bytes would take a step for each beginning of a letter, of which there may
+    /// be hundreds.
     pub(super) fn has_word_of_length(&mut self, intersection: Expr) -> Option<bool> {
-        let &[a, b] = self.operands(intersection) else { return None };
-        let (place, child, min, max) = match (self.node(a), self.node(b)) {
-            (Node::Dfa(place), Node::Repeat(child, min, max)) | (Node::Repeat(child, min, max), Node::Dfa(place)) => {
-                (*place, child, min, max)
-            }
-            _ => return None,
-        };
-        let is_before_letter = place.partial == self.dfas[place.dfa as usize].whole;
-        if !is_before_letter || !self.has_letters(place.dfa, child) {
+        let place = self.place_in(intersection)?;
+        let (min, max, is_all) = self.letters_allowed(intersection, &place)?;
+        is_all.then(|| self.word_of_length(place.dfa, place.state, min, max).map(|_| true))?
+    }
+
+    /// Whether one of the words of an automaton that are found soon is in an intersection with it. `None` if not.
+    pub(super) fn has_some_word(&mut self, intersection: Expr) -> Option<bool> {
+        let place = self.place_in(intersection)?;
+        if let Some((min, max, _)) = self.letters_allowed(intersection, &place) {
+            let text = self.text_of_word(place.dfa, place.state, min, max, Vec::new())?;
+            return self.matches(intersection, &text).then_some(true);
+        }
+        // The letter that was begun may become one of several.
+        let ways = self.partials[place.partial as usize].ways.iter().take(WAYS_TRIED).cloned().collect::<Vec<_>>();
+        ways.into_iter().find_map(|(letter, rest)| {
+            let state = self.dfas[place.dfa as usize].dfa.next(place.state, letter)?;
+            let begun = self.shortest_text(rest)?.into_vec();
+            let text = self.text_of_word(place.dfa, state, 0, MANY, begun)?;
+            self.matches(intersection, &text).then_some(true)
+        })
+    }
+
+    /// Where an intersection is in an automaton.
+    fn place_in(&self, intersection: Expr) -> Option<Place> {
+        self.operands(intersection).iter().find_map(|&part| match self.node(part) {
+            Node::Dfa(place) => Some(*place),
+            _ => None,
+        })
+    }
+
+    /// How many letters the other operands of an intersection allow from a place on, as far as these repeat them, and whether all do.
+    /// `None` within a letter.
+    fn letters_allowed(&mut self, intersection: Expr, place: &Place) -> Option<(u32, u32, bool)> {
+        if place.partial != self.dfas[place.dfa as usize].whole {
             return None;
         }
-        let dfa = self.dfas[place.dfa as usize].dfa.clone();
-        // Nearest to an end that is far enough first, of those the longest.
-        let left = |state: u128, len: u32| dfa.letters_min(state).max(min.saturating_sub(len));
-        let mut open = BinaryHeap::from([(Reverse(left(place.state, 0)), 0, place.state)]);
+        let (mut min, mut max, mut is_all) = (0, MANY, true);
+        for part in self.operands(intersection).to_vec() {
+            let (child, fewest, most) = match self.node(part) {
+                Node::Dfa(other) if other == place => continue,
+                Node::Repeat(child, fewest, most) => (child, fewest, most),
+                _ => (Expr::NOTHING, 0, MANY),
+            };
+            if child != Expr::NOTHING && self.has_letters(place.dfa, child) {
+                (min, max) = (min.max(fewest), max.min(most));
+            } else {
+                is_all = false;
+            }
+        }
+        Some((min, max, is_all))
+    }
+
+    /// A word from a state of so many letters; `None` if none is found soon.
+    fn word_of_length(&mut self, dfa: u32, state: u128, min: u32, max: u32) -> Option<Vec<u8>> {
+        let dfa = self.dfas[dfa as usize].dfa.clone();
+        // The shortest words first, of those the longest beginnings.
+        let len_of = |state: u128, len: u32| len.saturating_add(dfa.letters_min(state)).max(min);
+        let mut open = BinaryHeap::from([(Reverse(len_of(state, 0)), 0, state, 0)]);
         let mut seen = FxHashSet::default();
+        // The letters that were read, each with the one before; the first is none.
+        let mut read: Vec<(usize, u8)> = vec![(0, 0)];
         for _ in 0..WORD_STATES_MAX {
-            let (_, len, state) = open.pop()?;
+            let (_, len, state, mut last) = open.pop()?;
             if len >= min && dfa.is_accepting(state) {
-                return Some(true);
+                let mut word = Vec::with_capacity(len as usize);
+                while last > 0 {
+                    word.push(read[last].1);
+                    last = read[last].0;
+                }
+                word.reverse();
+                return Some(word);
             }
             self.pay(dfa.letters() / 8);
-            let next = (0..dfa.letters()).filter_map(|letter| dfa.next(state, letter as u8));
-            for next in next {
+            for letter in 0..dfa.letters() {
+                let Some(next) = dfa.next(state, letter as u8) else { continue };
                 let behind = len + 1;
-                if left(next, behind).saturating_add(behind) <= max && seen.insert((next, behind)) {
-                    open.push((Reverse(left(next, behind)), behind, next));
+                if len_of(next, behind) <= max && seen.insert((next, behind)) {
+                    read.push((last, letter as u8));
+                    open.push((Reverse(len_of(next, behind)), behind, next, read.len() - 1));
                 }
             }
         }
         None
+    }
+
+    /// The text of such a word behind what was read.
+    fn text_of_word(&mut self, dfa: u32, state: u128, min: u32, max: u32, mut text: Vec<u8>) -> Option<Vec<u8>> {
+        for letter in self.word_of_length(dfa, state, min, max)? {
+            text.extend_from_slice(self.text_of_letter(dfa, letter)?);
+        }
+        Some(text)
+    }
+
+    /// One of the shortest texts of a letter; `None` if it takes too many steps to find.
+    fn text_of_letter(&mut self, dfa: u32, letter: u8) -> Option<&[u8]> {
+        if !self.dfas[dfa as usize].texts.contains_key(&letter) {
+            let work = self.work;
+            let text = self.shortest_text(self.dfas[dfa as usize].letters[usize::from(letter)]);
+            // As in `has_letters`.
+            self.work = work;
+            self.dfas[dfa as usize].texts.insert(letter, text);
+        }
+        self.dfas[dfa as usize].texts[&letter].as_deref()
+    }
+
+    fn shortest_text(&mut self, mut expr: Expr) -> Option<Box<[u8]>> {
+        let mut text = Vec::new();
+        while !self.is_nullable(expr) {
+            let work_max = self.work + WITHIN_WORK_MAX;
+            let mut nearest: Option<(u32, u8, Expr)> = None;
+            for class in self.first_classes(expr, work_max).ok()? {
+                let byte = class.iter().next()?;
+                let next = self.derivative(expr, byte, work_max).ok()?;
+                let len_min = self.cell(next).len_min;
+                if next != Expr::NOTHING && nearest.is_none_or(|(other, ..)| len_min < other) {
+                    nearest = Some((len_min, byte, next));
+                }
+            }
+            let (_, byte, next) = nearest?;
+            text.push(byte);
+            expr = next;
+        }
+        Some(text.into())
     }
 
     /// Before a letter.

@@ -138,6 +138,10 @@ impl Algebra {
         }
         if from == next {
             open.retain(|&state| !self.lacks_bytes(state));
+            if open.iter().any(|&state| self.has_some_word(state) == Some(true)) {
+                self.note_non_empty(next, true);
+                return true;
+            }
         }
         let depth = found.get(&from).map_or(0, |before| before.depth + 1);
         for state in open {

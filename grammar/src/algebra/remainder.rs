@@ -251,7 +251,7 @@ impl Algebra {
         None
     }
 
-    fn matches(&mut self, expr: Expr, text: &[u8]) -> bool {
+    pub(super) fn matches(&mut self, expr: Expr, text: &[u8]) -> bool {
         let mut state = expr;
         for &byte in text {
             match self.derivative(state, byte, u64::MAX) {

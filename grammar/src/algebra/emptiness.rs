@@ -11,9 +11,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::hash_map::Entry;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{Algebra, Expr, MANY, Node, OverLimit, Tag};
+use crate::regex::ByteSet;
 
 /// Ways into which an intersection of unions is taken apart at most.
 const WAYS_MAX: usize = 64;
@@ -27,6 +28,10 @@ const UNBOUNDED_ASKED_AFTER: u64 = 20_000;
 /// Counts from here on are bounds of lengths, with which a search finds many states.
 const BOUND_MIN: u32 = 8;
 
+/// Classes of bytes that wait where one leads nearer to an end, at least: letters of Unicode have hundreds, where patterns and numbers
+/// have a dozen, of which a complement or a remainder may want any.
+const CLASSES_LEFT_MIN: usize = 32;
+
 /// States to look at, in two orders: the least length of a text through them, as A* has it (P. Hart, N. Nilsson, B. Raphael, 1968), and
 /// the least length of what is left, then its sum over an intersection's parts. Either order may go astray where the other is at
 /// the end at once: many patterns in one text need the sum; complements and remainders, of which little is known, and parts
@@ -35,34 +40,30 @@ const BOUND_MIN: u32 = 8;
 struct Frontier {
     by_text: BinaryHeap<Reverse<(u32, u32, usize, Expr)>>,
     by_sum: BinaryHeap<Reverse<(u32, u32, usize, Expr)>>,
-    done: FxHashSet<Expr>,
     is_odd: bool,
 }
 
-/// How a search came to a state.
+/// How a search came to a state, and how far it has gone on from there.
 struct Found {
     /// The state before; the root's is itself.
     from: Expr,
     /// Bytes read.
     depth: u32,
+    /// States that were found before.
+    order: usize,
+    /// Classes of bytes that are left to be read. `None`: none was.
+    left: Option<std::vec::IntoIter<ByteSet>>,
 }
 
 impl Frontier {
-    fn push(&mut self, depth: u32, len_min: u32, sum: u32, order: usize, state: Expr) {
-        self.by_text.push(Reverse((depth.saturating_add(len_min), len_min, order, state)));
-        self.by_sum.push(Reverse((len_min, sum, order, state)));
+    fn push(&mut self, len_min: u32, sum: u32, found: &Found, state: Expr) {
+        self.by_text.push(Reverse((found.depth.saturating_add(len_min), len_min, found.order, state)));
+        self.by_sum.push(Reverse((len_min, sum, found.order, state)));
     }
     fn pop(&mut self) -> Option<Expr> {
-        loop {
-            self.is_odd = !self.is_odd;
-            let state = match self.is_odd {
-                true => self.by_text.pop()?.0.3,
-                false => self.by_sum.pop()?.0.3,
-            };
-            if self.done.insert(state) {
-                return Some(state);
-            }
-        }
+        self.is_odd = !self.is_odd;
+        let heap = if self.is_odd { &mut self.by_text } else { &mut self.by_sum };
+        heap.pop().map(|entry| entry.0.3)
     }
 }
 
@@ -115,7 +116,14 @@ impl Algebra {
                     break;
                 }
             }
-            for class in self.first_classes(state, work_max)? {
+            let at = found.get_mut(&state).expect("what is in the frontier was found");
+            let mut classes = match at.left.take() {
+                Some(left) => left,
+                None => self.first_classes(state, work_max)?.into_iter(),
+            };
+            // As soon as one byte leads nearer to an end, the search goes there; the others wait if they are many.
+            let (near, before) = (self.cell(state).len_min, found.len());
+            while let Some(class) = classes.next() {
                 let byte = class.iter().next().expect("classes are not empty");
                 let next = self.derivative(state, byte, work_max)?;
                 if next != Expr::NOTHING && self.reach(state, next, &mut found, &mut frontier) {
@@ -123,7 +131,13 @@ impl Algebra {
                 }
                 self.pay(4);
                 self.check(work_max)?;
+                let is_nearer = found.len() > before && self.cell(next).len_min < near;
+                if is_nearer && classes.len() >= CLASSES_LEFT_MIN {
+                    self.wait(state, &found, &mut frontier);
+                    break;
+                }
             }
+            found.get_mut(&state).expect("as before").left = Some(classes);
         }
         found.into_keys().for_each(|state| self.note_non_empty(state, false));
         Ok(false)
@@ -136,10 +150,10 @@ impl Algebra {
             self.mark_non_empty(from, found);
             return true;
         }
-        if from == next {
+        if found.is_empty() {
+            // What the search begins with.
             open.retain(|&state| !self.lacks_bytes(state));
             if open.iter().any(|&state| self.has_some_word(state) == Some(true)) {
-                self.note_non_empty(next, true);
                 return true;
             }
         }
@@ -147,19 +161,24 @@ impl Algebra {
         for state in open {
             let order = found.len();
             if let Entry::Vacant(entry) = found.entry(state) {
-                entry.insert(Found { from, depth });
-                let sum = self.operands(state).iter().map(|&part| self.cell(part).len_min).fold(0, u32::saturating_add);
-                frontier.push(depth, self.cell(state).len_min, sum, order, state);
+                entry.insert(Found { from, depth, order, left: None });
+                self.wait(state, found, frontier);
             }
         }
         false
+    }
+
+    /// Adds a state to the frontier.
+    fn wait(&self, state: Expr, found: &FxHashMap<Expr, Found>, frontier: &mut Frontier) {
+        let sum = self.operands(state).iter().map(|&part| self.cell(part).len_min).fold(0, u32::saturating_add);
+        frontier.push(self.cell(state).len_min, sum, &found[&state], state);
     }
 
     fn mark_non_empty(&mut self, mut state: Expr, found: &FxHashMap<Expr, Found>) {
         loop {
             self.note_non_empty(state, true);
             match found.get(&state) {
-                Some(&Found { from, .. }) if from != state => state = from,
+                Some(found) if found.from != state => state = found.from,
                 _ => return,
             }
         }

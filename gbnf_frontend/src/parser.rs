@@ -160,9 +160,16 @@ impl Parser<'_> {
                 }
             }
         }
+        let head = self.since(start);
         self.space(true);
         let first = NodeId::from_index(self.nodes.len());
-        let body = self.alternatives();
+        // The next rule's name would be read as a part of this one.
+        let body = if self.is_new_rule() {
+            self.sink.report(head, Mistake::RuleEmpty { name: name.clone() });
+            self.node(NodeKind::Sequence(Vec::new()), head.start as usize)
+        } else {
+            self.alternatives()
+        };
         Some(Definition { name, name_span, body, first })
     }
 

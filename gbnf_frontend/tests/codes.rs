@@ -93,6 +93,14 @@ fn a_rule_without_right_hand_side_is_one_mistake() {
 }
 
 #[test]
+fn a_class_of_mistakes_is_not_empty_as_well() {
+    let codes = |text| found(text).into_iter().map(|(code, ..)| code).collect::<Vec<_>>();
+    assert_eq!(codes("root ::= [\\uD800-\\uDFFF]\n"), ["E008", "E008"]);
+    assert_eq!(codes("root ::= [^\\q]\n"), ["E008"]);
+    assert_eq!(codes("root ::= [] [^]\n"), ["E010", "E010"]);
+}
+
+#[test]
 fn long_texts_are_read_in_linear_time() {
     let words: Vec<String> = (0..50_000).map(|number| format!("\"w{number}\"")).collect();
     assert_eq!(found(&format!("root ::= {}\n", words.join(" | "))), []);

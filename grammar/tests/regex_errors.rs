@@ -45,6 +45,7 @@ fn python() {
     check("a{3,2}b{9999999}", &[("R008", "{3,2}"), ("R009", "{9999999}")]);
     check("\\h\\q[\\A]", &[("R011", "\\h"), ("R011", "\\q"), ("R011", "\\A")]);
     check("\\x4\\u12\\U0011", &[("R012", "\\x4"), ("R012", "\\u12"), ("R012", "\\U0011")]);
+    check("\\c1[\\c]\\cJ[\\cj]\\c", &[("R012", "\\c"), ("R012", "\\c"), ("R012", "\\c")]);
     check("\\ud800\\U00110000", &[("R013", "\\ud800"), ("R013", "\\U00110000")]);
     check("\\777[\\8]", &[("R014", "\\777"), ("R014", "\\8")]);
     check("\\p{Latn1}\\p{Letters}", &[("R015", "\\p{Latn1}"), ("R015", "\\p{Letters}")]);
@@ -104,6 +105,10 @@ fn rust_and_ecma() {
     check(Dialect::Rust, "\\b{start}a\\<", &[("R024", "\\b{start}"), ("R024", "\\<")]);
     check(Dialect::Rust, "[a[b]", &[("R003", "[")]);
     check(Dialect::Rust, "a**{2}", &[]);
+    check(Dialect::Rust, "\\c1[\\c-a]", &[("R012", "\\c"), ("R012", "\\c")]);
+    check(Dialect::Ecma, "^a\\c$", &[("R012", "\\c")]);
+    check(Dialect::Ecma, "[\\c1]", &[("R012", "\\c")]);
+    check(Dialect::Ecma, "\\c", &[("R012", "\\c")]);
     check(Dialect::Ecma, "[]]", &[("R102", "[]")]);
     check(Dialect::Ecma, "[^]a]", &[("R102", "[^]")]);
     check(Dialect::Ecma, "[^]|[]", &[("R102", "[^]")]);

@@ -22,6 +22,7 @@ pub(super) enum RegexError {
     BadCount,
     UnknownEscape { escape: String, dialect: Dialect, in_class: bool },
     BadHex { escape: String, wanted: &'static str },
+    BadControl,
     NotACharacter { code: u32 },
     BadOctal { escape: String },
     UnknownProperty { name: String, nearest: Option<&'static str> },
@@ -184,6 +185,8 @@ impl RegexError {
                 error("R012", format!("`{escape}` is incomplete: {wanted}")).help("as in `\\x41`, `\\u0041`, `\\u{41}`")
             }
             RegexError::NotACharacter { code } => {
+            RegexError::BadControl => error("R012", "`\\c` is incomplete: a letter must follow".into())
+                .help("as in `\\cJ` for a line break; write `\\\\c` for a backslash and a `c`"),
                 let what = if (0xD800..0xE000).contains(&code) {
                     format!("U+{code:04X} is half of a surrogate pair, and no character by itself")
                 } else {
@@ -424,7 +427,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "R012",
         "incomplete number of a character",
-        "`\\x` takes two hexadecimal digits, `\\u` four, `\\U` eight, or any number in braces.",
+        "`\\x` takes two hexadecimal digits, `\\u` four, `\\U` eight, or any number in braces; `\\c` takes a letter.",
         "start: /\\x4/",
         "start: /\\x04/",
     ),

@@ -135,6 +135,27 @@ fn places_inside_a_json_string() {
     let document = parse_json(source, text, &Limits::default()).expect("JSON");
     let id = document.get(document.root(), "pattern").expect("a pattern");
     let regex = document.string(id).expect("a string");
+/// What is meant by two quantifiers in a row.
+#[test]
+fn groups_around_what_is_repeated_twice() {
+    let long = "a".repeat(50);
+    for (text, meant) in [
+        ("a**", vec!["(?:a*)*"]),
+        ("xa{2}*", vec!["(?:a{2})*"]),
+        ("(?:é|b)+?{3}", vec!["(?:(?:é|b)+?){3}"]),
+        ("a{2}{3}*", vec!["(?:a{2}){3}", "(?:(?:a{2}){3})*"]),
+        (&format!("({long})*{{2}}"), vec!["(?:…){2}"]),
+    ] {
+        let map = TextMap::verbatim(SourceId(0), 0);
+        let options = RegexOptions::new(Dialect::Python);
+        let errors = parse_regex(text, &map, &options, &Limits::default(), &mut RegexSet::new(), &mut Vec::new());
+        let help = errors.expect_err("mistakes").into_iter().filter_map(|error| error.help).collect::<Vec<_>>();
+        let expected =
+            meant.iter().map(|meant| format!("keep one of them, or put the inner one into a group: `{meant}`"));
+        assert_eq!(help, expected.collect::<Vec<_>>(), "{text}");
+    }
+}
+
     let options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
     let mut set = RegexSet::new();
     let errors = parse_regex(regex, &document.string_map(id), &options, &Limits::default(), &mut set, &mut Vec::new());

@@ -16,7 +16,7 @@ pub(super) enum RegexError {
     RangeOrder { from: String, to: String },
     ClassInRange { item: String },
     NothingToRepeat { operator: String },
-    MultipleRepeat { operator: String, first: Range<usize> },
+    MultipleRepeat { operator: String, first: Range<usize>, meant: String },
     CountOrder { min: u64, max: u64 },
     CountTooLarge { count: String, limit: u32 },
     BadCount,
@@ -156,10 +156,10 @@ impl RegexError {
                 error("R006", format!("`{operator}` has nothing before it to repeat"))
                     .help(format!("write `\\{operator}` for the character itself"))
             }
-            RegexError::MultipleRepeat { operator, first } => {
+            RegexError::MultipleRepeat { operator, first, meant } => {
                 error("R007", format!("`{operator}` repeats what is already repeated"))
                     .also(map.span(first), "repeated here")
-                    .help("keep one of them, or put the inner one into a group: `(?:a*){3}`")
+                    .help(format!("keep one of them, or put the inner one into a group: `{meant}`"))
             }
             RegexError::CountOrder { min, max } => {
                 error("R008", format!("the minimum {min} is above the maximum {max}"))

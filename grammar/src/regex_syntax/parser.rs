@@ -15,6 +15,9 @@ use super::{Dialect, RegexOptions, unicode};
 use crate::limits::Limits;
 use crate::regex::{ByteSet, CharClass};
 
+/// A part of a regex is repeated in a message up to this length in bytes.
+const SHOWN_MAX: usize = 40;
+
 /// The flags that hold at a place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flags {
@@ -155,6 +158,7 @@ impl<'t> Parser<'t, '_, '_> {
             let mut quantifier = if matches!(item, Item::Nothing) { None } else { self.quantifier() };
             match item {
                 Item::Nothing => {}
+            let start = self.at;
                 Item::Literal(bytes) if quantifier.is_none() => run.extend_from_slice(&bytes),
                 Item::Literal(_) | Item::Node(_) => {
                     self.flush(&mut run, &mut parts);
@@ -164,7 +168,7 @@ impl<'t> Parser<'t, '_, '_> {
                         Item::Nothing => continue,
                     };
                     if let Some(quantifier) = quantifier.take() {
-                        node = self.quantified(node, quantifier);
+                        node = self.quantified(node, start, quantifier);
                     }
                     parts.push(node);
                 }
@@ -274,8 +278,8 @@ impl<'t> Parser<'t, '_, '_> {
         self.negate(Set { chars: CharClass::from_ranges(breaks.iter().copied()), bytes: ByteSet::EMPTY }, at)
     }
 
-    /// `node` with the quantifier that follows it, and, in Rust, those that follow that one.
-    fn quantified(&mut self, node: AstId, quantifier: Quantifier) -> AstId {
+    /// `node`, which begins at `start`, with the quantifier that follows it, and, in Rust, those that follow that one.
+    fn quantified(&mut self, node: AstId, start: usize, quantifier: Quantifier) -> AstId {
         let rust = self.options.dialect == Dialect::Rust;
         let first = quantifier.range.clone();
         if matches!(self.tree.nodes[node], Ast::Anchor(..)) && !rust {
@@ -290,7 +294,10 @@ impl<'t> Parser<'t, '_, '_> {
             let Some(next) = self.quantifier() else { return node };
             if !rust {
                 let operator = self.text[next.range.clone()].to_owned();
-                self.error(RegexError::MultipleRepeat { operator, first: first.clone() }, next.range);
+        let mut inner = shown(&self.text[start..first.end]).to_owned();
+                let meant = format!("(?:{inner}){operator}");
+                inner = shown(&meant).to_owned();
+                self.error(RegexError::MultipleRepeat { operator, first: first.clone(), meant }, next.range);
             } else {
                 quantifiers += 1;
                 if self.depth + quantifiers > self.limits.grammar_depth_max {
@@ -465,6 +472,11 @@ fn line_anchor(c: char, flags: Flags, dialect: Dialect) -> Anchor {
     match (c, flags.multi_line) {
         ('^', true) => Anchor::LineStart,
         ('^', false) => Anchor::TextStart,
+/// A part of a regex as a message repeats it, whatever its length.
+fn shown(part: &str) -> &str {
+    if part.len() <= SHOWN_MAX { part } else { "…" }
+}
+
         (_, true) => Anchor::LineEnd,
         (_, false) if dialect == Dialect::Python => Anchor::TextEndOrFinalNewline,
         (_, false) => Anchor::TextEnd,

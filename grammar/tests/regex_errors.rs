@@ -156,6 +156,26 @@ fn groups_around_what_is_repeated_twice() {
     }
 }
 
+/// A regex may stand by itself, where there are no terminals.
+#[test]
+fn operators_of_terminals_are_those_of_lark() {
+    for text in ["a(?=b)", "a(?<!b)", "(?>a)b"] {
+        let map = TextMap::verbatim(SourceId(0), 0);
+        let options = RegexOptions::new(Dialect::Rust);
+        let errors = parse_regex(text, &map, &options, &Limits::default(), &mut RegexSet::new(), &mut Vec::new());
+        let help = errors.expect_err("a mistake").remove(0).help.expect("a way out");
+        assert!(help.contains("in Lark") && help.contains("of terminals"), "{text}: {help}");
+    }
+}
+
+#[test]
+fn places_inside_a_json_string() {
+    let mut sources = SourceMap::new();
+    let text = r#"{"pattern": "\u0061\\d(\\q"}"#;
+    let source = sources.add("schema", text);
+    let document = parse_json(source, text, &Limits::default()).expect("JSON");
+    let id = document.get(document.root(), "pattern").expect("a pattern");
+    let regex = document.string(id).expect("a string");
     let options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
     let mut set = RegexSet::new();
     let errors = parse_regex(regex, &document.string_map(id), &options, &Limits::default(), &mut set, &mut Vec::new());

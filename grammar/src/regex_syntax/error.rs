@@ -222,7 +222,7 @@ impl RegexError {
                     .help(format!("write `(?{flags}:…)` around what they are for"))
             }
             RegexError::LookAround => error("R023", "Rust's regexes have no look-around".into())
-                .help("say it with `&` and `~` of terminals: `A & ~B` is what matches A but not B"),
+                .help("in Lark say it with `&` and `~` of terminals: `A & ~B` is what matches A but not B"),
             RegexError::Look { fault } => match fault {
                 LookFault::Before => error("R023", "what this looks at may stand before what can be seen here".into()).help(
                     "this must be decided by the regex itself, whatever stands before it: let something as long stand before \
@@ -270,7 +270,7 @@ impl RegexError {
             RegexError::Conditional => error("R028", "a group that depends on another group is not supported".into())
                 .help("write both cases as alternatives: `ab|c`"),
             RegexError::Atomic { what } => error("R029", format!("{what} is not supported"))
-                .help("it forbids matches for the order in which they are tried; use the plain form, or `&` and `~` of terminals"),
+                .help("it forbids matches for the order in which they are tried; use the plain form, or in Lark `&` and `~` of terminals"),
             RegexError::Recursion { reference } => error("R030", format!("the recursion `{reference}` is not regular"))
                 .help("make it a rule of the grammar"),
             RegexError::TooDeep { limit } => {

@@ -124,6 +124,19 @@ fn what_was_perhaps_meant() {
         assert_eq!(found.len(), 1, "{schema}: {found:?}");
         assert_eq!(found[0].help, Some(format!("did you mean `{near}`?")), "{schema}");
     }
+    for (reference, rest, near) in [
+        ("#/definitions/foo", r#""$defs":{"foo":{}}"#, "#/$defs/foo"),
+        ("#/$defs/foo", r#""definitions":{"foo":{}}"#, "#/definitions/foo"),
+        ("#/definitions/foo", r#""definitions":{"fob":{}},"$defs":{"foo":{}}"#, "#/$defs/foo"),
+        ("#/definitions/foo", r#""$defs":{"fooo":{}}"#, "#/$defs/fooo"),
+        ("#/definitions/a/items", r#""$defs":{"a":{"items":{}}}"#, "#/$defs/a/items"),
+        ("#definitions/a", r#""definitions":{"a":{}}"#, "#/definitions/a"),
+        ("#definitions/a", r#""$defs":{"a":{}}"#, "#/$defs/a"),
+    ] {
+        let found = diagnostics(&format!(r#"{{"$ref":"{reference}",{rest}}}"#));
+        assert_eq!(found.len(), 1, "{reference} {rest}: {found:?}");
+        assert_eq!(found[0].help, Some(format!("did you mean `{near}`?")), "{reference} {rest}");
+    }
     assert_eq!(diagnostics(r##"{"$ref":"#/$defs/a","$defs":{"quite another":{}}}"##)[0].help, None);
     assert_eq!(diagnostics(r#"{"type":7}"#)[0].help, None);
 }

@@ -116,6 +116,14 @@ fn rust_and_ecma() {
     check(Dialect::Ecma, "a{,5}", &[("R103", "{,5}")]);
     check(Dialect::Ecma, "\\Aa\\Z", &[("R104", "\\A"), ("R104", "\\Z")]);
     check(Dialect::Ecma, "[\\w-.]{1}\\/{x}", &[]);
+    for text in ["/^abc$/i", "/^a/", "/a$/gu"] {
+        let search = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+        assert_eq!(report(text, &search, &Limits::default()), (vec![("R107", text)], true));
+    }
+    for text in ["/api/", "/a/i", "^/a/$", "/a\\$/", "/^a/b"] {
+        let search = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+        assert_eq!(report(text, &search, &Limits::default()), (vec![], true));
+    }
     check(
         Dialect::Ecma,
         "[\\ud800-\\udbff][\\udc00-\\udfff]",
@@ -127,14 +135,6 @@ fn rust_and_ecma() {
     assert_eq!(report("^.*?$", &search, &Limits::default()), (vec![], true));
 }
 
-#[test]
-fn places_inside_a_json_string() {
-    let mut sources = SourceMap::new();
-    let text = r#"{"pattern": "\u0061\\d(\\q"}"#;
-    let source = sources.add("schema", text);
-    let document = parse_json(source, text, &Limits::default()).expect("JSON");
-    let id = document.get(document.root(), "pattern").expect("a pattern");
-    let regex = document.string(id).expect("a string");
 /// What is meant by two quantifiers in a row.
 #[test]
 fn groups_around_what_is_repeated_twice() {

@@ -100,6 +100,7 @@ pub(super) enum RegexLint {
     ForeignEscape { escape: String, meaning: &'static str },
     VerboseClass { ignored: bool },
     TextEdge { is_start: bool },
+    Slashes { meant: String },
 }
 
 /// Collects the diagnostics of one regex.
@@ -184,9 +185,9 @@ impl RegexError {
             RegexError::BadHex { escape, wanted } => {
                 error("R012", format!("`{escape}` is incomplete: {wanted}")).help("as in `\\x41`, `\\u0041`, `\\u{41}`")
             }
-            RegexError::NotACharacter { code } => {
             RegexError::BadControl => error("R012", "`\\c` is incomplete: a letter must follow".into())
                 .help("as in `\\cJ` for a line break; write `\\\\c` for a backslash and a `c`"),
+            RegexError::NotACharacter { code } => {
                 let what = if (0xD800..0xE000).contains(&code) {
                     format!("U+{code:04X} is half of a surrogate pair, and no character by itself")
                 } else {
@@ -354,6 +355,10 @@ impl RegexLint {
                 .help(format!(
                     "leave it out, since a terminal matches as a whole; for a line's {line} set the flag `m`"
                 ))
+            }
+            RegexLint::Slashes { meant } => {
+                lint("R107", "the slashes around this pattern, and flags behind them, are characters of it".into())
+                    .help(format!("write `{meant}`"))
             }
             RegexLint::VerboseClass { ignored } => {
                 let here = if ignored { "does not count" } else { "counts" };
@@ -633,5 +638,13 @@ pub const CODES: &[CodeInfo] = &[
          flag `m`, `^` and `$` see lines.",
         "start: \"x=\" /^[a-z]+$/",
         "start: \"x=\" /[a-z]+/",
+    ),
+    CodeInfo::new(
+        "R107",
+        "slashes around a pattern",
+        "`/…/i` is how JavaScript's programs write a regex; a `pattern` of JSON Schema is what stands between the slashes. \
+         Behind or before a slash an anchor never holds.",
+        "start: %json {\"pattern\": \"/^a$/\"}",
+        "start: %json {\"pattern\": \"^a$\"}",
     ),
 ];

@@ -120,6 +120,11 @@ pub(super) fn parse(text: &str, options: &RegexOptions, limits: &Limits, report:
         parser.at += 1;
         pieces.push(parser.alternatives(false));
     }
+    if options.dialect == Dialect::Ecma
+        && let Some(meant) = between_slashes(text)
+    {
+        parser.report.lint(RegexLint::Slashes { meant }, 0..text.len());
+    }
     let root = parser.tree.concat(pieces);
     parser.tree.root = (!parser.stopped).then_some(root);
     parser.tree
@@ -153,12 +158,12 @@ impl<'t> Parser<'t, '_, '_> {
                 Some(c) if !self.stopped && !matches!(c, '|' | ')') => c,
                 _ => break,
             };
+            let start = self.at;
             let item = self.item(c, first && parts.is_empty() && run.is_empty());
             self.skip_blank();
             let mut quantifier = if matches!(item, Item::Nothing) { None } else { self.quantifier() };
             match item {
                 Item::Nothing => {}
-            let start = self.at;
                 Item::Literal(bytes) if quantifier.is_none() => run.extend_from_slice(&bytes),
                 Item::Literal(_) | Item::Node(_) => {
                     self.flush(&mut run, &mut parts);
@@ -289,12 +294,12 @@ impl<'t> Parser<'t, '_, '_> {
         }
         let mut node = self.repeat(node, &quantifier);
         let mut quantifiers = 1;
+        let mut inner = shown(&self.text[start..first.end]).to_owned();
         loop {
             self.skip_blank();
             let Some(next) = self.quantifier() else { return node };
             if !rust {
                 let operator = self.text[next.range.clone()].to_owned();
-        let mut inner = shown(&self.text[start..first.end]).to_owned();
                 let meant = format!("(?:{inner}){operator}");
                 inner = shown(&meant).to_owned();
                 self.error(RegexError::MultipleRepeat { operator, first: first.clone(), meant }, next.range);
@@ -467,16 +472,27 @@ impl<'t> Parser<'t, '_, '_> {
     }
 }
 
-/// What `^` or `$` means.
-fn line_anchor(c: char, flags: Flags, dialect: Dialect) -> Anchor {
-    match (c, flags.multi_line) {
-        ('^', true) => Anchor::LineStart,
-        ('^', false) => Anchor::TextStart,
+/// The pattern that a literal of JavaScript holds, `/^…$/i`, with its flags as ECMA-262 has them in patterns. Only with an
+/// anchor inside it is surely one: others may be paths.
+fn between_slashes(text: &str) -> Option<String> {
+    let (body, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
+    let are_flags = flags.len() <= 8 && flags.bytes().all(|flag| b"dgimsuvy".contains(&flag));
+    let is_anchored = body.starts_with('^') || body.ends_with('$') && !body.ends_with("\\$");
+    let kept: String = flags.chars().filter(|flag| "ims".contains(*flag)).collect();
+    let body = shown(body);
+    (are_flags && is_anchored).then(|| if kept.is_empty() { body.to_owned() } else { format!("(?{kept}:{body})") })
+}
+
 /// A part of a regex as a message repeats it, whatever its length.
 fn shown(part: &str) -> &str {
     if part.len() <= SHOWN_MAX { part } else { "…" }
 }
 
+/// What `^` or `$` means.
+fn line_anchor(c: char, flags: Flags, dialect: Dialect) -> Anchor {
+    match (c, flags.multi_line) {
+        ('^', true) => Anchor::LineStart,
+        ('^', false) => Anchor::TextStart,
         (_, true) => Anchor::LineEnd,
         (_, false) if dialect == Dialect::Python => Anchor::TextEndOrFinalNewline,
         (_, false) => Anchor::TextEnd,

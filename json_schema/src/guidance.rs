@@ -19,7 +19,7 @@ pub(crate) fn read(document: &JsonDocument, spelling: &Spelling, sink: &mut Sink
     for keyword in ["x-guidance", "x-larkspur"] {
         let Some(object) = document.get(document.root(), keyword) else { continue };
         match document.object(object) {
-            None => sink.report(object, Mistake::KeywordValue { keyword, expected: "an object" }),
+            None => sink.report(object, Mistake::KeywordValue { keyword, expected: "an object", hint: None }),
             Some(_) if keyword == "x-guidance" => of_llguidance(document, object, &mut guidance, sink),
             Some(_) => ours(document, object, &mut guidance, sink),
         }
@@ -135,7 +135,7 @@ fn set<T>(field: &mut T, value: T) -> Result<(), &'static str> {
 }
 
 fn wrong(sink: &mut Sink, place: JsonId, expected: &'static str) {
-    sink.report(place, Mistake::KeywordValue { keyword: "x-larkspur", expected });
+    sink.report(place, Mistake::KeywordValue { keyword: "x-larkspur", expected, hint: None });
 }
 
 /// The value of an object's only member, if that has this name.

@@ -41,6 +41,21 @@ pub(crate) fn parse(document: &JsonDocument, id: JsonId, dialect: Dialect, is_ro
     Schema::Keywords(Box::new(parser.out))
 }
 
+/// What a keyword takes that names a schema or holds definitions, if its value is something else. `loader` reads the others.
+pub(crate) fn name_expects(
+    document: &JsonDocument,
+    dialect: Dialect,
+    keyword: &str,
+    value: JsonId,
+) -> Option<&'static str> {
+    match keyword {
+        "$defs" | "definitions" => document.object(value).is_none().then_some("an object"),
+        "$id" | "$anchor" | "$dynamicAnchor" => document.string(value).is_none().then_some("a string"),
+        "id" if dialect.draft == Draft::Draft4 => document.string(value).is_none().then_some("a string"),
+        _ => None,
+    }
+}
+
 /// A value's type, for a sentence.
 fn found(document: &JsonDocument, id: JsonId) -> &'static str {
     match document.type_name(id) {
@@ -64,6 +79,9 @@ impl<'a> Parser<'a, '_, '_> {
             return;
         };
         let name = row.name;
+        if let Some(expected) = name_expects(self.document, self.dialect, name, value) {
+            return self.wrong(name, value, expected);
+        }
         if row.is_annotation {
             return;
         }
@@ -252,6 +270,9 @@ impl<'a> Parser<'a, '_, '_> {
             }
             return;
         }
+        if exclusive && self.dialect.draft == Draft::Draft4 && self.document.number(value).is_none() {
+            return self.wrong(keyword, value, "a boolean");
+        }
         if let Some(number) = self.decimal(keyword, value) {
             let limit = Limit { value: number, exclusive, place: value, keyword };
             if keyword.ends_with("inimum") { self.out.minimum.push(limit) } else { self.out.maximum.push(limit) }
@@ -269,9 +290,6 @@ impl<'a> Parser<'a, '_, '_> {
                     self.sink.report(name, Mistake::TypeUnknown { hint: Hint::type_(document, name) });
                     // The other keywords count, so that what is wrong with them is said, too.
                     types = Types::ALL;
-        if exclusive && self.dialect.draft == Draft::Draft4 && self.document.number(value).is_none() {
-            return self.wrong(keyword, value, "a boolean");
-        }
                 }
             }
         }

@@ -216,6 +216,39 @@ fn ways_out_of_what_others_write() {
 }
 
 #[test]
+fn names_and_definitions_of_the_wrong_type() {
+    for (schema, keyword, expected) in [
+        (r#"{"$id":5}"#, "$id", "a string"),
+        (r#"{"$anchor":5}"#, "$anchor", "a string"),
+        (r#"{"$dynamicAnchor":[]}"#, "$dynamicAnchor", "a string"),
+        (r#"{"$defs":[]}"#, "$defs", "an object"),
+        (r#"{"definitions":"a"}"#, "definitions", "an object"),
+        (r#"{"$schema":"http://json-schema.org/draft-04/schema#","id":5}"#, "id", "a string"),
+    ] {
+        let found = diagnostics(schema);
+        assert_eq!(found.len(), 1, "{schema}: {found:?}");
+        assert_eq!(found[0].message, format!("`{keyword}` at `/{keyword}` takes {expected}"));
+    }
+    // Equal schemas that have no such mistake say nothing of it.
+    assert_eq!(diagnostics(r#"{"properties":{"a":{"type":"string"},"b":{"$id":5,"type":"string"}}}"#).len(), 1);
+    // Of later drafts it is no keyword.
+    assert_eq!(diagnostics(r#"{"id":5}"#), []);
+}
+
+#[test]
+fn options_that_there_are_not() {
+    let schema = r#"{"x-larkspur":{"profil":"generate","other":1}}"#;
+    let found = diagnostics(schema);
+    let place = |diagnostic: &Diagnostic| {
+        let span = diagnostic.labels[0].span;
+        &schema[span.start as usize..span.end as usize]
+    };
+    assert_eq!(found.iter().map(place).collect::<Vec<_>>(), [r#""profil""#, r#""other""#]);
+    assert_eq!(found[0].help.as_deref(), Some("did you mean `profile`?"));
+    assert_eq!(found[1].help, None);
+}
+
+#[test]
 fn a_wrong_type_hides_nothing() {
     let schema = r#"{"type":"objct","minLength":-1,"properties":{"a":{"type":"strng","pattern":"("}}}"#;
     let codes: Vec<&str> = diagnostics(schema).iter().map(|diagnostic| diagnostic.code).collect();

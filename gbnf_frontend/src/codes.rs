@@ -96,6 +96,13 @@ pub const CODES: &[CodeInfo] = &[
         "root ::= !<[5]>\n",
     ),
     CodeInfo::new(
+        "E014",
+        "rule without right-hand side",
+        "Behind `::=` stands what the rule is, on its line or on a later one; the empty text is `\"\"`.",
+        "root ::=\nvalue ::= \"a\"\n",
+        "root ::= \"\"\nvalue ::= \"a\"\n",
+    ),
+    CodeInfo::new(
         "E020",
         "defined twice",
         "Of several definitions of one name the last one counts, as in llama.cpp.",

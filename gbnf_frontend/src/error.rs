@@ -16,6 +16,7 @@ pub(crate) enum Mistake {
     DefinitionSign { found: String },
     NameExpected { found: String },
     DefinitionOnLine { name: String },
+    RuleEmpty { name: String },
     EscapeBad { escape: String, reason: &'static str },
     RangeOrder { low: char, high: char },
     ClassEmpty,
@@ -68,6 +69,9 @@ impl Describe for Mistake {
                 .help("a rule is `name ::= …`; it ends with its line, but for groups and behind `|`"),
             Mistake::DefinitionOnLine { name } => {
                 say(format!("the rule `{name}` begins in the middle of a line")).help("begin each rule on a line of its own")
+            }
+            Mistake::RuleEmpty { name } => {
+                say(format!("the rule `{name}` has no right-hand side")).help("write `\"\"` for the empty text")
             }
             Mistake::EscapeBad { escape, reason } => say(format!("`{escape}` is no escape: {reason}"))
                 .help("the escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\[`, `\\]`, `\\-`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`"),
@@ -133,6 +137,7 @@ impl Mistake {
             Mistake::RepeatNothing => "E011",
             Mistake::RepeatCounts { .. } | Mistake::RepeatOrder { .. } => "E012",
             Mistake::TokenBad { .. } => "E013",
+            Mistake::RuleEmpty { .. } => "E014",
             Mistake::DefinedTwice { .. } => "E020",
             Mistake::RuleUndefined { .. } => "E021",
             Mistake::StartMissing { .. } => "E022",

@@ -160,9 +160,16 @@ impl Parser<'_> {
                 }
             }
         }
+        let head = self.since(start);
         self.space(true);
         let first = NodeId::from_index(self.nodes.len());
-        let body = self.alternatives();
+        // The next rule's name would be read as a part of this one.
+        let body = if self.is_new_rule() {
+            self.sink.report(head, Mistake::RuleEmpty { name: name.clone() });
+            self.node(NodeKind::Sequence(Vec::new()), head.start as usize)
+        } else {
+            self.alternatives()
+        };
         Some(Definition { name, name_span, body, first })
     }
 
@@ -440,9 +447,10 @@ impl Parser<'_> {
         self.at += 1;
         let negated = self.byte() == Some(b'^');
         self.at += usize::from(negated);
+        let first = self.at;
         let mut ranges = Vec::new();
         // Up to here no rule begins.
-        let mut blanks_end = self.at;
+        let mut blanks_end = first;
         loop {
             let byte = self.byte();
             let mut is_unclosed = byte.is_none();
@@ -478,9 +486,13 @@ impl Parser<'_> {
                 }
             }
         }
+        let has_items = self.at > first;
         self.at += 1;
         if ranges.is_empty() {
-            self.sink.report(self.since(start), Mistake::ClassEmpty);
+            // Of items that are mistakes enough was said.
+            if !has_items {
+                self.sink.report(self.since(start), Mistake::ClassEmpty);
+            }
             return Some(self.node(NodeKind::Sequence(Vec::new()), start));
         }
         let class = CharClass::from_ranges(ranges);

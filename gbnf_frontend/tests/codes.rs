@@ -80,6 +80,27 @@ fn what_is_not_closed_does_not_swallow_what_follows() {
 }
 
 #[test]
+fn a_rule_without_right_hand_side_is_one_mistake() {
+    assert_eq!(found("root ::=\nfoo ::= \"a\"\n"), [("E014", 0, 8)]);
+    assert_eq!(found("root ::= a b\na ::= # nothing\n\n b ::= \"b\"\n"), [("E014", 13, 18)]);
+    assert_eq!(found("root =\nfoo ::= \"a\"\n"), [("E014", 0, 6), ("E006", 5, 6)]);
+    let help = &diagnostics("root ::=\nfoo ::= \"a\"\n", &Limits::default())[0].help;
+    assert_eq!(help.as_deref(), Some("write `\"\"` for the empty text"));
+    // What goes on on another line, and alternatives, may be empty.
+    for text in ["root ::=\n\"a\"\n", "root ::=\n| \"a\"\n", "root ::= \"a\" |\n", "root ::=\n"] {
+        assert_eq!(found(text), [], "{text}");
+    }
+}
+
+#[test]
+fn a_class_of_mistakes_is_not_empty_as_well() {
+    let codes = |text| found(text).into_iter().map(|(code, ..)| code).collect::<Vec<_>>();
+    assert_eq!(codes("root ::= [\\uD800-\\uDFFF]\n"), ["E008", "E008"]);
+    assert_eq!(codes("root ::= [^\\q]\n"), ["E008"]);
+    assert_eq!(codes("root ::= [] [^]\n"), ["E010", "E010"]);
+}
+
+#[test]
 fn long_texts_are_read_in_linear_time() {
     let words: Vec<String> = (0..50_000).map(|number| format!("\"w{number}\"")).collect();
     assert_eq!(found(&format!("root ::= {}\n", words.join(" | "))), []);

@@ -45,6 +45,7 @@ fn python() {
     check("a{3,2}b{9999999}", &[("R008", "{3,2}"), ("R009", "{9999999}")]);
     check("\\h\\q[\\A]", &[("R011", "\\h"), ("R011", "\\q"), ("R011", "\\A")]);
     check("\\x4\\u12\\U0011", &[("R012", "\\x4"), ("R012", "\\u12"), ("R012", "\\U0011")]);
+    check("\\c1[\\c]\\cJ[\\cj]\\c", &[("R012", "\\c"), ("R012", "\\c"), ("R012", "\\c")]);
     check("\\ud800\\U00110000", &[("R013", "\\ud800"), ("R013", "\\U00110000")]);
     check("\\777[\\8]", &[("R014", "\\777"), ("R014", "\\8")]);
     check("\\p{Latn1}\\p{Letters}", &[("R015", "\\p{Latn1}"), ("R015", "\\p{Letters}")]);
@@ -108,6 +109,10 @@ fn rust_and_ecma() {
     check(Dialect::Rust, "\\b{start}a\\<", &[("R024", "\\b{start}"), ("R024", "\\<")]);
     check(Dialect::Rust, "[a[b]", &[("R003", "[")]);
     check(Dialect::Rust, "a**{2}", &[]);
+    check(Dialect::Rust, "\\c1[\\c-a]", &[("R012", "\\c"), ("R012", "\\c")]);
+    check(Dialect::Ecma, "^a\\c$", &[("R012", "\\c")]);
+    check(Dialect::Ecma, "[\\c1]", &[("R012", "\\c")]);
+    check(Dialect::Ecma, "\\c", &[("R012", "\\c")]);
     check(Dialect::Ecma, "[]]", &[("R102", "[]")]);
     check(Dialect::Ecma, "[^]a]", &[("R102", "[^]")]);
     check(Dialect::Ecma, "[^]|[]", &[("R102", "[^]")]);
@@ -115,6 +120,14 @@ fn rust_and_ecma() {
     check(Dialect::Ecma, "a{,5}", &[("R103", "{,5}")]);
     check(Dialect::Ecma, "\\Aa\\Z", &[("R104", "\\A"), ("R104", "\\Z")]);
     check(Dialect::Ecma, "[\\w-.]{1}\\/{x}", &[]);
+    for text in ["/^abc$/i", "/^a/", "/a$/gu"] {
+        let search = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+        assert_eq!(report(text, &search, &Limits::default()), (vec![("R107", text)], true));
+    }
+    for text in ["/api/", "/a/i", "^/a/$", "/a\\$/", "/^a/b"] {
+        let search = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+        assert_eq!(report(text, &search, &Limits::default()), (vec![], true));
+    }
     check(
         Dialect::Ecma,
         "[\\ud800-\\udbff][\\udc00-\\udfff]",
@@ -124,6 +137,39 @@ fn rust_and_ecma() {
     assert_eq!(report("[^é]\\W", &bytes, &Limits::default()).0, [("R034", "[^é]")]);
     let search = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
     assert_eq!(report("^.*?$", &search, &Limits::default()), (vec![], true));
+}
+
+/// What is meant by two quantifiers in a row.
+#[test]
+fn groups_around_what_is_repeated_twice() {
+    let long = "a".repeat(50);
+    for (text, meant) in [
+        ("a**", vec!["(?:a*)*"]),
+        ("xa{2}*", vec!["(?:a{2})*"]),
+        ("(?:é|b)+?{3}", vec!["(?:(?:é|b)+?){3}"]),
+        ("a{2}{3}*", vec!["(?:a{2}){3}", "(?:(?:a{2}){3})*"]),
+        (&format!("({long})*{{2}}"), vec!["(?:…){2}"]),
+    ] {
+        let map = TextMap::verbatim(SourceId(0), 0);
+        let options = RegexOptions::new(Dialect::Python);
+        let errors = parse_regex(text, &map, &options, &Limits::default(), &mut RegexSet::new(), &mut Vec::new());
+        let help = errors.expect_err("mistakes").into_iter().filter_map(|error| error.help).collect::<Vec<_>>();
+        let expected =
+            meant.iter().map(|meant| format!("keep one of them, or put the inner one into a group: `{meant}`"));
+        assert_eq!(help, expected.collect::<Vec<_>>(), "{text}");
+    }
+}
+
+/// A regex may stand by itself, where there are no terminals.
+#[test]
+fn operators_of_terminals_are_those_of_lark() {
+    for text in ["a(?=b)", "a(?<!b)", "(?>a)b"] {
+        let map = TextMap::verbatim(SourceId(0), 0);
+        let options = RegexOptions::new(Dialect::Rust);
+        let errors = parse_regex(text, &map, &options, &Limits::default(), &mut RegexSet::new(), &mut Vec::new());
+        let help = errors.expect_err("a mistake").remove(0).help.expect("a way out");
+        assert!(help.contains("in Lark") && help.contains("of terminals"), "{text}: {help}");
+    }
 }
 
 #[test]

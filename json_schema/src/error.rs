@@ -4,10 +4,10 @@ use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
 use larkspur_grammar::json::{JsonDocument, JsonId};
 use larkspur_grammar::{Diagnostic, Limits, Severity, Span};
 
-use crate::ast::Types;
 use crate::codes::CODES;
 use crate::draft::{Draft, KEYWORDS};
 use crate::formats;
+use crate::hints::Hint;
 use crate::numbers::COUNT_MAX;
 
 /// A mistake of the schema's author, something that cannot be enforced, or something that has no effect.
@@ -19,9 +19,10 @@ pub(crate) enum Mistake {
     KeywordValue {
         keyword: &'static str,
         expected: &'static str,
+        hint: Option<Hint>,
     },
     TypeUnknown {
-        found: String,
+        hint: Option<Hint>,
     },
     /// A count that no list or text in memory could reach.
     CountTooLarge {
@@ -67,6 +68,7 @@ pub(crate) enum Mistake {
     NeverFinished,
     KeywordUnknown {
         keyword: String,
+        hint: Option<Hint>,
     },
     FormatUnknown {
         format: String,
@@ -85,9 +87,6 @@ pub(crate) enum Mistake {
 
 /// What `type` takes.
 const TYPES: &str = "`null`, `boolean`, `object`, `array`, `number`, `integer` or `string`";
-
-/// Letters of a type's name that are taken to stand for all of it: `int`, `str`, `bool`.
-const ABBREVIATION_MIN: usize = 3;
 
 /// What is noted of regexes to be said of other places, at most; of other mistakes, as many as are shown.
 const SAID_MAX: usize = 1_000;
@@ -188,11 +187,12 @@ fn with_near(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
     }
 }
 
-/// The type that was perhaps meant: one that is written nearly so, or that the name is short for.
-fn known_type(found: &str) -> Option<&'static str> {
-    let begins = |name: &&&str| found.len() >= ABBREVIATION_MIN && name.starts_with(found);
-    let short = Types::NAMES.iter().find(begins).copied();
-    short.or_else(|| did_you_mean(found, Types::NAMES.iter().copied()))
+/// The diagnostic, with the way out that is known.
+fn with_hint(diagnostic: Diagnostic, hint: Option<Hint>, pointer: &str) -> Diagnostic {
+    match hint {
+        Some(hint) => diagnostic.help(hint.sentence(pointer)),
+        None => diagnostic,
+    }
 }
 
 impl Mistake {
@@ -246,11 +246,10 @@ impl Mistake {
             Mistake::NotSchema { found } => {
                 error(format!("a schema is an object or a boolean; at {at} stands {found}"))
             }
-            Mistake::KeywordValue { keyword, expected } => error(format!("`{keyword}` at {at} takes {expected}")),
-            Mistake::TypeUnknown { found } => {
-                let near = known_type(&found);
-                with_near(error(format!("`type` at {at} takes {TYPES}")), near)
+            Mistake::KeywordValue { keyword, expected, hint } => {
+                with_hint(error(format!("`{keyword}` at {at} takes {expected}")), hint, pointer)
             }
+            Mistake::TypeUnknown { hint } => with_hint(error(format!("`type` at {at} takes {TYPES}")), hint, pointer),
             Mistake::CountTooLarge { keyword } => {
                 error(format!("`{keyword}` at {at} is over the limit of {COUNT_MAX}"))
                     .help("take a smaller number, or leave the keyword out if nothing is to be bounded")
@@ -290,7 +289,12 @@ impl Mistake {
             }
             Mistake::Unsatisfiable => error(format!("no value is valid for the schema at {at}")),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
-            Mistake::KeywordUnknown { keyword } => {
+            Mistake::KeywordUnknown { keyword, hint: Some(hint) } => with_hint(
+                warning(format!("the unknown keyword `{keyword}` at {at} has no effect")),
+                Some(hint),
+                pointer,
+            ),
+            Mistake::KeywordUnknown { keyword, hint: None } => {
                 let mut names = KEYWORDS.iter().map(|row| row.name);
                 if names.clone().any(|name| name == keyword) {
                     let message = format!("`{keyword}` at {at} is no keyword of this schema's draft and has no effect");

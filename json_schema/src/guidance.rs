@@ -1,9 +1,11 @@
 //! Options inside a schema, at its root: `x-guidance` with llguidance's meaning, and `x-larkspur` with ours. They beat the
 //! profile of whoever runs the schema; of both, `x-larkspur` counts.
 
+use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 
 use crate::error::{Mistake, Sink};
+use crate::hints::Hint;
 use crate::spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFormat, Whitespace};
 
 /// What the options say.
@@ -13,13 +15,28 @@ pub(crate) struct Guidance {
     pub coerce_one_of: bool,
 }
 
+/// The options of `x-larkspur`.
+const OPTIONS: [&str; 11] = [
+    "profile",
+    "key_order",
+    "unique_keys",
+    "whitespace",
+    "whitespace_outside",
+    "item_separator",
+    "key_separator",
+    "number_spelling",
+    "string_escapes",
+    "unknown_format",
+    "lenient",
+];
+
 /// Reads the objects that are there. `spelling` holds where they say nothing.
 pub(crate) fn read(document: &JsonDocument, spelling: &Spelling, sink: &mut Sink) -> Guidance {
     let mut guidance = Guidance { spelling: spelling.clone(), coerce_one_of: false };
     for keyword in ["x-guidance", "x-larkspur"] {
         let Some(object) = document.get(document.root(), keyword) else { continue };
         match document.object(object) {
-            None => sink.report(object, Mistake::KeywordValue { keyword, expected: "an object" }),
+            None => sink.report(object, Mistake::KeywordValue { keyword, expected: "an object", hint: None }),
             Some(_) if keyword == "x-guidance" => of_llguidance(document, object, &mut guidance, sink),
             Some(_) => ours(document, object, &mut guidance, sink),
         }
@@ -121,7 +138,13 @@ fn ours(document: &JsonDocument, object: JsonId, guidance: &mut Guidance, sink: 
             ("unknown_format", ..) => Err("`unknown_format` as `warning` or `error`"),
             ("lenient", Some(lenient), _) => set(&mut spelling.lenient, lenient),
             ("lenient", ..) => Err("`lenient` as a boolean"),
-            _ => Err("the options in `docs/json_schema.md`, and no other"),
+            (field, ..) => {
+                let hint = did_you_mean(field, OPTIONS).map(Hint::Name);
+                let expected = "the options in `docs/json_schema.md`, and no other";
+                let mistake = Mistake::KeywordValue { keyword: "x-larkspur", expected, hint };
+                sink.report_at(value, member.key_span, mistake);
+                Ok(())
+            }
         };
         if let Err(expected) = expected {
             wrong(sink, value, expected);
@@ -135,7 +158,7 @@ fn set<T>(field: &mut T, value: T) -> Result<(), &'static str> {
 }
 
 fn wrong(sink: &mut Sink, place: JsonId, expected: &'static str) {
-    sink.report(place, Mistake::KeywordValue { keyword: "x-larkspur", expected });
+    sink.report(place, Mistake::KeywordValue { keyword: "x-larkspur", expected, hint: None });
 }
 
 /// The value of an object's only member, if that has this name.

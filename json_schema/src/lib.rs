@@ -35,6 +35,7 @@ mod emptiness;
 mod error;
 mod formats;
 mod guidance;
+mod hints;
 mod inhabited;
 mod ir;
 mod loader;
@@ -188,6 +189,6 @@ fn read(sources: &SourceMap, body: Span, limits: &Limits) -> Result<JsonDocument
 fn check_schema_keyword(document: &JsonDocument, sink: &mut Sink) {
     let place = document.get(document.root(), "$schema");
     if let Some(place) = place.filter(|&place| document.string(place).is_none()) {
-        sink.report(place, Mistake::KeywordValue { keyword: "$schema", expected: "a string" });
+        sink.report(place, Mistake::KeywordValue { keyword: "$schema", expected: "a string", hint: None });
     }
 }

@@ -684,7 +684,9 @@ impl<'a> Normalizer<'a> {
                 let place = divisor.or(bound.map(|limit| (limit.place, limit.keyword)));
                 let (place, keyword) = place.unwrap_or((self.document.root(), "multipleOf"));
                 let mistake = match error {
-                    RangeError::NotPositive => Mistake::KeywordValue { keyword, expected: "a number above 0" },
+                    RangeError::NotPositive => {
+                        Mistake::KeywordValue { keyword, expected: "a number above 0", hint: None }
+                    }
                     RangeError::DivisorTooLarge => Mistake::Refused {
                         keyword,
                         reason: "remainders are computed in 64 bits, and its digits are too many".to_owned(),

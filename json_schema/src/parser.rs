@@ -7,6 +7,7 @@ use larkspur_grammar::number::Decimal;
 use crate::ast::{Keywords, Limit, PatternProperty, Schema, Types};
 use crate::draft::{Dialect, Draft};
 use crate::error::{Mistake, Sink};
+use crate::hints::Hint;
 use crate::numbers::count;
 
 struct Parser<'a, 'b, 's> {
@@ -40,6 +41,21 @@ pub(crate) fn parse(document: &JsonDocument, id: JsonId, dialect: Dialect, is_ro
     Schema::Keywords(Box::new(parser.out))
 }
 
+/// What a keyword takes that names a schema or holds definitions, if its value is something else. `loader` reads the others.
+pub(crate) fn name_expects(
+    document: &JsonDocument,
+    dialect: Dialect,
+    keyword: &str,
+    value: JsonId,
+) -> Option<&'static str> {
+    match keyword {
+        "$defs" | "definitions" => document.object(value).is_none().then_some("an object"),
+        "$id" | "$anchor" | "$dynamicAnchor" => document.string(value).is_none().then_some("a string"),
+        "id" if dialect.draft == Draft::Draft4 => document.string(value).is_none().then_some("a string"),
+        _ => None,
+    }
+}
+
 /// A value's type, for a sentence.
 fn found(document: &JsonDocument, id: JsonId) -> &'static str {
     match document.type_name(id) {
@@ -56,12 +72,16 @@ impl<'a> Parser<'a, '_, '_> {
         let Some(row) = self.dialect.keyword(key) else {
             let guidance = is_root && key == "x-guidance";
             if !guidance && !key.starts_with("x-") {
-                let mistake = Mistake::KeywordUnknown { keyword: key.to_owned() };
+                let hint = Hint::unknown(self.document, value, key, is_root);
+                let mistake = Mistake::KeywordUnknown { keyword: key.to_owned(), hint };
                 self.sink.report_at(value, member.key_span, mistake);
             }
             return;
         };
         let name = row.name;
+        if let Some(expected) = name_expects(self.document, self.dialect, name, value) {
+            return self.wrong(name, value, expected);
+        }
         if row.is_annotation {
             return;
         }
@@ -105,7 +125,10 @@ impl<'a> Parser<'a, '_, '_> {
             "unevaluatedProperties" => self.out.unevaluated_properties = Some(value),
             "propertyNames" => self.out.names = Some(value),
             // In draft 3 and in careless schemas `required` is a boolean inside a property.
-            "required" => self.out.required = self.names(name, value),
+            "required" => match Hint::required(self.document, value) {
+                None => self.out.required = self.names(name, value),
+                hint => self.wrong_for(name, value, "an array of strings", hint),
+            },
             "minProperties" => self.out.min_properties = self.count(name, value),
             "maxProperties" => self.out.max_properties = self.count(name, value),
             "dependentRequired" => {
@@ -164,7 +187,11 @@ impl<'a> Parser<'a, '_, '_> {
     }
 
     fn wrong(&mut self, keyword: &'static str, value: JsonId, expected: &'static str) {
-        self.sink.report(value, Mistake::KeywordValue { keyword, expected });
+        self.wrong_for(keyword, value, expected, None);
+    }
+
+    fn wrong_for(&mut self, keyword: &'static str, value: JsonId, expected: &'static str, hint: Option<Hint>) {
+        self.sink.report(value, Mistake::KeywordValue { keyword, expected, hint });
     }
 
     fn string(&mut self, keyword: &'static str, value: JsonId) -> Option<JsonId> {
@@ -236,9 +263,15 @@ impl<'a> Parser<'a, '_, '_> {
 
     fn bound(&mut self, keyword: &'static str, value: JsonId) {
         let exclusive = keyword.starts_with("exclusive");
-        // Draft 4: whether `minimum` itself is outside.
-        if exclusive && self.dialect.draft == Draft::Draft4 && self.document.bool(value).is_some() {
+        if exclusive && let Some(hint) = Hint::exclusive(self.document, value, keyword) {
+            // Draft 4: whether `minimum` itself is outside.
+            if self.dialect.draft != Draft::Draft4 {
+                self.wrong_for(keyword, value, "a number", Some(hint));
+            }
             return;
+        }
+        if exclusive && self.dialect.draft == Draft::Draft4 && self.document.number(value).is_none() {
+            return self.wrong(keyword, value, "a boolean");
         }
         if let Some(number) = self.decimal(keyword, value) {
             let limit = Limit { value: number, exclusive, place: value, keyword };
@@ -254,8 +287,7 @@ impl<'a> Parser<'a, '_, '_> {
             match document.string(name).and_then(Types::named) {
                 Some(named) => types = types.with(named),
                 None => {
-                    let found = document.string(name).unwrap_or_default().to_owned();
-                    self.sink.report(name, Mistake::TypeUnknown { found });
+                    self.sink.report(name, Mistake::TypeUnknown { hint: Hint::type_(document, name) });
                     // The other keywords count, so that what is wrong with them is said, too.
                     types = Types::ALL;
                 }

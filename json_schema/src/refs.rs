@@ -86,28 +86,22 @@ impl Resources {
     pub fn near_reference(&self, document: &JsonDocument, place: JsonId, text: &str) -> Option<String> {
         let root = self.root_of(document, place);
         let fragment = text.strip_prefix('#')?;
-        let Some(pointer) = fragment.strip_prefix('/') else {
-            let names =
-                self.anchors.keys().chain(self.dynamic_anchors.keys()).filter(|(resource, _)| *resource == root);
-            return did_you_mean(fragment, names.map(|(_, name)| &**name)).map(|name| format!("#{name}"));
+        let pointer = match fragment.strip_prefix('/') {
+            Some(pointer) => pointer,
+            // Without its first slash.
+            None if fragment.contains('/') => fragment,
+            None => {
+                let names =
+                    self.anchors.keys().chain(self.dynamic_anchors.keys()).filter(|(resource, _)| *resource == root);
+                return did_you_mean(fragment, names.map(|(_, name)| &**name)).map(|name| format!("#{name}"));
+            }
         };
-        let (mut at, mut near) = (root, "#".to_owned());
-        for step in pointer.split('/') {
-            let (key, next) = match document.object(at) {
-                Some(members) => {
-                    let key = pointer_key(step);
-                    let is_there = members.iter().any(|member| *member.key == *key);
-                    let keys = members.iter().map(|member| &*member.key);
-                    let key = if is_there { key } else { did_you_mean(&key, keys)?.to_owned() };
-                    let next = document.get(at, &key)?;
-                    (key.replace('~', "~0").replace('/', "~1"), next)
-                }
-                None => (step.to_owned(), document.element(at, step)?),
-            };
-            near = format!("{near}/{key}");
-            at = document.original(next);
-        }
-        Some(near).filter(|near| near != text)
+        // Where the other drafts have their definitions nothing needs to be guessed.
+        let other = other_definitions(pointer);
+        let moved = other.as_deref().and_then(|other| near_pointer(document, root, other));
+        let exact = moved.clone().filter(|moved| moved.strip_prefix("#/") == other.as_deref());
+        let near = exact.or_else(|| near_pointer(document, root, pointer)).or(moved);
+        near.filter(|near| near != text)
     }
 
     /// The value that a JSON pointer leads to from `id`.
@@ -129,6 +123,38 @@ impl Resources {
         }
         Some(at)
     }
+}
+
+/// The pointer that begins with `$defs` for one that begins with `definitions`, and the other way round.
+fn other_definitions(pointer: &str) -> Option<String> {
+    let (first, rest) = pointer.split_once('/')?;
+    let other = match first {
+        "$defs" => "definitions",
+        "definitions" => "$defs",
+        _ => return None,
+    };
+    Some(format!("{other}/{rest}"))
+}
+
+/// A reference that leads somewhere, whose steps from `root` are those of the pointer, or nearly written so.
+fn near_pointer(document: &JsonDocument, root: JsonId, pointer: &str) -> Option<String> {
+    let (mut at, mut near) = (root, "#".to_owned());
+    for step in pointer.split('/') {
+        let (key, next) = match document.object(at) {
+            Some(members) => {
+                let key = pointer_key(step);
+                let is_there = members.iter().any(|member| *member.key == *key);
+                let keys = members.iter().map(|member| &*member.key);
+                let key = if is_there { key } else { did_you_mean(&key, keys)?.to_owned() };
+                let next = document.get(at, &key)?;
+                (key.replace('~', "~0").replace('/', "~1"), next)
+            }
+            None => (step.to_owned(), document.element(at, step)?),
+        };
+        near = format!("{near}/{key}");
+        at = document.original(next);
+    }
+    Some(near)
 }
 
 /// The places inside a schema where its keywords have schemas; those of `$defs` only if they are asked for.

@@ -11,6 +11,7 @@ use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::draft::{Dialect, Holds};
+use crate::parser::name_expects;
 use crate::refs::Resources;
 
 /// Places that correspond to another one, at most.
@@ -184,6 +185,10 @@ impl<'d> Finder<'d> {
             };
             // What is defined here is reached by references.
             if row.is_annotation || ["$defs", "definitions"].contains(&row.name) {
+                // Of another type it is a mistake, which others need not have.
+                if name_expects(self.document, self.dialect, row.name, value).is_some() {
+                    out.push((key, Part::Data(value)));
+                }
                 continue;
             }
             match (row.holds, self.document.value(value)) {

@@ -124,8 +124,128 @@ fn what_was_perhaps_meant() {
         assert_eq!(found.len(), 1, "{schema}: {found:?}");
         assert_eq!(found[0].help, Some(format!("did you mean `{near}`?")), "{schema}");
     }
+    for (reference, rest, near) in [
+        ("#/definitions/foo", r#""$defs":{"foo":{}}"#, "#/$defs/foo"),
+        ("#/$defs/foo", r#""definitions":{"foo":{}}"#, "#/definitions/foo"),
+        ("#/definitions/foo", r#""definitions":{"fob":{}},"$defs":{"foo":{}}"#, "#/$defs/foo"),
+        ("#/definitions/foo", r#""$defs":{"fooo":{}}"#, "#/$defs/fooo"),
+        ("#/definitions/a/items", r#""$defs":{"a":{"items":{}}}"#, "#/$defs/a/items"),
+        ("#definitions/a", r#""definitions":{"a":{}}"#, "#/definitions/a"),
+        ("#definitions/a", r#""$defs":{"a":{}}"#, "#/$defs/a"),
+    ] {
+        let found = diagnostics(&format!(r#"{{"$ref":"{reference}",{rest}}}"#));
+        assert_eq!(found.len(), 1, "{reference} {rest}: {found:?}");
+        assert_eq!(found[0].help, Some(format!("did you mean `{near}`?")), "{reference} {rest}");
+    }
     assert_eq!(diagnostics(r##"{"$ref":"#/$defs/a","$defs":{"quite another":{}}}"##)[0].help, None);
     assert_eq!(diagnostics(r#"{"type":7}"#)[0].help, None);
+}
+
+/// Forms of other drafts and of other formats.
+#[test]
+fn ways_out_of_what_others_write() {
+    let draft4 = "http://json-schema.org/draft-04/schema#";
+    for (schema, code, help) in [
+        (
+            r#"{"minimum":5,"exclusiveMinimum":true}"#,
+            "J002",
+            r#"this is draft 4's form; write `"exclusiveMinimum": 5`, and leave `minimum` out"#,
+        ),
+        (r#"{"exclusiveMaximum":true}"#, "J002", r#"this is draft 4's form; write `"exclusiveMaximum": <maximum>`"#),
+        (r#"{"minimum":5,"exclusiveMinimum":false}"#, "J002", "this is draft 4's form; leave it out"),
+        (
+            r#"{"properties":{"a/\"b":{"type":"string","required":true}}}"#,
+            "J002",
+            r#"this is draft 3's form; list the property in its object: `"required": ["a/\"b"]`"#,
+        ),
+        (
+            r#"{"properties":{"a":{"required":false}}}"#,
+            "J002",
+            "this is draft 3's form; leave it out: only what the object's `required` lists is required",
+        ),
+        (r#"{"required":true}"#, "J002", r#"list the names of the properties that are required: `"required": ["…"]`"#),
+        (r#"{"type":"string","nullable":true}"#, "J030", r#"this is OpenAPI's; write `"type": ["string", "null"]`"#),
+        (
+            r##"{"$ref":"#/$defs/a","nullable":true,"$defs":{"a":{}}}"##,
+            "J030",
+            r#"this is OpenAPI's; write `"anyOf": [{…}, {"type": "null"}]`"#,
+        ),
+        (r#"{"type":["string","null"],"nullable":true}"#, "J030", "this is OpenAPI's; leave it out"),
+        (r#"{"type":"string","nullable":false}"#, "J030", "this is OpenAPI's; leave it out"),
+        (r#"{"type":"any"}"#, "J002", "leave `type` out where any value is valid"),
+        (r#"{"type":"float"}"#, "J002", "did you mean `number`?"),
+        (r#"{"type":"None"}"#, "J002", "did you mean `null`?"),
+        (r#"{"type":["string",null]}"#, "J002", r#"the name of the type is a string: write `"null"`"#),
+        (r#"{"type":"string, null"}"#, "J002", r#"write `["string", "null"]`"#),
+        (r#"{"type":"str | None"}"#, "J002", r#"write `["string", "null"]`"#),
+        (
+            r#"{"schema":{"type":"object"},"description":"d"}"#,
+            "J030",
+            "this describes a schema or a tool; the schema itself stands at `/schema`: give that alone",
+        ),
+        (
+            r#"{"type":"function","function":{"name":"f","parameters":{}}}"#,
+            "J002",
+            "this is a tool's definition; the schema itself stands at `/function/parameters`: give that alone",
+        ),
+        (
+            r#"{"type":"function","name":"f","parameters":{}}"#,
+            "J002",
+            "this is a tool's definition; the schema itself stands at `/parameters`: give that alone",
+        ),
+        (
+            r#"{"type":"json_schema","json_schema":{"name":"n","schema":{}}}"#,
+            "J002",
+            "this is a response format; the schema itself stands at `/json_schema/schema`: give that alone",
+        ),
+    ] {
+        let found = diagnostics(schema);
+        assert!(found.iter().any(|found| found.code == code && found.help.as_deref() == Some(help)), "{found:#?}");
+        assert!(found.iter().all(|found| !found.help.as_ref().is_some_and(|help| help.contains("$schema"))));
+    }
+    // One that is not the root is no wrapper, and draft 4 has its booleans.
+    assert_eq!(diagnostics(r#"{"properties":{"a":{"parameters":{}}}}"#)[0].help, None);
+    let old = format!(r#"{{"$schema":"{draft4}","minimum":5,"exclusiveMinimum":true}}"#);
+    assert_eq!(diagnostics(&old), []);
+    let found = diagnostics(&old.replace("true", "\"5\""));
+    assert_eq!(found[0].message, "`exclusiveMinimum` at `/exclusiveMinimum` takes a boolean");
+    // Of equal schemas each is named.
+    let found = diagnostics(r#"{"properties":{"a":{"required":true},"b":{"required":true}}}"#);
+    let names = found.iter().map(|found| found.help.clone().unwrap_or_default());
+    assert!(names.zip(["[\"a\"]", "[\"b\"]"]).all(|(help, name)| help.contains(name)), "{found:#?}");
+}
+
+#[test]
+fn names_and_definitions_of_the_wrong_type() {
+    for (schema, keyword, expected) in [
+        (r#"{"$id":5}"#, "$id", "a string"),
+        (r#"{"$anchor":5}"#, "$anchor", "a string"),
+        (r#"{"$dynamicAnchor":[]}"#, "$dynamicAnchor", "a string"),
+        (r#"{"$defs":[]}"#, "$defs", "an object"),
+        (r#"{"definitions":"a"}"#, "definitions", "an object"),
+        (r#"{"$schema":"http://json-schema.org/draft-04/schema#","id":5}"#, "id", "a string"),
+    ] {
+        let found = diagnostics(schema);
+        assert_eq!(found.len(), 1, "{schema}: {found:?}");
+        assert_eq!(found[0].message, format!("`{keyword}` at `/{keyword}` takes {expected}"));
+    }
+    // Equal schemas that have no such mistake say nothing of it.
+    assert_eq!(diagnostics(r#"{"properties":{"a":{"type":"string"},"b":{"$id":5,"type":"string"}}}"#).len(), 1);
+    // Of later drafts it is no keyword.
+    assert_eq!(diagnostics(r#"{"id":5}"#), []);
+}
+
+#[test]
+fn options_that_there_are_not() {
+    let schema = r#"{"x-larkspur":{"profil":"generate","other":1}}"#;
+    let found = diagnostics(schema);
+    let place = |diagnostic: &Diagnostic| {
+        let span = diagnostic.labels[0].span;
+        &schema[span.start as usize..span.end as usize]
+    };
+    assert_eq!(found.iter().map(place).collect::<Vec<_>>(), [r#""profil""#, r#""other""#]);
+    assert_eq!(found[0].help.as_deref(), Some("did you mean `profile`?"));
+    assert_eq!(found[1].help, None);
 }
 
 #[test]

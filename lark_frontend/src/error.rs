@@ -65,7 +65,7 @@ pub(crate) enum Mistake {
     TerminalUndefined { name: String, near: Option<Near>, class: Option<String> },
     DefinedTwice { name: String, first: Span },
     TerminalRecursive { cycle: Vec<String>, closing: Span },
-    StartMissing { name: String, near: Option<Near>, empty: bool },
+    StartMissing { name: String, near: Option<Near>, first: Option<String>, empty: bool },
     StartNotRule { name: String },
     StartParametric { name: String },
     // Terminals.
@@ -363,8 +363,12 @@ impl Describe for Mistake {
                     .help("write it as a rule, in lower case")
             }
             Mistake::StartMissing { empty: true, .. } => error("the grammar defines no rules").help("write `start: …`"),
-            Mistake::StartMissing { name, near, .. } => {
-                say(format!("there is no rule `{name}` to start with")).did_you_mean(near)
+            Mistake::StartMissing { name, near, first, .. } => {
+                let diagnostic = say(format!("there is no rule `{name}` to start with"));
+                match (near, first) {
+                    (None, Some(first)) => diagnostic.help(format!("name the first rule, `{first}`, `{name}`")),
+                    (near, _) => diagnostic.did_you_mean(near),
+                }
             }
             Mistake::StartNotRule { name } => say(format!("`{name}` is a terminal; a grammar starts with a rule"))
                 .help(format!("write `start: {name}`")),

@@ -351,10 +351,23 @@ impl<'a> Lowerer<'a, '_> {
                 if near.is_none() && is_unread {
                     return;
                 }
-                let mistake = Mistake::StartMissing { name: name.to_string(), near, empty: self.rules.is_empty() };
-                self.sink.report(whole, mistake);
+                let (first, empty) = (self.first_rule(whole), self.rules.is_empty());
+                self.sink.report(whole, Mistake::StartMissing { name: name.to_string(), near, first, empty });
             }
         }
+    }
+
+    /// The name of the first rule that could be the start.
+    fn first_rule(&self, whole: Span) -> Option<String> {
+        let could = |rule: &Definition| {
+            let is_own = !rule.imported && rule.template.is_none() && rule.name.span.source == whole.source;
+            is_own && !rule.parametric && !self.sink.has_error_in(rule.name.span)
+        };
+        self.rules
+            .iter()
+            .filter(|rule| could(rule))
+            .min_by_key(|rule| rule.name.span.start)
+            .map(|rule| rule.name.text.to_string())
     }
 
     /// Whether a definition's name is neither a rule's nor a terminal's.

@@ -16,12 +16,13 @@ pub(super) enum RegexError {
     RangeOrder { from: String, to: String },
     ClassInRange { item: String },
     NothingToRepeat { operator: String },
-    MultipleRepeat { operator: String, first: Range<usize> },
+    MultipleRepeat { operator: String, first: Range<usize>, meant: String },
     CountOrder { min: u64, max: u64 },
     CountTooLarge { count: String, limit: u32 },
     BadCount,
     UnknownEscape { escape: String, dialect: Dialect, in_class: bool },
     BadHex { escape: String, wanted: &'static str },
+    BadControl,
     NotACharacter { code: u32 },
     BadOctal { escape: String },
     UnknownProperty { name: String, nearest: Option<&'static str> },
@@ -99,6 +100,7 @@ pub(super) enum RegexLint {
     ForeignEscape { escape: String, meaning: &'static str },
     VerboseClass { ignored: bool },
     TextEdge { is_start: bool },
+    Slashes { meant: String },
 }
 
 /// Collects the diagnostics of one regex.
@@ -155,10 +157,10 @@ impl RegexError {
                 error("R006", format!("`{operator}` has nothing before it to repeat"))
                     .help(format!("write `\\{operator}` for the character itself"))
             }
-            RegexError::MultipleRepeat { operator, first } => {
+            RegexError::MultipleRepeat { operator, first, meant } => {
                 error("R007", format!("`{operator}` repeats what is already repeated"))
                     .also(map.span(first), "repeated here")
-                    .help("keep one of them, or put the inner one into a group: `(?:a*){3}`")
+                    .help(format!("keep one of them, or put the inner one into a group: `{meant}`"))
             }
             RegexError::CountOrder { min, max } => {
                 error("R008", format!("the minimum {min} is above the maximum {max}"))
@@ -183,6 +185,8 @@ impl RegexError {
             RegexError::BadHex { escape, wanted } => {
                 error("R012", format!("`{escape}` is incomplete: {wanted}")).help("as in `\\x41`, `\\u0041`, `\\u{41}`")
             }
+            RegexError::BadControl => error("R012", "`\\c` is incomplete: a letter must follow".into())
+                .help("as in `\\cJ` for a line break; write `\\\\c` for a backslash and a `c`"),
             RegexError::NotACharacter { code } => {
                 let what = if (0xD800..0xE000).contains(&code) {
                     format!("U+{code:04X} is half of a surrogate pair, and no character by itself")
@@ -219,7 +223,7 @@ impl RegexError {
                     .help(format!("write `(?{flags}:…)` around what they are for"))
             }
             RegexError::LookAround => error("R023", "Rust's regexes have no look-around".into())
-                .help("say it with `&` and `~` of terminals: `A & ~B` is what matches A but not B"),
+                .help("in Lark say it with `&` and `~` of terminals: `A & ~B` is what matches A but not B"),
             RegexError::Look { fault } => match fault {
                 LookFault::Before => error("R023", "what this looks at may stand before what can be seen here".into()).help(
                     "this must be decided by the regex itself, whatever stands before it: let something as long stand before \
@@ -267,7 +271,7 @@ impl RegexError {
             RegexError::Conditional => error("R028", "a group that depends on another group is not supported".into())
                 .help("write both cases as alternatives: `ab|c`"),
             RegexError::Atomic { what } => error("R029", format!("{what} is not supported"))
-                .help("it forbids matches for the order in which they are tried; use the plain form, or `&` and `~` of terminals"),
+                .help("it forbids matches for the order in which they are tried; use the plain form, or in Lark `&` and `~` of terminals"),
             RegexError::Recursion { reference } => error("R030", format!("the recursion `{reference}` is not regular"))
                 .help("make it a rule of the grammar"),
             RegexError::TooDeep { limit } => {
@@ -352,6 +356,10 @@ impl RegexLint {
                     "leave it out, since a terminal matches as a whole; for a line's {line} set the flag `m`"
                 ))
             }
+            RegexLint::Slashes { meant } => {
+                lint("R107", "the slashes around this pattern, and flags behind them, are characters of it".into())
+                    .help(format!("write `{meant}`"))
+            }
             RegexLint::VerboseClass { ignored } => {
                 let here = if ignored { "does not count" } else { "counts" };
                 lint(
@@ -424,7 +432,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "R012",
         "incomplete number of a character",
-        "`\\x` takes two hexadecimal digits, `\\u` four, `\\U` eight, or any number in braces.",
+        "`\\x` takes two hexadecimal digits, `\\u` four, `\\U` eight, or any number in braces; `\\c` takes a letter.",
         "start: /\\x4/",
         "start: /\\x04/",
     ),
@@ -630,5 +638,13 @@ pub const CODES: &[CodeInfo] = &[
          flag `m`, `^` and `$` see lines.",
         "start: \"x=\" /^[a-z]+$/",
         "start: \"x=\" /[a-z]+/",
+    ),
+    CodeInfo::new(
+        "R107",
+        "slashes around a pattern",
+        "`/…/i` is how JavaScript's programs write a regex; a `pattern` of JSON Schema is what stands between the slashes. \
+         Behind or before a slash an anchor never holds.",
+        "start: %json {\"pattern\": \"/^a$/\"}",
+        "start: %json {\"pattern\": \"^a$\"}",
     ),
 ];

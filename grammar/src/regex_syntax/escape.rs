@@ -52,12 +52,7 @@ impl<'t> Parser<'t, '_, '_> {
             'x' => self.hex(start, 2),
             'u' => self.hex(start, 4),
             'U' => self.hex(start, 8),
-            'c' => {
-                let letter = self.peek().filter(char::is_ascii_alphabetic)?;
-                self.at += 1;
-                Some(Escape::Code(letter as u32 & 0x1F))
-            }
-            .or_else(|| self.unknown(start, in_class)),
+            'c' => self.control(start),
             'A' if !in_class => {
                 self.foreign(start, "the start of the text");
                 Some(Escape::Anchor(Anchor::TextStart))
@@ -165,6 +160,16 @@ impl<'t> Parser<'t, '_, '_> {
             Ok(byte @ 0x80..) if self.options.bytes => Some(Escape::Byte(byte)),
             _ => Some(Escape::Code(code)),
         }
+    }
+
+    /// `\cJ`: a control character by its letter.
+    fn control(&mut self, start: usize) -> Option<Escape> {
+        let Some(letter) = self.peek().filter(char::is_ascii_alphabetic) else {
+            self.error(RegexError::BadControl, start..self.at);
+            return None;
+        };
+        self.at += 1;
+        Some(Escape::Code(letter as u32 & 0x1F))
     }
 
     /// The digits of `\x41`, `\u0041`, `\U00000041`, or any of them as `{41}`.

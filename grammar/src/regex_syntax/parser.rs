@@ -15,6 +15,9 @@ use super::{Dialect, RegexOptions, unicode};
 use crate::limits::Limits;
 use crate::regex::{ByteSet, CharClass};
 
+/// A part of a regex is repeated in a message up to this length in bytes.
+const SHOWN_MAX: usize = 40;
+
 /// The flags that hold at a place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flags {
@@ -117,6 +120,11 @@ pub(super) fn parse(text: &str, options: &RegexOptions, limits: &Limits, report:
         parser.at += 1;
         pieces.push(parser.alternatives(false));
     }
+    if options.dialect == Dialect::Ecma
+        && let Some(meant) = between_slashes(text)
+    {
+        parser.report.lint(RegexLint::Slashes { meant }, 0..text.len());
+    }
     let root = parser.tree.concat(pieces);
     parser.tree.root = (!parser.stopped).then_some(root);
     parser.tree
@@ -150,6 +158,7 @@ impl<'t> Parser<'t, '_, '_> {
                 Some(c) if !self.stopped && !matches!(c, '|' | ')') => c,
                 _ => break,
             };
+            let start = self.at;
             let item = self.item(c, first && parts.is_empty() && run.is_empty());
             self.skip_blank();
             let mut quantifier = if matches!(item, Item::Nothing) { None } else { self.quantifier() };
@@ -164,7 +173,7 @@ impl<'t> Parser<'t, '_, '_> {
                         Item::Nothing => continue,
                     };
                     if let Some(quantifier) = quantifier.take() {
-                        node = self.quantified(node, quantifier);
+                        node = self.quantified(node, start, quantifier);
                     }
                     parts.push(node);
                 }
@@ -274,8 +283,8 @@ impl<'t> Parser<'t, '_, '_> {
         self.negate(Set { chars: CharClass::from_ranges(breaks.iter().copied()), bytes: ByteSet::EMPTY }, at)
     }
 
-    /// `node` with the quantifier that follows it, and, in Rust, those that follow that one.
-    fn quantified(&mut self, node: AstId, quantifier: Quantifier) -> AstId {
+    /// `node`, which begins at `start`, with the quantifier that follows it, and, in Rust, those that follow that one.
+    fn quantified(&mut self, node: AstId, start: usize, quantifier: Quantifier) -> AstId {
         let rust = self.options.dialect == Dialect::Rust;
         let first = quantifier.range.clone();
         if matches!(self.tree.nodes[node], Ast::Anchor(..)) && !rust {
@@ -285,12 +294,15 @@ impl<'t> Parser<'t, '_, '_> {
         }
         let mut node = self.repeat(node, &quantifier);
         let mut quantifiers = 1;
+        let mut inner = shown(&self.text[start..first.end]).to_owned();
         loop {
             self.skip_blank();
             let Some(next) = self.quantifier() else { return node };
             if !rust {
                 let operator = self.text[next.range.clone()].to_owned();
-                self.error(RegexError::MultipleRepeat { operator, first: first.clone() }, next.range);
+                let meant = format!("(?:{inner}){operator}");
+                inner = shown(&meant).to_owned();
+                self.error(RegexError::MultipleRepeat { operator, first: first.clone(), meant }, next.range);
             } else {
                 quantifiers += 1;
                 if self.depth + quantifiers > self.limits.grammar_depth_max {
@@ -458,6 +470,22 @@ impl<'t> Parser<'t, '_, '_> {
         }
         found
     }
+}
+
+/// The pattern that a literal of JavaScript holds, `/^…$/i`, with its flags as ECMA-262 has them in patterns. Only with an
+/// anchor inside it is surely one: others may be paths.
+fn between_slashes(text: &str) -> Option<String> {
+    let (body, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
+    let are_flags = flags.len() <= 8 && flags.bytes().all(|flag| b"dgimsuvy".contains(&flag));
+    let is_anchored = body.starts_with('^') || body.ends_with('$') && !body.ends_with("\\$");
+    let kept: String = flags.chars().filter(|flag| "ims".contains(*flag)).collect();
+    let body = shown(body);
+    (are_flags && is_anchored).then(|| if kept.is_empty() { body.to_owned() } else { format!("(?{kept}:{body})") })
+}
+
+/// A part of a regex as a message repeats it, whatever its length.
+fn shown(part: &str) -> &str {
+    if part.len() <= SHOWN_MAX { part } else { "…" }
 }
 
 /// What `^` or `$` means.

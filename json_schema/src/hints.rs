@@ -1,0 +1,207 @@
+//! What authors write who think of another draft, of OpenAPI, or of a tool's definition: what they meant, and how it is
+//! written here.
+
+use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue, pointer_key};
+
+use crate::ast::Types;
+use crate::strings::quoted;
+
+/// Letters of a type's name that are taken to stand for all of it: `int`, `str`, `bool`.
+const ABBREVIATION_MIN: usize = 3;
+
+/// A text longer than this is no list of types.
+const NAMES_BYTES_MAX: usize = 64;
+
+/// Members of a root under which the schema itself stands: of OpenAI's formats and tools, Anthropic's and MCP's.
+const WRAPPERS: [&str; 5] = ["schema", "json_schema", "parameters", "input_schema", "inputSchema"];
+
+/// What other languages call the types.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("null", &["none", "nonetype", "nil", "undefined", "void"]),
+    ("number", &["float", "float32", "float64", "double", "decimal", "real"]),
+    ("integer", &["int32", "int64", "long", "short", "uint"]),
+    ("string", &["text", "char", "varchar"]),
+    ("array", &["list", "tuple", "set", "sequence", "vector"]),
+    ("object", &["dict", "dictionary", "map", "record", "struct", "hash"]),
+];
+
+/// Names of no type, but of all.
+const ANY: [&str; 4] = ["any", "all", "mixed", "*"];
+
+/// The way out of a mistake in a keyword. It holds nothing of where the schema stands, since it is said of equal schemas.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Hint {
+    Name(&'static str),
+    /// Draft 4's `exclusiveMinimum` beside a bound, if there is one.
+    ExclusiveFlag {
+        keyword: &'static str,
+        is_true: bool,
+        bound: Option<String>,
+    },
+    /// Draft 3's `required` in a property.
+    RequiredFlag {
+        is_true: bool,
+    },
+    /// OpenAPI's `nullable`, with the types beside it.
+    Nullable {
+        types: Option<Vec<String>>,
+    },
+    /// Any value.
+    AnyType,
+    /// Several types in one string.
+    Types(Vec<&'static str>),
+    /// `null` itself for its name.
+    NullName,
+    /// The schema itself stands at a pointer.
+    Wrapped {
+        pointer: &'static str,
+        what: &'static str,
+    },
+}
+
+impl Hint {
+    /// What the boolean that stands for `exclusiveMinimum` or `exclusiveMaximum` means.
+    pub fn exclusive(document: &JsonDocument, value: JsonId, keyword: &'static str) -> Option<Self> {
+        let is_true = document.bool(value)?;
+        let schema = document.parent(value)?;
+        let bound = document.get(schema, bound_of(keyword)).and_then(|bound| document.number(bound));
+        Some(Self::ExclusiveFlag { keyword, is_true, bound: bound.map(str::to_owned) })
+    }
+
+    /// What the boolean that stands for `required` means.
+    pub fn required(document: &JsonDocument, value: JsonId) -> Option<Self> {
+        document.bool(value).map(|is_true| Self::RequiredFlag { is_true })
+    }
+
+    /// What a member means that is no keyword.
+    pub fn unknown(document: &JsonDocument, value: JsonId, key: &str, is_root: bool) -> Option<Self> {
+        let schema = document.parent(value)?;
+        match key {
+            "nullable" if document.bool(value) == Some(false) => Some(Self::Nullable { types: Some(Vec::new()) }),
+            "nullable" => Some(Self::Nullable { types: types(document, schema) }),
+            _ if is_root && document.object(value).is_some() => {
+                let name = WRAPPERS.into_iter().find(|&name| name == key)?;
+                Some(Self::Wrapped { pointer: name, what: "this describes a schema or a tool" })
+            }
+            _ => None,
+        }
+    }
+
+    /// What a type means that there is not. `value` is one name.
+    pub fn type_(document: &JsonDocument, value: JsonId) -> Option<Self> {
+        let found = match document.value(value) {
+            JsonValue::Null => return Some(Self::NullName),
+            JsonValue::String(found) => &**found,
+            _ => return None,
+        };
+        if document.parent(value) == Some(document.root())
+            && let Some(hint) = wrapper(document, found)
+        {
+            return Some(hint);
+        }
+        if let Some(name) = known_type(found) {
+            return Some(Self::Name(name));
+        }
+        if ANY.contains(&&*found.to_lowercase()) {
+            return Some(Self::AnyType);
+        }
+        if found.len() > NAMES_BYTES_MAX {
+            return None;
+        }
+        let parts = found.split(['|', ',', '/']).flat_map(|part| part.split(" or "));
+        let parts: Option<Vec<&str>> =
+            parts.map(|part| known_type(part.trim_matches([' ', '[', ']', '"', '\'']))).collect();
+        parts.filter(|parts| parts.len() > 1).map(Self::Types)
+    }
+
+    /// The sentence; `pointer` leads to the keyword's value.
+    pub fn sentence(&self, pointer: &str) -> String {
+        match self {
+            Self::Name(name) => format!("did you mean `{name}`?"),
+            Self::ExclusiveFlag { is_true: false, .. } => "this is draft 4's form; leave it out".to_owned(),
+            Self::ExclusiveFlag { keyword, bound: None, .. } => {
+                format!("this is draft 4's form; write `\"{keyword}\": <{}>`", bound_of(keyword))
+            }
+            Self::ExclusiveFlag { keyword, bound: Some(bound), .. } => {
+                let name = bound_of(keyword);
+                format!("this is draft 4's form; write `\"{keyword}\": {bound}`, and leave `{name}` out")
+            }
+            Self::RequiredFlag { is_true: false } => {
+                "this is draft 3's form; leave it out: only what the object's `required` lists is required".to_owned()
+            }
+            Self::RequiredFlag { is_true: true } => match property(pointer) {
+                Some(name) => {
+                    let name = quoted(&name);
+                    format!("this is draft 3's form; list the property in its object: `\"required\": [{name}]`")
+                }
+                None => "list the names of the properties that are required: `\"required\": [\"…\"]`".to_owned(),
+            },
+            Self::Nullable { types: None } => {
+                "this is OpenAPI's; write `\"anyOf\": [{…}, {\"type\": \"null\"}]`".to_owned()
+            }
+            Self::Nullable { types: Some(types) } if types.is_empty() => "this is OpenAPI's; leave it out".to_owned(),
+            Self::Nullable { types: Some(types) } => format!("this is OpenAPI's; write `\"type\": {}`", list(types)),
+            Self::AnyType => "leave `type` out where any value is valid".to_owned(),
+            Self::Types(types) => format!("write `{}`", list(types)),
+            Self::NullName => "the name of the type is a string: write `\"null\"`".to_owned(),
+            Self::Wrapped { pointer, what } => {
+                format!("{what}; the schema itself stands at `/{pointer}`: give that alone")
+            }
+        }
+    }
+}
+
+/// The bound that is exclusive.
+fn bound_of(keyword: &str) -> &'static str {
+    if keyword == "exclusiveMinimum" { "minimum" } else { "maximum" }
+}
+
+/// The types of a schema with `null`, none if that is one of them; `None` if the schema names no types.
+fn types(document: &JsonDocument, schema: JsonId) -> Option<Vec<String>> {
+    let value = document.get(schema, "type")?;
+    let names = document.array(value).map_or(vec![value], <[JsonId]>::to_vec);
+    let mut names: Vec<String> = names.iter().filter_map(|&name| document.string(name)).map(str::to_owned).collect();
+    if names.iter().any(|name| name == "null") {
+        return Some(Vec::new());
+    }
+    names.push("null".to_owned());
+    Some(names)
+}
+
+/// What a root with a `type` is that no schema has.
+fn wrapper(document: &JsonDocument, found: &str) -> Option<Hint> {
+    let root = document.root();
+    let has = |path: &[&str]| path.iter().try_fold(root, |at, step| document.get(at, step)).is_some();
+    let (pointer, what) = match found {
+        "function" if has(&["function", "parameters"]) => ("function/parameters", "this is a tool's definition"),
+        "function" if has(&["parameters"]) => ("parameters", "this is a tool's definition"),
+        "json_schema" if has(&["json_schema", "schema"]) => ("json_schema/schema", "this is a response format"),
+        "json_schema" if has(&["schema"]) => ("schema", "this is a response format"),
+        _ => return None,
+    };
+    Some(Hint::Wrapped { pointer, what })
+}
+
+/// The type that was perhaps meant: one that is written nearly so, that the name is short for, or that is called so
+/// elsewhere.
+fn known_type(found: &str) -> Option<&'static str> {
+    let begins = |name: &&&str| found.len() >= ABBREVIATION_MIN && name.starts_with(found);
+    let short = Types::NAMES.iter().find(begins).copied();
+    let folded = found.to_lowercase();
+    let alias = || ALIASES.iter().find(|(_, names)| names.contains(&&*folded)).map(|&(name, _)| name);
+    short.or_else(alias).or_else(|| did_you_mean(found, Types::NAMES.iter().copied()))
+}
+
+/// The property whose `required` stands at a pointer.
+fn property(pointer: &str) -> Option<String> {
+    let mut steps = pointer.rsplit('/').skip(1);
+    let name = steps.next()?;
+    (steps.next()? == "properties").then(|| pointer_key(name))
+}
+
+/// `["string", "null"]`
+fn list(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("\"{}\"", name.as_ref())).collect();
+    format!("[{}]", names.join(", "))
+}

@@ -197,7 +197,7 @@ fn uri_template() -> String {
 
 /// RFC 5321, section 4.1.3, without tags of other protocols.
 fn address_literal() -> String {
-    format!("\\[(?:{IPV4}|IPv6:{})\\]", ipv6())
+    format!("\\[(?:{IPV4}|[Ii][Pp][Vv]6:{})\\]", ipv6())
 }
 
 /// The length from which on a format's own bound on its length is looser than a `maxLength` of that much or less.

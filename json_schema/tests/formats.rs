@@ -277,6 +277,7 @@ fn internationalised_mail_addresses() {
             "𝕏@example.com",
             "a@[127.0.0.1]",
             "a@[IPv6:::1]",
+            "a@[ipv6:::1]",
             &format!("{local}@b"),
             &format!("{}@b", "é".repeat(32)),
             &format!("\"{}\"@b", "a".repeat(62)),

@@ -550,3 +550,12 @@ fn matchers_after_one_that_met_expressions_max() {
     other.consume_bytes(b"[1,2,3]").expect("another text");
     assert_eq!(other.is_accepting(), Ok(true));
 }
+
+/// The mistake is the limit's, not that of slices that nobody gave.
+#[test]
+fn limits_too_small_for_slices() {
+    let limits = larkspur::Limits { expressions_max: 200, ..larkspur::Limits::default() };
+    let options = EngineOptions { limits, ..EngineOptions::default() };
+    let error = Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).err().expect("a limit");
+    assert!(error.to_string().starts_with("limit `expressions_max` of 200 exceeded"), "{error}");
+}

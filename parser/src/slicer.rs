@@ -114,6 +114,16 @@ pub enum SliceError {
         /// The limit.
         limit: usize,
     },
+    /// A limit is too small for a slice, given or of [`DEFAULT_SLICES`].
+    #[error("limit `{limit}` of {value} exceeded by slice {index} of the vocabulary's tokens; raise it")]
+    LimitExceeded {
+        /// Which slice.
+        index: usize,
+        /// A field of [`Limits`].
+        limit: &'static str,
+        /// Its value.
+        value: u64,
+    },
 }
 
 impl Slicer {
@@ -351,7 +361,10 @@ fn parse(index: usize, text: &str) -> Result<(RegexSet, RegexId), SliceError> {
 
 fn automaton(index: usize, text: &str, arena: &Arena, limits: &Limits) -> Result<Automaton, SliceError> {
     let (set, regex) = parse(index, text)?;
-    let refused = |fault: Fault| SliceError::Regex { index, message: format!("limit `{}` exceeded", fault.limit().0) };
+    let refused = |fault: Fault| {
+        let (limit, value) = fault.limit();
+        SliceError::LimitExceeded { index, limit, value }
+    };
     let automaton = Automaton::new(&set, regex, arena, limits).map_err(refused)?;
     automaton.ok_or(SliceError::TooLarge { index, limit: SLICE_STATES_MAX })
 }

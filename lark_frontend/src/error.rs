@@ -366,7 +366,7 @@ impl Describe for Mistake {
             Mistake::StartMissing { name, near, first, .. } => {
                 let diagnostic = say(format!("there is no rule `{name}` to start with"));
                 match (near, first) {
-                    (None, Some(first)) => diagnostic.help(format!("name the first rule, `{first}`, `{name}`")),
+                    (None, Some(first)) => diagnostic.help(format!("rename the first rule, `{first}`, to `{name}`")),
                     (near, _) => diagnostic.did_you_mean(near),
                 }
             }

@@ -556,6 +556,6 @@ fn matchers_after_one_that_met_expressions_max() {
 fn limits_too_small_for_slices() {
     let limits = larkspur::Limits { expressions_max: 200, ..larkspur::Limits::default() };
     let options = EngineOptions { limits, ..EngineOptions::default() };
-    let error = Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).err().expect("a limit");
+    let error = Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).expect_err("a limit");
     assert!(error.to_string().starts_with("limit `expressions_max` of 200 exceeded"), "{error}");
 }

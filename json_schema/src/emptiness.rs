@@ -61,8 +61,8 @@ impl Search {
         has_text == Ok(false)
     }
 
-    /// The same as [`is_empty`](Self::is_empty) of combinations within each other, so many at most: each step goes through those inside, in expressions that
-    /// are the longer for it.
+    /// The same as [`is_empty`](Self::is_empty) of combinations within each other, so many at most: each step goes through those
+    /// inside, in expressions that are the longer for it.
     pub fn is_empty_combination(&mut self, set: &RegexSet, regex: RegexId, depth: usize) -> Option<bool> {
         let is_text = |id: RegexId| matches!(set.node(id), RegexNode::Literal(_));
         let has_text = match set.node(regex) {

@@ -202,9 +202,11 @@ impl State {
     fn letters_to_term(self) -> u32 {
         use Mode::*;
         let code_point = if self.digits > 0 { 1 } else { 2 };
+        let property = if self.low > 0 { 1 } else { 2 };
         match self.mode {
             Fresh | Atom | Counted | Null | Reference => 0,
-            Paren | Escape | Control | Property | KeyClose => 1,
+            Paren | Escape | Control | KeyClose => 1,
+            Property => property,
             ParenQuery | ParenLess | Name | Key => 2,
             PropertyOpen | Unicode | KeyOpen => 3,
             Hex => self.low,
@@ -218,7 +220,8 @@ impl State {
             }
             ClassOpen | Class | ClassLow | ClassNull | ClassLead | ClassRangeLead | ClassSet | ClassSetDash
             | ClassDash => 1,
-            ClassEscape | ClassEscapeOfLead | ClassControl | ClassProperty => 2,
+            ClassEscape | ClassEscapeOfLead | ClassControl => 2,
+            ClassProperty => 1 + property,
             ClassUnicode | ClassPropertyOpen => 4,
             ClassHex => 3 - self.digits,
             ClassUnicodeHex => 5 - self.digits,
@@ -540,4 +543,32 @@ fn class_digit(state: State, c: char) -> Option<State> {
         true => behind.with(Mode::ClassLead, value, 0),
         false => behind,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rustc_hash::FxHashSet;
+
+    use super::*;
+
+    /// A letter takes at most one of those that are missing, so that no word is shorter than it says.
+    #[test]
+    fn no_letter_takes_two_of_those_that_are_missing() {
+        let dfa = automaton();
+        let (mut seen, mut agenda) = (FxHashSet::from_iter([dfa.start()]), vec![dfa.start()]);
+        let mut at = 0;
+        while at < agenda.len().min(20_000) {
+            let state = agenda[at];
+            at += 1;
+            let left = dfa.letters_min(state);
+            assert!(left == 0 || !dfa.is_accepting(state), "{:?}", State::unpack(state));
+            for letter in 0..dfa.letters() {
+                let Some(next) = dfa.next(state, letter as u8) else { continue };
+                assert!(left <= 1 + dfa.letters_min(next), "{:?}, {letter}", State::unpack(state));
+                if seen.insert(next) {
+                    agenda.push(next);
+                }
+            }
+        }
+    }
 }

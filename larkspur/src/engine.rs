@@ -1,7 +1,7 @@
 //! The engine and what it compiles.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, SourceMap};
 use larkspur_parser::{EngineOptions, GrammarStats, Matcher, MatcherError, MatcherOptions, Shared, SliceError};
@@ -48,6 +48,11 @@ impl Engine {
         &self.shared
     }
 
+    #[cfg(test)]
+    pub(crate) fn recent(&self) -> &Recent {
+        &self.recent
+    }
+
     /// Compiles a source. One that was compiled lately gives the same grammar again, with all that it has learnt: the last
     /// 64 are kept, or as many as `grammars_kept_bytes_max` allows.
     ///
@@ -63,11 +68,12 @@ impl Engine {
     pub fn compile_with(&self, source: &Source, options: &CompileOptions) -> Result<CompiledGrammar, CompileError> {
         let era = self.shared.era_number();
         if let Some(inner) = self.recent.get(source, options, era) {
-            return Ok(CompiledGrammar { inner });
+            return Ok(CompiledGrammar { inner, recent: Arc::downgrade(&self.recent) });
         }
-        let compiled = self.compile_linked(link(source, options, self.limits())?)?;
+        let mut compiled = self.compile_linked(link(source, options, self.limits())?)?;
         if let Some(key) = Key::new(source, options) {
             self.recent.keep(key, compiled.inner.clone(), self.shared.era_number());
+            compiled.recent = Arc::downgrade(&self.recent);
         }
         Ok(compiled)
     }
@@ -82,7 +88,7 @@ impl Engine {
             Ok(compiled) => {
                 diagnostics.extend(compiled.warnings().iter().cloned());
                 let inner = Inner { compiled, sources, warnings: diagnostics, max_tokens };
-                Ok(CompiledGrammar { inner: Arc::new(inner) })
+                Ok(CompiledGrammar::new(inner))
             }
             Err(errors) => {
                 diagnostics.extend(errors);
@@ -103,6 +109,17 @@ impl fmt::Debug for Engine {
 #[derive(Clone)]
 pub struct CompiledGrammar {
     inner: Arc<Inner>,
+    /// Where its engine keeps it, if it does.
+    recent: Weak<Recent>,
+}
+
+/// A request ends here: the engine frees grammars that it let go while others waited for theirs.
+impl Drop for CompiledGrammar {
+    fn drop(&mut self) {
+        if let Some(recent) = self.recent.upgrade() {
+            recent.free();
+        }
+    }
 }
 
 pub(crate) struct Inner {
@@ -121,7 +138,7 @@ impl Inner {
 
 impl CompiledGrammar {
     pub(crate) fn new(inner: Inner) -> Self {
-        Self { inner: Arc::new(inner) }
+        Self { inner: Arc::new(inner), recent: Weak::new() }
     }
 
     /// A matcher for one text, with the budget of tokens that the source gave.

@@ -1,6 +1,7 @@
 //! The grammars that an engine compiled last, by their sources: who sends the same schema with each request waits once.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::compile::CompileOptions;
@@ -14,6 +15,9 @@ const BYTES_OF_EACH: usize = 48 << 10;
 const BYTES_PER_SOURCE_BYTE: usize = 64;
 /// Grammars that are measured anew for each that is kept: they grow with what they learn.
 const MEASURED_ANEW: usize = 4;
+
+/// Grammars that wait at most for the end of a request to be freed.
+const WAITING_MAX: usize = 16;
 
 /// What a grammar was compiled from.
 #[derive(Clone)]
@@ -45,6 +49,8 @@ impl Key {
 /// The last one is the one that was asked for last.
 pub(crate) struct Recent {
     inner: Mutex<Kept>,
+    /// Whether grammars wait to be freed. Only the lock decides; this spares it.
+    has_waiting: AtomicBool,
     bytes_max: usize,
 }
 
@@ -64,6 +70,8 @@ impl Entry {
 #[derive(Default)]
 struct Kept {
     grammars: VecDeque<Entry>,
+    /// Those that were let go and are not freed yet.
+    waiting: Vec<Entry>,
     /// The one that is measured next.
     next: usize,
     /// Which of the engine's eras they are of.
@@ -73,7 +81,7 @@ struct Kept {
 impl Recent {
     /// At most so many bytes of grammars that nobody else has.
     pub fn new(bytes_max: usize) -> Self {
-        Self { inner: Mutex::default(), bytes_max }
+        Self { inner: Mutex::default(), has_waiting: AtomicBool::new(false), bytes_max }
     }
 
     /// The grammars of the newest era that was asked for; those of older ones are let go, with all that they share.
@@ -96,31 +104,47 @@ impl Recent {
         Some(inner)
     }
 
-    /// Keeps a grammar, and lets go of those that were not asked for longest.
+    /// Keeps a grammar, and lets go of those that were not asked for longest. They are freed by [`free`](Self::free) rather than here,
+    /// where somebody waits for a grammar: that takes a tenth as long as to compile one, and of large ones milliseconds.
     pub fn keep(&self, key: Key, inner: Arc<Inner>, era: u64) {
         let mut kept = self.of_era(era);
         let mut entry = Entry { key, inner, bytes: 0 };
         entry.measure();
         kept.grammars.push_back(entry);
         let surplus = kept.surplus(self.bytes_max);
+        self.has_waiting.store(!kept.waiting.is_empty(), Ordering::Relaxed);
         drop(kept);
-        // Nobody waits for this: large grammars take milliseconds.
         drop(surplus);
+    }
+
+    /// Frees what was let go: called where a request ends.
+    pub fn free(&self) {
+        if self.has_waiting.load(Ordering::Relaxed) {
+            let mut kept = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let waiting = std::mem::take(&mut kept.waiting);
+            self.has_waiting.store(false, Ordering::Relaxed);
+            drop(kept);
+            drop(waiting);
+        }
     }
 }
 
 impl Kept {
-    /// Takes out what is too much: the oldest, and those that nobody else has and that do not fit beside newer ones.
+    /// Takes out what is too much: the oldest, and those that nobody else has and that do not fit beside newer ones. The former
+    /// wait while there is room for them; the others are returned.
     fn surplus(&mut self, bytes_max: usize) -> Vec<Entry> {
         let over = self.grammars.len().saturating_sub(KEPT_MAX);
-        let mut surplus: Vec<Entry> = self.grammars.drain(..over).collect();
+        self.waiting.extend(self.grammars.drain(..over));
         for _ in 0..MEASURED_ANEW {
             self.next = (self.next + 1) % self.grammars.len();
             self.grammars[self.next].measure();
         }
-        if self.grammars.iter().map(|entry| entry.bytes).sum::<usize>() <= bytes_max {
-            return surplus;
+        let all = self.grammars.iter().chain(&self.waiting);
+        if all.map(|entry| entry.bytes).sum::<usize>() <= bytes_max {
+            let too_many = self.waiting.len().saturating_sub(WAITING_MAX);
+            return self.waiting.drain(..too_many).collect();
         }
+        let mut surplus = std::mem::take(&mut self.waiting);
         let mut bytes = 0;
         for entry in std::mem::take(&mut self.grammars).into_iter().rev() {
             // What others have, too, costs nothing to keep.
@@ -133,5 +157,30 @@ impl Kept {
             }
         }
         surplus
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use larkspur_toktrie::Vocabulary;
+
+    use super::*;
+    use crate::engine::{CompiledGrammar, Engine};
+
+    fn waiting(engine: &Engine) -> usize {
+        engine.recent().inner.lock().expect("nothing panicked").waiting.len()
+    }
+
+    #[test]
+    fn grammars_wait_to_be_freed_until_a_request_ends() {
+        let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+        let compile =
+            |number: usize| engine.compile(&Source::lark(format!("start: \"{number}\"\n"))).expect("it compiles");
+        let mut held: Vec<CompiledGrammar> = (0..KEPT_MAX + 5).map(compile).collect();
+        assert_eq!(waiting(&engine), 5);
+        held.pop();
+        assert_eq!(waiting(&engine), 0);
+        held.extend((KEPT_MAX + 5..KEPT_MAX + 50).map(compile));
+        assert_eq!(waiting(&engine), WAITING_MAX, "nobody ends a request");
     }
 }

@@ -16,8 +16,9 @@ const BYTES_PER_SOURCE_BYTE: usize = 64;
 /// Grammars that are measured anew for each that is kept: they grow with what they learn.
 const MEASURED_ANEW: usize = 4;
 
-/// Grammars that wait at most for the end of a request to be freed.
+/// Grammars that wait at most for the end of a request to be freed, and which share of `bytes_max` they may have.
 const WAITING_MAX: usize = 16;
+const WAITING_SHARE: usize = 2;
 
 /// What a grammar was compiled from.
 #[derive(Clone)]
@@ -79,7 +80,7 @@ struct Kept {
 }
 
 impl Recent {
-    /// At most so many bytes of grammars that nobody else has.
+    /// At most so many bytes of grammars that nobody else has, and half as many that wait to be freed.
     pub fn new(bytes_max: usize) -> Self {
         Self { inner: Mutex::default(), has_waiting: AtomicBool::new(false), bytes_max }
     }
@@ -130,8 +131,8 @@ impl Recent {
 }
 
 impl Kept {
-    /// Takes out what is too much: the oldest, and those that nobody else has and that do not fit beside newer ones. The former
-    /// wait while there is room for them; the others are returned.
+    /// Takes out what is too much: the oldest, and those that nobody else has and that do not fit beside newer ones. Few of them
+    /// wait; the others are returned.
     fn surplus(&mut self, bytes_max: usize) -> Vec<Entry> {
         let over = self.grammars.len().saturating_sub(KEPT_MAX);
         self.waiting.extend(self.grammars.drain(..over));
@@ -139,24 +140,26 @@ impl Kept {
             self.next = (self.next + 1) % self.grammars.len();
             self.grammars[self.next].measure();
         }
-        let all = self.grammars.iter().chain(&self.waiting);
-        if all.map(|entry| entry.bytes).sum::<usize>() <= bytes_max {
-            let too_many = self.waiting.len().saturating_sub(WAITING_MAX);
-            return self.waiting.drain(..too_many).collect();
-        }
-        let mut surplus = std::mem::take(&mut self.waiting);
-        let mut bytes = 0;
-        for entry in std::mem::take(&mut self.grammars).into_iter().rev() {
-            // What others have, too, costs nothing to keep.
-            let is_shared = Arc::strong_count(&entry.inner) > 1;
-            if is_shared || bytes + entry.bytes <= bytes_max {
-                bytes += if is_shared { 0 } else { entry.bytes };
-                self.grammars.push_front(entry);
-            } else {
-                surplus.push(entry);
+        if self.grammars.iter().map(|entry| entry.bytes).sum::<usize>() > bytes_max {
+            let mut bytes = 0;
+            for entry in std::mem::take(&mut self.grammars).into_iter().rev() {
+                // What others have, too, costs nothing to keep.
+                let is_shared = Arc::strong_count(&entry.inner) > 1;
+                if is_shared || bytes + entry.bytes <= bytes_max {
+                    bytes += if is_shared { 0 } else { entry.bytes };
+                    self.grammars.push_front(entry);
+                } else {
+                    self.waiting.push(entry);
+                }
             }
         }
-        surplus
+        let mut bytes = 0;
+        let may_wait = |entry: &&Entry| {
+            bytes += entry.bytes;
+            bytes <= bytes_max / WAITING_SHARE
+        };
+        let waiting = self.waiting.iter().rev().take(WAITING_MAX).take_while(may_wait).count();
+        self.waiting.drain(..self.waiting.len() - waiting).collect()
     }
 }
 

@@ -275,10 +275,15 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     let mut best: Option<(usize, &str)> = None;
     let (length, has) = (name.chars().count(), letters(name));
     for candidate in candidates {
+        let others = letters(candidate);
+        let unlike = (has & !others).count_ones().max((others & !has).count_ones()) as usize;
+        // There are no more characters than bytes: most candidates are told apart before they are counted.
+        if unlike > (name.len().max(candidate.len()) / 3).max(1) {
+            continue;
+        }
         let other = candidate.chars().count();
         let allowed = (length.max(other) / 3).max(1);
-        let others = letters(candidate);
-        if (has & !others).count_ones().max((others & !has).count_ones()) as usize > allowed {
+        if unlike > allowed {
             continue;
         }
         let distance = match fold(name).eq(fold(candidate)) {
@@ -296,9 +301,19 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
 /// The ASCII characters of a name, each as one of 32 whatever its case: of names that are near, each has few that the other
 /// lacks.
 fn letters(name: &str) -> u32 {
-    let number = |byte: u8| u32::from(if byte == b'-' { b'_' } else { byte }) % 32;
-    name.bytes().filter(u8::is_ascii).fold(0, |letters, byte| letters | 1 << number(byte))
+    name.bytes().fold(0, |letters, byte| letters | LETTERS[usize::from(byte)])
 }
+
+/// The bit of each byte in [`letters`]: a schema with unknown keywords compares each with all that are known.
+static LETTERS: [u32; 256] = {
+    let mut letters = [0; 256];
+    let mut byte: u8 = 0;
+    while byte.is_ascii() {
+        letters[byte as usize] = 1 << if byte == b'-' { b'_' % 32 } else { byte % 32 };
+        byte += 1;
+    }
+    letters
+};
 
 /// At most the [`edit_distance`]: how many ASCII characters the one has that the other lacks. Few candidates are near.
 fn bag_distance(a: &str, b: &str) -> usize {

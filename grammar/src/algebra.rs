@@ -19,6 +19,7 @@ mod finite;
 mod first;
 mod horizon;
 mod ids;
+mod letters;
 mod lowering;
 mod pumped;
 #[cfg(test)]
@@ -181,6 +182,7 @@ pub struct Algebra {
     live_letters: FxHashMap<(u32, u128), ByteSet>,
     /// Whether all letters of automata are texts of expressions.
     letters_within: FxHashMap<(u32, Expr), bool>,
+    lengths: letters::Lengths,
     /// A search asks for the emptiness of a part.
     is_nested: bool,
     classes: FxHashMap<CharClass, Expr>,
@@ -216,6 +218,7 @@ impl Algebra {
             partial_ids: FxHashMap::default(),
             live_letters: FxHashMap::default(),
             letters_within: FxHashMap::default(),
+            lengths: letters::Lengths::default(),
             is_nested: false,
             classes: FxHashMap::default(),
             classes_of: derivative::ClassesOf::default(),

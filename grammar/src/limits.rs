@@ -128,6 +128,6 @@ limits! {
     /// recurses this deep.
     pub schema_unique_depth_max: usize = 200,
     /// Bytes of compiled grammars that an engine keeps though nobody has them any more, for when the same source is compiled
-    /// again. 8 MB: some tens of schemas.
+    /// again; up to half as many wait to be freed. 8 MB: some tens of schemas.
     pub grammars_kept_bytes_max: usize = 8 << 20,
 }

@@ -22,8 +22,8 @@ const WAYS_MAX: usize = 64;
 /// Work to find out whether a part of an intersection is empty.
 const NESTED_WORK_MAX: u64 = 50_000;
 
-/// Work after which a search asks whether there is a text without bounds of lengths.
-const UNBOUNDED_ASKED_AFTER: u64 = 20_000;
+/// Work after which a search is long: it asks whether there is a text without bounds of lengths, and of how many letters.
+const LONG_AFTER: u64 = 20_000;
 
 /// Counts from here on are bounds of lengths, with which a search finds many states.
 const BOUND_MIN: u32 = 8;
@@ -94,7 +94,10 @@ impl Algebra {
             return Some(known);
         }
         let answer = match self.node(expr) {
-            Node::And(_) => self.has_multiple(expr).or_else(|| self.has_word_of_length(expr))?,
+            Node::And(_) => {
+                let known = self.has_multiple(expr).or_else(|| self.has_word_of_length(expr));
+                known.or_else(|| self.has_text_of_letters(expr))?
+            }
             _ => return None,
         };
         self.note_non_empty(expr, answer);
@@ -107,12 +110,19 @@ impl Algebra {
         if self.reach(root, root, &mut found, &mut frontier) {
             return Ok(true);
         }
-        let roots: Vec<Expr> = found.keys().copied().collect();
-        let mut ask_at = self.work.saturating_add(UNBOUNDED_ASKED_AFTER);
+        let mut roots: Vec<Expr> = found.keys().copied().collect();
+        roots.sort_unstable();
+        let ask_at = self.work.saturating_add(LONG_AFTER);
+        let mut is_long = false;
         while let Some(state) = frontier.pop() {
-            if self.work > ask_at && !self.is_nested {
-                ask_at = u64::MAX;
-                if roots.iter().all(|&root| self.is_empty_without(root, Self::is_bound)) {
+            if self.work > ask_at && !is_long {
+                is_long = true;
+                if !self.is_nested
+                    && let Some(answer) = self.any_counted(&roots)
+                {
+                    if answer {
+                        return Ok(true);
+                    }
                     break;
                 }
             }
@@ -141,6 +151,18 @@ impl Algebra {
         }
         found.into_keys().for_each(|state| self.note_non_empty(state, false));
         Ok(false)
+    }
+
+    /// Whether one of the intersections that a search begins with has a text, by what their bounds of lengths say.
+    fn any_counted(&mut self, roots: &[Expr]) -> Option<bool> {
+        if roots.iter().all(|&root| self.is_empty_without(root, Self::is_bound)) {
+            return Some(false);
+        }
+        let answers: Vec<Option<bool>> = roots.iter().map(|&root| self.count_letters(root)).collect();
+        if answers.contains(&Some(true)) {
+            return Some(true);
+        }
+        answers.iter().all(Option::is_some).then_some(false)
     }
 
     /// Adds what `next` consists of to the frontier, as reached from `from`; true if one of it is known to have a text.

@@ -184,7 +184,7 @@ impl Algebra {
 
     /// Whether no text of the expression is the beginning of another, so that a text is a sequence of them in one way.
     /// All classes of characters are such codes, and their spellings in JSON. False if that is not found out quickly.
-    fn is_code(&mut self, expr: Expr) -> bool {
+    pub(super) fn is_code(&mut self, expr: Expr) -> bool {
         if let Some(&known) = self.codes.get(&expr) {
             return known;
         }

@@ -143,7 +143,7 @@ impl Algebra {
     }
 
     /// Where an intersection is in an automaton.
-    fn place_in(&self, intersection: Expr) -> Option<Place> {
+    pub(super) fn place_in(&self, intersection: Expr) -> Option<Place> {
         self.operands(intersection).iter().find_map(|&part| match self.node(part) {
             Node::Dfa(place) => Some(*place),
             _ => None,

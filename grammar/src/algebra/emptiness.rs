@@ -22,8 +22,9 @@ const WAYS_MAX: usize = 64;
 /// Work to find out whether a part of an intersection is empty.
 const NESTED_WORK_MAX: u64 = 50_000;
 
-/// Work after which a search is long: it asks whether there is a text without bounds of lengths, and of how many letters.
-const LONG_AFTER: u64 = 20_000;
+/// When a search asks whether there is a text without bounds of lengths, and of how many letters: after so much work, with so much for
+/// a table of letters. Many searches are over before a large one would be worth it.
+const ASKS: [(u64, u64); 2] = [(20_000, 40_000), (200_000, 3_000_000)];
 
 /// Counts from here on are bounds of lengths, with which a search finds many states.
 const BOUND_MIN: u32 = 8;
@@ -112,19 +113,17 @@ impl Algebra {
         }
         let mut roots: Vec<Expr> = found.keys().copied().collect();
         roots.sort_unstable();
-        let ask_at = self.work.saturating_add(LONG_AFTER);
-        let mut is_long = false;
+        let started = self.work;
+        let mut asks = ASKS.iter().peekable();
         while let Some(state) = frontier.pop() {
-            if self.work > ask_at && !is_long {
-                is_long = true;
-                if !self.is_nested
-                    && let Some(answer) = self.any_counted(&roots)
-                {
-                    if answer {
-                        return Ok(true);
-                    }
-                    break;
+            if let Some((_, table_work)) = asks.next_if(|(after, _)| self.work - started > *after)
+                && !self.is_nested
+                && let Some(answer) = self.any_counted(&roots, *table_work)
+            {
+                if answer {
+                    return Ok(true);
                 }
+                break;
             }
             let at = found.get_mut(&state).expect("what is in the frontier was found");
             let mut classes = match at.left.take() {
@@ -154,11 +153,11 @@ impl Algebra {
     }
 
     /// Whether one of the intersections that a search begins with has a text, by what their bounds of lengths say.
-    fn any_counted(&mut self, roots: &[Expr]) -> Option<bool> {
+    fn any_counted(&mut self, roots: &[Expr], table_work: u64) -> Option<bool> {
         if roots.iter().all(|&root| self.is_empty_without(root, Self::is_bound)) {
             return Some(false);
         }
-        let answers: Vec<Option<bool>> = roots.iter().map(|&root| self.count_letters(root)).collect();
+        let answers: Vec<Option<bool>> = roots.iter().map(|&root| self.count_letters(root, table_work)).collect();
         if answers.contains(&Some(true)) {
             return Some(true);
         }

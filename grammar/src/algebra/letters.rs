@@ -16,9 +16,9 @@ const STATES_MAX: usize = 16_384;
 /// Numbers of letters that are told apart at most, where their sets do not repeat before.
 const LEVELS_MAX: usize = 4_096;
 /// Bytes of the sets of one table at most.
-const SETS_BYTES_MAX: usize = 8 << 20;
-/// Work for one table: 60 ms.
-const TABLE_WORK_MAX: u64 = 3_000_000;
+const SETS_BYTES_MAX: usize = 1 << 20;
+/// Work for one beside an automaton: those of internationalized names tell so many bytes apart that they never have one.
+const AUTOMATON_WORK_MAX: u64 = 1_000_000;
 /// Work for tables, beside half of all other work that is done: 0.3 s.
 const WORK_MAX: u64 = 15_000_000;
 /// Tables within each other at most.
@@ -113,15 +113,16 @@ impl Algebra {
         self.look_up(&counted)
     }
 
-    /// The same, where a table is made if there is none. Cost: that of a table, which is nobody's work.
-    pub(super) fn count_letters(&mut self, intersection: Expr) -> Option<bool> {
+    /// The same, where a table is made if there is none, with so much work for it. Cost: that, which nobody pays for.
+    pub(super) fn count_letters(&mut self, intersection: Expr, work: u64) -> Option<bool> {
         if self.lengths.work > WORK_MAX + self.work / 2 {
             return None;
         }
         let before = self.work;
         let counted = self.letters_in(intersection);
         let answer = counted.and_then(|counted| {
-            let work_max = before.saturating_add(TABLE_WORK_MAX);
+            let has_automaton = self.place_in(intersection).is_some();
+            let work_max = before + if has_automaton { work.min(AUTOMATON_WORK_MAX) } else { work };
             let made = counted.is_bound().then(|| self.lengths_of(&counted, NESTED_MAX, work_max));
             made.and_then(|made| made.ok()).and_then(|_| self.look_up(&counted))
         });
@@ -147,7 +148,7 @@ impl Algebra {
             .map(|first| {
                 (first, counts.iter().filter(|other| self.has_letters_of(other, first)).copied().collect::<Vec<_>>())
             })
-            .max_by_key(|(_, counted)| counted.len())?;
+            .max_by_key(|(first, counted)| (counted.len(), first.unit))?;
         let others = parts.into_iter().filter(|&part| counted.iter().all(|count| count.part != part)).collect();
         let min = counted.iter().map(|count| count.min).max()?;
         let max = counted.iter().map(|count| count.max).min()?;
@@ -279,11 +280,10 @@ impl Algebra {
     fn levels(&mut self, graph: &Graph, work_max: u64) -> Result<Table, OverLimit> {
         let states = graph.states.len();
         let (finishing, within) = (before(states, &graph.finishing), before(states, &graph.within));
-        let ends = |state: &(Expr, Expr)| self.is_nullable(state.0) && self.is_nullable(state.1);
-        let leaves: Vec<bool> =
-            (0..states as u32).map(|state| graph.leaves.iter().any(|leaf| leaf.0 == state)).collect();
-        let ends = (0..states).filter(|&state| !leaves[state] && ends(&graph.states[state]));
-        let mut level: Vec<u32> = ends.map(|state| state as u32).collect();
+        let mut ends: Vec<bool> =
+            graph.states.iter().map(|state| self.is_nullable(state.0) && self.is_nullable(state.1)).collect();
+        graph.leaves.iter().for_each(|leaf| ends[leaf.0 as usize] = false);
+        let mut level: Vec<u32> = (0..states as u32).filter(|&state| ends[state as usize]).collect();
         let mut levels: Vec<Box<[u64]>> = Vec::new();
         let mut known: FxHashMap<Box<[u64]>, usize> = FxHashMap::default();
         let leaves_max = graph.leaves.iter().map(|leaf| leaf.2.max as usize).max();
@@ -303,9 +303,10 @@ impl Algebra {
                 is_new
             };
             level.retain(|&state| insert(&mut set, state));
-            let mut at = 0;
+            let (mut at, mut steps) = (0, graph.leaves.len());
             while let Some(&state) = level.get(at) {
                 level.extend(within[state as usize].iter().copied().filter(|&state| insert(&mut set, state)));
+                steps += within[state as usize].len() + finishing[state as usize].len();
                 at += 1;
             }
             // Before, leaves may still add to it.
@@ -315,11 +316,11 @@ impl Algebra {
                 }
                 known.insert(set.clone(), levels.len());
             }
-            if levels.len() >= LEVELS_MAX || levels.len() * set.len() * 16 >= SETS_BYTES_MAX {
+            if levels.len() >= LEVELS_MAX || levels.len() * set.len() * 8 >= SETS_BYTES_MAX {
                 return Ok(Table { levels, repeats: None });
             }
             levels.push(set);
-            self.pay((level.len() + graph.leaves.len()) / STEPS_PER_WORK + states / 64);
+            self.pay((steps + states) / STEPS_PER_WORK);
             self.check(work_max)?;
             level = level.iter().flat_map(|&state| finishing[state as usize].iter().copied()).collect();
         }
@@ -402,7 +403,7 @@ mod tests {
                 parts.push(others);
                 let intersection = algebra.and(parts);
                 let Some(expected) = has_text(&mut algebra, intersection) else { continue };
-                if let Some(answer) = algebra.count_letters(intersection) {
+                if let Some(answer) = algebra.count_letters(intersection, 3_000_000) {
                     prop_assert_eq!(answer, expected);
                 }
                 // And from there on.
@@ -430,7 +431,11 @@ mod tests {
         for (min, max, expected) in [(200, MANY, true), (253, 253, true), (254, MANY, false), (64, 64, true)] {
             let asked = algebra.repeat(any, min, max);
             let intersection = algebra.and(vec![name, all, asked]);
-            assert_eq!(algebra.count_letters(intersection), (max != MANY || min < 254).then_some(expected), "{min}");
+            assert_eq!(
+                algebra.count_letters(intersection, 3_000_000),
+                (max != MANY || min < 254).then_some(expected),
+                "{min}"
+            );
         }
     }
 }

@@ -182,6 +182,7 @@ pub struct Algebra {
     live_letters: FxHashMap<(u32, u128), ByteSet>,
     /// Whether all letters of automata are texts of expressions.
     letters_within: FxHashMap<(u32, Expr), bool>,
+    /// How many letters texts have.
     lengths: letters::Lengths,
     /// A search asks for the emptiness of a part.
     is_nested: bool,

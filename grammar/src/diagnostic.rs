@@ -283,9 +283,6 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
         }
         let other = candidate.chars().count();
         let allowed = (length.max(other) / 3).max(1);
-        if unlike > allowed {
-            continue;
-        }
         let distance = match fold(name).eq(fold(candidate)) {
             true => 0,
             false if length.abs_diff(other) > allowed || bag_distance(name, candidate) > allowed => continue,

@@ -20,8 +20,8 @@ const WORD_STATES_MAX: usize = 256;
 /// Letters that what was read of one may become, of which words are tried.
 const WAYS_TRIED: usize = 2;
 
-/// Work to find out whether a letter is one of a repetition's texts.
-const WITHIN_WORK_MAX: u64 = 20_000;
+/// Work to find out whether a letter is one of a repetition's texts, and to find a text of it.
+pub(super) const WITHIN_WORK_MAX: u64 = 20_000;
 
 /// What is left of an automaton's words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -103,15 +103,8 @@ impl Algebra {
         }
         // What asks for this again while it is found out is told no.
         self.letters_within.insert((dfa, expr), false);
-        let work = self.work;
-        let not = self.not(expr);
         let letters = self.dfas[dfa as usize].letters.clone();
-        let is_within = letters.iter().all(|&letter| {
-            let others = self.and(vec![letter, not]);
-            self.is_non_empty(others, WITHIN_WORK_MAX) == Ok(false)
-        });
-        // Nobody who asked for something else pays for what all will know.
-        self.work = work;
+        let is_within = letters.iter().all(|&letter| self.has_texts_within(letter, expr));
         self.letters_within.insert((dfa, expr), is_within);
         is_within
     }
@@ -218,7 +211,7 @@ impl Algebra {
         if !self.dfas[dfa as usize].texts.contains_key(&letter) {
             let work = self.work;
             let text = self.shortest_text(self.dfas[dfa as usize].letters[usize::from(letter)]);
-            // As in `has_letters`.
+            // Nobody who asked for something else pays for what all will know.
             self.work = work;
             self.dfas[dfa as usize].texts.insert(letter, text);
         }

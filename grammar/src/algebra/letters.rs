@@ -7,6 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::dfa::WITHIN_WORK_MAX;
 use super::{Algebra, Expr, MANY, Node, OverLimit};
 
 /// Counts from here on are worth a table.
@@ -23,8 +24,6 @@ const AUTOMATON_WORK_MAX: u64 = 1_000_000;
 const WORK_MAX: u64 = 15_000_000;
 /// Tables within each other at most.
 const NESTED_MAX: u32 = 2;
-/// Work to find out whether letters are letters of another kind, too.
-const WITHIN_WORK_MAX: u64 = 20_000;
 /// Steps backwards that are as much work as one.
 const STEPS_PER_WORK: usize = 8;
 
@@ -186,7 +185,8 @@ impl Algebra {
         self.has_texts_within(first.unit, other.unit) && self.has_texts_within(first.begun, other.begun)
     }
 
-    fn has_texts_within(&mut self, expr: Expr, other: Expr) -> bool {
+    /// Whether all texts of one expression are texts of another, as far as that is found out with little work, which is nobody's.
+    pub(super) fn has_texts_within(&mut self, expr: Expr, other: Expr) -> bool {
         if expr == other {
             return true;
         }

@@ -21,6 +21,7 @@ mod horizon;
 mod ids;
 mod letters;
 mod lowering;
+mod outside;
 mod pumped;
 #[cfg(test)]
 mod random;
@@ -29,6 +30,7 @@ mod runs;
 mod simplify;
 mod tries;
 mod values;
+mod words;
 
 use std::hash::{BuildHasher, Hash};
 
@@ -184,6 +186,9 @@ pub struct Algebra {
     letters_within: FxHashMap<(u32, Expr), bool>,
     /// How many letters texts have.
     lengths: letters::Lengths,
+    known_words: words::KnownWords,
+    short_texts: words::ShortTexts,
+    behind_texts: words::BehindTexts,
     /// A search asks for the emptiness of a part.
     is_nested: bool,
     classes: FxHashMap<CharClass, Expr>,
@@ -220,6 +225,9 @@ impl Algebra {
             live_letters: FxHashMap::default(),
             letters_within: FxHashMap::default(),
             lengths: letters::Lengths::default(),
+            known_words: words::KnownWords::default(),
+            short_texts: words::ShortTexts::default(),
+            behind_texts: words::BehindTexts::default(),
             is_nested: false,
             classes: FxHashMap::default(),
             classes_of: derivative::ClassesOf::default(),

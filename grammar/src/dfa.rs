@@ -34,6 +34,11 @@ pub trait Dfa: Debug + Send + Sync {
         let _ = state;
         0
     }
+    /// No more letters are in a word's rest from this state. The nearer to the truth, the sooner a search for a long text gives up.
+    fn letters_max(&self, state: u128) -> u32 {
+        let _ = state;
+        u32::MAX
+    }
     /// What it is made from, for a saved grammar. `None` if it does not say: then grammars with it cannot be saved.
     fn save(&self) -> Option<SavedAutomaton> {
         None

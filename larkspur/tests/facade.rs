@@ -480,7 +480,21 @@ fn formats_beside_bounds_have_masks() {
         (r#"{"type": "string", "format": "time", "minLength": 200}"#, r#""16:01:12.345"#),
         (r#"{"type": "string", "format": "regex", "maxLength": 255}"#, r#""a((?<x>b){39871,40000}[a-z])""#),
         (r#"{"type": "string", "format": "regex", "minLength": 5, "not": {"pattern": "admin"}}"#, r#""((a))""#),
+        (r#"{"type": "string", "format": "regex", "maxLength": 20, "pattern": "^(?!.*--)"}"#, r#""((-)-a)""#),
+        (r#"{"type": "string", "format": "regex", "minLength": 40, "not": {"pattern": "a"}}"#, r#""((b)[^b-c]"#),
+        (
+            r#"{"type": "string", "format": "regex", "pattern": "\\.(com|org|net)$", "maxLength": 100}"#,
+            r#""(e.com).org""#,
+        ),
         (r#"{"type": "string", "format": "idn-hostname", "minLength": 5, "maxLength": 60}"#, r#""例え.com""#),
+        (r#"{"type": "string", "format": "idn-hostname", "minLength": 200}"#, r#""kాలకు.例え."#),
+        (r#"{"type": "string", "format": "idn-hostname", "minLength": 40, "not": {"pattern": "a"}}"#, r#""例え.com"#),
+        (
+            r#"{"type": "string", "format": "idn-hostname", "allOf": [{"pattern": "^a"}, {"pattern": "z$"}], "maxLength": 64}"#,
+            r#""a例え.comz""#,
+        ),
+        (r#"{"type": "string", "format": "idn-email", "maxLength": 20, "pattern": "^(?!.*--)"}"#, r#""é-e@例え.com""#),
+        (r#"{"type": "string", "format": "idn-email", "minLength": 40, "not": {"pattern": "a"}}"#, r#""é-e@例え.com"#),
     ];
     let mut mask = TokenMask::new(engine.vocabulary().len());
     for (schema, text) in schemas {

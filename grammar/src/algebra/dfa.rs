@@ -3,10 +3,7 @@
 //! A letter is read as the list of letters that it may still become, each with what is left of its text. Such lists do
 //! not depend on the state; the steps from one by every class of bytes are made at once and shared by all states.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 use super::{Algebra, Expr, MANY, Node, OverLimit};
 use crate::dfa::DfaRef;
@@ -15,11 +12,6 @@ use crate::regex::ByteSet;
 /// States whose letters are kept, after which all are dropped: neighbours ask for the same.
 const LIVE_LETTERS_KEPT: usize = 8_192;
 
-/// States that are looked at for a word of a length, at most.
-const WORD_STATES_MAX: usize = 256;
-/// Letters that what was read of one may become, of which words are tried.
-const WAYS_TRIED: usize = 2;
-
 /// Work to find out whether a letter is one of a repetition's texts, and to find a text of it.
 pub(super) const WITHIN_WORK_MAX: u64 = 20_000;
 
@@ -27,28 +19,28 @@ pub(super) const WITHIN_WORK_MAX: u64 = 20_000;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Place {
     /// Index in [`Algebra::dfas`].
-    dfa: u32,
-    state: u128,
+    pub(super) dfa: u32,
+    pub(super) state: u128,
     /// Index in [`Algebra::partials`].
-    partial: u32,
+    pub(super) partial: u32,
 }
 
 /// An automaton with the texts of its letters.
 #[derive(Debug)]
 pub(super) struct Words {
-    dfa: DfaRef,
-    letters: Box<[Expr]>,
+    pub(super) dfa: DfaRef,
+    pub(super) letters: Arc<[Expr]>,
+    /// The letters, those of the shortest texts first.
+    pub(super) order: Arc<[u8]>,
     /// Index in [`Algebra::partials`]: no byte of a letter was read.
-    whole: u32,
-    /// One of the shortest texts of letters that were asked for.
-    texts: FxHashMap<u8, Option<Box<[u8]>>>,
+    pub(super) whole: u32,
 }
 
 /// A part of a letter's text was read, or none.
 #[derive(Debug)]
 pub(super) struct Partial {
     /// The letters that this may become, with what is left of their texts.
-    ways: Box<[(u8, Expr)]>,
+    pub(super) ways: Box<[(u8, Expr)]>,
     letters: ByteSet,
     /// Classes of bytes and where they lead. `None`: not asked for yet.
     steps: Option<Box<[(ByteSet, Target)]>>,
@@ -68,7 +60,9 @@ impl Algebra {
         let id = known.unwrap_or_else(|| {
             let ways = letters.iter().enumerate().map(|(letter, &text)| (letter as u8, text)).collect();
             let whole = self.partial(ways);
-            self.dfas.push(Words { dfa: dfa.clone(), letters: letters.into(), whole, texts: FxHashMap::default() });
+            let mut order: Vec<u8> = (0..letters.len()).map(|letter| letter as u8).collect();
+            order.sort_by_key(|&letter| self.cell(letters[usize::from(letter)]).len_min);
+            self.dfas.push(Words { dfa: dfa.clone(), letters: letters.into(), order: order.into(), whole });
             self.dfas.len() - 1
         });
         self.at_state(id as u32, dfa.start())
@@ -97,7 +91,7 @@ impl Algebra {
     }
 
     /// Whether all letters of an automaton are texts of an expression, as far as that is found out with little work.
-    fn has_letters(&mut self, dfa: u32, expr: Expr) -> bool {
+    pub(super) fn has_letters(&mut self, dfa: u32, expr: Expr) -> bool {
         if let Some(&known) = self.letters_within.get(&(dfa, expr)) {
             return known;
         }
@@ -109,133 +103,12 @@ impl Algebra {
         is_within
     }
 
-    /// Whether an intersection with the letters of an automaton repeated some times has a word, found letter by letter. `None` if it is
-    /// something else, or no word is found soon. Bytes would take a step for each beginning of a letter, of which there may
-    /// be hundreds.
-    pub(super) fn has_word_of_length(&mut self, intersection: Expr) -> Option<bool> {
-        let place = self.place_in(intersection)?;
-        let (min, max, is_all) = self.letters_allowed(intersection, &place)?;
-        is_all.then(|| self.word_of_length(place.dfa, place.state, min, max).map(|_| true))?
-    }
-
-    /// Whether one of the words of an automaton that are found soon is in an intersection with it. `None` if not.
-    pub(super) fn has_some_word(&mut self, intersection: Expr) -> Option<bool> {
-        let place = self.place_in(intersection)?;
-        if let Some((min, max, _)) = self.letters_allowed(intersection, &place) {
-            let text = self.text_of_word(place.dfa, place.state, min, max, Vec::new())?;
-            return self.matches(intersection, &text).then_some(true);
-        }
-        // The letter that was begun may become one of several.
-        let ways = self.partials[place.partial as usize].ways.iter().take(WAYS_TRIED).cloned().collect::<Vec<_>>();
-        ways.into_iter().find_map(|(letter, rest)| {
-            let state = self.dfas[place.dfa as usize].dfa.next(place.state, letter)?;
-            let begun = self.shortest_text(rest)?.into_vec();
-            let text = self.text_of_word(place.dfa, state, 0, MANY, begun)?;
-            self.matches(intersection, &text).then_some(true)
-        })
-    }
-
     /// Where an intersection is in an automaton.
     pub(super) fn place_in(&self, intersection: Expr) -> Option<Place> {
         self.operands(intersection).iter().find_map(|&part| match self.node(part) {
             Node::Dfa(place) => Some(*place),
             _ => None,
         })
-    }
-
-    /// How many letters the other operands of an intersection allow from a place on, as far as these repeat them, and whether all do.
-    /// `None` within a letter.
-    fn letters_allowed(&mut self, intersection: Expr, place: &Place) -> Option<(u32, u32, bool)> {
-        if place.partial != self.dfas[place.dfa as usize].whole {
-            return None;
-        }
-        let (mut min, mut max, mut is_all) = (0, MANY, true);
-        for part in self.operands(intersection).to_vec() {
-            let (child, fewest, most) = match self.node(part) {
-                Node::Dfa(other) if other == place => continue,
-                Node::Repeat(child, fewest, most) => (child, fewest, most),
-                _ => (Expr::NOTHING, 0, MANY),
-            };
-            if child != Expr::NOTHING && self.has_letters(place.dfa, child) {
-                (min, max) = (min.max(fewest), max.min(most));
-            } else {
-                is_all = false;
-            }
-        }
-        Some((min, max, is_all))
-    }
-
-    /// A word from a state of so many letters; `None` if none is found soon.
-    fn word_of_length(&mut self, dfa: u32, state: u128, min: u32, max: u32) -> Option<Vec<u8>> {
-        let dfa = self.dfas[dfa as usize].dfa.clone();
-        // The shortest words first, of those the longest beginnings.
-        let len_of = |state: u128, len: u32| len.saturating_add(dfa.letters_min(state)).max(min);
-        let mut open = BinaryHeap::from([(Reverse(len_of(state, 0)), 0, state, 0)]);
-        let mut seen = FxHashSet::default();
-        // The letters that were read, each with the one before; the first is none.
-        let mut read: Vec<(usize, u8)> = vec![(0, 0)];
-        for _ in 0..WORD_STATES_MAX {
-            let (_, len, state, mut last) = open.pop()?;
-            if len >= min && dfa.is_accepting(state) {
-                let mut word = Vec::with_capacity(len as usize);
-                while last > 0 {
-                    word.push(read[last].1);
-                    last = read[last].0;
-                }
-                word.reverse();
-                return Some(word);
-            }
-            self.pay(dfa.letters() / 8);
-            for letter in 0..dfa.letters() {
-                let Some(next) = dfa.next(state, letter as u8) else { continue };
-                let behind = len + 1;
-                if len_of(next, behind) <= max && seen.insert((next, behind)) {
-                    read.push((last, letter as u8));
-                    open.push((Reverse(len_of(next, behind)), behind, next, read.len() - 1));
-                }
-            }
-        }
-        None
-    }
-
-    /// The text of such a word behind what was read.
-    fn text_of_word(&mut self, dfa: u32, state: u128, min: u32, max: u32, mut text: Vec<u8>) -> Option<Vec<u8>> {
-        for letter in self.word_of_length(dfa, state, min, max)? {
-            text.extend_from_slice(self.text_of_letter(dfa, letter)?);
-        }
-        Some(text)
-    }
-
-    /// One of the shortest texts of a letter; `None` if it takes too many steps to find.
-    fn text_of_letter(&mut self, dfa: u32, letter: u8) -> Option<&[u8]> {
-        if !self.dfas[dfa as usize].texts.contains_key(&letter) {
-            let work = self.work;
-            let text = self.shortest_text(self.dfas[dfa as usize].letters[usize::from(letter)]);
-            // Nobody who asked for something else pays for what all will know.
-            self.work = work;
-            self.dfas[dfa as usize].texts.insert(letter, text);
-        }
-        self.dfas[dfa as usize].texts[&letter].as_deref()
-    }
-
-    fn shortest_text(&mut self, mut expr: Expr) -> Option<Box<[u8]>> {
-        let mut text = Vec::new();
-        while !self.is_nullable(expr) {
-            let work_max = self.work + WITHIN_WORK_MAX;
-            let mut nearest: Option<(u32, u8, Expr)> = None;
-            for class in self.first_classes(expr, work_max).ok()? {
-                let byte = class.iter().next()?;
-                let next = self.derivative(expr, byte, work_max).ok()?;
-                let len_min = self.cell(next).len_min;
-                if next != Expr::NOTHING && nearest.is_none_or(|(other, ..)| len_min < other) {
-                    nearest = Some((len_min, byte, next));
-                }
-            }
-            let (_, byte, next) = nearest?;
-            text.push(byte);
-            expr = next;
-        }
-        Some(text.into())
     }
 
     /// Before a letter.

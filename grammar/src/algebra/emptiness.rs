@@ -13,6 +13,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
+use super::words::{TRIED_MAX, TRIED_ON_THE_WAY};
 use super::{Algebra, Expr, MANY, Node, OverLimit, Tag};
 use crate::regex::ByteSet;
 
@@ -96,7 +97,7 @@ impl Algebra {
         }
         let answer = match self.node(expr) {
             Node::And(_) => {
-                let known = self.has_multiple(expr).or_else(|| self.has_word_of_length(expr));
+                let known = self.has_multiple(expr).or_else(|| self.has_word(expr, TRIED_ON_THE_WAY));
                 known.or_else(|| self.has_text_of_letters(expr))?
             }
             _ => return None,
@@ -174,8 +175,12 @@ impl Algebra {
         if found.is_empty() {
             // What the search begins with.
             open.retain(|&state| !self.lacks_bytes(state));
-            if open.iter().any(|&state| self.has_some_word(state) == Some(true)) {
-                return true;
+            for state in std::mem::take(&mut open) {
+                match self.has_word(state, TRIED_MAX) {
+                    Some(true) => return true,
+                    Some(false) => self.note_non_empty(state, false),
+                    None => open.push(state),
+                }
             }
         }
         let depth = found.get(&from).map_or(0, |before| before.depth + 1);
@@ -217,7 +222,7 @@ impl Algebra {
             }
             // Automata tell many more bytes apart than patterns and lengths, so that a search through both takes long to find
             // out what these say by themselves.
-            if self.is_empty_without(top, |this, part| this.tag(part) == Tag::Dfa) {
+            if self.is_outside_itself(top) || self.is_empty_without(top, |this, part| this.tag(part) == Tag::Dfa) {
                 self.note_non_empty(top, false);
                 continue;
             }

@@ -12,6 +12,8 @@ use super::{Algebra, Expr, MANY, Node, OverLimit};
 
 /// Counts from here on are worth a table.
 const COUNT_MIN: u32 = 8;
+/// What is left of a letter is a sequence of so many at most.
+const BEGUN_MAX: usize = 8;
 /// States of one table at most.
 const STATES_MAX: usize = 16_384;
 /// Numbers of letters that are told apart at most, where their sets do not repeat before.
@@ -72,14 +74,14 @@ impl Table {
 
 /// An operand that counts letters.
 #[derive(Clone, Copy)]
-struct Count {
+pub(super) struct Count {
     part: Expr,
-    unit: Expr,
+    pub(super) unit: Expr,
     /// What is left of the first letter, if it was begun.
-    begun: Expr,
+    pub(super) begun: Expr,
     /// Letters, the first included.
-    min: u32,
-    max: u32,
+    pub(super) min: u32,
+    pub(super) max: u32,
 }
 
 /// An intersection with a number of letters.
@@ -157,15 +159,15 @@ impl Algebra {
     }
 
     /// The repetition that a sequence ends with, as one of letters.
-    fn count_in(&mut self, part: Expr) -> Option<Count> {
+    pub(super) fn count_in(&mut self, part: Expr) -> Option<Count> {
         let mut last = part;
-        let (unit, min, max) = loop {
+        for _ in 0..BEGUN_MAX {
             match self.node(last) {
                 Node::Concat(_, tail) | Node::Literal(_, tail) => last = tail,
-                Node::Repeat(unit, min, max) => break (unit, min, max),
-                _ => return None,
+                _ => break,
             }
-        };
+        }
+        let Node::Repeat(unit, min, max) = self.node(last) else { return None };
         let mut begun = Vec::new();
         let mut at = part;
         while at != last {
@@ -181,7 +183,7 @@ impl Algebra {
     }
 
     /// Whether all texts of the letters that `first` counts are as many letters for `other`: of two prefix codes, one in the other.
-    fn has_letters_of(&mut self, other: &Count, first: &Count) -> bool {
+    pub(super) fn has_letters_of(&mut self, other: &Count, first: &Count) -> bool {
         self.has_texts_within(first.unit, other.unit) && self.has_texts_within(first.begun, other.begun)
     }
 
@@ -345,7 +347,7 @@ fn before(states: usize, steps: &[(u32, u32)]) -> Vec<Vec<u32>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
     use rustc_hash::FxHashSet;
@@ -355,7 +357,7 @@ mod tests {
     use crate::regex::ByteSet;
 
     /// Whether there is a text, by all derivatives; `None` if these are many.
-    fn has_text(algebra: &mut Algebra, expr: Expr) -> Option<bool> {
+    pub fn has_text(algebra: &mut Algebra, expr: Expr) -> Option<bool> {
         let mut open = vec![expr];
         let mut seen = FxHashSet::from_iter([expr]);
         while let Some(state) = open.pop() {

@@ -13,7 +13,7 @@
 //! - normalization form C by a bound: no mark that may combine stands behind a character that composes with any;
 //! - characters that came after the Unicode of `idna_table`.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use larkspur_grammar::saved::SavedAutomaton;
 use larkspur_grammar::{ByteSet, CharClass, Dfa, DfaRef, RegexId, RegexSet};
@@ -31,6 +31,7 @@ const NAME_OCTETS_MAX: u32 = 253;
 /// What is counted in steps, upwards, so that places in a name share states: the octets of whole labels, ASCII characters
 /// of a label before each other one, and others before the first one of another window.
 const NAME_STEP: u32 = 16;
+const NAME_STEPS: usize = (NAME_OCTETS_MAX / NAME_STEP + 1) as usize;
 const ASCII_STEP: u32 = 4;
 const OTHERS_STEP: u32 = 3;
 
@@ -370,14 +371,24 @@ impl State {
         self.octets(ascii, others).is_some()
     }
 
+    /// No more characters may follow: each takes an octet at least.
+    fn characters_max(&self) -> u32 {
+        static LABELS: LazyLock<[u32; NAME_STEPS]> = LazyLock::new(|| {
+            let mut labels = [0; NAME_STEPS];
+            for step in (0..NAME_STEPS).rev() {
+                labels[step] = longest(&labels, step as u32 * NAME_STEP, 0);
+            }
+            labels
+        });
+        longest(&*LABELS, self.name_octets, self.octets(0, 0).unwrap_or(0))
+    }
+
     fn next_label(self) -> Option<Self> {
         let octets = self.octets(0, 0).filter(|_| self.may_end())?;
         let is_bidi = self.is_bidi || self.direction == Direction::Right;
         let is_unfit = self.is_unfit || !is_bidi && (self.direction == Direction::Neither || !self.is_end);
         // A separator and one more character.
-        let name_octets = (self.name_octets + octets + 1).next_multiple_of(NAME_STEP);
-        let next = Self::new(name_octets.min(NAME_OCTETS_MAX), is_bidi, is_unfit);
-        (next.name_octets < NAME_OCTETS_MAX).then_some(next)
+        name_octets_behind(self.name_octets + octets).map(|name_octets| Self::new(name_octets, is_bidi, is_unfit))
     }
 
     /// The state behind one more character of the label.
@@ -552,6 +563,22 @@ impl State {
     }
 }
 
+/// Octets before a label behind so many and a separator, in steps; `None` if there is no room for it.
+fn name_octets_behind(octets: u32) -> Option<u32> {
+    let octets = (octets + 1).next_multiple_of(NAME_STEP);
+    (octets < NAME_OCTETS_MAX).then_some(octets)
+}
+
+/// Characters of a name's rest at most, within a label that has so many octets; `labels`: those of further labels, by the steps before.
+fn longest(labels: &[u32], name_octets: u32, label_octets: u32) -> u32 {
+    let room = LABEL_OCTETS_MAX.min(NAME_OCTETS_MAX - name_octets) - label_octets;
+    let of = |more: u32| {
+        let behind = name_octets_behind(name_octets + label_octets + more);
+        more + behind.map_or(0, |octets| 1 + labels[(octets / NAME_STEP) as usize])
+    };
+    (0..=room).map(of).max().unwrap_or(0)
+}
+
 impl Dfa for Hostname {
     fn name(&self) -> &str {
         if self.is_composed { NAME } else { NAME_IN_ANY_FORM }
@@ -576,8 +603,48 @@ impl Dfa for Hostname {
         };
         next.map(State::pack)
     }
+    fn letters_max(&self, state: u128) -> u32 {
+        State::unpack(state).characters_max()
+    }
     fn before_letters(&self, state: u128, letters: &ByteSet) -> u128 {
         let letters: Vec<Letter> = letters.iter().map(|letter| self.letters[usize::from(letter)]).collect();
         State::unpack(state).before(&letters).pack()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every character leaves room for one less at least, and the longest name is as long as is said.
+    #[test]
+    fn no_more_characters_follow_than_said() {
+        let dfa = automaton(true);
+        let letters: Vec<u8> = (0..dfa.letters()).map(|letter| letter as u8).collect();
+        for seed in 0..500usize {
+            let (mut state, mut at) = (dfa.start(), seed);
+            loop {
+                let next: Vec<u128> = letters.iter().filter_map(|&letter| dfa.next(state, letter)).collect();
+                let left = dfa.letters_max(state);
+                assert!(next.iter().all(|&next| dfa.letters_max(next) < left), "{:?}", State::unpack(state));
+                at = at.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                match next.get((at >> 33) % next.len().max(1)) {
+                    Some(&next) => state = next,
+                    None => break,
+                }
+            }
+        }
+        let (kinds, _) = super::letters();
+        let of =
+            |rule: Rule| kinds.iter().position(|kind| kind.window == ASCII && kind.rule == rule).expect("is one") as u8;
+        let mut name: Vec<u8> = [of(Rule::SmallL)].repeat(253);
+        [63, 127, 191].into_iter().for_each(|at| name[at] = of(Rule::Separator));
+        let mut state = dfa.start();
+        for (read, &letter) in name.iter().enumerate() {
+            assert_eq!(dfa.letters_max(state) as usize, name.len() - read);
+            state = dfa.next(state, letter).expect("is in the name");
+        }
+        assert!(dfa.is_accepting(state));
+        assert_eq!(dfa.letters_max(state), 0);
     }
 }

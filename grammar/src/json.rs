@@ -209,6 +209,12 @@ impl JsonDocument {
         self.values[holder] = value;
         self.parents[copy] = holder;
     }
+    /// Takes a member out of an object, if it has it; the value itself stays in the table. Cost: linear in the object.
+    pub fn remove_member(&mut self, id: JsonId, key: &str) {
+        if let JsonValue::Object(members) = &mut self.values[id] {
+            members.retain(|member| member.key != key);
+        }
+    }
     /// Copies a value with all that is inside it and returns what each value became, by its original. The copies stand
     /// where the originals do, in spans and pointers alike; what holds the value still holds the original.
     pub fn copy(&mut self, id: JsonId) -> FxHashMap<JsonId, JsonId> {

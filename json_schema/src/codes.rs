@@ -76,7 +76,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "J020",
         "no value is valid",
-        "The keywords contradict each other.",
+        "The keywords contradict each other; a smallest number of them that do is named and marked.",
         r#"{"type": "string", "minLength": 2, "maxLength": 1}"#,
         r#"{"type": "string", "minLength": 1, "maxLength": 2}"#,
     ),

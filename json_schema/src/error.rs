@@ -1,7 +1,7 @@
 //! Everything that can be wrong with a schema, or with us for it: one [`Mistake`] each, and the [`Sink`].
 
 use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
-use larkspur_grammar::json::{JsonDocument, JsonId};
+use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember};
 use larkspur_grammar::{Diagnostic, Limits, Severity, Span};
 
 use crate::codes::CODES;
@@ -64,7 +64,10 @@ pub(crate) enum Mistake {
         keyword: &'static str,
         reason: String,
     },
-    Unsatisfiable,
+    /// With the keywords that exclude each other, if they are known.
+    Unsatisfiable {
+        keywords: Vec<JsonMember>,
+    },
     NeverFinished,
     KeywordUnknown {
         keyword: String,
@@ -195,6 +198,24 @@ fn with_hint(diagnostic: Diagnostic, hint: Option<Hint>, pointer: &str) -> Diagn
     }
 }
 
+/// A schema without values, with the keywords that exclude each other; the error is at the last of them.
+fn unsatisfiable(error: impl Fn(String) -> Diagnostic, keywords: &[JsonMember], at: &str) -> Diagnostic {
+    let message = format!("no value is valid for the schema at {at}");
+    let names: Vec<String> = keywords.iter().map(|keyword| format!("`{}`", keyword.key)).collect();
+    match names.as_slice() {
+        [] => error(message),
+        [name] => error(format!("{message}: {name} leaves none")),
+        [names @ .., last] => {
+            let mut diagnostic = error(format!("{message}: {} and {last} exclude each other", names.join(", ")))
+                .help("change one of them; a schema that no value is valid for is written `false`");
+            for keyword in &keywords[..names.len()] {
+                diagnostic = diagnostic.also(keyword.key_span, "beside this");
+            }
+            diagnostic
+        }
+    }
+}
+
 impl Mistake {
     /// Has no effect on what is valid.
     fn is_warning(&self) -> bool {
@@ -217,7 +238,7 @@ impl Mistake {
             Mistake::Refused { .. } => "J010",
             Mistake::OneOfOverlap { .. } => "J011",
             Mistake::NotTooComplex { .. } => "J012",
-            Mistake::Unsatisfiable => "J020",
+            Mistake::Unsatisfiable { .. } => "J020",
             Mistake::NeverFinished => "J021",
             Mistake::KeywordUnknown { .. } => "J030",
             Mistake::FormatUnknown { .. } => "J031",
@@ -287,7 +308,7 @@ impl Mistake {
             Mistake::NotTooComplex { keyword, reason } => {
                 error(format!("`{keyword}` at {at} cannot be enforced: {reason}"))
             }
-            Mistake::Unsatisfiable => error(format!("no value is valid for the schema at {at}")),
+            Mistake::Unsatisfiable { keywords } => unsatisfiable(error, &keywords, &at),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
             Mistake::KeywordUnknown { keyword, hint: Some(hint) } => with_hint(
                 warning(format!("the unknown keyword `{keyword}` at {at} has no effect")),

@@ -28,6 +28,7 @@ mod ast;
 mod automata;
 mod codes;
 mod constants;
+mod contradiction;
 mod discriminators;
 mod documents;
 mod draft;
@@ -62,7 +63,7 @@ mod uri;
 mod words;
 mod writing;
 
-use larkspur_grammar::json::{JsonDocument, parse_json, parse_json_prefix};
+use larkspur_grammar::json::{JsonDocument, JsonId, parse_json, parse_json_prefix};
 use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceMap, Span};
 
 pub use codes::CODES;
@@ -73,10 +74,16 @@ pub use saved::{read_automaton, read_dfa};
 pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFormat, Whitespace};
 
 use error::{Mistake, Sink};
+use guidance::Guidance;
 use loader::Loader;
 use normal::{Mode, Normalizer};
 use prelude::Prelude;
+use refs::Resources;
 use twins::Twins;
+
+/// To look for the keywords that exclude each other, each look takes at most this part of what a schema's work may, and of a regex's.
+const WORK_SHARE: u64 = 50;
+const FUEL_SHARE: u64 = 10;
 
 /// How to read a schema.
 #[derive(Clone, Debug)]
@@ -145,18 +152,10 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
             return Parsed { grammar: None, diagnostics: sink.finish() };
         }
     };
-    let normalizer = |twins: Twins, sink| {
-        let mut normalizer = Normalizer::new(&document, &resources, twins, options.limits, sink, &prelude);
-        normalizer.coerce_one_of = guidance.coerce_one_of;
-        normalizer.format_annotation = options.format_annotation;
-        normalizer.has_any_spelling = spelling.number_spelling == NumberSpelling::Any;
-        normalizer.unknown_format = spelling.unknown_format;
-        normalizer
-    };
+    let reading = Reading { resources: &resources, prelude: &prelude, guidance: &guidance, options };
     // What was said so far was said of each place.
     sink.take_said();
-    let mut schemas = normalizer(Twins::find(&document, &resources), sink);
-    schemas.sink.lenient = spelling.lenient;
+    let mut schemas = reading.schemas(&document, Twins::find(&document, &resources), limits, sink);
     let root = schemas.schema(document.root());
     let inhabited = schemas.is_inhabited(root, Mode::Exact);
     // Lowering reaches every sub-schema, so that all mistakes are found in one run.
@@ -165,14 +164,61 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
     let mut sink = schemas.sink;
     if !inhabited && !sink.has_errors() {
         // Of equal schemas only one may be at fault.
-        let mut schemas = normalizer(Twins::default(), Sink::new(&document, limits));
-        schemas.sink.lenient = spelling.lenient;
+        let mut schemas = reading.schemas(&document, Twins::default(), limits, Sink::new(&document, limits));
         let root = schemas.schema(document.root());
         let (fault, is_endless) = schemas.fault(root);
-        let mistake = if is_endless { Mistake::NeverFinished } else { Mistake::Unsatisfiable };
-        sink.report(schemas.ir.origin(fault), mistake);
+        let place = schemas.ir.origin(fault);
+        if is_endless {
+            sink.report(place, Mistake::NeverFinished);
+        } else {
+            reading.report_unsatisfiable(&document, place, &mut sink);
+        }
     }
     Parsed { grammar: grammar.filter(|_| !sink.has_errors()), diagnostics: sink.finish() }
+}
+
+/// What schemas are read with.
+struct Reading<'a> {
+    resources: &'a Resources,
+    prelude: &'a Prelude,
+    guidance: &'a Guidance,
+    options: &'a SchemaOptions<'a>,
+}
+
+impl Reading<'_> {
+    fn schemas<'b>(
+        &'b self,
+        document: &'b JsonDocument,
+        twins: Twins,
+        limits: &'b Limits,
+        sink: Sink<'b>,
+    ) -> Normalizer<'b> {
+        let spelling = &self.guidance.spelling;
+        let mut schemas = Normalizer::new(document, self.resources, twins, limits, sink, self.prelude);
+        schemas.coerce_one_of = self.guidance.coerce_one_of;
+        schemas.format_annotation = self.options.format_annotation;
+        schemas.has_any_spelling = spelling.number_spelling == NumberSpelling::Any;
+        schemas.unknown_format = spelling.unknown_format;
+        schemas.sink.lenient = spelling.lenient;
+        schemas
+    }
+
+    /// Says that a schema has no value, and why as far as that is found out.
+    fn report_unsatisfiable(&self, document: &JsonDocument, place: JsonId, sink: &mut Sink) {
+        let mut limits = self.options.limits.clone();
+        limits.schema_work_max /= WORK_SHARE;
+        limits.regex_emptiness_fuel /= FUEL_SHARE;
+        let is_empty = |document: &JsonDocument| {
+            let mut schemas = self.schemas(document, Twins::default(), &limits, Sink::new(document, &limits));
+            let schema = schemas.schema(place);
+            !schemas.is_inhabited(schema, Mode::Exact) && !schemas.sink.has_errors()
+        };
+        let keywords = contradiction::contradiction(document, place, is_empty);
+        let span = keywords
+            .last()
+            .map_or(document.span(place), |last| Span { end: document.span(last.value).end, ..last.key_span });
+        sink.report_at(place, span, Mistake::Unsatisfiable { keywords });
+    }
 }
 
 /// The JSON text at `body`. A body that is the whole source holds nothing but the schema.

@@ -107,6 +107,56 @@ fn of_equal_schemas_that_one_is_at_fault_which_is_needed() {
 }
 
 #[test]
+fn keywords_that_exclude_each_other_are_named_and_marked() {
+    for (schema, reason, marked) in [
+        (
+            r#"{"minimum":5,"title":"A","type":"integer","maximum":3}"#,
+            "`minimum`, `type` and `maximum` exclude each other",
+            r#""maximum":3"#,
+        ),
+        (
+            r#"{"type":"integer","minimum":1,"allOf":[{"maximum":0},{"multipleOf":2}]}"#,
+            "`type`, `minimum` and `maximum` exclude each other",
+            r#""maximum":0"#,
+        ),
+        (
+            r#"{"type":"string","format":"date","minLength":40}"#,
+            "`type`, `format` and `minLength` exclude each other",
+            r#""minLength":40"#,
+        ),
+        (
+            r#"{"type":"string","pattern":"^a","enum":["b","c"]}"#,
+            "`pattern` and `enum` exclude each other",
+            r#""enum":["b","c"]"#,
+        ),
+        (
+            r##"{"$defs":{"a":{"enum":[1,2]}},"$ref":"#/$defs/a","minimum":3}"##,
+            "`$ref` and `minimum` exclude each other",
+            r#""minimum":3"#,
+        ),
+        (
+            r#"{"type":"object","properties":{"a":true},"additionalProperties":false,"required":["a","b"]}"#,
+            "`type`, `additionalProperties` and `required` exclude each other",
+            r#""required":["a","b"]"#,
+        ),
+        (r#"{"description":"nothing","not":{}}"#, "`not` leaves none", r#""not":{}"#),
+    ] {
+        let found = diagnostics(schema);
+        let [diagnostic] = found.as_slice() else { panic!("{schema}: {found:#?}") };
+        assert_eq!(diagnostic.code, "J020");
+        assert_eq!(diagnostic.message, format!("no value is valid for the schema at the root: {reason}"));
+        let texts: Vec<&str> =
+            diagnostic.labels.iter().map(|label| &schema[label.span.start as usize..label.span.end as usize]).collect();
+        assert_eq!(texts[0], marked);
+        // The others, in the order in which they are named.
+        for text in &texts[1..] {
+            assert!(reason.contains(&format!("`{}`", text.trim_matches('"'))), "{text} in {schema}");
+        }
+        assert_eq!(texts.len(), reason.matches('`').count() / 2);
+    }
+}
+
+#[test]
 fn what_was_perhaps_meant() {
     for (schema, near) in [
         (r#"{"type":"objct"}"#, "object"),

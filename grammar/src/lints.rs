@@ -134,8 +134,11 @@ fn unused(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
         _ => None,
     }));
     used.extend(grammar.automata.iter().flat_map(|automaton| automaton.terminals()));
-    for (id, terminal) in grammar.terminals.iter_enumerated() {
-        if !used.contains(&id) && terminal.name.starts_with(char::is_alphabetic) {
+    // As do the terminals that one in `%ignore` consists of.
+    let used: FxHashSet<(&str, Span)> =
+        used.into_iter().map(|id| (&*grammar.terminals[id].name, grammar.terminals[id].span)).collect();
+    for terminal in grammar.terminals.iter() {
+        if !used.contains(&(&*terminal.name, terminal.span)) && terminal.name.starts_with(char::is_alphabetic) {
             let message = format!("terminal `{}` is never used", terminal.name);
             diagnostics.push(Diagnostic::warning("G102", terminal.span, message));
         }

@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, NodeId, NodeKind};
 use crate::error::{Mistake, Near, Sink, near};
 use crate::follows::Follows;
+use crate::ignored::runs;
 use crate::lexer::class_at;
 use crate::terminals::{NamedTerminal, Names, TerminalBody};
 use crate::{options, tokens};
@@ -254,11 +255,26 @@ impl<'a> Lowerer<'a, '_> {
             };
             self.terminal_kind(id, self.setting.ast.nodes[*body].span);
             for id in self.with_beside(id) {
-                if !self.grammar.ignore.contains(&id) {
-                    self.grammar.ignore.push(id);
+                for id in self.runs_of(id) {
+                    if !self.grammar.ignore.contains(&id) {
+                        self.grammar.ignore.push(id);
+                    }
                 }
             }
         }
+    }
+
+    /// An ignored terminal as those of which it is a run.
+    fn runs_of(&mut self, id: TerminalId) -> Vec<TerminalId> {
+        let own = self.grammar.terminals[id].clone();
+        // What is looked at before or behind it, and the shortest match, are the whole's.
+        let is_whole = own.follow.is_some() || own.behind.is_some() || own.lazy || self.grammar.options.ignore_once;
+        let runs = if is_whole { vec![own.regex] } else { runs(&mut self.grammar.regexes, own.regex) };
+        let mut of = |regex| match regex == own.regex {
+            true => id,
+            false => self.grammar.terminals.push(Terminal { regex, ..own.clone() }),
+        };
+        runs.into_iter().map(&mut of).collect()
     }
 
     /// The named terminal that a node refers to, if it is only that.

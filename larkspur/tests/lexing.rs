@@ -131,3 +131,30 @@ fn names_of_objects_swallow_nothing() {
     let grammar = engine.compile(&Source::lark(format!("start: \"<call>\" %json {schema} \"</call>\"\n")));
     assert_eq!(grammar.expect("it compiles").warnings(), []);
 }
+
+/// A character that begins with the bytes of a blank is none, and one slash is no comment.
+#[test]
+fn ignored_runs_end_before_what_only_begins_like_them() {
+    let accepted = |grammar: &str, text: &str, mode: LexerMode| is_accepted(&[grammar.to_owned()], text, mode, false);
+    for mode in [LexerMode::Longest, LexerMode::Exact] {
+        for ignored in [r"/\s+/", r"/[ \t\u3000]+/", r"(/\s/ | /#.*/)+", r"/(\s|\u00a0 )+/"] {
+            let grammar = format!("start: W+\nW: /[^\\s#]+/\n%ignore {ignored}");
+            for text in ["a あ", "a → b", "a “q”", "a £ b", "a  \u{3000} ế", "a\tア"] {
+                assert!(accepted(&grammar, text, mode), "{text:?} {grammar} {mode:?}");
+            }
+        }
+        let grammar = "start: W \"£\" W\nW: \"a\" | \"b\"\n%ignore /\\s+/";
+        for text in ["a£b", "a £ b", "a\u{a0}£\u{3000} b"] {
+            assert!(accepted(grammar, text, mode), "{text:?} {mode:?}");
+        }
+        let grammar = "start: e\ne: W | e \"/\" W\nW: /[a-z]+/\n%ignore /(\\s|\\/\\/[^\\n]*)+/";
+        for (text, expected) in
+            [("a / b", true), ("a // / b\n /b // c", true), ("a / / b", false), ("a // b / c", true)]
+        {
+            assert_eq!(accepted(grammar, text, mode), expected, "{text:?} {mode:?}");
+        }
+    }
+    // One match only is the whole one.
+    let once = "%larkspur { \"ignore_once\": true }\nstart: \"a\" \"b\"\n%ignore /\\s+/";
+    assert!(accepted(once, "a \u{3000} b", LexerMode::Exact) && !accepted(once, "a£b", LexerMode::Exact));
+}

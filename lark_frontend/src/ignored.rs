@@ -1,0 +1,77 @@
+//! Ignored blanks as what they are repeated from: `/\s+/` as runs of ASCII white space and single other characters, `/(\s|#.*)+/` as both.
+//!
+//! Any number of matches may stand side by side, so that nothing changes but where one ends. A lexeme goes on as long as it takes the next
+//! byte; where that begins one of several characters of which only some are blanks, or a comment that does not come, the
+//! run would go on into what follows it. Lark's unit is the character, and it tries what is shorter. Only what has blanks is taken apart:
+//! elsewhere, as with `/[^a]+/`, what follows may begin with what is ignored, and a run is never cut before that.
+
+use larkspur_grammar::{CharClass, RegexId, RegexNode, RegexSet};
+
+/// The first character that is more than one byte.
+const BEYOND_ASCII: u32 = 0x80;
+
+/// With more parts that are no single characters an ignored text stays whole: each is a lexeme.
+const PARTS_MAX: usize = 8;
+
+/// The regexes of which an ignored one is any number, besides the empty text; often only itself.
+pub(crate) fn runs(set: &mut RegexSet, regex: RegexId) -> Vec<RegexId> {
+    let mut parts = Vec::new();
+    let mut ranges = Vec::new();
+    collect(set, regex, false, &mut parts, &mut ranges);
+    let blanks = CharClass::from_ranges(ranges);
+    let is_blank = !blanks.is_empty() && blanks.ranges().iter().all(|&(first, last)| (first..=last).all(is_blank));
+    if !is_blank || parts.len() > PARTS_MAX {
+        return vec![regex];
+    }
+    let pieces = blanks.ranges().iter().flat_map(|&(first, last)| {
+        let ascii = (first < BEYOND_ASCII).then(|| (first, last.min(BEYOND_ASCII - 1)));
+        let other = (last >= BEYOND_ASCII).then(|| (first.max(BEYOND_ASCII), last));
+        [ascii, other]
+    });
+    let (ascii, others): (Vec<_>, Vec<_>) = pieces.flatten().partition(|range| range.0 < BEYOND_ASCII);
+    if parts.is_empty() && others.is_empty() {
+        return vec![regex];
+    }
+    if !ascii.is_empty() {
+        let ascii = set.class(CharClass::from_ranges(ascii));
+        parts.push(set.repeat(ascii, 1, None));
+    }
+    if !others.is_empty() {
+        parts.push(set.class(CharClass::from_ranges(others)));
+    }
+    parts.sort_unstable();
+    parts.dedup();
+    parts
+}
+
+/// White space of Unicode and of Python's `\s`, and what has no width.
+fn is_blank(c: u32) -> bool {
+    let is_invisible =
+        |c: char| matches!(c, '\u{1C}'..='\u{1F}' | '\u{180E}' | '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}');
+    char::from_u32(c).is_some_and(|c| c.is_whitespace() || is_invisible(c))
+}
+
+/// Takes a regex apart: characters of which any number may stand side by side to `ranges`, the rest to `parts`.
+fn collect(set: &RegexSet, regex: RegexId, is_repeated: bool, parts: &mut Vec<RegexId>, ranges: &mut Vec<(u32, u32)>) {
+    match set.node(regex) {
+        &RegexNode::Repeat(child, 0 | 1, None) if !set.info(child).nullable => collect(set, child, true, parts, ranges),
+        RegexNode::Or(ways) if is_repeated => {
+            ways.iter().for_each(|&way| collect(set, way, is_repeated, parts, ranges))
+        }
+        RegexNode::Class(class) if is_repeated => ranges.extend(class.ranges()),
+        RegexNode::Bytes(bytes) if is_repeated && bytes.iter().all(|byte| byte.is_ascii()) => {
+            ranges.extend(bytes.iter().map(|byte| (u32::from(byte), u32::from(byte))));
+        }
+        RegexNode::Literal(text) if is_repeated => match single_char(text) {
+            Some(c) => ranges.push((c, c)),
+            None => parts.push(regex),
+        },
+        _ => parts.push(regex),
+    }
+}
+
+/// The character that a text is.
+fn single_char(text: &[u8]) -> Option<u32> {
+    let mut chars = std::str::from_utf8(text).ok()?.chars();
+    chars.next().filter(|_| chars.next().is_none()).map(u32::from)
+}

@@ -113,6 +113,10 @@ impl Parser<'_, '_> {
             }
             return Ok(None);
         }
+        if top.parts.is_empty() && (self.is(SyntaxKind::And) || !top.operands.is_empty()) {
+            // Whatever follows is read all the same.
+            let _: Parse<()> = self.fail_expected("what `&` joins");
+        }
         let sequence = self.sequence(top);
         top.operands.push(sequence);
         if self.accept(SyntaxKind::And).is_some() {

@@ -125,6 +125,11 @@ fn lists_link_by_name_and_have_a_budget() {
     let options = MatcherOptions { max_tokens: Some(1), ..MatcherOptions::default() };
     let mut matcher = grammar.matcher_with(options).expect("within limits");
     assert!(matcher.consume_token(b'<'.into()).expect("allowed").stopped);
+    let options = MatcherOptions { max_tokens: Some(0), ..MatcherOptions::default() };
+    let mut matcher = grammar.matcher_with(options).expect("within limits");
+    assert_eq!(matcher.stop_reason(), Some(StopReason::MaxTokens));
+    assert_eq!(matcher.is_allowed(b'<'.into()), Ok(false));
+    matcher.consume_token(b'<'.into()).expect_err("none is left");
 }
 
 #[test]

@@ -184,7 +184,8 @@ impl Matcher {
     pub fn new(grammar: &CompiledGrammar, options: MatcherOptions) -> Result<Self, MatcherError> {
         let epoch = grammar.epoch();
         let cursor = epoch.lock().machine.start()?;
-        let now = Now { cursor, pending: Pending::default(), tokens: 0, stop: None, lexeme_start: 0 };
+        let stop = (options.max_tokens == Some(0)).then_some(StopReason::MaxTokens);
+        let now = Now { cursor, pending: Pending::default(), tokens: 0, stop, lexeme_start: 0 };
         Ok(Self { grammar: grammar.clone(), epoch, options, now, history: Arc::default(), captured: OnceLock::new() })
     }
 

@@ -178,7 +178,8 @@ class Engine:
     def update_logits(self, token_id: int, logits: Any) -> tuple[Any, AcceptTokenResult]:
         """Accepts a token, and masks the logits of the next step. At the end they are left as they are.
 
-        Raises `AcceptTokenError`, `InvalidLogitsLength`, `LimitExceeded`; engine and logits are then as they were.
+        Raises `AcceptTokenError`, `InvalidLogitsLength`, `LimitExceeded`, and what logits raise that cannot be written; the engine is then
+        as it was.
         """
         if len(logits) < self._size:
             raise InvalidLogitsLength(f"{len(logits)} logits for {self._size} tokens")
@@ -188,10 +189,10 @@ class Engine:
             return logits, result
         try:
             self.compute_allowed_token_ids()
-        except LarkspurError:
+            return self.mask_logits(logits), result
+        except Exception:
             self._native = before
             raise
-        return self.mask_logits(logits), result
 
     def is_finished(self) -> bool:
         """Whether the text is finished."""

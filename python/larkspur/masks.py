@@ -27,6 +27,8 @@ def allocate(rows: int, vocabulary: Vocabulary | int) -> memoryview:
     `larkspur.numpy.allocate` and `larkspur.torch.allocate` make arrays and tensors.
     """
     words = words_for(vocabulary)
+    if rows <= 0:
+        raise ValueError(f"a table of {rows} rows: Python's own memory views have one at least")
     return memoryview(bytearray(rows * words * 4)).cast("B").cast("I", [rows, words])
 
 

@@ -56,6 +56,13 @@ def test_logits() -> None:
         engine().mask_logits([0.0] * 3)
     with pytest.raises(AcceptTokenError):
         engine().update_logits(3, [0.0] * 4)
+    e = engine()
+    for wrong in (np.broadcast_to(np.float32(0), (4,)), np.zeros(4, dtype=np.int64), np.zeros((4, 4), dtype=np.float32)):
+        with pytest.raises((ValueError, OverflowError, TypeError)):
+            e.update_logits(0, wrong)
+        # No token was taken.
+        e.compute_allowed_token_ids()
+        assert e.get_allowed_token_ids_from_last_computation() == [0, 2]
     untouched, result = engine().update_logits(2, [1.0] * 4)
     assert result is AcceptTokenResult.Finished and untouched == [1.0] * 4
     row = np.full(2, -1, dtype=np.int32)

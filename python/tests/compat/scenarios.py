@@ -296,6 +296,18 @@ def errors():
     }.items():
         matcher = new()
         answers[f"misuse, {name}"] = [act(matcher), state(matcher), matcher.rollback(1), state(matcher)]
+    for count in range(1, 4):
+        matcher = new()
+        answers[f"misuse, {count} EOS rolled back"] = [
+            matcher.consume_tokens([97, 98]), matcher.consume_tokens([261] * count), matcher.rollback(count), state(matcher),
+        ]
+    for name, matcher in {"grammar": llguidance.LLMatcher(tokenizer(), "start: foo", log_level=0), "token": new()}.items():
+        if name == "token":
+            matcher.consume_token(100)
+        answers[f"misuse, EOS after a wrong {name}"] = [
+            matcher.validate_tokens([261]), matcher.validate_tokens([261, 261]), matcher.validate_tokens([97]),
+            matcher.consume_token(261), matcher.consume_tokens([261]), state(matcher),
+        ]
     matcher = new()
     buffer = ctypes.create_string_buffer(256)
     address = ctypes.addressof(buffer) + 3 & ~3

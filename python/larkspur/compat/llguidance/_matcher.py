@@ -157,7 +157,13 @@ class LLMatcher:
     def rollback(self, num_tokens: int) -> bool:
         """Takes back tokens; `False` in an error state, which too many tokens lead to."""
         count = as_unsigned(num_tokens)
-        if not self._change(lambda matcher: matcher.rollback(count)):
+
+        def rollback(matcher: Matcher) -> None:
+            # EOS tokens behind the first one stand in the list alone.
+            repeated = len(self._tokens) - matcher.step_count
+            matcher.rollback(max(count - repeated, 0))
+
+        if not self._change(rollback):
             return False
         del self._tokens[len(self._tokens) - count :]
         return True
@@ -188,14 +194,17 @@ class LLMatcher:
         return self._ask(consume, 0)
 
     def consume_token(self, sampled_token: TokenId) -> bool:
-        """Consumes a token; `False` if the matcher is in an error state then. EOS after the text's end does nothing."""
+        """Consumes a token; `False` if the matcher is in an error state then. EOS after the text's end and in an error state, where the mask
+        has nothing else, does nothing."""
         token = as_token(sampled_token)
+        if self._error and self._is_eos(token):
+            return True
         return self._consumed(token)
 
     def consume_tokens(self, tokens: list[TokenId]) -> bool:
         """Consumes tokens; `False` if the matcher is in an error state then.
 
-        The EOS token that follows the end of the text within the same call is one to roll back; otherwise, as in
+        EOS tokens that follow the end of the text within the same call are tokens to roll back; otherwise, as in
         `consume_token`, EOS after the text's end does nothing.
         """
         ids = as_tokens(tokens)
@@ -203,8 +212,10 @@ class LLMatcher:
         return all(self._consumed(token, takes_eos) for token in ids) and not self._error
 
     def validate_tokens(self, tokens: list[TokenId]) -> int:
-        """How many of the tokens could be consumed, one after the other; 0 after the text's end."""
+        """How many of the tokens could be consumed, one after the other; 0 after the text's end, and of EOS 1 in an error state."""
         ids = as_tokens(tokens)
+        if self._error:
+            return int(len(ids) > 0 and self._is_eos(ids[0]))
         return self._ask(lambda matcher: 0 if matcher.is_stopped() else matcher.validate_tokens(ids), 0)
 
     def compute_bitmask(self) -> bytes:
@@ -290,15 +301,16 @@ class LLMatcher:
             return False
 
     def _consumed(self, token: TokenId, takes_eos: bool = False) -> bool:
-        """Whether a token was consumed; EOS after the end of the text only with `takes_eos`, and then once."""
+        """Whether a token was consumed; EOS after the end of the text only with `takes_eos`."""
 
         def consume(matcher: Matcher) -> None:
             if matcher.is_stopped():
-                if token not in self._tokenizer.eos_tokens:
+                if not self._is_eos(token):
                     raise Stopped
-                if not takes_eos or matcher.stop_reason() == "end_of_sentence":
+                if not takes_eos:
                     return
-            matcher.consume_token(token)
+            if not matcher.is_stopped() or matcher.stop_reason() != "end_of_sentence":
+                matcher.consume_token(token)
             self._tokens.append(token)
 
         return self._change(consume, token)
@@ -314,6 +326,9 @@ class LLMatcher:
             self._error = self._report(f"rollback: {error}", self._tokens)
         else:
             self._error = self._report(error, [*self._tokens, *tokens], expected)
+
+    def _is_eos(self, token: TokenId) -> bool:
+        return token in self._tokenizer.eos_tokens
 
     def _eos_mask(self) -> bytes:
         words = bytearray(mask_byte_len(self._tokenizer.vocab_size))

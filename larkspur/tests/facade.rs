@@ -485,6 +485,12 @@ fn formats_beside_bounds_have_masks() {
         (r#"{"type": "string", "format": "time", "minLength": 200}"#, r#""16:01:12.345"#),
         (r#"{"type": "string", "format": "regex", "maxLength": 255}"#, r#""a((?<x>b){39871,40000}[a-z])""#),
         (r#"{"type": "string", "format": "regex", "minLength": 5, "not": {"pattern": "admin"}}"#, r#""((a))""#),
+        (r#"{"type": "string", "maxLength": 2, "not": {"pattern": "\\P{L}{2}|/"}}"#, r#""aé""#),
+        (r#"{"type": "string", "pattern": "(é?\\S\\p{L})?", "not": {"pattern": "[^\\w]+"}}"#, r#""éa""#),
+        (
+            r#"{"type": "string", "pattern": "^(?!.*\\p{L}\\P{L})", "allOf": [{"pattern": "(\\p{L})\\s|-"}], "maxLength": 3}"#,
+            r#""-é""#,
+        ),
         (r#"{"type": "string", "format": "regex", "maxLength": 20, "pattern": "^(?!.*--)"}"#, r#""((-)-a)""#),
         (r#"{"type": "string", "format": "regex", "minLength": 40, "not": {"pattern": "a"}}"#, r#""((b)[^b-c]"#),
         (

@@ -160,6 +160,13 @@ impl Algebra {
 
     /// The repetition that a sequence ends with, as one of letters.
     pub(super) fn count_in(&mut self, part: Expr) -> Option<Count> {
+        let count = self.run_in(part)?;
+        let is_code = self.is_code(count.unit) && (count.begun == Expr::EPSILON || self.is_code(count.begun));
+        is_code.then_some(count)
+    }
+
+    /// The same, whatever is repeated.
+    pub(super) fn run_in(&mut self, part: Expr) -> Option<Count> {
         let mut last = part;
         for _ in 0..BEGUN_MAX {
             match self.node(last) {
@@ -176,10 +183,9 @@ impl Algebra {
             at = tail;
         }
         let begun = begun.into_iter().rev().fold(Expr::EPSILON, |behind, head| self.concat(head, behind));
-        let is_code = self.is_code(unit) && (begun == Expr::EPSILON || self.is_code(begun));
         let more = u32::from(begun != Expr::EPSILON);
         let max = if max == MANY { MANY } else { max + more };
-        is_code.then_some(Count { part, unit, begun, min: min + more, max })
+        Some(Count { part, unit, begun, min: min + more, max })
     }
 
     /// Whether all texts of the letters that `first` counts are as many letters for `other`: of two prefix codes, one in the other.

@@ -21,8 +21,8 @@ impl Algebra {
             let ways = if self.tag(not) == Tag::Or { self.operands(not) } else { &[not] };
             let ways: Vec<Expr> = ways.iter().copied().take(WAYS_MAX).collect();
             for way in ways {
-                let Some(count) = self.count_in(way).filter(|count| count.max == MANY) else { continue };
-                if parts.iter().any(|&part| self.counts_within(part, &count)) {
+                let Some(run) = self.run_in(way).filter(|run| run.max == MANY) else { continue };
+                if parts.iter().any(|&part| self.is_in_run(part, &run)) {
                     return true;
                 }
             }
@@ -30,12 +30,22 @@ impl Algebra {
         false
     }
 
-    /// Whether all texts of an expression are found to be as many letters as is counted.
-    fn counts_within(&mut self, expr: Expr, count: &Count) -> bool {
+    /// Whether all texts of an expression are seen to be in a run without an end.
+    fn is_in_run(&mut self, expr: Expr, run: &Count) -> bool {
         if let Node::Dfa(&place) = self.node(expr) {
             let fewest = u32::from(place.partial != self.dfas[place.dfa as usize].whole);
-            return count.min <= fewest && self.has_words_within(&place, count);
+            return run.min <= fewest && self.has_words_within(&place, run);
         }
-        self.count_in(expr).is_some_and(|ours| count.min <= ours.min && self.has_letters_of(count, &ours))
+        let Some(own) = self.run_in(expr).filter(|own| run.min <= own.min) else { return false };
+        let may_be = self.may_be_within(own.begun, run.begun) && self.may_be_within(own.unit, run.unit);
+        may_be && self.has_letters_of(run, &own)
+    }
+
+    /// Whether the lengths and the first bytes of one expression are those of another: to find out more takes a search, of which each
+    /// state of another would need one.
+    fn may_be_within(&self, expr: Expr, other: Expr) -> bool {
+        let (own, others) = (self.cell(expr), self.cell(other));
+        let is_first_within = || self.first_bytes(expr).intersect(&self.first_bytes(other).negate()).is_empty();
+        expr == other || own.len_min >= others.len_min && own.len_max <= others.len_max && is_first_within()
     }
 }

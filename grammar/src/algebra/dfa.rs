@@ -32,6 +32,8 @@ pub(super) struct Words {
     pub(super) letters: Arc<[Expr]>,
     /// The letters, those of the shortest texts first.
     pub(super) order: Arc<[u8]>,
+    /// Every letter is one byte.
+    pub(super) reads_bytes: bool,
     /// Index in [`Algebra::partials`]: no byte of a letter was read.
     pub(super) whole: u32,
 }
@@ -62,7 +64,14 @@ impl Algebra {
             let whole = self.partial(ways);
             let mut order: Vec<u8> = (0..letters.len()).map(|letter| letter as u8).collect();
             order.sort_by_key(|&letter| self.cell(letters[usize::from(letter)]).len_min);
-            self.dfas.push(Words { dfa: dfa.clone(), letters: letters.into(), order: order.into(), whole });
+            let reads_bytes = letters.iter().all(|&letter| self.cell(letter).len_max == 1);
+            self.dfas.push(Words {
+                dfa: dfa.clone(),
+                letters: letters.into(),
+                order: order.into(),
+                reads_bytes,
+                whole,
+            });
             self.dfas.len() - 1
         });
         self.at_state(id as u32, dfa.start())

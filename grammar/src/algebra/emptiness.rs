@@ -13,7 +13,6 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use super::words::{TRIED_MAX, TRIED_ON_THE_WAY};
 use super::{Algebra, Expr, MANY, Node, OverLimit, Tag};
 use crate::regex::ByteSet;
 
@@ -97,7 +96,7 @@ impl Algebra {
         }
         let answer = match self.node(expr) {
             Node::And(_) => {
-                let known = self.has_multiple(expr).or_else(|| self.has_word(expr, TRIED_ON_THE_WAY));
+                let known = self.has_multiple(expr).or_else(|| self.has_word(expr, None));
                 known.or_else(|| self.has_text_of_letters(expr))?
             }
             _ => return None,
@@ -109,7 +108,7 @@ impl Algebra {
     fn search(&mut self, root: Expr, work_max: u64) -> Result<bool, OverLimit> {
         let mut found: FxHashMap<Expr, Found> = FxHashMap::default();
         let mut frontier = Frontier::default();
-        if self.reach(root, root, &mut found, &mut frontier) {
+        if self.reach((root, root), &mut found, &mut frontier, work_max) {
             return Ok(true);
         }
         let mut roots: Vec<Expr> = found.keys().copied().collect();
@@ -136,7 +135,7 @@ impl Algebra {
             while let Some(class) = classes.next() {
                 let byte = class.iter().next().expect("classes are not empty");
                 let next = self.derivative(state, byte, work_max)?;
-                if next != Expr::NOTHING && self.reach(state, next, &mut found, &mut frontier) {
+                if next != Expr::NOTHING && self.reach((state, next), &mut found, &mut frontier, work_max) {
                     return Ok(true);
                 }
                 self.pay(4);
@@ -166,7 +165,13 @@ impl Algebra {
     }
 
     /// Adds what `next` consists of to the frontier, as reached from `from`; true if one of it is known to have a text.
-    fn reach(&mut self, from: Expr, next: Expr, found: &mut FxHashMap<Expr, Found>, frontier: &mut Frontier) -> bool {
+    fn reach(
+        &mut self,
+        (from, next): (Expr, Expr),
+        found: &mut FxHashMap<Expr, Found>,
+        frontier: &mut Frontier,
+        work_max: u64,
+    ) -> bool {
         let mut open = Vec::new();
         if self.split(next, &mut open) {
             self.mark_non_empty(from, found);
@@ -176,7 +181,7 @@ impl Algebra {
             // What the search begins with.
             open.retain(|&state| !self.lacks_bytes(state));
             for state in std::mem::take(&mut open) {
-                match self.has_word(state, TRIED_MAX) {
+                match self.has_word(state, Some(work_max.saturating_sub(self.work))) {
                     Some(true) => return true,
                     Some(false) => self.note_non_empty(state, false),
                     None => open.push(state),

@@ -159,10 +159,14 @@ impl Algebra {
     }
 
     /// The repetition that a sequence ends with, as one of letters.
-    pub(super) fn count_in(&mut self, part: Expr) -> Option<Count> {
+    fn count_in(&mut self, part: Expr) -> Option<Count> {
         let count = self.run_in(part)?;
-        let is_code = self.is_code(count.unit) && (count.begun == Expr::EPSILON || self.is_code(count.begun));
-        is_code.then_some(count)
+        self.is_count(&count).then_some(count)
+    }
+
+    /// Whether what is repeated are letters.
+    pub(super) fn is_count(&mut self, run: &Count) -> bool {
+        self.is_code(run.unit) && (run.begun == Expr::EPSILON || self.is_code(run.begun))
     }
 
     /// The same, whatever is repeated.

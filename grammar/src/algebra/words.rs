@@ -15,11 +15,11 @@ use super::letters::Count;
 use super::{Algebra, Expr, MANY, Node, Tag};
 use crate::regex::ByteSet;
 
-/// Letters that one search tries at most, where a search by bytes begins, and on its way if nothing but letters is asked for.
-pub(super) const TRIED_MAX: usize = 30_000;
-pub(super) const TRIED_ON_THE_WAY: usize = 300;
-/// Work of one search at most.
+/// Work of one search at most: that, and this share of what the search by bytes has that goes on where nothing is found.
 const WORD_WORK_MAX: u64 = 150_000;
+const WORD_SHARE: u64 = 4;
+/// The same for one that asks for a number of letters alone.
+const LENGTH_WORK_MAX: u64 = 1_000;
 /// Places from which words are known, after which all are forgotten.
 const PLACES_KEPT: usize = 20_000;
 /// Numbers of letters that are known of one place.
@@ -57,34 +57,39 @@ struct Step {
 }
 
 impl Algebra {
-    /// Whether an intersection with an automaton has a word, if it is found out with so many letters tried. `None` if not, or if there
-    /// is no automaton.
-    pub(super) fn has_word(&mut self, intersection: Expr, tried_max: usize) -> Option<bool> {
+    /// Whether an intersection with an automaton has a word, if it is found out with a quarter of so much work; `None`: on the way of a
+    /// search, where little is looked at. `None` if it is not, or if there is no automaton whose letters are more than bytes.
+    pub(super) fn has_word(&mut self, intersection: Expr, work: Option<u64>) -> Option<bool> {
         let place = self.place_in(intersection)?;
-        let asked = self.asked_of(intersection, &place);
-        if asked.others == Expr::ALL {
-            return self.find_word(&place, &asked, tried_max);
+        if self.dfas[place.dfa as usize].reads_bytes {
+            return None;
+        }
+        let (counted, others) = self.asked_of(intersection, &place);
+        let work = work.map(|work| (work / WORD_SHARE).min(WORD_WORK_MAX));
+        if others.is_empty() {
+            return self.find_word(&place, &counted, work.unwrap_or(LENGTH_WORK_MAX));
         }
         // What counts leave no room for is soon known to be empty.
-        if self.find_word(&place, &Asked { others: Expr::ALL, ..asked }, TRIED_ON_THE_WAY) == Some(false) {
+        let is_bound = counted.min > 0 || counted.max != MANY;
+        if is_bound && self.find_word(&place, &counted, LENGTH_WORK_MAX) == Some(false) {
             return Some(false);
         }
-        let tried_max = if tried_max == TRIED_ON_THE_WAY { 0 } else { tried_max };
-        self.find_word(&place, &asked, tried_max)
+        let others = work.map(|_| self.and(others))?;
+        self.find_word(&place, &Asked { others, ..counted }, work?)
     }
 
-    fn find_word(&mut self, place: &Place, asked: &Asked, tried_max: usize) -> Option<bool> {
-        let work_max = self.work + WORD_WORK_MAX;
+    /// The same of what is asked.
+    fn find_word(&mut self, place: &Place, asked: &Asked, work: u64) -> Option<bool> {
         let starts = if place.partial == self.dfas[place.dfa as usize].whole {
             vec![(place.state, asked.others, 0)]
         } else {
-            self.behind_partial(place, asked.others, work_max)?
+            self.behind_partial(place, asked.others, self.work + WORD_WORK_MAX)?
         };
-        self.search_word(asked, starts, tried_max, work_max)
+        self.search_word(asked, starts, self.work + work)
     }
 
-    /// Tells the operands that count letters from the others.
-    fn asked_of(&mut self, intersection: Expr, place: &Place) -> Asked {
+    /// What the operands ask that count letters, and the others.
+    fn asked_of(&mut self, intersection: Expr, place: &Place) -> (Asked, Vec<Expr>) {
         let (mut min, mut max, mut others) = (0, MANY, Vec::new());
         for part in self.operands(intersection).to_vec() {
             if matches!(self.node(part), Node::Dfa(other) if other == place) {
@@ -95,13 +100,16 @@ impl Algebra {
                 None => others.push(part),
             }
         }
-        Asked { dfa: place.dfa, min, max, others: self.and(others) }
+        (Asked { dfa: place.dfa, min, max, others: Expr::ALL }, others)
     }
 
     /// How many letters an operand allows from a place on, if it only counts them. Within a letter, it has counted its beginning.
     fn letters_counted(&mut self, part: Expr, place: &Place) -> Option<(u32, u32)> {
-        let count = self.count_in(part)?;
-        self.has_words_within(place, &count).then_some((count.min, count.max))
+        // What asks for more work comes last: each state may bring another beginning of a letter.
+        let count = self.run_in(part)?;
+        let is_begun = place.partial != self.dfas[place.dfa as usize].whole;
+        let holds = is_begun == (count.begun != Expr::EPSILON) && self.has_words_within(place, &count);
+        (holds && self.is_count(&count)).then_some((count.min, count.max))
     }
 
     /// Whether the letters of an automaton from a place on are letters that are counted, one for one.
@@ -131,13 +139,7 @@ impl Algebra {
     }
 
     /// A word from one of several beginnings: state, what is left of the other operands, letters read.
-    fn search_word(
-        &mut self,
-        asked: &Asked,
-        starts: Vec<(u128, Expr, u32)>,
-        mut tried_max: usize,
-        work_max: u64,
-    ) -> Option<bool> {
+    fn search_word(&mut self, asked: &Asked, starts: Vec<(u128, Expr, u32)>, work_max: u64) -> Option<bool> {
         let words = &self.dfas[asked.dfa as usize];
         let (dfa, letters, order) = (words.dfa.clone(), words.letters.clone(), words.order.clone());
         let mut steps: Vec<Step> = Vec::new();
@@ -176,8 +178,8 @@ impl Algebra {
             }
             while let Some(&letter) = order.get(steps[at].tried) {
                 steps[at].tried += 1;
-                tried_max = tried_max.checked_sub(1)?;
                 self.pay(1);
+                self.check(work_max).ok()?;
                 let Some(next) = dfa.next(state, letter) else { continue };
                 let mut is_nearer = false;
                 let text = letters[usize::from(letter)];
@@ -343,8 +345,8 @@ mod tests {
                 let mut at = algebra.and(parts);
                 for byte in [LETTERS[0], LETTERS[2], LETTERS[2], b'c', LETTERS[2], LETTERS[0]] {
                     let Some(expected) = has_text(&mut algebra, at) else { break };
-                    for tried_max in [TRIED_ON_THE_WAY, TRIED_MAX] {
-                        if let Some(answer) = algebra.has_word(at, tried_max) {
+                    for work in [None, Some(600_000)] {
+                        if let Some(answer) = algebra.has_word(at, work) {
                             prop_assert_eq!(answer, expected);
                         }
                     }

@@ -35,6 +35,9 @@ pub(super) struct Machines {
     waiting: Vec<(NodeId, u32)>,
 }
 
+/// Why elements that must differ are refused.
+const ELEMENTS_UNKNOWN: &str = "how many different elements there can be could not be found out";
+
 impl Lowerer<'_, '_> {
     /// The finished automaton, if anything needs one.
     pub(super) fn automata(&mut self) -> Option<Arc<dyn Automaton>> {
@@ -321,7 +324,7 @@ impl Lowerer<'_, '_> {
             Words::These(texts) => Some(texts.iter().map(|text| Arc::from(text.as_bytes())).collect()),
             Words::Many => None,
             Words::Unknown => {
-                self.refuse_unique();
+                self.refuse_unique(ELEMENTS_UNKNOWN);
                 None
             }
         };
@@ -343,8 +346,13 @@ impl Lowerer<'_, '_> {
                 // With counts, an element that may not be anything of its node has fewer.
                 Few::These(values) if !plan.is_counted() => self.machines.inline[inline].few = Some(values.into()),
                 Few::Many => {}
+                Few::These(_) => {
+                    let reason = "beside `contains` its elements must have many values, and these have few; `enum` can list the arrays";
+                    self.refuse_unique(reason);
+                    return false;
+                }
                 _ => {
-                    self.refuse_unique();
+                    self.refuse_unique(ELEMENTS_UNKNOWN);
                     return false;
                 }
             }
@@ -352,8 +360,7 @@ impl Lowerer<'_, '_> {
         true
     }
 
-    fn refuse_unique(&mut self) {
-        let reason = "how many different elements there can be could not be found out".to_owned();
-        self.normalizer.sink.report(self.place, Mistake::Refused { keyword: "uniqueItems", reason });
+    fn refuse_unique(&mut self, reason: &str) {
+        self.normalizer.sink.report(self.place, Mistake::Refused { keyword: "uniqueItems", reason: reason.to_owned() });
     }
 }

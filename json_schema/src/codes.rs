@@ -76,7 +76,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "J020",
         "no value is valid",
-        "The keywords contradict each other; a smallest number of them that do is named and marked.",
+        "The keywords contradict each other. Where it takes little work to find out, those that exclude each other are named and marked.",
         r#"{"type": "string", "minLength": 2, "maxLength": 1}"#,
         r#"{"type": "string", "minLength": 1, "maxLength": 2}"#,
     ),

@@ -27,8 +27,8 @@ impl Matcher {
         })
     }
 
-    /// The tokens in which the vocabulary's tokenizer spells the forced bytes, without those at the end that a longer
-    /// token could still replace, and no more than `MatcherOptions::max_tokens` leaves room for. Empty without a tokenizer.
+    /// The tokens in which the vocabulary's tokenizer spells the forced bytes, without those at the end that it could
+    /// cut otherwise with what follows, and no more than `MatcherOptions::max_tokens` leaves room for. Empty without a tokenizer.
     pub fn forced_tokens(&self) -> Result<Vec<TokenId>, MatcherError> {
         if self.is_stopped() || self.no_forcing() {
             return Ok(Vec::new());
@@ -125,8 +125,7 @@ fn forced(machine: &mut Machine, mut cursor: Cursor, bytes: &mut Vec<u8>) -> Res
     Ok(cursor)
 }
 
-/// How many of the tokens of `bytes` to keep: up to the first from whose start a token reaches past the end of `bytes`,
-/// into text that can follow there (at `after`).
+/// How many of the tokens of `bytes` to keep: those that the tokenizer would give whatever text can follow at `after`.
 fn keep(
     machine: &mut Machine,
     vocabulary: &Vocabulary,
@@ -134,36 +133,33 @@ fn keep(
     bytes: &[u8],
     after: Cursor,
 ) -> Result<usize, Fault> {
-    let trie = vocabulary.trie();
-    let mut start = 0;
-    for (index, &token) in tokens.iter().enumerate() {
-        let rest = &bytes[start..];
-        if rest.len() < vocabulary.token_len_max()
-            && let Some(node) = trie.node_of(rest)
-            && reaches_token(machine, trie, node, after)?
-        {
-            return Ok(index);
-        }
-        start += vocabulary.token_bytes(token).map_or(0, <[u8]>::len);
-    }
-    Ok(tokens.len())
+    vocabulary.stable_tokens(tokens, bytes, |node, max| tokens_below(machine, vocabulary.trie(), node, after, max))
 }
 
-/// Whether some token below `node` can follow at `cursor`.
-fn reaches_token(machine: &mut Machine, trie: &TokenTrie, node: u32, cursor: Cursor) -> Result<bool, Fault> {
+/// The tokens below `node` that can follow at `cursor`, or `max` of them.
+fn tokens_below(
+    machine: &mut Machine,
+    trie: &TokenTrie,
+    node: u32,
+    cursor: Cursor,
+    max: usize,
+) -> Result<Vec<TokenId>, Fault> {
     let here = machine.tape.end();
-    let found = reaches_token_from(machine, trie, node, cursor, here);
+    let mut tokens = Vec::new();
+    let done = push_tokens_below(machine, trie, node, cursor, max, &mut tokens);
     machine.tape.truncate(here);
-    found
+    done.map(|()| tokens)
 }
 
-fn reaches_token_from(
+fn push_tokens_below(
     machine: &mut Machine,
     trie: &TokenTrie,
     root: u32,
     cursor: Cursor,
-    here: usize,
-) -> Result<bool, Fault> {
+    max: usize,
+    tokens: &mut Vec<TokenId>,
+) -> Result<(), Fault> {
+    let here = machine.tape.end();
     let depth = |node: u32| usize::from(trie.depths()[node as usize] - trie.depths()[root as usize]);
     let mut agenda: Vec<(u32, Cursor)> = vec![(root, cursor)];
     while let Some((node, cursor)) = agenda.pop() {
@@ -174,12 +170,13 @@ fn reaches_token_from(
         }
         for child in trie.children(node) {
             if let Some(next) = machine.step(cursor, trie.bytes()[child as usize])? {
-                if trie.token(child).is_some() {
-                    return Ok(true);
+                tokens.extend(trie.token(child));
+                if tokens.len() >= max {
+                    return Ok(());
                 }
                 agenda.push((child, next));
             }
         }
     }
-    Ok(false)
+    Ok(())
 }

@@ -118,8 +118,8 @@ class Vocabulary:
     def tokenize_greedy(self, text: bytes) -> list[int] | None:
         """Tokenization by longest match; `None` if no tokens make up the text."""
 
-    def has_extension(self, prefix: bytes) -> bool:
-        """Whether an ordinary token begins with `prefix` and goes on after it."""
+    def stable_tokens(self, tokens: Sequence[int], text: bytes) -> int:
+        """How many of `tokens`, the tokenization of `text`, stand whatever text follows it."""
 
     def display(self, token: int) -> str:
         """A token for human eyes."""

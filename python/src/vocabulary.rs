@@ -1,5 +1,6 @@
 //! Vocabularies from Python's tokenizers.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use larkspur::TokenId;
@@ -212,9 +213,13 @@ impl Vocabulary {
         self.inner.tokenize_greedy(text)
     }
 
-    fn has_extension(&self, prefix: &[u8]) -> bool {
+    fn stable_tokens(&self, tokens: Vec<Token>, text: &[u8]) -> usize {
         let trie = self.inner.trie();
-        trie.node_of(prefix).is_some_and(|node| trie.children(node).next().is_some())
+        let below = |node: u32, max| {
+            let nodes = node + 1..trie.subtree_ends()[node as usize];
+            Ok::<_, Infallible>(nodes.filter_map(|node| trie.token(node)).take(max).collect())
+        };
+        self.inner.stable_tokens(&ids(tokens), text, below).unwrap_or_else(|never| match never {})
     }
 
     fn display(&self, token: Token) -> String {

@@ -33,7 +33,7 @@ def test_bytes_of_a_list() -> None:
     assert vocabulary.decode([0, 1, 2]) == b"abc"
     assert vocabulary.tokenize(b"abc") is None and vocabulary.tokenize_greedy(b"abc") == [0, 1]
     assert vocabulary.tokenize_greedy(b"x") is None
-    assert vocabulary.has_extension(b"b") and not vocabulary.has_extension(b"bc")
+    assert vocabulary.stable_tokens([0, 1], b"abc") == 2
     plain = vocabulary_of([b"a", b"</s>"], eos=1, size=40)
     assert len(plain) == 40 and plain.special_by_name("</s>") == 1
 

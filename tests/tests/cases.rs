@@ -1,5 +1,9 @@
 //! All cases of `tests/cases` and `tests/regressions`.
 
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
 use larkspur_grammar::LinkedGrammar;
 use larkspur_tests::cases::{Case, all, check_engine, check_oracle};
 
@@ -16,26 +20,35 @@ fn engine_agrees_with_the_oracle() {
     for_all(|case, linked| if case.error { Ok(()) } else { check_engine(case, linked) });
 }
 
-fn for_all(check: impl Fn(&Case, &LinkedGrammar) -> anyhow::Result<()>) {
+/// Cost: minutes of work in a debug build, shared by as many threads as there are processors.
+fn for_all(check: impl Fn(&Case, &LinkedGrammar) -> anyhow::Result<()> + Sync) {
     let only = std::env::var("LARKSPUR_TEST_CASE").unwrap_or_default();
-    let mut failures = Vec::new();
-    let mut count = 0;
+    let mut tries = Vec::new();
     for (path, case) in all().expect("cases can be read") {
-        if !case.name.contains(&only) {
-            continue;
+        if case.name.contains(&only) {
+            tries.extend(case.modes().into_iter().map(|mode| (path.clone(), case.clone(), mode)));
         }
-        for mode in case.modes() {
-            count += 1;
-            let result = match case.link(mode) {
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut failures = Vec::new();
+        while let Some((path, case, mode)) = tries.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = match case.link(*mode) {
                 Err(_) if case.error => Ok(()),
                 Err(diagnostics) => Err(anyhow::anyhow!("{diagnostics:#?}")),
-                Ok(linked) => check(&case, &linked),
+                Ok(linked) => check(case, &linked),
             };
             if let Err(error) = result {
                 failures.push(format!("{} {} {mode:?}: {error:#}", path.display(), case.name));
             }
         }
-    }
-    assert!(count > 0, "no cases");
-    assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
+        failures
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let failures: Vec<String> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("the worker has not panicked")).collect()
+    });
+    assert!(!tries.is_empty(), "no cases");
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), tries.len(), failures.join("\n"));
 }

@@ -8,6 +8,7 @@ use crate::trie::TokenTrie;
 
 mod builder;
 mod fingerprint;
+mod stable;
 mod tokenize;
 
 pub use builder::VocabularyBuilder;

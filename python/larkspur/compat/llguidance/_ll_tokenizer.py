@@ -222,12 +222,8 @@ class LLTokenizer:
         tokens = self._ordinary(text)
         if self.decode_bytes(tokens) != text:
             return done, text
-        start = 0
-        for index, token in enumerate(tokens):
-            if self._vocabulary.has_extension(text[start:]):
-                return done + tokens[:index], text[start:]
-            start += len(self._vocabulary.token_bytes(token) or b"")
-        return done + tokens, b""
+        stable = self._vocabulary.stable_tokens(tokens, text)
+        return done + tokens[:stable], text[len(self.decode_bytes(tokens[:stable])) :]
 
     def decode_bytes(self, tokens: list[TokenId]) -> bytes:
         """The text of the tokens: special ones by their names, what is no token as `<[ID]>`."""

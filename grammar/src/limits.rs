@@ -64,8 +64,8 @@ limits! {
     /// sequences, such as `[ab]*a[ab]{1000}` becomes, makes every row dearer than the one before.
     pub lexer_row_work_max: u64 = 2_000_000,
     /// Both for all rows that one mask, one token, 128 bytes of a text or any other question to a matcher takes (20 ns a unit),
-    /// and 1 for each lexeme beside another in a new state, 5,000 for what all tokens do in one lexeme. What was made stays, so that asking
-    /// again goes further. 20,000,000 = 0.4 s.
+    /// and 1 for each lexeme beside another in a new state, 5,000 for what all tokens do in one lexeme, 250 for what those do that
+    /// enter it behind another one. What was made stays, so that asking again goes further. 20,000,000 = 0.4 s.
     pub lexer_work_max: u64 = 20_000_000,
     /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
     pub expressions_max: usize = 2_000_000,

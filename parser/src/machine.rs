@@ -412,7 +412,11 @@ impl Machine {
     fn step_longest(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
         let next = self.goes_on(thread, byte)?;
         if next != DEAD {
-            return self.enter(self.moved(thread, next), byte).map(Some);
+            let inside = self.enter(self.moved(thread, next), byte)?;
+            return match self.lexer.cut(thread.lex, byte, next)? {
+                Some(cut) => self.step_before_some(thread, &cut, byte, Some(inside)),
+                None => Ok(Some(inside)),
+            };
         }
         let ends = self.lexer.state(thread.lex).ends;
         if ends == NO_LEXEMES {
@@ -422,7 +426,8 @@ impl Machine {
             return Ok(None);
         }
         if self.lexer.state(thread.lex).looks_ahead {
-            return self.step_looking_ahead(thread, ends, byte);
+            let ends = self.lexer.by_follow(thread.lex, ends)?;
+            return self.step_before_some(thread, &ends, byte, None);
         }
         // Lazy lexemes end at their first match, so these are not lazy and have no text to read again.
         let (set, start) = self.end_plain(thread, ends)?;
@@ -436,11 +441,20 @@ impl Machine {
         }
     }
 
-    /// The step where lexemes end and look-aheads see beyond them.
+    /// The step where lexemes end before certain texts only; `inside` is where others go on.
     #[inline(never)]
-    fn step_looking_ahead(&mut self, thread: Thread, ends: LexemeSetId, byte: u8) -> Result<Option<Cursor>, Fault> {
-        let mut next = Vec::new();
-        for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
+    fn step_before_some(
+        &mut self,
+        thread: Thread,
+        ends: &[Guarded<LexemeSetId>],
+        byte: u8,
+        inside: Option<Cursor>,
+    ) -> Result<Option<Cursor>, Fault> {
+        let mut next = Vec::from_iter(inside);
+        for &(guard, ends) in ends {
+            if !self.may_follow(thread, ends, byte)? {
+                continue;
+            }
             let set = self.scan(thread, ends)?;
             let begun = self.begin_guarded(set, guard, byte)?;
             if begun.lex != DEAD {

@@ -2,7 +2,7 @@
 //!
 //! No shorter match is ever retried in `longest` mode, so that `/[a-z]+/ "x"` can never be finished. From each Earley
 //! set the lexer's states are searched for one in which lexemes match, and every byte with which anything could follow
-//! is taken by a lexeme that goes on. That is a lint, with the text as a witness. If the search finds no way at all to
+//! is taken by a lexeme that goes on over all characters that begin with it. That is a lint, with the text as a witness. If the search finds no way at all to
 //! finish, and nothing was left out of it, the grammar is an error: such masks would lead a model into a trap.
 
 use std::collections::VecDeque;
@@ -152,7 +152,7 @@ impl Search<'_> {
         let after = self.machine.sets.scan(set, ends, &text, &mut self.machine.lexer)?;
         let closure = self.machine.sets.closure(after, &mut self.machine.lexer)?;
         let follow = self.machine.lexer.row(closure.start)?.live;
-        let goes_on = if is_lazy { ByteSet::EMPTY } else { self.machine.lexer.row(lex)?.live };
+        let goes_on = if is_lazy { ByteSet::EMPTY } else { self.swallowing(lex, &follow, closure.start)? };
         let is_open = closure.accepts || !closure.token_scans.is_empty() || follow.intersect(&goes_on) != follow;
         if is_open {
             if self.seen.len() >= SETS_MAX {
@@ -189,6 +189,24 @@ impl Search<'_> {
         let diagnostic = self.diagnostic(lexeme, after, &swallowed, witness(reached, at, taken), (lex, taken))?;
         self.reported.insert(lexeme, diagnostic);
         Ok(())
+    }
+
+    /// The bytes with which lexemes go on in a state, but for those of `follow` that begin a character which they do not go on
+    /// over and which lexemes that begin in the state `start` take.
+    fn swallowing(&mut self, lex: LexStateId, follow: &ByteSet, start: LexStateId) -> Result<ByteSet, Fault> {
+        let lexer = &mut self.machine.lexer;
+        let goes_on = lexer.row(lex)?.live;
+        let mut open = ByteSet::EMPTY;
+        for byte in goes_on.intersect(follow).iter() {
+            let next = lexer.next(lex, byte)?;
+            let Some(cut) = lexer.cut(lex, byte, next)? else { continue };
+            for &(guard, _) in cut.iter() {
+                if lexer.reads_character(start, guard, byte)? {
+                    open.insert(byte);
+                }
+            }
+        }
+        Ok(goes_on.intersect(&open.negate()))
     }
 
     /// The lint: `lexeme` has ended, what begins with the bytes `swallowed` may follow in the set `after`, and in the

@@ -217,7 +217,7 @@ fn terminal_specs(features: Features) -> impl Strategy<Value = TerminalSpec> {
 fn follow_specs() -> impl Strategy<Value = RegexSpec> {
     prop_oneof![
         3 => "[abc]{1,3}".prop_map(RegexSpec::Literal),
-        2 => (0..6u8).prop_map(RegexSpec::Class),
+        2 => (0..8u8).prop_map(RegexSpec::Class),
         2 => regex_specs(),
     ]
 }
@@ -225,7 +225,7 @@ fn follow_specs() -> impl Strategy<Value = RegexSpec> {
 fn tail_specs() -> impl Strategy<Value = RegexSpec> {
     prop_oneof![
         3 => "[abc]{1,2}".prop_map(RegexSpec::Literal),
-        1 => (0..6u8).prop_map(RegexSpec::Class),
+        1 => (0..8u8).prop_map(RegexSpec::Class),
     ]
 }
 
@@ -233,7 +233,7 @@ fn tail_specs() -> impl Strategy<Value = RegexSpec> {
 pub fn regex_specs() -> impl Strategy<Value = RegexSpec> {
     let leaf = prop_oneof![
         5 => "[abc]{1,3}".prop_map(RegexSpec::Literal),
-        3 => (0..6u8).prop_map(RegexSpec::Class),
+        3 => (0..8u8).prop_map(RegexSpec::Class),
     ];
     leaf.prop_recursive(3, 10, 3, |inner| {
         let boxed = || inner.clone().prop_map(Box::new);
@@ -251,13 +251,13 @@ pub fn regex_specs() -> impl Strategy<Value = RegexSpec> {
 
 /// A vocabulary: the letters and some others as single bytes, random short tokens, two special tokens, one EOS.
 pub fn vocabs() -> impl Strategy<Value = Vocab> {
-    prop::collection::vec(prop_oneof![4 => "[abc]{2,4}", 1 => "[abcé]{1,2}"], 0..12).prop_map(|texts| {
-        let bytes = [b'a', b'b', b'c', b'd', 0xC3, 0xA9].map(|byte| Token::Bytes(vec![byte]));
+    prop::collection::vec(prop_oneof![4 => "[abc]{2,4}", 1 => "[abcéè€]{1,2}"], 0..12).prop_map(|texts| {
+        let bytes = [b'a', b'b', b'c', b'd', 0xC3, 0xA8, 0xA9].map(|byte| Token::Bytes(vec![byte]));
         let special = ["<|eos|>", "<|x|>"].map(|name| Token::Special(name.into()));
         let mut tokens = Vec::from(bytes);
         tokens.extend(special);
         tokens.extend(texts.into_iter().map(|text| Token::Bytes(text.into_bytes())));
-        Vocab { tokens, eos: vec![6] }
+        Vocab { tokens, eos: vec![7] }
     })
 }
 
@@ -441,7 +441,9 @@ impl RegexSpec {
                     2 => of("a").negate(),
                     3 => of("é"),
                     4 => CharClass::all(),
-                    _ => of("abcé"),
+                    5 => of("abcé"),
+                    6 => of("é").negate(),
+                    _ => of("è€"),
                 };
                 set.class(class)
             }
@@ -546,7 +548,8 @@ impl RegexSpec {
         match self {
             RegexSpec::Literal(text) => format!("{text:?}"),
             RegexSpec::Class(number) => {
-                ["/[ab]/", "/[bc]/", "/[^a]/", "/é/", "/.|\\n/", "/[abcé]/"][usize::from(*number).min(5)].into()
+                ["/[ab]/", "/[bc]/", "/[^a]/", "/é/", "/.|\\n/", "/[abcé]/", "/[^é]/", "/[è€]/"][usize::from(*number)]
+                    .into()
             }
             RegexSpec::Concat(parts) => all(parts, " "),
             RegexSpec::Or(parts) => all(parts, " | "),

@@ -1,12 +1,17 @@
 //! Intersections that are empty at a glance: an operand is all but any number of letters, another one is of such letters.
 //!
-//! Such is what is left of `char{2,9} & ~(.*--.*)` behind two hyphens, where a search would try all lengths.
+//! Such is what is left of `char{2,9} & ~(.*--.*)` behind two hyphens, where a search would try all lengths. Or an operand is all but
+//! what ends with one of some characters, another one ends with such, as `(?<=b)\b` before a letter, where a search would try
+//! all beginnings of characters.
 
 use super::letters::Count;
 use super::{Algebra, Expr, MANY, Node, Tag};
 
 /// Ways of a union that are looked at.
 const WAYS_MAX: usize = 8;
+
+/// Bytes that are tried to find out whether one ending is another.
+const ENDING_STEPS_MAX: usize = 64;
 
 impl Algebra {
     /// Whether an intersection is one of these.
@@ -21,6 +26,11 @@ impl Algebra {
             let ways = if self.tag(not) == Tag::Or { self.operands(not) } else { &[not] };
             let ways: Vec<Expr> = ways.iter().copied().take(WAYS_MAX).collect();
             for way in ways {
+                if let Node::Concat(Expr::ALL, ending) = self.node(way)
+                    && parts.iter().any(|&part| self.ends_within(part, ending))
+                {
+                    return true;
+                }
                 let Some(run) = self.run_in(way).filter(|run| run.max == MANY) else { continue };
                 if parts.iter().any(|&part| self.is_in_run(part, &run)) {
                     return true;
@@ -28,6 +38,46 @@ impl Algebra {
             }
         }
         false
+    }
+
+    /// Whether an expression is anything before an ending which itself ends with another one.
+    fn ends_within(&mut self, expr: Expr, ending: Expr) -> bool {
+        let Node::Concat(Expr::ALL, mut own) = self.node(expr) else { return false };
+        let mut steps = ENDING_STEPS_MAX;
+        loop {
+            match self.is_found_within(own, ending, &mut steps) {
+                None => return false,
+                Some(true) => return true,
+                Some(false) => {}
+            }
+            own = match self.node(own) {
+                Node::Concat(_, rest) => rest,
+                Node::Literal(&[first, ..], _) => match self.derivative(own, first, u64::MAX) {
+                    Ok(rest) => rest,
+                    Err(_) => return false,
+                },
+                _ => return false,
+            };
+        }
+    }
+
+    /// Whether all texts of an expression are texts of another one, if that is found out in so many steps.
+    fn is_found_within(&mut self, expr: Expr, other: Expr, steps: &mut usize) -> Option<bool> {
+        if expr == other || expr == Expr::NOTHING {
+            return Some(true);
+        }
+        if other == Expr::NOTHING || self.is_nullable(expr) && !self.is_nullable(other) {
+            return Some(false);
+        }
+        for byte in self.first_bytes(expr).iter() {
+            *steps = steps.checked_sub(1)?;
+            let left = self.derivative(expr, byte, u64::MAX).ok()?;
+            let of_other = self.derivative(other, byte, u64::MAX).ok()?;
+            if !self.is_found_within(left, of_other, steps)? {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     /// Whether all texts of an expression are seen to be in a run without an end.

@@ -10,7 +10,7 @@ use super::chart::{Chart, Frontier, Live, NodeId};
 use crate::cfg::{DOT_ACCEPT, LexemeId};
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
-use crate::lexer::guards::Guard;
+use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, NO_LEXEMES, StateKind};
 use crate::machine::{Machine, REREAD_DEPTH_MAX, Thread};
 use crate::matcher::{Event, EventKind};
@@ -172,27 +172,44 @@ impl<'a> Replay<'a> {
         let mut next = Vec::with_capacity(groups.len());
         for group in groups {
             let lex = self.goes_on(&group, byte)?;
-            if lex == DEAD {
-                let ends = self.chart.machine.lexer.state(group.lex).ends;
-                if ends == NO_LEXEMES {
-                    continue;
+            if lex != DEAD {
+                if let Some(cut) = self.chart.machine.lexer.cut(group.lex, byte, lex)? {
+                    self.end_before(&group, &cut, byte, pos, &mut next)?;
                 }
-                for &(guard, ends) in self.chart.machine.lexer.by_follow(group.lex, ends)?.iter() {
-                    let set = self.scan(&group, ends)?;
-                    let machine = &mut *self.chart.machine;
-                    let lex = machine.begin_guarded(set, guard, byte)?.lex;
-                    if lex == DEAD {
-                        continue;
-                    }
-                    let lexemes = machine.lexer.lexemes(ends).to_vec();
-                    let node = self.node(&[Reached { set, nodes: group.nodes.clone(), lexemes, guard }], pos, pos)?;
-                    self.enter(Group { lex, set, nodes: vec![node] }, byte, pos + 1, &mut next)?;
-                }
+                self.enter(Group { lex, ..group }, byte, pos + 1, &mut next)?;
                 continue;
             }
-            self.enter(Group { lex, ..group }, byte, pos + 1, &mut next)?;
+            let lexer = &mut self.chart.machine.lexer;
+            let ends = lexer.state(group.lex).ends;
+            if ends != NO_LEXEMES {
+                let ends = lexer.by_follow(group.lex, ends)?;
+                self.end_before(&group, &ends, byte, pos, &mut next)?;
+            }
         }
         self.merge(next)
+    }
+
+    /// Adds the groups that begin with a byte behind lexemes of a group in `longest` mode.
+    fn end_before(
+        &mut self,
+        group: &Group,
+        ends: &[Guarded<LexemeSetId>],
+        byte: u8,
+        pos: usize,
+        next: &mut Vec<Group>,
+    ) -> Result<(), Fault> {
+        for &(guard, ends) in ends {
+            let set = self.scan(group, ends)?;
+            let machine = &mut *self.chart.machine;
+            let lex = machine.begin_guarded(set, guard, byte)?.lex;
+            if lex == DEAD {
+                continue;
+            }
+            let lexemes = machine.lexer.lexemes(ends).to_vec();
+            let node = self.node(&[Reached { set, nodes: group.nodes.clone(), lexemes, guard }], pos, pos)?;
+            self.enter(Group { lex, set, nodes: vec![node] }, byte, pos + 1, next)?;
+        }
+        Ok(())
     }
 
     /// A group after a byte in `longest` mode: lazy lexemes that match have ended.

@@ -2,19 +2,19 @@
 //!
 //! In `exact` mode a lexeme may end wherever it matches. Before a byte that nothing begins with that may follow it, it need not
 //! be asked whether it does: where it also cannot go on so, the lexer's state after that byte is all there is, as in
-//! `longest` mode.
+//! `longest` mode. There a lexeme is cut only before what may follow it.
 
-use larkspur_grammar::{ByteSet, IndexVec, LexerMode};
+use larkspur_grammar::{ByteSet, IndexVec};
 
 use super::{Cfg, DOT_END, DotId, LexemeId, NonterminalId, Symbol};
 use crate::counting_sort::Lists;
 
 impl Cfg {
-    /// An upper bound of the bytes behind each lexeme; empty where it is not asked: in `longest` mode, and where rules end
+    /// An upper bound of the bytes behind each lexeme; empty where it is not asked: where rules end
     /// before their time, texts are read again or automata decide what follows. `first` has the bytes that a lexeme begins with,
     /// at most.
     pub fn bytes_after(&self, first: impl Fn(LexemeId) -> ByteSet) -> Vec<ByteSet> {
-        if self.mode == LexerMode::Longest || self.has_automata || self.has_hidden || self.has_scopes {
+        if self.has_automata || self.has_hidden || self.has_scopes {
             return Vec::new();
         }
         let lexemes: Vec<ByteSet> = self.lexemes.ids().map(first).collect();

@@ -108,7 +108,7 @@ impl Lexer {
         self.states[id].key.guard
     }
 
-    fn both(&self, a: Expr, b: Expr) -> Result<Expr, Fault> {
+    pub(super) fn both(&self, a: Expr, b: Expr) -> Result<Expr, Fault> {
         match (a, b) {
             (Expr::ALL, other) | (other, Expr::ALL) => Ok(other),
             _ if a == b => Ok(a),

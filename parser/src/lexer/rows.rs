@@ -29,7 +29,7 @@ pub(crate) struct Row {
     pub ignored_goes_on: ByteSet,
     /// For the trie walk, one load a byte: the state after it if the step stays inside lexemes, [`REFUSED`] or [`ASK`].
     /// Asking the state for its kind and its ends took twice the time of a walk.
-    quick: [u32; 256],
+    pub(super) quick: [u32; 256],
     /// Where a step is known in this grammar though not in all: see [`Lexer::settled`].
     settled: ByteSet,
 }
@@ -137,7 +137,7 @@ impl Lexer {
     }
 
     /// What [`row`](Self::row) would say of one byte.
-    fn single_step(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
+    pub(super) fn single_step(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
         let state = &self.states[id];
         if state.kind == StateKind::LazyEnd {
             return Ok(DEAD);
@@ -181,6 +181,7 @@ impl Lexer {
         if self.rows[id.index()].is_none() {
             let mut row = self.build_row(id)?;
             self.fill_quick_row(id, &mut row);
+            self.mark_cuts(id, &mut row)?;
             row.settled = self.settled_row(id, &row);
             self.rows[id.index()] = Some(row);
             self.rows_len += 1;

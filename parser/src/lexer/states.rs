@@ -16,6 +16,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::arena::{Arena, Expr, ExprRow};
+use super::cuts::{CharacterRest, Cut};
 use super::exceptions::{NO_TEXTS, TrieId, Tries};
 use super::guards::{Guard, Guarded};
 use super::leaps::Leap;
@@ -132,6 +133,10 @@ pub(crate) struct Lexer {
     pub(super) by_follow: FxHashMap<(LexStateId, LexemeSetId), Arc<[Guarded<LexemeSetId>]>>,
     /// [`Lexer::guarded`].
     pub(super) guarded: FxHashMap<(LexStateId, Guard), LexStateId>,
+    /// [`Lexer::cut`].
+    pub(super) cuts: FxHashMap<(LexStateId, u8), Option<Cut>>,
+    /// Whether a state goes on over every rest of a character.
+    pub(super) over_all: FxHashMap<(LexStateId, CharacterRest), bool>,
     /// What look-behinds know of the text so far.
     pub pasts: Pasts,
     /// Whether everything matches.
@@ -225,6 +230,8 @@ impl Lexer {
             follows,
             by_follow: FxHashMap::default(),
             guarded: FxHashMap::default(),
+            cuts: FxHashMap::default(),
+            over_all: FxHashMap::default(),
             is_all: FxHashMap::default(),
             clamped: FxHashMap::default(),
             late: Vec::new(),

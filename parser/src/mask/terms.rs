@@ -49,8 +49,10 @@ const WORDS_PER_TOKEN: usize = 8;
 /// noted as the end of lexemes, and sorted with others.
 const STEP_WORK: u64 = 4;
 
-/// What the term of a lexeme counts besides, as `Limits::lexer_work_max` counts it: rows of its states, slices that it takes.
+/// What the term of a lexeme counts besides, as `Limits::lexer_work_max` counts it: rows of its states, slices that it takes;
+/// and that of a piece of the trie, of which most are small.
 const LEXEME_WORK: u64 = 5_000;
+const PIECE_WORK: u64 = 250;
 
 /// States that go on with so many bytes at most are narrow.
 const NARROW: u32 = 24;
@@ -339,7 +341,7 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<TermId, Fault> {
-        lexer.work += LEXEME_WORK;
+        lexer.work += if piece == ALL { LEXEME_WORK } else { PIECE_WORK };
         if piece == ALL
             && let Some(term) = self.of_runs(slicer, (entry, is_fresh), lexer, work)?
         {
@@ -665,6 +667,9 @@ fn step(
     }
     if next == DEAD {
         return Ok(None);
+    }
+    if let Some(cut) = lexer.cut(from, byte, next)? {
+        cut.iter().for_each(|&ended| draft.end(ended).push(root + node));
     }
     if kind == StateKind::LazyEnd {
         draft.tokens.extend(trie.token(node));

@@ -2,7 +2,8 @@
 //! Follows J. Brzozowski, JACM 11(4), 1964; `|` and `&` are kept as sorted sets so that derivatives are finitely many.
 //! Emptiness is decided by visiting derivatives until one matches the empty text.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 use larkspur_grammar::{DfaRef, RegexId, RegexNode, RegexSet};
 
@@ -90,6 +91,28 @@ impl Regexes {
     pub fn anything(&mut self) -> Re {
         let nothing = self.nothing();
         self.not(nothing)
+    }
+    /// One byte of a range.
+    pub fn bytes(&mut self, range: RangeInclusive<u8>) -> Re {
+        let mut set = [0; 4];
+        range.for_each(|byte| set[usize::from(byte / 64)] |= 1 << (byte % 64));
+        self.intern(Node::Byte(set))
+    }
+    /// Texts of so many bytes that are the rest of a character, which goes on with one of `first`, and that the texts of `re`
+    /// begin with.
+    pub fn characters(&mut self, re: Re, len: u32, first: RangeInclusive<u8>) -> Re {
+        if len == 0 {
+            return if self.nonempty(re) { self.epsilon() } else { self.nothing() };
+        }
+        let mut by_rest: BTreeMap<Re, Vec<u8>> = BTreeMap::new();
+        first.for_each(|byte| by_rest.entry(self.derivative(re, byte)).or_default().push(byte));
+        let mut parts = Vec::new();
+        for (rest, bytes) in by_rest {
+            let bytes: Vec<Re> = bytes.into_iter().map(|byte| self.bytes(byte..=byte)).collect();
+            let (bytes, rest) = (self.or(bytes), self.characters(rest, len - 1, 0x80..=0xBF));
+            parts.push(self.then(bytes, rest));
+        }
+        self.or(parts)
     }
     /// One after the other.
     pub fn then(&mut self, first: Re, second: Re) -> Re {

@@ -8,7 +8,10 @@ use crate::normal::Normalizer;
 
 /// An array in normal form; `None` if there is certainly none.
 pub(crate) fn spec(normalizer: &mut Normalizer, spec: ArraySpec) -> Option<ArrayId> {
-    let ArraySpec { prefix, mut rest, mut min, mut max, counts, mut unique } = spec;
+    let ArraySpec { prefix, mut rest, mut min, mut max, counts, mut unique, repeats } = spec;
+    if repeats.is_some() {
+        min = min.max(2);
+    }
     let mut prefix = prefix.into_vec();
     let (none, counts): (Vec<Count>, Vec<Count>) =
         merged(counts.into_vec()).into_iter().partition(|count| (count.min, count.max) == (0, Some(0)));
@@ -62,13 +65,13 @@ pub(crate) fn spec(normalizer: &mut Normalizer, spec: ArraySpec) -> Option<Array
             prefix.pop();
         }
     }
-    if max.is_some_and(|max| max < min) {
+    if max.is_some_and(|max| max < min) || unique && repeats.is_some() {
         return None;
     }
     if max.is_some_and(|max| max < 2) {
         unique = false;
     }
-    let spec = ArraySpec { prefix: prefix.into(), rest, min, max, counts: kept.into(), unique };
+    let spec = ArraySpec { prefix: prefix.into(), rest, min, max, counts: kept.into(), unique, repeats };
     Some(normalizer.ir.arrays.intern(spec))
 }
 
@@ -91,7 +94,7 @@ fn merged(mut counts: Vec<Count>) -> Vec<Count> {
 
 /// Every array.
 pub(crate) fn any() -> ArraySpec {
-    ArraySpec { prefix: [].into(), rest: ANY, min: 0, max: None, counts: [].into(), unique: false }
+    ArraySpec { prefix: [].into(), rest: ANY, min: 0, max: None, counts: [].into(), unique: false, repeats: None }
 }
 
 /// What the keywords say of arrays.
@@ -106,7 +109,7 @@ pub(crate) fn from_keywords(normalizer: &mut Normalizer, keywords: &Keywords) ->
         None => [].into(),
     };
     let (min, max, unique) = (keywords.min_items.unwrap_or(0), keywords.max_items, keywords.unique.is_some());
-    spec(normalizer, ArraySpec { prefix, rest, min, max, counts, unique })
+    spec(normalizer, ArraySpec { prefix, rest, min, max, counts, unique, repeats: None })
 }
 
 /// Arrays of these elements and no others.
@@ -129,19 +132,20 @@ pub(crate) fn intersection(
     let rest = normalizer.ir.all(&[a.rest, b.rest], origin);
     let max = a.max.into_iter().chain(b.max).min();
     let counts = a.counts.iter().chain(&b.counts).copied().collect();
-    let unique = a.unique || b.unique;
-    spec(normalizer, ArraySpec { prefix, rest, min: a.min.max(b.min), max, counts, unique })
+    let (unique, repeats) = (a.unique || b.unique, a.repeats.or(b.repeats));
+    spec(normalizer, ArraySpec { prefix, rest, min: a.min.max(b.min), max, counts, unique, repeats })
 }
 
 /// All other arrays, in any of several ways.
-///
-/// Errors: what cannot be said, as the end of a sentence.
-pub(crate) fn complement(normalizer: &mut Normalizer, array: ArrayId, origin: JsonId) -> Result<Vec<ArrayId>, String> {
+pub(crate) fn complement(normalizer: &mut Normalizer, array: ArrayId, origin: JsonId) -> Vec<ArrayId> {
     let array = normalizer.ir.arrays.get(array).clone();
-    if array.unique {
-        return Err("that takes an array of which two elements are equal".to_owned());
-    }
     let mut ways = Vec::new();
+    if array.unique {
+        ways.extend(spec(normalizer, ArraySpec { repeats: Some(origin), ..any() }));
+    }
+    if array.repeats.is_some() {
+        ways.extend(spec(normalizer, ArraySpec { unique: true, ..any() }));
+    }
     if let Some(below) = array.min.checked_sub(1) {
         ways.extend(spec(normalizer, ArraySpec { max: Some(below), ..any() }));
     }
@@ -168,5 +172,5 @@ pub(crate) fn complement(normalizer: &mut Normalizer, array: ArrayId, origin: Js
         let node = normalizer.ir.not(array.rest, origin);
         counted(normalizer, Count { node, from: array.prefix.len() as u64, min: 1, max: None });
     }
-    Ok(ways)
+    ways
 }

@@ -55,14 +55,9 @@ pub(crate) enum Mistake {
         keyword: &'static str,
         reason: String,
     },
-    OneOfOverlap {
-        first: usize,
-        second: usize,
-        reason: String,
-    },
-    NotTooComplex {
+    /// `oneOf`, `not` or `if` asks for an array of which two elements are equal.
+    EqualElements {
         keyword: &'static str,
-        reason: String,
     },
     /// With the keywords that exclude each other, if they are known.
     Unsatisfiable {
@@ -236,8 +231,8 @@ impl Mistake {
             Mistake::RefRemote { .. } => "J005",
             Mistake::RefToItself => "J006",
             Mistake::Refused { .. } => "J010",
-            Mistake::OneOfOverlap { .. } => "J011",
-            Mistake::NotTooComplex { .. } => "J012",
+            Mistake::EqualElements { keyword: "oneOf" } => "J011",
+            Mistake::EqualElements { .. } => "J012",
             Mistake::Unsatisfiable { .. } => "J020",
             Mistake::NeverFinished => "J021",
             Mistake::KeywordUnknown { .. } => "J030",
@@ -251,7 +246,7 @@ impl Mistake {
     pub fn is_ours(&self) -> bool {
         match self {
             Mistake::Refused { keyword, .. } => !["const", "uniqueItems"].contains(keyword),
-            Mistake::OneOfOverlap { .. } | Mistake::NotTooComplex { .. } => true,
+            Mistake::EqualElements { .. } => true,
             _ => false,
         }
     }
@@ -299,15 +294,16 @@ impl Mistake {
             Mistake::RefToItself => error(format!("the schema at {at} refers to itself before anything is read"))
                 .help("a recursive schema goes through `properties` or `items`"),
             Mistake::Refused { keyword, reason } => error(format!("`{keyword}` at {at} cannot be enforced: {reason}")),
-            Mistake::OneOfOverlap { first, second, reason } => error(format!(
-                "`oneOf` at {at} cannot be enforced: branches {first} and {second} may both be valid, and {reason}"
+            Mistake::EqualElements { keyword: "oneOf" } => error(format!(
+                "`oneOf` at {at} cannot be enforced: several branches may be valid, and that takes an array of which two elements \
+                 are equal"
             ))
             .help(
                 "make the branches exclude each other, by a required property with different constants; or use `anyOf`",
             ),
-            Mistake::NotTooComplex { keyword, reason } => {
-                error(format!("`{keyword}` at {at} cannot be enforced: {reason}"))
-            }
+            Mistake::EqualElements { keyword } => error(format!(
+                "`{keyword}` at {at} cannot be enforced: that takes an array of which two elements are equal"
+            )),
             Mistake::Unsatisfiable { keywords } => unsatisfiable(error, &keywords, &at),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
             Mistake::KeywordUnknown { keyword, hint: Some(hint) } => with_hint(

@@ -104,6 +104,9 @@ pub(crate) struct ArraySpec {
     pub counts: Box<[Count]>,
     /// No two elements are equal.
     pub unique: bool,
+    /// Some two elements are equal, which is seen to only where nothing but arrays without equal ones is left; the place of
+    /// the keyword that asks for it.
+    pub repeats: Option<JsonId>,
 }
 
 /// `min` to `max` of the elements from the index `from` on are of the node.

@@ -321,9 +321,25 @@ impl Lowerer<'_, '_> {
         node != NEVER && self.normalizer.is_inhabited(node, Mode::Exact)
     }
 
+    /// Reports an array of which two elements must be equal. True if that is not asked, or forgiven.
+    fn may_repeat(&mut self, id: ArrayId) -> bool {
+        let Some(place) = self.normalizer.ir.arrays.get(id).repeats else { return true };
+        let keyword = match self.normalizer.document.pointer(place).rsplit('/').next() {
+            Some("if") => "if",
+            Some("not") => "not",
+            _ => "oneOf",
+        };
+        self.normalizer.sink.report(place, Mistake::EqualElements { keyword });
+        self.normalizer.sink.lenient
+    }
+
     /// An array; `None` if there is none.
     fn array(&mut self, id: ArrayId) -> Option<ExprId> {
-        let ArraySpec { prefix, mut rest, min, mut max, counts, unique } = self.normalizer.ir.arrays.get(id).clone();
+        if !self.may_repeat(id) {
+            return None;
+        }
+        let ArraySpec { prefix, mut rest, min, mut max, counts, unique, .. } =
+            self.normalizer.ir.arrays.get(id).clone();
         if !counts.is_empty() || unique {
             return self.array_automaton(id);
         }

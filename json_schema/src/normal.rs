@@ -379,20 +379,7 @@ impl<'a> Normalizer<'a> {
         match self.all_known(&[inner], mode) {
             Err(missing) => Step::Need(missing),
             Ok(known) if !known[0].exact => Step::Done(self.everything(false)),
-            Ok(known) => match self.not_shape(known[0].shape, origin) {
-                Ok(shape) => done(shape),
-                Err(_) if mode == Mode::Wide => Step::Done(self.everything(false)),
-                Err(reason) => {
-                    let pointer = self.document.pointer(origin);
-                    let keyword = match pointer.rsplit('/').next() {
-                        Some("if") => "if",
-                        Some("not") => "not",
-                        _ => "oneOf",
-                    };
-                    self.sink.report(origin, Mistake::NotTooComplex { keyword, reason });
-                    Step::Done(self.everything(true))
-                }
-            },
+            Ok(known) => done(self.not_shape(known[0].shape, origin)),
         }
     }
 
@@ -421,14 +408,7 @@ impl<'a> Normalizer<'a> {
             Err(missing) => return Step::Need(missing),
             Ok(known) => known.iter().map(|known| known.shape).collect(),
         };
-        match self.one_of_shapes(&shapes, origin) {
-            Ok(shape) => Step::Done(Known { shape, exact: true }),
-            Err((first, second, reason)) => {
-                self.sink.report(origin, Mistake::OneOfOverlap { first, second, reason });
-                let any_of = if self.sink.lenient { self.ir.some(parts, origin) } else { ANY };
-                self.alias(any_of, mode)
-            }
-        }
+        Step::Done(Known { shape: self.one_of_shapes(&shapes, origin), exact: true })
     }
 
     /// The keywords of a schema, read when they are first needed.

@@ -155,14 +155,12 @@ impl Normalizer<'_> {
     }
 
     /// All other values.
-    ///
-    /// Errors: what cannot be said of arrays and objects, as the end of a sentence.
-    pub fn not_shape(&mut self, shape: ShapeId, origin: JsonId) -> Result<ShapeId, String> {
+    pub fn not_shape(&mut self, shape: ShapeId, origin: JsonId) -> ShapeId {
         let shape = self.ir.shapes.get(shape).clone();
         let any_array = self.any_array();
         let mut arrays: Box<[ArrayId]> = [any_array].into();
         for &array in &shape.arrays {
-            let others = arrays::complement(self, array, origin)?;
+            let others = arrays::complement(self, array, origin);
             arrays = self.product(&arrays, &others, |this, x, y| match (x == any_array, y == any_array) {
                 (true, _) => Some(y),
                 (_, true) => Some(x),
@@ -184,7 +182,7 @@ impl Normalizer<'_> {
             arrays,
             objects,
         };
-        Ok(self.ir.shapes.intern(not))
+        self.ir.shapes.intern(not)
     }
 
     /// Objects of both lists of ways: every way of the one with every way of the other, or, where these are many, one
@@ -252,10 +250,7 @@ impl Normalizer<'_> {
     }
 
     /// Values of exactly one of the shapes.
-    ///
-    /// Errors: two of the shapes that may have a value in common, and what cannot be said of the others' arrays, as the
-    /// end of a sentence.
-    pub fn one_of_shapes(&mut self, shapes: &[ShapeId], origin: JsonId) -> Result<ShapeId, (usize, usize, String)> {
+    pub fn one_of_shapes(&mut self, shapes: &[ShapeId], origin: JsonId) -> ShapeId {
         let shapes: Vec<Shape> = shapes.iter().map(|&shape| self.ir.shapes.get(shape).clone()).collect();
         let once = |has: &dyn Fn(&Shape) -> bool| shapes.iter().filter(|shape| has(shape)).count() == 1;
         let mut one = self.no_shape();
@@ -271,8 +266,8 @@ impl Normalizer<'_> {
         let objects: Vec<&[ObjectId]> = objects.iter().map(Vec::as_slice).collect();
         one.objects = self.one_object_list(&objects, origin);
         let arrays: Vec<&[ArrayId]> = shapes.iter().map(|shape| &*shape.arrays).collect();
-        one.arrays = self.one_array_list(&arrays, origin)?;
-        Ok(self.ir.shapes.intern(one))
+        one.arrays = self.one_array_list(&arrays, origin);
+        self.ir.shapes.intern(one)
     }
 
     /// Objects of exactly one of the lists: each way without those of other lists that it has objects in common with.
@@ -305,14 +300,10 @@ impl Normalizer<'_> {
     }
 
     /// The same of arrays.
-    fn one_array_list(
-        &mut self,
-        lists: &[&[ArrayId]],
-        origin: JsonId,
-    ) -> Result<Box<[ArrayId]>, (usize, usize, String)> {
+    fn one_array_list(&mut self, lists: &[&[ArrayId]], origin: JsonId) -> Box<[ArrayId]> {
         let any = self.any_array();
         if is_in_several(lists, any) {
-            return Ok([].into());
+            return [].into();
         }
         let mut all = Vec::new();
         for (index, list) in lists.iter().enumerate() {
@@ -320,16 +311,11 @@ impl Normalizer<'_> {
                 let mut ways: Box<[ArrayId]> = [way].into();
                 for &other in others(lists, index) {
                     if !self.charge(1) {
-                        return Ok([].into());
+                        return [].into();
                     }
                     let both = self.and_arrays(way, other, origin);
                     if both.is_some_and(|both| self.has_arrays(both, origin)) {
-                        let rest = arrays::complement(self, other, origin).map_err(|reason| {
-                            let at =
-                                lists.iter().enumerate().position(|(at, list)| at != index && list.contains(&other));
-                            let at = at.unwrap_or(index);
-                            (index.min(at), index.max(at), reason)
-                        })?;
+                        let rest = arrays::complement(self, other, origin);
                         ways = self.product(&ways, &rest, |this, x, y| match (x == any, y == any) {
                             (true, _) => Some(y),
                             (_, true) => Some(x),
@@ -340,7 +326,7 @@ impl Normalizer<'_> {
                 all.extend(ways);
             }
         }
-        Ok(self.alternatives(all, any))
+        self.alternatives(all, any)
     }
 
     fn has_objects(&mut self, object: ObjectId, origin: JsonId) -> bool {

@@ -110,6 +110,29 @@ fn elements_that_differ() {
 }
 
 /// What cannot be finished is closed before it is entered: the walk over the mask never ends in a trap.
+/// Each branch without the others: arrays whose elements differ are never such that some are equal.
+#[test]
+fn one_of_several_with_elements_that_differ() {
+    let set = r#"{"type":"array","items":{"type":"string"},"uniqueItems":true}"#;
+    let with = |name: &str| format!(r#"{{"type":"object","properties":{{"kind":{{"const":"{name}"}},"tags":{set}}}}}"#);
+    check(
+        &format!(r#"{{"oneOf":[{},{}]}}"#, with("a"), with("b")),
+        &[r#"{"kind": "a", "tags": ["x", "y"]}"#, r#"{"kind": "b"}"#],
+        &[r#"{"tags": []}"#, "{}", r#"{"kind": "a", "tags": ["x", "x"]}"#, r#"{"kind": "c"}"#],
+    );
+    let of = |items: &str, more: &str| format!(r#"{{"type":"array","items":{items},"uniqueItems":true{more}}}"#);
+    check(
+        &format!(r#"{{"oneOf":[{},{}]}}"#, of(r#"{"type":"string"}"#, ""), of(r#"{"type":"integer"}"#, "")),
+        &[r#"["a"]"#, "[1, 2]"],
+        &["[]", "[1, 1]", r#"["a", 1]"#],
+    );
+    check(
+        &format!(r#"{{"oneOf":[{},{}]}}"#, of(r#"{"type":"string"}"#, r#","maxItems":2"#), of("{}", r#","minItems":2"#)),
+        &["[]", r#"["a"]"#, "[1, 2]", r#"["a", "b", "c"]"#],
+        &[r#"["a", "b"]"#, r#"["a", "a", "b"]"#, "[1]"],
+    );
+}
+
 #[test]
 fn no_traps_among_few_values() {
     let unique =

@@ -342,8 +342,8 @@ fn is_validator() -> bool {
 fn cause(code: &str, message: &str) -> String {
     let word = |at: usize| message.split('`').nth(at).unwrap_or_default();
     match code {
-        "J010" | "J012" => format!("{code} {} {}", word(1), message.rsplit(": ").next().unwrap_or_default()),
-        "J011" => format!("{code} oneOf"),
+        "J010" => format!("{code} {} {}", word(1), message.rsplit(": ").next().unwrap_or_default()),
+        "J011" | "J012" => format!("{code} {}", word(1)),
         _ => format!("{code} {}", message.chars().take(60).collect::<String>()),
     }
 }

@@ -46,8 +46,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "P004",
         title: "grammar can never be finished",
-        explanation: "In the lexer mode `longest` some terminal always swallows what must follow it, whatever the text. In \
-                      `exact` mode look-around forbids whatever the rules have next.",
+        explanation: "In the lexer mode `longest` some terminal always swallows what must follow it, whatever the text. Or \
+                      look-around forbids whatever the rules have next.",
         bad: "start: NAME \"x\"\nNAME: /[a-z]+/\n",
         good: "start: NAME\nNAME: /[a-z]*x/\n",
     },

@@ -80,20 +80,28 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
             machine = Machine::new(cfg.clone(), &exprs, arena, limits).map_err(limit_met)?;
         }
         Traps::Everywhere => {
-            let message = "the grammar can never be finished: look-around forbids whatever could follow";
-            let help = "a look-ahead must allow some lexeme that the rules have next, a look-behind some that they have before";
-            diagnostics.push(Diagnostic::error("P004", start_span, message).help(help));
+            diagnostics.push(forbidden(start_span));
             return Err(diagnostics);
         }
     }
     machine.start().map_err(limit_met)?;
     if cfg.mode == LexerMode::Longest {
+        if cfg.has_behinds && machine.is_stuck_at_start().map_err(limit_met)? {
+            diagnostics.push(forbidden(start_span));
+            return Err(diagnostics);
+        }
         diagnostics.extend(swallows(&mut machine).map_err(limit_met)?);
         if diagnostics.iter().any(Diagnostic::is_error) {
             return Err(diagnostics);
         }
     }
     Ok(CompiledGrammar::new(shared.clone(), cfg, (machine, &terms), diagnostics))
+}
+
+fn forbidden(span: larkspur_grammar::Span) -> Diagnostic {
+    let message = "the grammar can never be finished: look-around forbids whatever could follow";
+    let help = "a look-ahead must allow some lexeme that the rules have next, a look-behind some that they have before";
+    Diagnostic::error("P004", span, message).help(help)
 }
 
 fn limit_diagnostic(fault: Fault, span: larkspur_grammar::Span) -> Diagnostic {

@@ -864,6 +864,12 @@ impl Machine {
         Ok(live)
     }
 
+    /// Whether nothing can follow where the text starts, nor the text end there.
+    pub fn is_stuck_at_start(&mut self) -> Result<bool, Fault> {
+        let start = self.start()?;
+        Ok(!self.accepts(start)? && self.token_letters(start)?.is_empty() && self.live_bytes(start)?.is_empty())
+    }
+
     /// The byte that is the only letter that can follow, the end of the text included.
     pub fn forced_byte(&mut self, cursor: Cursor) -> Result<Option<u8>, Fault> {
         if let Some(thread) = Self::single(cursor)

@@ -152,8 +152,16 @@ impl Search<'_> {
         let after = self.machine.sets.scan(set, ends, &text, &mut self.machine.lexer)?;
         let closure = self.machine.sets.closure(after, &mut self.machine.lexer)?;
         let follow = self.machine.lexer.row(closure.start)?.live;
+        // What look-around of the lexemes that end leaves of it.
+        let (mut allowed, mut may_end) = (ByteSet::EMPTY, false);
+        for &(guard, _) in self.machine.lexer.by_follow(lex, ends)?.iter() {
+            may_end |= self.machine.may_end(guard);
+            let start = self.machine.lexer.guarded(closure.start, guard)?;
+            allowed = allowed.union(&self.machine.lexer.row(start)?.live);
+        }
         let goes_on = if is_lazy { ByteSet::EMPTY } else { self.swallowing(lex, &follow, closure.start)? };
-        let is_open = closure.accepts || !closure.token_scans.is_empty() || follow.intersect(&goes_on) != follow;
+        let is_open =
+            may_end && (closure.accepts || !closure.token_scans.is_empty()) || allowed.intersect(&goes_on) != allowed;
         if is_open {
             if self.seen.len() >= SETS_MAX {
                 self.is_cut |= !self.seen.contains(&after);
@@ -171,6 +179,7 @@ impl Search<'_> {
         if text.is_none() && self.machine.lexer.live_lexemes(lex).any(|live| live != ended[0]) {
             return Ok(());
         }
+        let is_forbidden = !is_open && allowed.is_empty() && !follow.is_empty();
         let swallowed = match self.swallowed_one(after, lexeme, &goes_on)? {
             _ if !is_open => follow,
             // After ignored text something else may well come first.
@@ -185,7 +194,7 @@ impl Search<'_> {
         if self.reported.contains_key(&lexeme) {
             return Ok(());
         }
-        let taken = READABLE_FIRST.into_iter().find(|&byte| swallowed.contains(byte));
+        let taken = READABLE_FIRST.into_iter().find(|&byte| swallowed.contains(byte) && !is_forbidden);
         let diagnostic = self.diagnostic(lexeme, after, &swallowed, witness(reached, at, taken), (lex, taken))?;
         self.reported.insert(lexeme, diagnostic);
         Ok(())
@@ -240,6 +249,10 @@ impl Search<'_> {
         let text = String::from_utf8_lossy(&witness).escape_debug().to_string();
         let expected = expected.join(", ");
         let (message, label) = match other.map(|id| &cfg.lexemes[id].name) {
+            _ if taken.is_none() => (
+                format!("look-around in {name} forbids what must follow it ({expected})"),
+                format!("behind \"{text}\" nothing may stand that the rules have next"),
+            ),
             None => (
                 format!("{name} swallows what must follow it ({expected})"),
                 format!("in \"{text}\" the match goes on over the last character"),

@@ -152,7 +152,9 @@ impl Lowerer<'_, '_> {
         if let Some(&known) = self.machines.array_ids.get(&id) {
             return known;
         }
-        if self.normalizer.ir.arrays.get(id).unique && !self.normalizer.is_array_inhabited(id, self.place) {
+        if !self.may_repeat(id)
+            || self.normalizer.ir.arrays.get(id).unique && !self.normalizer.is_array_inhabited(id, self.place)
+        {
             self.machines.array_ids.insert(id, None);
             return None;
         }

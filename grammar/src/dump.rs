@@ -86,6 +86,8 @@ fn write_options(grammar: &Grammar, f: &mut Formatter<'_>) -> fmt::Result {
         IgnoreEdges::Leading => "leading",
         IgnoreEdges::Trailing => "trailing",
         IgnoreEdges::None => "none",
+        IgnoreEdges::Open => "open",
+        IgnoreEdges::LeadingOpen => "leading_open",
     };
     write!(f, "options lexer={lexer} ignore_edges={edges}")?;
     for (set, name) in [

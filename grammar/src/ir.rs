@@ -91,16 +91,24 @@ pub enum IgnoreEdges {
     Trailing,
     /// Only between lexemes.
     None,
+    /// Between lexemes, and behind one behind which another one could stand: the text may end there, too. So llguidance has it.
+    Open,
+    /// The same, and before the first lexeme.
+    LeadingOpen,
 }
 
 impl IgnoreEdges {
     /// Whether it may stand before the first lexeme.
     pub fn leading(self) -> bool {
-        matches!(self, IgnoreEdges::Both | IgnoreEdges::Leading)
+        matches!(self, IgnoreEdges::Both | IgnoreEdges::Leading | IgnoreEdges::LeadingOpen)
     }
     /// Whether it may stand after the last lexeme.
     pub fn trailing(self) -> bool {
         matches!(self, IgnoreEdges::Both | IgnoreEdges::Trailing)
+    }
+    /// Whether the text may end behind it, wherever it may stand.
+    pub fn may_end_open(self) -> bool {
+        !matches!(self, IgnoreEdges::Leading | IgnoreEdges::None)
     }
 }
 

@@ -127,7 +127,11 @@ fn one_of_several_with_elements_that_differ() {
         &["[]", "[1, 1]", r#"["a", 1]"#],
     );
     check(
-        &format!(r#"{{"oneOf":[{},{}]}}"#, of(r#"{"type":"string"}"#, r#","maxItems":2"#), of("{}", r#","minItems":2"#)),
+        &format!(
+            r#"{{"oneOf":[{},{}]}}"#,
+            of(r#"{"type":"string"}"#, r#","maxItems":2"#),
+            of("{}", r#","minItems":2"#)
+        ),
         &["[]", r#"["a"]"#, "[1, 2]", r#"["a", "b", "c"]"#],
         &[r#"["a", "b"]"#, r#"["a", "a", "b"]"#, "[1]"],
     );

@@ -62,7 +62,7 @@ pub struct LarkOptions<'a> {
     pub limits: &'a Limits,
     /// Beats what the text says.
     pub lexer: Option<LexerMode>,
-    /// Read the text as if it began with `%llguidance {}`: Rust's regexes, JSON's strings, `ignore_edges` none.
+    /// Read the text as if it began with `%llguidance {}`: Rust's regexes, JSON's strings, [`IgnoreEdges::Open`].
     pub llguidance_face: bool,
     /// The grammar's name, for messages and `@name`.
     pub name: &'a str,
@@ -100,7 +100,7 @@ pub fn parse(sources: &mut SourceMap, source: SourceId, options: &LarkOptions) -
     expand::expand(&mut loader);
     let ast = loader.ast;
     let rust = ast.rust.contains(&source);
-    let ignore_edges = if rust { IgnoreEdges::None } else { IgnoreEdges::Both };
+    let ignore_edges = if rust { IgnoreEdges::Open } else { IgnoreEdges::Both };
     let setting = lower::Setting {
         sources,
         ast: &ast,

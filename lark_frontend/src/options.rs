@@ -77,7 +77,7 @@ impl Reader<'_> {
         }
         let expected = match key {
             "lexer" => "`\"longest\"` or `\"exact\"`",
-            "ignore_edges" => "`\"both\"`, `\"leading\"`, `\"trailing\"` or `\"none\"`",
+            "ignore_edges" => "`\"both\"`, `\"leading\"`, `\"trailing\"`, `\"none\"`, `\"open\"` or `\"leading_open\"`",
             "unproductive" => "`\"error\"` or `\"allow\"`",
             "declare" => "an object of names and tokens, `{ \"NAME\": \"<token>\" }`",
             "indenter" => BlockOptions::EXPECTED,
@@ -125,6 +125,8 @@ impl Reader<'_> {
             ("ignore_edges", "leading") => self.options.ignore_edges = IgnoreEdges::Leading,
             ("ignore_edges", "trailing") => self.options.ignore_edges = IgnoreEdges::Trailing,
             ("ignore_edges", "none") => self.options.ignore_edges = IgnoreEdges::None,
+            ("ignore_edges", "open") => self.options.ignore_edges = IgnoreEdges::Open,
+            ("ignore_edges", "leading_open") => self.options.ignore_edges = IgnoreEdges::LeadingOpen,
             ("unproductive", "error") => self.options.unproductive = Unproductive::Error,
             ("unproductive", "allow") => self.options.unproductive = Unproductive::Allow,
             _ => return None,
@@ -139,11 +141,14 @@ impl Reader<'_> {
             "ignore_once" => self.options.ignore_once = value,
             "keywords" => self.options.keywords = value,
             "allow_initial_skip" => {
-                self.options.ignore_edges = match (value, self.options.ignore_edges.trailing()) {
-                    (true, true) => IgnoreEdges::Both,
-                    (true, false) => IgnoreEdges::Leading,
-                    (false, true) => IgnoreEdges::Trailing,
-                    (false, false) => IgnoreEdges::None,
+                let edges = self.options.ignore_edges;
+                self.options.ignore_edges = match (value, edges.trailing(), edges.may_end_open()) {
+                    (true, true, _) => IgnoreEdges::Both,
+                    (true, false, true) => IgnoreEdges::LeadingOpen,
+                    (true, false, false) => IgnoreEdges::Leading,
+                    (false, true, _) => IgnoreEdges::Trailing,
+                    (false, false, true) => IgnoreEdges::Open,
+                    (false, false, false) => IgnoreEdges::None,
                 }
             }
             _ => return None,

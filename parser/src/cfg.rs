@@ -107,6 +107,9 @@ pub(crate) struct Cfg {
     pub origins: IndexVec<GrammarId, GrammarOrigin>,
     /// Whether nothing is forced.
     pub no_forcing: bool,
+    /// Whether the root's ignored text may stand at the end where nothing else could; the text may end behind other ignored text
+    /// if the item `START' → start •` is of the root's grammar.
+    pub ignored_at_end: bool,
     /// What to do with rules that can never be finished.
     pub unproductive: Unproductive,
 }

@@ -323,21 +323,30 @@ class Matcher:
     """
 
     @property
-    def grammar(self) -> Grammar: ...
-    def fork(self) -> Matcher: ...
+    def grammar(self) -> Grammar:
+        """The grammar that it follows."""
+    def fork(self) -> Matcher:
+        """Another matcher at the same place, for the same price whatever the length of the text."""
     def __copy__(self) -> Matcher: ...
     def __deepcopy__(self, memo: object) -> Matcher: ...
-    def reset(self) -> None: ...
-    def rollback(self, tokens: int) -> None: ...
+    def reset(self) -> None:
+        """Back to the start of the text."""
+    def rollback(self, tokens: int) -> None:
+        """Takes the last `tokens` tokens back, EOS among them. Raises `RollbackTooFar` where there are not so many."""
     @property
-    def step_count(self) -> int: ...
+    def step_count(self) -> int:
+        """How many tokens were taken, each call of `consume_bytes` counting as one."""
     @property
-    def tokens_left(self) -> int | None: ...
-    def is_accepting(self) -> bool: ...
-    def is_stopped(self) -> bool: ...
+    def tokens_left(self) -> int | None:
+        """How many tokens `max_tokens` leaves; `None` without it."""
+    def is_accepting(self) -> bool:
+        """Whether the text may end here."""
+    def is_stopped(self) -> bool:
+        """Whether the text has ended: `stop_reason` says why. Only `rollback` and `reset` lead on."""
     def stop_reason(self) -> str | None:
         """`end_of_sentence`, `no_extension`, `max_tokens`, or `None`."""
-    def temperature(self) -> float | None: ...
+    def temperature(self) -> float | None:
+        """The temperature that the grammar's rules have here, the highest of them; `None` where they have none."""
     def compute_mask(self) -> bytes:
         """The allowed tokens: 32-bit words, least significant bit first, `ceil(len(vocabulary) / 32)` of them."""
     def compute_mask_id(self) -> MaskId:
@@ -352,21 +361,36 @@ class Matcher:
         A vocabulary smaller than the memory leaves the rest 0; a larger one raises `ValueError`. Nothing else can be
         checked: the memory must be there, writable, and stay while the call runs.
         """
-    def allowed_tokens(self) -> list[int]: ...
-    def is_allowed(self, token: int) -> bool: ...
+    def allowed_tokens(self) -> list[int]:
+        """The ids of the allowed tokens, ascending."""
+    def is_allowed(self, token: int) -> bool:
+        """Whether one token is allowed, without a mask."""
     def consume_token(self, token: int) -> int:
         """Returns how many tokens to take back, this one included; 0 without `backtracking`."""
-    def consume_tokens(self, tokens: Sequence[int]) -> None: ...
-    def try_consume_tokens(self, tokens: Sequence[int]) -> int: ...
-    def validate_tokens(self, tokens: Sequence[int]) -> int: ...
-    def consume_bytes(self, text: bytes) -> None: ...
-    def forced_bytes(self) -> bytes: ...
-    def forced_tokens(self) -> list[int]: ...
-    def process_prompt(self, prompt: Sequence[int]) -> list[int]: ...
-    def text(self) -> bytes: ...
-    def expected(self) -> list[str]: ...
-    def capture(self, name: str) -> bytes | None: ...
-    def captures(self) -> list[tuple[str, bytes]]: ...
+    def consume_tokens(self, tokens: Sequence[int]) -> None:
+        """Takes all of the tokens, or raises and takes none."""
+    def try_consume_tokens(self, tokens: Sequence[int]) -> int:
+        """Takes the tokens up to the first one that is not allowed; returns how many."""
+    def validate_tokens(self, tokens: Sequence[int]) -> int:
+        """How many of the tokens could be taken, up to the first one that is not allowed. Takes none."""
+    def consume_bytes(self, text: bytes) -> None:
+        """Takes text, cut into tokens at no particular places. Raises `TextRejected` and takes none of it."""
+    def forced_bytes(self) -> bytes:
+        """The text that must follow, up to the first choice."""
+    def forced_tokens(self) -> list[int]:
+        """The tokens in which the tokenizer spells what must follow, as far as nothing that comes after could change them. Empty without a
+        tokenizer."""
+    def process_prompt(self, prompt: Sequence[int]) -> list[int]:
+        """The prompt without tokens at its end that the tokenizer could make longer with the text to come (token healing), and with
+        forced ones. The matcher must be at the start of its text; else the prompt is returned as it is."""
+    def text(self) -> bytes:
+        """The text so far."""
+    def expected(self) -> list[str]:
+        """Names of what may come next, for messages."""
+    def capture(self, name: str) -> bytes | None:
+        """The last text captured under a name; `None` if there is none."""
+    def captures(self) -> list[tuple[str, bytes]]:
+        """The captured texts with their names, in the order of their ends."""
 
 @final
 class KbnfEngine:
@@ -402,7 +426,9 @@ class Executor:
     """Threads that compute masks of many matchers at once; the GIL is released meanwhile."""
 
     def __new__(cls, threads: int | None = None) -> Executor:
-        """`threads`: as many as the machine has processors if not given, at most 32."""
+        """`threads`, from 1 to 1,024: if not given as many as the machine has processors, but no more than 32.
+
+        Raises `ValueError` for any other number."""
 
     @property
     def threads(self) -> int: ...

@@ -14,8 +14,11 @@ use crate::matcher::Matcher;
 use crate::memory::Table;
 use crate::token::{Token, ids};
 
-/// More threads than this wait for memory, not for processors.
+/// More threads than this wait for memory, not for processors: so many are made if no number is given.
 const THREADS_MAX: usize = 32;
+
+/// So many threads may be asked for.
+const THREADS_ASKED_MAX: usize = 1_024;
 
 /// Threads that compute masks.
 #[pyclass(frozen, module = "larkspur")]
@@ -109,8 +112,10 @@ impl Executor {
     fn new(threads: Option<usize>) -> PyResult<Self> {
         let available = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.unwrap_or(available.min(THREADS_MAX));
-        if threads == 0 {
-            return Err(PyValueError::new_err("there must be one thread at least"));
+        if !(1..=THREADS_ASKED_MAX).contains(&threads) {
+            return Err(PyValueError::new_err(format!(
+                "{threads} threads; from 1 to {THREADS_ASKED_MAX} are possible"
+            )));
         }
         let pool =
             ThreadPoolBuilder::new().num_threads(threads).thread_name(|index| format!("larkspur-{index}")).build();

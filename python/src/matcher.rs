@@ -77,11 +77,13 @@ pub struct MaskId(larkspur::MaskId);
 
 #[pymethods]
 impl Matcher {
+    /// The grammar that it follows.
     #[getter]
     fn grammar(&self) -> Grammar {
         self.grammar.clone()
     }
 
+    /// Another matcher at the same place, for the same price whatever the length of the text.
     fn fork(&self, py: Python) -> PyResult<Self> {
         let inner = self.run(py, |matcher| Ok(matcher.fork()))?;
         Ok(Self::new(inner, self.grammar.clone()))
@@ -95,28 +97,34 @@ impl Matcher {
         self.fork(py)
     }
 
+    /// Back to the start of the text.
     fn reset(&self, py: Python) -> PyResult<()> {
         self.run(py, larkspur::Matcher::reset)
     }
 
+    /// Takes the last `tokens` tokens back, EOS among them. Raises `RollbackTooFar` where there are not so many.
     fn rollback(&self, py: Python, tokens: usize) -> PyResult<()> {
         self.run(py, |matcher| matcher.rollback(tokens))
     }
 
+    /// How many tokens were taken, each call of `consume_bytes` counting as one.
     #[getter]
     fn step_count(&self) -> PyResult<usize> {
         Ok(self.lock()?.step_count())
     }
 
+    /// How many tokens `max_tokens` leaves; `None` without it.
     #[getter]
     fn tokens_left(&self) -> PyResult<Option<u32>> {
         Ok(self.lock()?.tokens_left())
     }
 
+    /// Whether the text may end here.
     fn is_accepting(&self, py: Python) -> PyResult<bool> {
         self.run(py, |matcher| matcher.is_accepting())
     }
 
+    /// Whether the text has ended: `stop_reason` says why. Only `rollback` and `reset` lead on.
     fn is_stopped(&self) -> PyResult<bool> {
         Ok(self.lock()?.is_stopped())
     }
@@ -129,6 +137,7 @@ impl Matcher {
         }))
     }
 
+    /// The temperature that the grammar's rules have here, the highest of them; `None` where they have none.
     fn temperature(&self, py: Python) -> PyResult<Option<f32>> {
         self.run(py, |matcher| matcher.temperature())
     }
@@ -168,10 +177,12 @@ impl Matcher {
         })
     }
 
+    /// The ids of the allowed tokens, ascending.
     fn allowed_tokens(&self, py: Python) -> PyResult<Vec<TokenId>> {
         Ok(self.mask(py)?.iter().collect())
     }
 
+    /// Whether one token is allowed, without a mask.
     fn is_allowed(&self, py: Python, token: Token) -> PyResult<bool> {
         self.run(py, |matcher| matcher.is_allowed(token.0))
     }
@@ -180,47 +191,60 @@ impl Matcher {
         self.run(py, |matcher| Ok(matcher.consume_token(token.0)?.backtrack_tokens))
     }
 
+    /// Takes all of the tokens, or raises and takes none.
     fn consume_tokens(&self, py: Python, tokens: Vec<Token>) -> PyResult<()> {
         self.run(py, |matcher| matcher.consume_tokens(&ids(tokens)).map(|_| ()))
     }
 
+    /// Takes the tokens up to the first one that is not allowed; returns how many.
     fn try_consume_tokens(&self, py: Python, tokens: Vec<Token>) -> PyResult<usize> {
         self.run(py, |matcher| matcher.try_consume_tokens(&ids(tokens)))
     }
 
+    /// How many of the tokens could be taken, up to the first one that is not allowed. Takes none.
     fn validate_tokens(&self, py: Python, tokens: Vec<Token>) -> PyResult<usize> {
         self.run(py, |matcher| matcher.validate_tokens(&ids(tokens)))
     }
 
+    /// Takes text, cut into tokens at no particular places. Raises `TextRejected` and takes none of it.
     fn consume_bytes(&self, py: Python, text: PyBackedBytes) -> PyResult<()> {
         self.run(py, |matcher| matcher.consume_bytes(&text))
     }
 
+    /// The text that must follow, up to the first choice.
     fn forced_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.run(py, |matcher| matcher.forced_bytes())?))
     }
 
+    /// The tokens in which the tokenizer spells what must follow, as far as nothing that comes after could change them. Empty
+    /// without a tokenizer.
     fn forced_tokens(&self, py: Python) -> PyResult<Vec<TokenId>> {
         self.run(py, |matcher| matcher.forced_tokens())
     }
 
+    /// The prompt without tokens at its end that the tokenizer could make longer with the text to come (token healing), and
+    /// with forced ones. The matcher must be at the start of its text; else the prompt is returned as it is.
     fn process_prompt(&self, py: Python, prompt: Vec<Token>) -> PyResult<Vec<TokenId>> {
         self.run(py, |matcher| matcher.process_prompt(&ids(prompt)))
     }
 
+    /// The text so far.
     fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.lock()?.text()))
     }
 
+    /// Names of what may come next, for messages.
     fn expected(&self, py: Python) -> PyResult<Vec<String>> {
         self.run(py, |matcher| matcher.expected())
     }
 
+    /// The last text captured under a name; `None` if there is none.
     fn capture<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let bytes = self.run(py, |matcher| matcher.capture(name))?;
         Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
+    /// The captured texts with their names, in the order of their ends.
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
         let captures = self.run(py, |matcher| matcher.captures())?;
         Ok(captures.into_iter().map(|capture| (capture.name, PyBytes::new(py, &capture.bytes))).collect())

@@ -62,6 +62,9 @@ impl Reading {
             "spelling" => options.spelling = spelling(value)?,
             "import_path" => options.modules = Some(Modules::from(Folder::new(value.extract::<String>()?))),
             "modules" => options.modules = Some(Modules::map(value.extract::<HashMap<String, String>>()?)),
+            "retriever" if !value.is_callable() => {
+                return Err(PyTypeError::new_err(format!("retriever: {value} cannot be called")));
+            }
             "retriever" => options.retriever = Some(retriever(value.clone().unbind())),
             "draft" => options.draft = Some(draft(value.extract()?)?),
             "format_annotation" => options.format_annotation = value.extract()?,

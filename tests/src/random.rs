@@ -296,6 +296,16 @@ impl Node {
     }
 }
 
+/// Where ignored text may stand, and the option's name of it.
+const EDGES: [(IgnoreEdges, &str); 6] = [
+    (IgnoreEdges::Both, "both"),
+    (IgnoreEdges::Leading, "leading"),
+    (IgnoreEdges::Trailing, "trailing"),
+    (IgnoreEdges::None, "none"),
+    (IgnoreEdges::Open, "open"),
+    (IgnoreEdges::LeadingOpen, "leading_open"),
+];
+
 impl Spec {
     /// The IR.
     pub fn link(&self) -> LinkedGrammar {
@@ -310,9 +320,7 @@ impl Spec {
         grammar.options.keywords = self.keywords;
         grammar.options.unproductive = if self.endless { Unproductive::Allow } else { Unproductive::Error };
         grammar.options.ignore_once = spec.ignore_once;
-        grammar.options.ignore_edges =
-            [IgnoreEdges::Both, IgnoreEdges::Leading, IgnoreEdges::Trailing, IgnoreEdges::None]
-                [usize::from(self.edges % 4)];
+        grammar.options.ignore_edges = EDGES[usize::from(self.edges) % EDGES.len()].0;
         for (number, terminal) in spec.terminals.iter().enumerate() {
             let regex = terminal.regex.build(&mut grammar.regexes);
             let tail = terminal.tail.as_ref().map(|(regex, hidden)| Tail {
@@ -477,7 +485,7 @@ impl RegexSpec {
 
 impl fmt::Debug for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let edges = ["both", "leading", "trailing", "none"][usize::from(self.edges % 4)];
+        let edges = EDGES[usize::from(self.edges) % EDGES.len()].1;
         let unproductive = if self.endless { "allow" } else { "error" };
         write!(f, "ignore_edges {edges}, unproductive {unproductive}, keywords {}", self.keywords)?;
         for (number, grammar) in self.grammars.iter().enumerate() {

@@ -146,6 +146,7 @@ pub(crate) fn lower(
     }
     let options = &linked.grammars[linked.root].options;
     let (keywords, no_forcing, unproductive) = (options.keywords, options.no_forcing, options.unproductive);
+    let ignored_at_end = options.ignore_edges.trailing();
     let origin = |grammar: Grammar| GrammarOrigin { conditions: grammar.conditions, automata: grammar.automata };
     let mut cfg = Cfg {
         mode,
@@ -173,6 +174,7 @@ pub(crate) fn lower(
         dead_dots: Vec::new(),
         origins: linked.grammars.into_vec().into_iter().map(origin).collect::<Vec<_>>().into(),
         no_forcing,
+        ignored_at_end,
         unproductive,
     };
     cfg.note_features();
@@ -202,7 +204,7 @@ impl<'a> Lowering<'a> {
         let nothing =
             Dot { symbol: Symbol::Nothing, arg: ParamExpr::Same, optional: false, next: DOT_END, grammar: None };
         let end = self.dots.push(nothing);
-        let accept = self.dots.push(Dot { grammar: edges.trailing().then_some(root), ..nothing });
+        let accept = self.dots.push(Dot { grammar: edges.may_end_open().then_some(root), ..nothing });
         debug_assert_eq!((end, accept), (DOT_END, DOT_ACCEPT));
         let context = Context { grammar: root, temperature: None };
         let start = self.nonterminal(Origin::Rule(context, grammar.start));

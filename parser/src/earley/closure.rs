@@ -205,6 +205,7 @@ impl Builder<'_> {
             self.expect(item.dot, Owner::Kernel(item.continuation), item.param)?;
             if let Some(grammar) = self.cfg.dots[item.dot].grammar
                 && sets_ignored(self.cfg, item)
+                && (item.dot != DOT_ACCEPT || self.cfg.ignored_at_end)
                 && !grammars.contains(&grammar)
             {
                 grammars.push(grammar);

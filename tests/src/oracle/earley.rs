@@ -299,6 +299,10 @@ impl Symbols {
             if let Some(Symbol::Lexeme(lexeme)) = self.next(item) {
                 expected.insert(Expected::Lexeme(lexeme));
             }
+            let is_end = self.productions[item.nonterminal].grammar.is_none() && item.dot > 0;
+            if is_end && !self.options().ignore_edges.trailing() {
+                continue;
+            }
             if let Some(grammar) = self.ignores(item, position) {
                 let ignored = &self.ignored[grammar.index()];
                 expected.extend(ignored.iter().map(|&lexeme| Expected::Ignored(grammar, lexeme)));
@@ -327,7 +331,7 @@ impl Symbols {
         let text_follows = self.next(item).is_some_and(|next| item.endless || self.nonempty(next, item.param));
         let (grammar, stands) = match self.productions[item.nonterminal].grammar {
             None if item.dot == 0 => (self.linked.root, edges.leading() && text_follows),
-            None => (self.linked.root, edges.trailing()),
+            None => (self.linked.root, edges.may_end_open()),
             Some(grammar) => (grammar, item.origin < position && text_follows),
         };
         let again = !(item.after_ignored && self.linked.grammars[grammar].options.ignore_once);

@@ -10,6 +10,8 @@ from ._matcher import LLMatcher
 from ._util import TokenId, as_token, as_tokens, as_unsigned, check_pointer, expect, mask_byte_len
 
 _THREADS_MAX = 32
+# More are not made: each takes memory.
+_THREADS_ASKED_MAX = 1_024
 
 
 class LLExecutor:
@@ -19,7 +21,7 @@ class LLExecutor:
         threads = as_unsigned(num_threads) if num_threads is not None else 0
         if threads == 0:
             threads = max(1, min(_THREADS_MAX, (os.cpu_count() or 1) * 4 // 5))
-        self._executor = Executor(threads)
+        self._executor = Executor(min(threads, _THREADS_ASKED_MAX))
 
     def unsafe_compute_mask_ptr(
         self,

@@ -33,6 +33,9 @@ def grammar_of_schema(
     value = json.loads(schema) if isinstance(schema, str) else schema
     if not isinstance(value, dict):
         raise ValueError("Expecting object schema to apply options")
+    for given in (defaults, overrides):
+        if given is not None and not isinstance(given, dict):
+            raise ValueError("JSON options are an object")
     options = _options(defaults) | _options(value.get("x-guidance")) | _options(overrides)
     if isinstance(schema, str) and "x-guidance" not in value:
         start = schema.index("{") + 1

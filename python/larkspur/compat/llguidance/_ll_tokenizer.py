@@ -214,11 +214,12 @@ class LLTokenizer:
         text, *marked = new_bytes.split(b"\xff")
         for part in marked:
             done += self._ordinary(text)
-            text = part
-            found = re.match(rb"\[(\d+)\]", part) or self._special_names[0].match(part)
-            if found:
-                done.append(int(found[1]) if found.re.groups else self._special_names[1][found[0]])
-                text = part[found.end() :]
+            found = re.match(rb"\[(\d+)\]", part)
+            if found and int(found[1]) < len(self._vocabulary):
+                done.append(int(found[1]))
+            elif found := self._special_names[0].match(part):
+                done.append(self._special_names[1][found[0]])
+            text = part[found.end() :] if found else part
         tokens = self._ordinary(text)
         if self.decode_bytes(tokens) != text:
             return done, text

@@ -112,6 +112,7 @@ class LLMatcher:
     @staticmethod
     def grammar_from_regex(regex: str) -> str:
         """A grammar from a regex in the syntax of Rust's `regex` crate."""
+        expect(regex, str)
         return grammar_of_regex(regex)
 
     def is_error(self) -> bool:

@@ -1,7 +1,7 @@
 """Types of arguments and results, and how arguments are checked."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 TokenId = int
@@ -45,7 +45,7 @@ def as_unsigned(value: object, bits: int = 64) -> int:
 
 def as_tokens(values: Sequence[TokenId]) -> list[TokenId]:
     """A list of token ids. Raises as `as_token`, and `TypeError` for what is no sequence."""
-    if not hasattr(values, "__getitem__") or not hasattr(values, "__len__"):
+    if isinstance(values, Mapping) or not hasattr(values, "__getitem__") or not hasattr(values, "__len__"):
         raise TypeError(f"'{type(values).__name__}' object is not an instance of 'Sequence'")
     return [as_token(value) for value in values]
 

@@ -68,6 +68,8 @@ pub struct RegexOptions {
     pub bytes: bool,
     /// The pattern may match anywhere in the text (JSON Schema); otherwise it matches the whole text.
     pub search: bool,
+    /// Nothing stands before or behind the text, so that word boundaries at its edges are decided.
+    pub alone: bool,
 }
 
 impl RegexOptions {
@@ -82,6 +84,7 @@ impl RegexOptions {
             ascii: false,
             bytes: false,
             search: false,
+            alone: false,
         }
     }
 }

@@ -98,7 +98,7 @@ fn regex(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
     let mut grammar = Grammar::new("");
     grammar.options =
         GrammarOptions { lexer: LexerMode::Exact, ignore_edges: IgnoreEdges::None, ..GrammarOptions::default() };
-    let options = RegexOptions::new(Dialect::Rust);
+    let options = RegexOptions { alone: true, ..RegexOptions::new(Dialect::Rust) };
     let map = TextMap::verbatim(source, 0);
     let parsed = parse_regex(text, &map, &options, reading.limits, &mut grammar.regexes, &mut reading.diagnostics);
     let name = format!("/{text}/");

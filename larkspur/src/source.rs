@@ -92,7 +92,7 @@ impl Source {
     pub fn lark(text: impl Into<String>) -> Self {
         Self::text("<lark>", SourceKind::Lark, text)
     }
-    /// A regex.
+    /// A regex in the syntax of the `regex` crate, which describes whole texts.
     pub fn regex(text: impl Into<String>) -> Self {
         Self::text("<regex>", SourceKind::Regex, text)
     }

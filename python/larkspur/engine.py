@@ -58,7 +58,8 @@ class Engine(_native.Engine):
         return self.compile("kbnf", text, **options)
 
     def regex(self, text: str, **options: Any) -> Grammar:
-        """Compiles a regex that describes whole texts. Options as `compile`. Raises `GrammarError`."""
+        """Compiles a regex in the syntax of Rust's `regex` crate, which describes whole texts. Options as `compile`. Raises
+        `GrammarError`."""
         return self.compile("regex", text, **options)
 
     def json_schema(self, schema: Any, **options: Any) -> Grammar:

@@ -136,6 +136,9 @@ pub(super) fn lower(
     if options.search {
         let view = View { at_start: false, left_open: false, left: epsilon, right: Right::Known, end: any };
         walk.walk(items, any, view)
+    } else if options.alone {
+        let view = View { at_start: false, left_open: false, left: epsilon, right: Right::Known, end: epsilon };
+        walk.walk(items, epsilon, view)
     } else {
         walk.walk(
             items,

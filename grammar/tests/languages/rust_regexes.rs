@@ -111,7 +111,7 @@ fn check(pattern: &str, texts: &[String], search: bool) -> Result<(), TestCaseEr
     let theirs = if search { regex::Regex::new(pattern) } else { regex::Regex::new(&format!("\\A(?:{pattern})\\z")) };
     let valid = regex::Regex::new(pattern).is_ok() && theirs.is_ok();
     let mut set = RegexSet::new();
-    let options = RegexOptions { search, ..RegexOptions::new(Dialect::Rust) };
+    let options = RegexOptions { search, alone: !search, ..RegexOptions::new(Dialect::Rust) };
     let map = TextMap::verbatim(SourceId(0), 0);
     let ours = parse_regex(pattern, &map, &options, &Limits::default(), &mut set, &mut Vec::new());
     match (ours, theirs) {
@@ -134,6 +134,20 @@ fn check(pattern: &str, texts: &[String], search: bool) -> Result<(), TestCaseEr
         (ours, _) => prop_assert!(ours.is_err() || pattern.contains("(?#"), "{:?} is taken", pattern),
     }
     Ok(())
+}
+
+/// Nothing stands around the text.
+#[test]
+fn boundaries_at_the_edges() {
+    let texts = ["", "a", "foo", "foo bar", " foo", "foo ", "1-2", "é", "x1"].map(String::from);
+    for pattern in [r"\bfoo\b", r"\ba", r"a\B", r"^\bfoo\b$", r"\d-\d\b", r"\b", r"\B", r".*\bbar\b"] {
+        let mut set = RegexSet::new();
+        let options = RegexOptions { alone: true, ..RegexOptions::new(Dialect::Rust) };
+        let map = TextMap::verbatim(SourceId(0), 0);
+        let ours = parse_regex(pattern, &map, &options, &Limits::default(), &mut set, &mut Vec::new());
+        assert!(ours.is_ok(), "{pattern}: {ours:?}");
+        check(pattern, &texts, false).unwrap();
+    }
 }
 
 proptest! {

@@ -9,7 +9,7 @@ use larkspur::{
     CompileOptions, CompiledGrammar, Engine, Folder, Limits, Linked, Retriever, Source, SourceKind, Vocabulary,
 };
 
-use crate::args::{Profile, ReadArgs};
+use crate::args::{Lexer, Profile, ReadArgs};
 use crate::render;
 
 /// How a grammar from standard input is called.
@@ -18,6 +18,10 @@ const STDIN: &str = "<stdin>";
 impl ReadArgs {
     /// `profile` is that of the command. Fails if a file of `--ref` cannot be read.
     pub fn options(&self, source: &Source, profile: Profile) -> Result<CompileOptions> {
+        let has_modes = matches!(source.kind(), None | Some(SourceKind::Lark | SourceKind::List));
+        if matches!(self.lexer, Some(Lexer::Longest)) && !has_modes {
+            bail!("{}: only Lark can be read in `longest` mode", source.name);
+        }
         // What comes from standard input stands in the current folder.
         let folder = Folder::beside(if source.name == STDIN { "" } else { &source.name });
         let folder = self.import_paths.iter().fold(folder, Folder::search);

@@ -21,8 +21,8 @@ pub const CODES: &[CodeInfo] = &[
     },
     CodeInfo {
         code: "F004",
-        title: "start rule of a regex",
-        explanation: "A regex source has no rules, so that there is none to start with.",
+        title: "start rule of what has no rules",
+        explanation: "A regex or a JSON Schema has no rules, so that there is none to start with.",
         bad: "",
         good: "",
     },

@@ -44,22 +44,51 @@ pub fn summary_line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
 /// What the facade itself finds wrong; documented in [`CODES`](crate::CODES).
 pub(crate) enum Mistake {
     SchemaWithoutText,
-    SourceTooLarge { limit: usize, used: usize },
-    StartOfRegex,
+    SourceTooLarge {
+        limit: usize,
+        used: usize,
+    },
+    /// Of what has no rules.
+    StartWithoutRules {
+        what: &'static str,
+    },
     NoSyntaxTree,
-    NoConversion { from: Option<SourceKind>, to: SourceKind, reason: Option<&'static str> },
-    Tags { reason: String },
-    ListNotObject { found: &'static str },
+    NoConversion {
+        from: Option<SourceKind>,
+        to: SourceKind,
+        reason: Option<&'static str>,
+    },
+    Tags {
+        reason: String,
+    },
+    ListNotObject {
+        found: &'static str,
+    },
     GrammarsMissing,
-    GrammarsNotArray { found: &'static str },
+    GrammarsNotArray {
+        found: &'static str,
+    },
     GrammarsEmpty,
-    ElementNotObject { found: &'static str },
+    ElementNotObject {
+        found: &'static str,
+    },
     ElementWithoutGrammar,
-    ElementWithTwo { other: Span },
-    NotString { key: &'static str, found: &'static str },
+    ElementWithTwo {
+        other: Span,
+    },
+    NotString {
+        key: &'static str,
+        found: &'static str,
+    },
     MaxTokens,
-    KeyUnknown { key: String, near: Option<String> },
-    NameTwice { name: String, first: Span },
+    KeyUnknown {
+        key: String,
+        near: Option<String>,
+    },
+    NameTwice {
+        name: String,
+        first: Span,
+    },
 }
 
 impl Mistake {
@@ -72,7 +101,9 @@ impl Mistake {
                 Diagnostic::error("F003", span, format!("the source has {used} bytes; at most {limit} are possible"))
                     .help("the limit is `source_bytes_max`")
             }
-            Mistake::StartOfRegex => error("F004", "a regex has no rules to start with"),
+            Mistake::StartWithoutRules { what } => {
+                Diagnostic::error("F004", span, format!("a {what} has no rules to start with"))
+            }
             Mistake::NoSyntaxTree => error("F005", "only a Lark, GBNF or KBNF text has a syntax tree to show"),
             Mistake::NoConversion { from, to, reason } => {
                 let from = from.map_or("a grammar without text", SourceKind::title);

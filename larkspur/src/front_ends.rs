@@ -110,7 +110,7 @@ fn regex(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
         }
     };
     if reading.options.start.is_some() {
-        reading.report(span, Mistake::StartOfRegex);
+        reading.report(span, Mistake::StartWithoutRules { what: "regex" });
     }
     let terminal = grammar.terminals.push(Terminal::new(name, span, regex));
     let body = grammar.expr(ExprKind::Terminal(terminal), span);
@@ -125,8 +125,12 @@ fn json_schema(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
         reading.report(Span::new(source, 0, 0), Mistake::SourceTooLarge { limit, used: len });
         return Vec::new();
     }
+    let span = Span::new(source, 0, len);
+    if reading.options.start.is_some() {
+        reading.report(span, Mistake::StartWithoutRules { what: "JSON Schema" });
+    }
     let spelling = reading.options.spelling.clone();
-    schema(reading, Span::new(source, 0, len), spelling)
+    schema(reading, span, spelling)
 }
 
 fn gbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {

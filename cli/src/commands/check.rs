@@ -20,6 +20,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
         Some(name) => Some(Engine::new(vocabulary::named(name)?)),
         None => None,
     };
+    if args.files.iter().filter(|file| *file == "-").count() > 1 {
+        bail!("standard input can be read once only");
+    }
     let mut outcome = Outcome::Good;
     let mut all = Vec::new();
     for file in &args.files {

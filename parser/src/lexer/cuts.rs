@@ -169,8 +169,8 @@ impl Lexer {
 /// What the first byte of a character says of it: the first bits of its code, and what may follow (RFC 3629, section 4).
 fn lead(byte: u8) -> (u32, CharacterRest) {
     let (bits, len) = match byte {
-        ..0xE0 => (byte & 0x1F, 1),
-        ..0xF0 => (byte & 0x0F, 2),
+        0..0xE0 => (byte & 0x1F, 1),
+        0xE0..0xF0 => (byte & 0x0F, 2),
         _ => (byte & 0x07, 3),
     };
     let first = match byte {

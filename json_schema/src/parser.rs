@@ -184,22 +184,18 @@ impl<'a> Parser<'a, '_, '_> {
     /// Keywords that say something only with another one, or only without it.
     fn without_effect(&mut self, id: JsonId) {
         let out = &self.out;
-        let (contains, condition) = (out.contains.is_some(), out.condition.is_some());
-        let is_prefixed =
-            self.dialect.keyword("prefixItems").is_some() && self.document.get(id, "prefixItems").is_some();
+        let (no_contains, no_condition) = (out.contains.is_none(), out.condition.is_none());
         let counted = "it counts the elements that are valid for `contains`; add that";
         let chosen = "it holds by what `if` says; add that";
         let behind = "write `items` for what stands behind `prefixItems`";
         for (keyword, is_idle, cause, help) in [
-            ("minContains", !contains, "without `contains`", counted),
-            ("maxContains", !contains, "without `contains`", counted),
-            ("then", !condition, "without `if`", chosen),
-            ("else", !condition, "without `if`", chosen),
-            ("additionalItems", is_prefixed, "beside `prefixItems`", behind),
+            ("minContains", out.min_contains.is_some() && no_contains, "without `contains`", counted),
+            ("maxContains", out.max_contains.is_some() && no_contains, "without `contains`", counted),
+            ("then", out.then.is_some() && no_condition, "without `if`", chosen),
+            ("else", out.otherwise.is_some() && no_condition, "without `if`", chosen),
+            ("additionalItems", !out.prefix.is_empty(), "beside `prefixItems`", behind),
         ] {
-            let member =
-                self.document.member(id, keyword).filter(|_| is_idle && self.dialect.keyword(keyword).is_some());
-            if let Some(member) = member {
+            if is_idle && let Some(member) = self.document.member(id, keyword) {
                 let mistake = Mistake::WithoutEffect { keyword, cause, help };
                 self.sink.report_at(member.value, member.key_span, mistake);
             }

@@ -90,7 +90,10 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "J030",
         "keyword without effect",
-        "No keyword of the schema's draft has this name. By the specification it is ignored.",
+        "No keyword of the schema's draft has this name, or the keyword says nothing where it stands: beside `$ref` up to \
+         draft 7, `additionalItems` beside `prefixItems`, `then` and `else` without `if`, `minContains` and `maxContains` \
+         without `contains`. By the specification it is ignored. Inside `properties`, `additionalProperties` is the name \
+         of a property.",
         r#"{"type": "string", "minlength": 1}"#,
         r#"{"type": "string", "minLength": 1}"#,
     ),

@@ -5,6 +5,8 @@
 
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember};
 
+use crate::error::Excluding;
+
 /// Keywords of a schema that are looked at; with more, nothing is said.
 const KEYWORDS_MAX: usize = 32;
 /// Values of a text that is looked at.
@@ -18,7 +20,7 @@ pub(crate) fn contradiction(
     document: &JsonDocument,
     place: JsonId,
     mut is_empty: impl FnMut(&JsonDocument) -> bool,
-) -> Vec<JsonMember> {
+) -> Vec<Excluding> {
     let mut keywords = Vec::new();
     collect(document, place, NESTED_MAX, &mut keywords);
     if keywords.len() > KEYWORDS_MAX || document.len() > VALUES_MAX {
@@ -38,7 +40,11 @@ pub(crate) fn contradiction(
         }
         !is_left_out
     });
-    keywords.into_iter().map(|(_, member)| member).collect()
+    let excluding = |(holder, member): (JsonId, JsonMember)| {
+        let pointer = (holder != place).then(|| document.pointer(member.value));
+        Excluding { member, pointer }
+    };
+    keywords.into_iter().map(excluding).collect()
 }
 
 /// The members of a schema, with those of the schemas of `allOf` in its place.

@@ -236,6 +236,11 @@ pub(crate) const KEYWORDS: &[Row] = &[
     note("contentEncoding", Draft4),
     note("contentMediaType", Draft4),
     note("contentSchema", Draft4),
+    // Of OpenAPI.
+    note("discriminator", Draft4),
+    note("example", Draft4),
+    note("externalDocs", Draft4),
+    note("xml", Draft4),
 ];
 
 /// The row of a keyword that the draft knows, and its vocabulary.

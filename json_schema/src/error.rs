@@ -3,6 +3,7 @@
 use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember};
 use larkspur_grammar::{Diagnostic, Limits, Severity, Span};
+use rustc_hash::FxHashSet;
 
 use crate::codes::CODES;
 use crate::draft::{Draft, KEYWORDS};
@@ -15,6 +16,7 @@ use crate::numbers::COUNT_MAX;
 pub(crate) enum Mistake {
     NotSchema {
         found: &'static str,
+        hint: Option<Hint>,
     },
     KeywordValue {
         keyword: &'static str,
@@ -48,6 +50,8 @@ pub(crate) enum Mistake {
         uri: String,
         /// `None`: nobody gives documents.
         reason: Option<String>,
+        /// A reference within the document, if it is what was meant.
+        near: Option<String>,
     },
     RefToItself,
     /// The keyword is known and cannot be enforced.
@@ -61,12 +65,22 @@ pub(crate) enum Mistake {
     },
     /// With the keywords that exclude each other, if they are known.
     Unsatisfiable {
-        keywords: Vec<JsonMember>,
+        keywords: Vec<Excluding>,
     },
     NeverFinished,
     KeywordUnknown {
         keyword: String,
         hint: Option<Hint>,
+    },
+    /// A known keyword that says nothing where it stands.
+    WithoutEffect {
+        keyword: &'static str,
+        cause: &'static str,
+        help: &'static str,
+    },
+    /// A property without values that is called as a keyword.
+    KeywordAsName {
+        keyword: String,
     },
     FormatUnknown {
         format: String,
@@ -75,13 +89,34 @@ pub(crate) enum Mistake {
     GuidanceField {
         field: String,
         reason: &'static str,
+        near: Option<&'static str>,
     },
     Limit {
         what: &'static str,
         limit: &'static str,
         value: u64,
+        /// The keyword that asks for much, if it is known.
+        unevaluated: Option<&'static str>,
     },
 }
+
+/// One of the keywords that exclude each other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Excluding {
+    pub member: JsonMember,
+    /// Where it stands, if that is in a schema inside the one without values.
+    pub pointer: Option<String>,
+}
+
+/// Formats of integers that others have, with their bounds.
+const INTEGERS: [(&str, &str, &str); 6] = [
+    ("int8", "-128", "127"),
+    ("int16", "-32768", "32767"),
+    ("uint8", "0", "255"),
+    ("uint16", "0", "65535"),
+    ("uint32", "0", "4294967295"),
+    ("uint64", "0", "18446744073709551615"),
+];
 
 /// What `type` takes.
 const TYPES: &str = "`null`, `boolean`, `object`, `array`, `number`, `integer` or `string`";
@@ -108,11 +143,21 @@ pub(crate) struct Sink<'a> {
     pub lenient: bool,
     list: DiagnosticList,
     said: Vec<(JsonId, Said)>,
+    /// Schemas whose unknown keywords are no mistake of theirs, but of what stands around them.
+    misplaced: FxHashSet<JsonId>,
 }
 
 impl<'a> Sink<'a> {
     pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
-        Self { document, lenient: false, list: DiagnosticList::new(limits), said: Vec::new() }
+        let list = DiagnosticList::new(limits);
+        Self { document, lenient: false, list, said: Vec::new(), misplaced: FxHashSet::default() }
+    }
+    /// Nothing is to be said of the schema's unknown keywords.
+    pub fn misplace(&mut self, schema: JsonId) {
+        self.misplaced.insert(schema);
+    }
+    pub fn is_misplaced(&self, schema: JsonId) -> bool {
+        self.misplaced.contains(&schema)
     }
     /// Reports a mistake at the value of a keyword, or of a schema.
     pub fn report(&mut self, place: JsonId, mistake: Mistake) {
@@ -194,9 +239,13 @@ fn with_hint(diagnostic: Diagnostic, hint: Option<Hint>, pointer: &str) -> Diagn
 }
 
 /// A schema without values, with the keywords that exclude each other; the error is at the last of them.
-fn unsatisfiable(error: impl Fn(String) -> Diagnostic, keywords: &[JsonMember], at: &str) -> Diagnostic {
+fn unsatisfiable(error: impl Fn(String) -> Diagnostic, keywords: &[Excluding], at: &str) -> Diagnostic {
     let message = format!("no value is valid for the schema at {at}");
-    let names: Vec<String> = keywords.iter().map(|keyword| format!("`{}`", keyword.key)).collect();
+    let name = |Excluding { member, pointer }: &Excluding| match pointer {
+        None => format!("`{}`", member.key),
+        Some(pointer) => format!("`{}` at `{pointer}`", member.key),
+    };
+    let names: Vec<String> = keywords.iter().map(name).collect();
     match names.as_slice() {
         [] => error(message),
         [name] => error(format!("{message}: {name} leaves none")),
@@ -204,7 +253,7 @@ fn unsatisfiable(error: impl Fn(String) -> Diagnostic, keywords: &[JsonMember], 
             let mut diagnostic = error(format!("{message}: {} and {last} exclude each other", names.join(", ")))
                 .help("change one of them; a schema that no value is valid for is written `false`");
             for keyword in &keywords[..names.len()] {
-                diagnostic = diagnostic.also(keyword.key_span, "beside this");
+                diagnostic = diagnostic.also(keyword.member.key_span, "beside this");
             }
             diagnostic
         }
@@ -217,6 +266,8 @@ impl Mistake {
         matches!(
             self,
             Mistake::KeywordUnknown { .. }
+                | Mistake::WithoutEffect { .. }
+                | Mistake::KeywordAsName { .. }
                 | Mistake::GuidanceField { .. }
                 | Mistake::FormatUnknown { is_error: false, .. }
                 | Mistake::DraftUnknown { is_old: false, .. }
@@ -235,7 +286,7 @@ impl Mistake {
             Mistake::EqualElements { .. } => "J012",
             Mistake::Unsatisfiable { .. } => "J020",
             Mistake::NeverFinished => "J021",
-            Mistake::KeywordUnknown { .. } => "J030",
+            Mistake::KeywordUnknown { .. } | Mistake::WithoutEffect { .. } | Mistake::KeywordAsName { .. } => "J030",
             Mistake::FormatUnknown { .. } => "J031",
             Mistake::GuidanceField { .. } => "J032",
             Mistake::Limit { .. } | Mistake::CountTooLarge { .. } => "J040",
@@ -259,8 +310,9 @@ impl Mistake {
         let warning = |message: String| Diagnostic::warning(code, span, message);
         let at = if pointer.is_empty() { "the root".to_owned() } else { format!("`{pointer}`") };
         match self {
-            Mistake::NotSchema { found } => {
-                error(format!("a schema is an object or a boolean; at {at} stands {found}"))
+            Mistake::NotSchema { found, hint } => {
+                let message = format!("a schema is an object or a boolean; at {at} stands {found}");
+                with_hint(error(message), hint, pointer)
             }
             Mistake::KeywordValue { keyword, expected, hint } => {
                 with_hint(error(format!("`{keyword}` at {at} takes {expected}")), hint, pointer)
@@ -284,12 +336,15 @@ impl Mistake {
                 let diagnostic = error(format!("`{keyword}` at {at} leads nowhere: there is no `{target}`"));
                 with_near(diagnostic, near.as_deref())
             }
-            Mistake::RefRemote { keyword, uri, reason: None } => error(format!(
-                "`{keyword}` at {at} leads to another document, which is not loaded: `{uri}`"
-            ))
-            .help("put the schema into `$defs` with its `$id`, or give the document: a `Retriever`, or `--ref FILE`"),
-            Mistake::RefRemote { keyword, uri, reason: Some(reason) } => {
-                error(format!("`{keyword}` at {at} leads to `{uri}`, which cannot be loaded: {reason}"))
+            Mistake::RefRemote { keyword, uri, reason: None, near } => {
+                let message = format!("`{keyword}` at {at} leads to another document, which is not loaded: `{uri}`");
+                let way =
+                    "put the schema into `$defs` with its `$id`, or give the document: a `Retriever`, or `--ref FILE`";
+                with_near(error(message).help(way), near.as_deref())
+            }
+            Mistake::RefRemote { keyword, uri, reason: Some(reason), near } => {
+                let message = format!("`{keyword}` at {at} leads to `{uri}`, which cannot be loaded: {reason}");
+                with_near(error(message), near.as_deref())
             }
             Mistake::RefToItself => error(format!("the schema at {at} refers to itself before anything is read"))
                 .help("a recursive schema goes through `properties` or `items`"),
@@ -325,12 +380,36 @@ impl Mistake {
                     false => warning(format!("the unknown format `{format}` at {at} has no effect")),
                     true => error(format!("the format `{format}` at {at} is unknown, which the options refuse")),
                 };
-                with_near(diagnostic, did_you_mean(&format, formats::NAMES.iter().copied()))
+                match INTEGERS.into_iter().find(|&(name, ..)| name == format) {
+                    Some((_, low, high)) => {
+                        diagnostic.help(format!("write its bounds: `\"minimum\": {low}, \"maximum\": {high}`"))
+                    }
+                    None => with_near(diagnostic, did_you_mean(&format, formats::NAMES.iter().copied())),
+                }
             }
-            Mistake::GuidanceField { field, reason } => warning(format!("`x-guidance` at {at}: `{field}` {reason}")),
-            Mistake::Limit { what, limit, value } => {
-                error(format!("{what} at {at} is over the limit `{limit}` of {value}"))
-                    .help("make the schema simpler, or raise the limit if you trust it")
+            Mistake::WithoutEffect { keyword, cause, help } => {
+                warning(format!("`{keyword}` at {at} has no effect {cause}")).help(help)
+            }
+            Mistake::KeywordAsName { keyword } => {
+                warning(format!("`{keyword}` at {at} is the name of a property, which no object may then have"))
+                    .help(format!("the keyword `{keyword}` belongs beside `properties`, not inside it"))
+            }
+            Mistake::GuidanceField { field, reason, near } => {
+                with_near(warning(format!("`x-guidance` at {at}: `{field}` {reason}")), near)
+            }
+            Mistake::Limit { what, limit, value, unevaluated } => {
+                let diagnostic = error(format!("{what} at {at} is over the limit `{limit}` of {value}"));
+                diagnostic.help(match unevaluated {
+                    None => "make the schema simpler, or raise the limit if you trust it",
+                    Some("unevaluatedItems") => {
+                        "`unevaluatedItems` asks for each set of branches whether it holds; \
+                         list the elements in `prefixItems` with `\"items\": false`"
+                    }
+                    Some(_) => {
+                        "`unevaluatedProperties` asks for each set of branches whether it holds; \
+                         list all names in `properties` with `\"additionalProperties\": false`"
+                    }
+                })
             }
         }
     }

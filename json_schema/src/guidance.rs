@@ -30,6 +30,18 @@ const OPTIONS: [&str; 11] = [
     "lenient",
 ];
 
+/// The options of `x-guidance`.
+const GUIDANCE: [&str; 8] = [
+    "whitespace_flexible",
+    "whitespace_pattern",
+    "item_separator",
+    "key_separator",
+    "coerce_one_of",
+    "lenient",
+    "json_allowed_escapes",
+    "json_allow_general_unicode_escapes",
+];
+
 /// Reads the objects that are there. `spelling` holds where they say nothing.
 pub(crate) fn read(document: &JsonDocument, spelling: &Spelling, sink: &mut Sink) -> Guidance {
     let mut guidance = Guidance { spelling: spelling.clone(), coerce_one_of: false };
@@ -50,7 +62,7 @@ fn of_llguidance(document: &JsonDocument, object: JsonId, guidance: &mut Guidanc
     for member in document.object(object).unwrap_or_default() {
         let (field, value) = (&*member.key, member.value);
         let mut ignored = |reason: &'static str| {
-            sink.report(value, Mistake::GuidanceField { field: field.to_owned(), reason });
+            sink.report(value, Mistake::GuidanceField { field: field.to_owned(), reason, near: None });
         };
         match (field, document.bool(value), document.string(value)) {
             ("whitespace_flexible", Some(true), _) => {
@@ -74,7 +86,11 @@ fn of_llguidance(document: &JsonDocument, object: JsonId, guidance: &mut Guidanc
                 ignored("takes a boolean")
             }
             ("whitespace_pattern" | "item_separator" | "key_separator", ..) => ignored("takes a string"),
-            _ => ignored("is no option"),
+            _ => {
+                let near = did_you_mean(field, GUIDANCE);
+                let mistake = Mistake::GuidanceField { field: field.to_owned(), reason: "is no option", near };
+                sink.report_at(value, member.key_span, mistake);
+            }
         }
     }
     // As in llguidance, a pattern beats `whitespace_flexible`.

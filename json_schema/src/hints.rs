@@ -3,12 +3,18 @@
 
 use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue, pointer_key};
+use larkspur_grammar::number::Decimal;
 
 use crate::ast::Types;
+use crate::draft::KEYWORDS;
+use crate::formats::{self, Meaning};
 use crate::strings::quoted;
 
 /// Letters of a type's name that are taken to stand for all of it: `int`, `str`, `bool`.
 const ABBREVIATION_MIN: usize = 3;
+
+/// Names of types elsewhere that are formats here.
+const FORMATS: [(&str, &str); 3] = [("datetime", "date-time"), ("timestamp", "date-time"), ("url", "uri")];
 
 /// A text longer than this is no list of types.
 const NAMES_BYTES_MAX: usize = 64;
@@ -53,6 +59,18 @@ pub(crate) enum Hint {
     Types(Vec<&'static str>),
     /// `null` itself for its name.
     NullName,
+    /// The name of a format for that of a type.
+    Format(&'static str),
+    /// The name of a type for a schema.
+    TypeAlone(&'static str),
+    /// A keyword inside `properties`.
+    Misplaced {
+        keyword: &'static str,
+    },
+    /// A number or a boolean in quotes.
+    Unquoted(String),
+    /// One string for a list of them.
+    InList(String),
     /// The schema itself stands at a pointer.
     Wrapped {
         pointer: &'static str,
@@ -74,6 +92,42 @@ impl Hint {
         document.bool(value).map(|is_true| Self::RequiredFlag { is_true })
     }
 
+    /// What a value means of which a keyword takes no such.
+    pub fn value(document: &JsonDocument, value: JsonId, expected: &str) -> Option<Self> {
+        let found = document.string(value)?;
+        let is_number = |text: &str| {
+            let begins = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+            begins && text.len() <= NAMES_BYTES_MAX && Decimal::parse(text).is_some()
+        };
+        match expected {
+            "a boolean" if ["true", "false"].contains(&found) => Some(Self::Unquoted(found.to_owned())),
+            "an array of strings" => Some(Self::InList(quoted(found))),
+            _ if expected.starts_with("a number") || expected.starts_with("a whole number") => {
+                is_number(found).then(|| Self::Unquoted(found.to_owned()))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a value means that stands for a schema.
+    pub fn not_schema(document: &JsonDocument, value: JsonId) -> Option<Self> {
+        let holder = document.parent(value)?;
+        let members = document.object(holder).filter(|_| is_properties(document, holder));
+        let key = members.and_then(|members| members.iter().find(|member| member.value == value));
+        let found = document.string(value);
+        // In `{"type": "object", "properties": {…}}` it is the keyword, and else a property that is called so.
+        let is_keyword = key.is_some_and(|key| &*key.key == "type") && document.get(holder, "properties").is_some();
+        if let Some(name) = Types::NAMES.into_iter().find(|&name| found == Some(name) && !is_keyword) {
+            return Some(Self::TypeAlone(name));
+        }
+        let row = key.and_then(|key| KEYWORDS.iter().find(|row| row.name == &*key.key));
+        match (row, found) {
+            (Some(row), _) => Some(Self::Misplaced { keyword: row.name }),
+            (None, Some("true" | "false")) => found.map(|found| Self::Unquoted(found.to_owned())),
+            _ => None,
+        }
+    }
+
     /// What a member means that is no keyword.
     pub fn unknown(document: &JsonDocument, value: JsonId, key: &str, is_root: bool) -> Option<Self> {
         let schema = document.parent(value)?;
@@ -81,6 +135,14 @@ impl Hint {
             "nullable" if document.bool(value) == Some(false) => Some(Self::Nullable { types: Some(Vec::new()) }),
             "nullable" => Some(Self::Nullable { types: types(document, schema) }),
             _ if is_root && document.object(value).is_some() => {
+                if let Some(found) = document.get(schema, "type").and_then(|value| document.string(value))
+                    && let Some(hint) = wrapper(document, found)
+                {
+                    return WRAPPERS.contains(&key).then_some(hint);
+                }
+                if key == "json_schema" && document.get(value, "schema").is_some() {
+                    return Some(Self::Wrapped { pointer: "json_schema/schema", what: "this is a response format" });
+                }
                 let name = WRAPPERS.into_iter().find(|&name| name == key)?;
                 Some(Self::Wrapped { pointer: name, what: "this describes a schema or a tool" })
             }
@@ -99,6 +161,9 @@ impl Hint {
             && let Some(hint) = wrapper(document, found)
         {
             return Some(hint);
+        }
+        if let Some(name) = format_for_type(found) {
+            return Some(Self::Format(name));
         }
         if let Some(name) = known_type(found) {
             return Some(Self::Name(name));
@@ -145,6 +210,17 @@ impl Hint {
             Self::AnyType => "leave `type` out where any value is valid".to_owned(),
             Self::Types(types) => format!("write `{}`", list(types)),
             Self::NullName => "the name of the type is a string: write `\"null\"`".to_owned(),
+            Self::Format(name) => {
+                format!("`{name}` is a format: write `{{\"type\": \"string\", \"format\": \"{name}\"}}`")
+            }
+            Self::TypeAlone(name) => format!("write `{{\"type\": \"{name}\"}}`"),
+            Self::Misplaced { keyword } => {
+                format!(
+                    "the keyword `{keyword}` belongs beside `properties`, not inside it, where names of properties stand"
+                )
+            }
+            Self::Unquoted(text) => format!("write `{text}`, without quotes"),
+            Self::InList(text) => format!("write `[{text}]`"),
             Self::Wrapped { pointer, what } => {
                 format!("{what}; the schema itself stands at `/{pointer}`: give that alone")
             }
@@ -191,6 +267,25 @@ fn known_type(found: &str) -> Option<&'static str> {
     let folded = found.to_lowercase();
     let alias = || ALIASES.iter().find(|(_, names)| names.contains(&&*folded)).map(|&(name, _)| name);
     short.or_else(alias).or_else(|| did_you_mean(found, Types::NAMES.iter().copied()))
+}
+
+/// The format that a type's name is, of those that say something of texts.
+fn format_for_type(found: &str) -> Option<&'static str> {
+    let folded = found.to_lowercase();
+    let is_of_texts = |name: &&&str| **name == folded && matches!(formats::meaning(name), Meaning::Text(_));
+    let alias = || FORMATS.iter().find(|(alias, _)| *alias == folded).map(|&(_, name)| name);
+    formats::NAMES.iter().find(is_of_texts).copied().or_else(alias)
+}
+
+/// Whether the value is that of the keyword `properties`, and not that of a property of this name.
+fn is_properties(document: &JsonDocument, mut value: JsonId) -> bool {
+    let mut steps = 0;
+    while let Some(parent) = document.parent(value)
+        && document.get(parent, "properties") == Some(value)
+    {
+        (value, steps) = (parent, steps + 1);
+    }
+    steps % 2 == 1
 }
 
 /// The property whose `required` stands at a pointer.

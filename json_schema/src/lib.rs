@@ -216,6 +216,7 @@ impl Reading<'_> {
         let keywords = contradiction::contradiction(document, place, is_empty);
         let span = keywords
             .last()
+            .map(|last| &last.member)
             .map_or(document.span(place), |last| Span { end: document.span(last.value).end, ..last.key_span });
         sink.report_at(place, span, Mistake::Unsatisfiable { keywords });
     }

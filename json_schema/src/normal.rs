@@ -110,6 +110,8 @@ pub(crate) struct Normalizer<'a> {
     pub unknown_format: UnknownFormat,
     /// `format` says nothing.
     pub format_annotation: bool,
+    /// The `unevaluatedProperties` or `unevaluatedItems` for which many sets of branches are looked at, or were.
+    pub unevaluated_keyword: Option<&'static str>,
     work: u64,
     is_over: bool,
 }
@@ -157,6 +159,7 @@ impl<'a> Normalizer<'a> {
             has_any_spelling: false,
             unknown_format: UnknownFormat::default(),
             format_annotation: false,
+            unevaluated_keyword: None,
             work: 0,
             is_over: false,
         }
@@ -199,7 +202,8 @@ impl<'a> Normalizer<'a> {
     }
     fn over(&mut self, place: JsonId, what: &'static str, limit: &'static str, value: u64) {
         if !std::mem::replace(&mut self.is_over, true) {
-            self.sink.report(place, Mistake::Limit { what, limit, value });
+            let unevaluated = self.unevaluated_keyword;
+            self.sink.report(place, Mistake::Limit { what, limit, value, unevaluated });
         }
     }
     /// The node of a schema.
@@ -549,7 +553,9 @@ impl<'a> Normalizer<'a> {
                 ANY
             }
             Target::Remote { uri, reason } => {
-                self.sink.report(reference, Mistake::RefRemote { keyword, uri, reason });
+                let has_room = self.sink.has_room();
+                let near = if has_room { self.resources.near_reference(self.document, reference, text) } else { None };
+                self.sink.report(reference, Mistake::RefRemote { keyword, uri, reason, near });
                 ANY
             }
         }
@@ -610,6 +616,8 @@ impl<'a> Normalizer<'a> {
         }
         if types.has(Types::STRING) {
             shape.strings = self.own_strings(keywords);
+        } else {
+            self.check_format(keywords);
         }
         shape
     }
@@ -671,9 +679,12 @@ impl<'a> Normalizer<'a> {
                         keyword,
                         reason: "remainders are computed in 64 bits, and its digits are too many".to_owned(),
                     },
-                    RangeError::TooLarge { limit } => {
-                        Mistake::Limit { what: "a number written out", limit: "regex_nodes_max", value: limit as u64 }
-                    }
+                    RangeError::TooLarge { limit } => Mistake::Limit {
+                        what: "a number written out",
+                        limit: "regex_nodes_max",
+                        value: limit as u64,
+                        unevaluated: None,
+                    },
                 };
                 self.sink.report(place, mistake);
                 if self.sink.lenient { wider } else { Numbers::NONE }
@@ -685,14 +696,22 @@ impl<'a> Normalizer<'a> {
         keywords.format.filter(|_| !self.format_annotation).and_then(|place| self.document.string(place))
     }
 
+    /// Says of a format that it is unknown.
+    fn check_format(&mut self, keywords: &Keywords) {
+        if let (Some(name), Some(place)) = (self.format_name(keywords), keywords.format)
+            && formats::meaning(name) == Meaning::Unknown
+        {
+            let is_error = self.unknown_format == UnknownFormat::Error && !self.sink.lenient;
+            self.sink.report(place, Mistake::FormatUnknown { format: name.to_owned(), is_error });
+        }
+    }
+
     /// The language of the schema's `format`, if it says something of texts.
     fn format(&mut self, keywords: &Keywords) -> Option<RegexId> {
-        let place = keywords.format.filter(|_| !self.format_annotation)?;
-        let name = self.format_name(keywords).unwrap_or_default();
+        let name = self.format_name(keywords)?;
         match formats::meaning(name) {
             Meaning::Unknown => {
-                let is_error = self.unknown_format == UnknownFormat::Error && !self.sink.lenient;
-                self.sink.report(place, Mistake::FormatUnknown { format: name.to_owned(), is_error });
+                self.check_format(keywords);
                 None
             }
             Meaning::Text(format) => {

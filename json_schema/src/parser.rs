@@ -23,18 +23,23 @@ pub(crate) fn parse(document: &JsonDocument, id: JsonId, dialect: Dialect, is_ro
         JsonValue::Bool(_) => return Schema::Bool,
         JsonValue::Object(members) => members,
         _ => {
-            sink.report(id, Mistake::NotSchema { found: found(document, id) });
+            let hint = if sink.has_room() { Hint::not_schema(document, id) } else { None };
+            sink.report(id, Mistake::NotSchema { found: found(document, id), hint });
             return Schema::Bool;
         }
     };
     let mut parser = Parser { document, dialect, sink, out: Keywords::default() };
     let reference = members.iter().find(|member| &*member.key == "$ref" && document.string(member.value).is_some());
     match reference {
-        Some(reference) if !dialect.draft.ref_has_siblings() => parser.out.reference = Some(reference.value),
+        Some(reference) if !dialect.draft.ref_has_siblings() => {
+            parser.out.reference = Some(reference.value);
+            parser.beside_reference(members);
+        }
         _ => {
             for member in members {
-                parser.member(member, is_root);
+                parser.member(id, member, is_root);
             }
+            parser.without_effect(id);
             parser.late(id);
         }
     }
@@ -67,11 +72,11 @@ fn found(document: &JsonDocument, id: JsonId) -> &'static str {
 }
 
 impl<'a> Parser<'a, '_, '_> {
-    fn member(&mut self, member: &JsonMember, is_root: bool) {
+    fn member(&mut self, schema: JsonId, member: &JsonMember, is_root: bool) {
         let (key, value) = (&*member.key, member.value);
         let Some(row) = self.dialect.keyword(key) else {
             let guidance = is_root && key == "x-guidance";
-            if !guidance && !key.starts_with("x-") {
+            if !guidance && !key.starts_with("x-") && !self.sink.is_misplaced(schema) {
                 let hint = Hint::unknown(self.document, value, key, is_root);
                 let mistake = Mistake::KeywordUnknown { keyword: key.to_owned(), hint };
                 self.sink.report_at(value, member.key_span, mistake);
@@ -110,6 +115,7 @@ impl<'a> Parser<'a, '_, '_> {
             "unevaluatedItems" => self.out.unevaluated_items = Some(value),
             "properties" => {
                 let members = self.object(name, value);
+                self.keywords_among_names(members);
                 self.out.properties = members.iter().map(|member| (member.key.clone(), member.value)).collect();
             }
             "patternProperties" => {
@@ -163,11 +169,69 @@ impl<'a> Parser<'a, '_, '_> {
         }
     }
 
+    /// Up to draft 7 `$ref` stands alone: what else says something of values has no effect.
+    fn beside_reference(&mut self, members: &[JsonMember]) {
+        for member in members {
+            let Some(row) = self.dialect.keyword(&member.key) else { continue };
+            if !row.is_annotation && !["$ref", "$defs", "definitions"].contains(&row.name) {
+                let help = "up to draft 7 `$ref` stands alone; write `\"allOf\": [{\"$ref\": …}]` in its place";
+                let mistake = Mistake::WithoutEffect { keyword: row.name, cause: "beside `$ref`", help };
+                self.sink.report_at(member.value, member.key_span, mistake);
+            }
+        }
+    }
+
+    /// Keywords that say something only with another one, or only without it.
+    fn without_effect(&mut self, id: JsonId) {
+        let out = &self.out;
+        let (no_contains, no_condition) = (out.contains.is_none(), out.condition.is_none());
+        let counted = "it counts the elements that are valid for `contains`; add that";
+        let chosen = "it holds by what `if` says; add that";
+        let behind = "write `items` for what stands behind `prefixItems`";
+        for (keyword, is_idle, cause, help) in [
+            ("minContains", out.min_contains.is_some() && no_contains, "without `contains`", counted),
+            ("maxContains", out.max_contains.is_some() && no_contains, "without `contains`", counted),
+            ("then", out.then.is_some() && no_condition, "without `if`", chosen),
+            ("else", out.otherwise.is_some() && no_condition, "without `if`", chosen),
+            ("additionalItems", !out.prefix.is_empty(), "beside `prefixItems`", behind),
+        ] {
+            if is_idle && let Some(member) = self.document.member(id, keyword) {
+                let mistake = Mistake::WithoutEffect { keyword, cause, help };
+                self.sink.report_at(member.value, member.key_span, mistake);
+            }
+        }
+    }
+
+    /// Keywords inside `properties`, where they are names.
+    fn keywords_among_names(&mut self, members: &[JsonMember]) {
+        for member in members {
+            let is_keyword = ["additionalProperties", "unevaluatedProperties"].contains(&&*member.key);
+            if is_keyword && self.document.bool(member.value) == Some(false) {
+                let mistake = Mistake::KeywordAsName { keyword: member.key.to_string() };
+                self.sink.report_at(member.value, member.key_span, mistake);
+            }
+        }
+        // A whole schema: what its own `properties` holds are names, too, and no keywords.
+        let has_type = members.iter().any(|member| {
+            let is_schema = self.document.object(member.value).is_some() || self.document.bool(member.value).is_some();
+            &*member.key == "type" && !is_schema
+        });
+        if has_type && let Some(inner) = members.iter().find(|member| &*member.key == "properties") {
+            self.sink.misplace(inner.value);
+        }
+    }
+
     /// Keywords whose meaning hangs on others.
     fn late(&mut self, id: JsonId) {
         let document = self.document;
         if let Some(items) = document.get(id, "items").filter(|_| self.dialect.keyword("items").is_some()) {
             match document.array(items) {
+                // An array in `items` is read in all drafts, but not beside what took its place.
+                Some(_)
+                    if self.dialect.keyword("prefixItems").is_some() && document.get(id, "prefixItems").is_some() =>
+                {
+                    self.wrong("items", items, "one schema for what stands behind `prefixItems`");
+                }
                 Some(list) => {
                     self.out.prefix = list.to_vec();
                     self.out.rest = document.get(id, "additionalItems");
@@ -187,7 +251,7 @@ impl<'a> Parser<'a, '_, '_> {
     }
 
     fn wrong(&mut self, keyword: &'static str, value: JsonId, expected: &'static str) {
-        self.wrong_for(keyword, value, expected, None);
+        self.wrong_for(keyword, value, expected, Hint::value(self.document, value, expected));
     }
 
     fn wrong_for(&mut self, keyword: &'static str, value: JsonId, expected: &'static str, hint: Option<Hint>) {

@@ -5,7 +5,7 @@
 
 use compact_str::CompactString;
 use larkspur_grammar::diagnostic::did_you_mean;
-use larkspur_grammar::json::{JsonDocument, JsonId, pointer_key};
+use larkspur_grammar::json::{JsonDocument, JsonId, pointer_key, pointer_step};
 use rustc_hash::FxHashMap;
 
 use crate::draft::{Dialect, Holds};
@@ -85,7 +85,17 @@ impl Resources {
     /// A reference within the resource that is nearly written like this one, which leads nowhere.
     pub fn near_reference(&self, document: &JsonDocument, place: JsonId, text: &str) -> Option<String> {
         let root = self.root_of(document, place);
-        let fragment = text.strip_prefix('#')?;
+        let Some(fragment) = text.strip_prefix('#') else {
+            // A name alone, or a pointer without its `#`.
+            let path = text.strip_prefix('/').unwrap_or(text);
+            let is_pointer = path.starts_with("$defs/") || path.starts_with("definitions/");
+            let pointer = || near_pointer(document, root, path).filter(|_| is_pointer);
+            return definition(document, root, path).or_else(pointer);
+        };
+        let name = fragment.strip_prefix('/').unwrap_or(fragment);
+        if let Some(definition) = definition(document, root, name) {
+            return Some(definition);
+        }
         let pointer = match fragment.strip_prefix('/') {
             Some(pointer) => pointer,
             // Without its first slash.
@@ -123,6 +133,13 @@ impl Resources {
         }
         Some(at)
     }
+}
+
+/// The reference to the definition of a name.
+fn definition(document: &JsonDocument, root: JsonId, name: &str) -> Option<String> {
+    let has = |holder: &&str| document.get(root, holder).and_then(|holder| document.get(holder, name)).is_some();
+    let holder = ["$defs", "definitions"].into_iter().find(|holder| has(holder))?;
+    Some(format!("#/{holder}/{}", pointer_step(name)))
 }
 
 /// The pointer that begins with `$defs` for one that begins with `definitions`, and the other way round.

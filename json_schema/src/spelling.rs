@@ -9,7 +9,7 @@ use larkspur_grammar::{
 use serde::{Deserialize, Serialize};
 
 /// How values are written, and what is done with what cannot be enforced. The default is [`Spelling::generator`].
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spelling {
     /// In which order properties are written.
@@ -36,7 +36,7 @@ pub struct Spelling {
 }
 
 /// In which order properties are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyOrder {
     /// Declared names first, in the schema's order, then the others.
@@ -47,7 +47,7 @@ pub enum KeyOrder {
 }
 
 /// White space between the parts of a value.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Whitespace {
     /// At most 2 line breaks and 20 blanks (space or tab) at each place, so that nobody can be trapped in them.
@@ -77,7 +77,7 @@ pub enum NumberSpelling {
 }
 
 /// Which texts a character has.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StringEscapes {
     /// One: itself where JSON has it so, else `\"`, `\\`, `\b`, `\f`, `\n`, `\r`, `\t`, else `\u00XX`.
@@ -96,7 +96,7 @@ pub enum StringEscapes {
 }
 
 /// What a `format` of unknown name is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownFormat {
     /// Without effect, with a warning.
@@ -177,7 +177,8 @@ impl Spelling {
             None if matches!(self.whitespace, Whitespace::Indent(_)) => set.literal(b": "),
             None => set.literal(b":"),
         };
-        let outside = self.whitespace_outside.then(|| {
+        let has_space = set.info(space).len_max != Some(0);
+        let outside = (self.whitespace_outside && has_space).then(|| {
             let any = set.any_byte();
             let some = set.repeat(any, 1, None);
             set.and(&[space, some])

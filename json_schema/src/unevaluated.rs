@@ -17,6 +17,9 @@ use crate::ir::{ANY, ArraySpec, KeyId, NEVER, Named, Node, NodeId, ObjectSpec, S
 use crate::normal::Normalizer;
 use crate::{arrays, objects};
 
+/// With more ways than these it is the keyword that takes most of the work.
+const FEW_WAYS_MAX: usize = 64;
+
 /// What a schema and its branches have looked at.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Evaluated {
@@ -61,12 +64,18 @@ impl Normalizer<'_> {
         if keywords.unevaluated_properties.is_none() && keywords.unevaluated_items.is_none() {
             return ANY;
         }
+        let keyword =
+            if keywords.unevaluated_properties.is_some() { "unevaluatedProperties" } else { "unevaluatedItems" };
+        let before = self.unevaluated_keyword.replace(keyword);
         let ways = loop {
             match self.inner_ways(id, keywords) {
                 Ok(ways) => break ways,
                 Err(missing) => missing.into_iter().for_each(|node| self.find_ways(node)),
             }
         };
+        if ways.len() <= FEW_WAYS_MAX {
+            self.unevaluated_keyword = before;
+        }
         let mut nodes = Vec::with_capacity(ways.len());
         for way in ways {
             let left = self.left_over(id, keywords, &way.evaluated);

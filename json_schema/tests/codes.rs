@@ -116,8 +116,13 @@ fn keywords_that_exclude_each_other_are_named_and_marked() {
         ),
         (
             r#"{"type":"integer","minimum":1,"allOf":[{"maximum":0},{"multipleOf":2}]}"#,
-            "`type`, `minimum` and `maximum` exclude each other",
+            "`type`, `minimum` and `maximum` at `/allOf/0/maximum` exclude each other",
             r#""maximum":0"#,
+        ),
+        (
+            r#"{"allOf":[{"type":"string"},{"type":"integer"}]}"#,
+            "`type` at `/allOf/0/type` and `type` at `/allOf/1/type` exclude each other",
+            r#""type":"integer""#,
         ),
         (
             r#"{"type":"string","format":"date","minLength":40}"#,
@@ -152,7 +157,7 @@ fn keywords_that_exclude_each_other_are_named_and_marked() {
         for text in &texts[1..] {
             assert!(reason.contains(&format!("`{}`", text.trim_matches('"'))), "{text} in {schema}");
         }
-        assert_eq!(texts.len(), reason.matches('`').count() / 2);
+        assert_eq!(texts.len(), (reason.matches('`').count() - reason.matches("`/").count() * 2) / 2);
     }
 }
 
@@ -182,6 +187,19 @@ fn what_was_perhaps_meant() {
         ("#/definitions/a/items", r#""$defs":{"a":{"items":{}}}"#, "#/$defs/a/items"),
         ("#definitions/a", r#""definitions":{"a":{}}"#, "#/definitions/a"),
         ("#definitions/a", r#""$defs":{"a":{}}"#, "#/$defs/a"),
+    ] {
+        let found = diagnostics(&format!(r#"{{"$ref":"{reference}",{rest}}}"#));
+        assert_eq!(found.len(), 1, "{reference} {rest}: {found:?}");
+        assert_eq!(found[0].help, Some(format!("did you mean `{near}`?")), "{reference} {rest}");
+    }
+    for (reference, rest, near) in [
+        ("Foo", r#""$defs":{"Foo":{}}"#, "#/$defs/Foo"),
+        ("Foo", r#""definitions":{"Foo":{}}"#, "#/definitions/Foo"),
+        ("#Foo", r#""$defs":{"Foo":{}}"#, "#/$defs/Foo"),
+        ("#/Foo", r#""$defs":{"Foo":{}}"#, "#/$defs/Foo"),
+        ("$defs/Foo", r#""$defs":{"Foo":{}}"#, "#/$defs/Foo"),
+        ("/definitions/Foo", r#""definitions":{"Foo":{}}"#, "#/definitions/Foo"),
+        ("a~b", r#""$defs":{"a~b":{}}"#, "#/$defs/a~0b"),
     ] {
         let found = diagnostics(&format!(r#"{{"$ref":"{reference}",{rest}}}"#));
         assert_eq!(found.len(), 1, "{reference} {rest}: {found:?}");
@@ -222,6 +240,21 @@ fn ways_out_of_what_others_write() {
         ),
         (r#"{"type":["string","null"],"nullable":true}"#, "J030", "this is OpenAPI's; leave it out"),
         (r#"{"type":"string","nullable":false}"#, "J030", "this is OpenAPI's; leave it out"),
+        (r#"{"type":"date"}"#, "J002", r#"`date` is a format: write `{"type": "string", "format": "date"}`"#),
+        (
+            r#"{"type":"DateTime"}"#,
+            "J002",
+            r#"`date-time` is a format: write `{"type": "string", "format": "date-time"}`"#,
+        ),
+        (r#"{"additionalProperties":"false"}"#, "J001", "write `false`, without quotes"),
+        (r#"{"uniqueItems":"true"}"#, "J002", "write `true`, without quotes"),
+        (r#"{"minLength":"3"}"#, "J002", "write `3`, without quotes"),
+        (r#"{"minimum":"-1.5"}"#, "J002", "write `-1.5`, without quotes"),
+        (r#"{"required":"a\"b"}"#, "J002", r#"write `["a\"b"]`"#),
+        (r#"{"properties":{"a":"string"}}"#, "J001", r#"write `{"type": "string"}`"#),
+        (r#"{"properties":{"type":"string"}}"#, "J001", r#"write `{"type": "string"}`"#),
+        (r#"{"x-guidance":{"lenint":true}}"#, "J032", "did you mean `lenient`?"),
+        (r#"{"type":"integer","format":"uint8"}"#, "J031", "write its bounds: `\"minimum\": 0, \"maximum\": 255`"),
         (r#"{"type":"any"}"#, "J002", "leave `type` out where any value is valid"),
         (r#"{"type":"float"}"#, "J002", "did you mean `number`?"),
         (r#"{"type":"None"}"#, "J002", "did you mean `null`?"),
@@ -253,6 +286,22 @@ fn ways_out_of_what_others_write() {
         assert!(found.iter().any(|found| found.code == code && found.help.as_deref() == Some(help)), "{found:#?}");
         assert!(found.iter().all(|found| !found.help.as_ref().is_some_and(|help| help.contains("$schema"))));
     }
+    // The right place alone is named.
+    for schema in [
+        r#"{"type":"json_schema","json_schema":{"name":"n","schema":{}}}"#,
+        r#"{"json_schema":{"name":"n","schema":{}}}"#,
+    ] {
+        let helps: Vec<String> = diagnostics(schema).into_iter().filter_map(|found| found.help).collect();
+        assert!(!helps.is_empty() && helps.iter().all(|help| help.contains("`/json_schema/schema`")), "{helps:?}");
+    }
+    // OpenAPI's annotations.
+    assert_eq!(
+        diagnostics(r#"{"example":1,"xml":{},"externalDocs":{"url":"u"},"discriminator":{"propertyName":"t"}}"#),
+        []
+    );
+    for format in ["int32", "int64", "float", "double"] {
+        assert_eq!(diagnostics(&format!(r#"{{"type":"number","format":"{format}"}}"#)), []);
+    }
     // One that is not the root is no wrapper, and draft 4 has its booleans.
     assert_eq!(diagnostics(r#"{"properties":{"a":{"parameters":{}}}}"#)[0].help, None);
     let old = format!(r#"{{"$schema":"{draft4}","minimum":5,"exclusiveMinimum":true}}"#);
@@ -263,6 +312,136 @@ fn ways_out_of_what_others_write() {
     let found = diagnostics(r#"{"properties":{"a":{"required":true},"b":{"required":true}}}"#);
     let names = found.iter().map(|found| found.help.clone().unwrap_or_default());
     assert!(names.zip(["[\"a\"]", "[\"b\"]"]).all(|(help, name)| help.contains(name)), "{found:#?}");
+}
+
+#[test]
+fn keywords_without_effect() {
+    let draft7 = r#""$schema":"http://json-schema.org/draft-07/schema#""#;
+    for (schema, said, marked) in [
+        (
+            format!(
+                r##"{{{draft7},"title":"t","default":1,"$ref":"#/definitions/a","minimum":3,"definitions":{{"a":{{}}}}}}"##
+            ),
+            "`minimum` at `/minimum` has no effect beside `$ref`",
+            "\"minimum\"",
+        ),
+        (
+            r#"{"prefixItems":[{}],"additionalItems":false}"#.to_owned(),
+            "`additionalItems` at `/additionalItems` has no effect beside `prefixItems`",
+            "\"additionalItems\"",
+        ),
+        (
+            r#"{"minContains":1}"#.to_owned(),
+            "`minContains` at `/minContains` has no effect without `contains`",
+            "\"minContains\"",
+        ),
+        (
+            r#"{"maxContains":1}"#.to_owned(),
+            "`maxContains` at `/maxContains` has no effect without `contains`",
+            "\"maxContains\"",
+        ),
+        (r#"{"then":{}}"#.to_owned(), "`then` at `/then` has no effect without `if`", "\"then\""),
+        (r#"{"else":{}}"#.to_owned(), "`else` at `/else` has no effect without `if`", "\"else\""),
+    ] {
+        let found = diagnostics(&schema);
+        let [found] = found.as_slice() else { panic!("{schema}: {found:#?}") };
+        assert_eq!((found.code, found.is_error(), found.message.as_str()), ("J030", false, said));
+        let span = found.labels[0].span;
+        assert_eq!(&schema[span.start as usize..span.end as usize], marked);
+    }
+    for schema in [
+        r##"{"$ref":"#/$defs/a","minimum":3,"$defs":{"a":{}}}"##,
+        r#"{"contains":{},"minContains":2,"maxContains":3}"#,
+        r#"{"if":{},"then":{},"else":{}}"#,
+        r#"{"items":[{}],"additionalItems":false}"#,
+    ] {
+        assert_eq!(diagnostics(schema), [], "{schema}");
+    }
+    let integers = diagnostics(r#"{"type":"integer","format":"positive"}"#);
+    assert_eq!(integers.iter().map(|found| found.code).collect::<Vec<_>>(), ["J031"]);
+}
+
+#[test]
+fn an_array_in_items_behind_prefix_items() {
+    let schema = r#"{"type":"array","prefixItems":[{"type":"integer"}],"items":[{"type":"string"}]}"#;
+    let found = diagnostics(schema);
+    let [found] = found.as_slice() else { panic!("{found:#?}") };
+    assert_eq!(found.message, "`items` at `/items` takes one schema for what stands behind `prefixItems`");
+    let span = found.labels[0].span;
+    assert_eq!(&schema[span.start as usize..span.end as usize], r#"[{"type":"string"}]"#);
+    // Before 2020-12 there is no `prefixItems`.
+    let old = schema.replacen('{', r#"{"$schema":"http://json-schema.org/draft-07/schema#","#, 1);
+    assert_eq!(diagnostics(&old).iter().map(|found| found.code).collect::<Vec<_>>(), ["J030"]);
+}
+
+#[test]
+fn keywords_inside_properties() {
+    let belongs = |keyword: &str| {
+        format!("the keyword `{keyword}` belongs beside `properties`, not inside it, where names of properties stand")
+    };
+    for (schema, code, message, help) in [
+        (
+            r#"{"properties":{"a":{},"required":["a"]}}"#,
+            "J001",
+            "a schema is an object or a boolean; at `/properties/required` stands an array",
+            belongs("required"),
+        ),
+        (
+            r#"{"properties":{"type":"object","properties":{"a":{},"b":{}}}}"#,
+            "J001",
+            "a schema is an object or a boolean; at `/properties/type` stands a string",
+            belongs("type"),
+        ),
+        (
+            r#"{"type":"object","properties":{"a":{},"additionalProperties":false}}"#,
+            "J030",
+            "`additionalProperties` at `/properties/additionalProperties` is the name of a property, which no object may \
+             then have",
+            "the keyword `additionalProperties` belongs beside `properties`, not inside it".to_owned(),
+        ),
+    ] {
+        let found = diagnostics(schema);
+        let [found] = found.as_slice() else { panic!("{schema}: {found:#?}") };
+        assert_eq!((found.code, found.message.as_str(), found.help.clone()), (code, message, Some(help)));
+    }
+    // Properties that are called so.
+    assert_eq!(diagnostics(r#"{"properties":{"type":{},"properties":{"title":"t"},"additionalProperties":{}}}"#), []);
+}
+
+#[test]
+fn white_space_that_there_is_not() {
+    use larkspur_json_schema::Spelling;
+    for options in [r#"{"whitespace":"compact"}"#, r#"{"profile":"validate","whitespace":"compact"}"#] {
+        let schema = format!(r#"{{"type":"integer","x-larkspur":{options}}}"#);
+        for spelling in [Spelling::generator(), Spelling::validator()] {
+            let grammar = common::spelled(&common::shared(), &schema, &spelling).expect("it compiles");
+            assert_eq!(grammar.warnings(), [], "{schema}");
+        }
+    }
+}
+
+/// The bounds are those of work and of alternatives, which double with each `if`.
+#[test]
+fn unevaluated_properties_of_many_branches() {
+    let with = |count: usize| {
+        let branch = |at: usize| {
+            format!(
+                r#"{{"if":{{"properties":{{"k{at}":{{"const":1}}}},"required":["k{at}"]}},"then":{{"properties":{{"v{at}":true}}}}}}"#
+            )
+        };
+        let branches: Vec<String> = (0..count).map(branch).collect();
+        let names: Vec<String> = (0..count).map(|at| format!(r#""k{at}":true"#)).collect();
+        format!(
+            r#"{{"type":"object","properties":{{{}}},"allOf":[{}],"unevaluatedProperties":false}}"#,
+            names.join(","),
+            branches.join(",")
+        )
+    };
+    assert_eq!(diagnostics(&with(8)), []);
+    let found = diagnostics(&with(9));
+    let [found] = found.as_slice() else { panic!("{found:#?}") };
+    assert_eq!(found.code, "J040");
+    assert!(found.help.as_ref().is_some_and(|help| help.starts_with("`unevaluatedProperties` asks")), "{found:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import types
 from typing import Any
 
 
@@ -28,9 +29,15 @@ def schema_text(schema: Any) -> str:
     except ImportError:
         pass
     else:
-        if isinstance(schema, type) or hasattr(schema, "__origin__"):
+        if _is_type(schema):
             return _json(TypeAdapter(schema).json_schema())
     raise TypeError(f"a schema is a dict, a bool, a JSON text or a pydantic model, not {type(schema).__name__}")
+
+
+def _is_type(schema: Any) -> bool:
+    """Whether it is a class, or one of the forms of `typing`: `list[int]`, `int | None`, a `NewType`, `type X = …`."""
+    forms = ("__origin__", "__supertype__", "__value__")
+    return isinstance(schema, (type, types.UnionType)) or any(hasattr(schema, form) for form in forms)
 
 
 def _json(schema: Any) -> str:

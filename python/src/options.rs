@@ -8,6 +8,7 @@ use larkspur::{
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Map, Value};
 
 /// A grammar's text and how it is read.
 pub(crate) struct Reading {
@@ -121,17 +122,30 @@ fn draft(name: &str) -> PyResult<Draft> {
     }
 }
 
-/// A profile's name, or a mapping of options.
+/// A profile's name, or a mapping of options, which change those of its `profile`.
 fn spelling(value: &Bound<PyAny>) -> PyResult<Spelling> {
     if let Ok(name) = value.extract::<&str>() {
-        return match name {
-            "generate" => Ok(Spelling::generator()),
-            "validate" => Ok(Spelling::validator()),
-            _ => Err(unknown("spelling", name, "generate and validate")),
-        };
+        return profile(name);
     }
+    let wrong = |error: serde_json::Error| PyValueError::new_err(format!("spelling: {error}"));
     let json: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
-    serde_json::from_str(&json).map_err(|error| PyValueError::new_err(format!("spelling: {error}")))
+    let mut given: Map<String, Value> = serde_json::from_str(&json).map_err(wrong)?;
+    let base = match given.remove("profile") {
+        Some(Value::String(name)) => profile(&name)?,
+        Some(other) => return Err(unknown("spelling", &other.to_string(), "generate and validate")),
+        None => Spelling::default(),
+    };
+    let mut fields: Map<String, Value> = serde_json::to_value(base).and_then(serde_json::from_value).map_err(wrong)?;
+    fields.extend(given);
+    serde_json::from_value(Value::Object(fields)).map_err(wrong)
+}
+
+fn profile(name: &str) -> PyResult<Spelling> {
+    match name {
+        "generate" => Ok(Spelling::generator()),
+        "validate" => Ok(Spelling::validator()),
+        _ => Err(unknown("spelling", name, "generate and validate")),
+    }
 }
 
 /// What it raises is shown with the reference.

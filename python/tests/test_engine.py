@@ -6,7 +6,7 @@ import copy
 import json
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NewType
 
 import pytest
 
@@ -56,6 +56,8 @@ def test_pydantic(engine: Engine) -> None:
     assert accepts(grammar, '{"name": "Ada", "age": 36}')
     assert not accepts(grammar, '{"name": "Ada"}')
     assert accepts(engine.json_schema(list[int]), "[1,2]")
+    assert accepts(engine.json_schema(int | None), "null")
+    assert accepts(engine.json_schema(NewType("Id", int)), "7")
 
 
 def test_schema_of_the_wrong_type(engine: Engine) -> None:
@@ -108,6 +110,9 @@ def test_options(engine: Engine) -> None:
     compact = engine.json_schema(schema, spelling={"whitespace": "compact"})
     assert accepts(compact, '{"a":1,"b":1}')
     assert not accepts(compact, '{"a": 1,"b":1}')
+    compact = engine.json_schema(schema, spelling={"profile": "validate", "whitespace": "compact"})
+    assert accepts(compact, '{"b":1e0,"a":1}')
+    assert not accepts(compact, '{"b": 1e0,"a":1}')
     assert accepts(engine.lark('first: "x"', start="first"), "x")
     assert engine.lark('start: "x"', lexer="exact").lexer_mode == "exact"
     assert accepts(engine.lark("%import .m.A\nstart: A", modules={"m.lark": 'A: "x"'}), "x")
@@ -115,7 +120,14 @@ def test_options(engine: Engine) -> None:
     assert accepts(engine.json_schema({"$ref": "https://example.com/s"}, retriever=documents.get), "1")
     with pytest.raises(TypeError, match="strat"):
         engine.lark('start: "x"', strat="y")
-    for wrong in [{"lexer": "greedy"}, {"spelling": "loose"}, {"spelling": {"white": 1}}, {"draft": "5"}]:
+    wrongs: list[dict[str, Any]] = [
+        {"lexer": "greedy"},
+        {"spelling": "loose"},
+        {"spelling": {"white": 1}},
+        {"spelling": {"profile": 1}},
+        {"draft": "5"},
+    ]
+    for wrong in wrongs:
         with pytest.raises(ValueError):
             engine.lark('start: "x"', **wrong)
 

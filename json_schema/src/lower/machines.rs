@@ -142,7 +142,9 @@ impl Lowerer<'_, '_> {
                         limits.schema_choices_max,
                     ),
                 };
-                self.normalizer.sink.report(self.place, Mistake::Limit { what, limit, value: value as u64 });
+                self.normalizer
+                    .sink
+                    .report(self.place, Mistake::Limit { what, limit, value: value as u64, unevaluated: None });
                 None
             }
         }

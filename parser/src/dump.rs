@@ -49,7 +49,7 @@ impl CompiledGrammar {
         for (id, _) in cfg.lexemes.iter_enumerated().filter(|(_, lexeme)| lexeme.recorded) {
             let _ = writeln!(out, "recorded {id}");
         }
-        if !cfg.after.is_empty() {
+        if cfg.mode == LexerMode::Exact && !cfg.after.is_empty() {
             let forks = |id: &LexemeId| {
                 let (lexeme, regex) = (&cfg.lexemes[*id], shown.terminals[TerminalId(id.0)].regex);
                 let ends_alone = lexeme.ignored_by.is_some() || lexeme.competes;

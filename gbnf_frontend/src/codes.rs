@@ -103,6 +103,13 @@ pub const CODES: &[CodeInfo] = &[
         "root ::= \"\"\nvalue ::= \"a\"\n",
     ),
     CodeInfo::new(
+        "E015",
+        "dots between strings",
+        "A `.` is any character, and so is each of two. A range of characters is a class.",
+        "root ::= \"a\"..\"z\"\n",
+        "root ::= [a-z]\n",
+    ),
+    CodeInfo::new(
         "E020",
         "defined twice",
         "Of several definitions of one name the last one counts, as in llama.cpp.",

@@ -7,31 +7,95 @@ use crate::codes::CODES;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Mistake {
-    UnexpectedCharacter { found: char },
+    UnexpectedCharacter {
+        found: char,
+    },
+    /// `“…”`, with what stands between.
+    TypographicQuotes {
+        inner: String,
+    },
+    /// `//` or `/*`.
+    CommentSign,
+    /// `/` between alternatives.
+    ChoiceSlash,
+    /// `"a".."z"`.
+    RangeDots {
+        low: String,
+        high: String,
+    },
+    /// `"a"i`, with the same in GBNF, if it is short.
+    Flag {
+        flag: String,
+        meant: Option<String>,
+    },
     UnclosedString,
     UnclosedClass,
     UnclosedToken,
-    UnclosedGroup { opened: Span },
+    UnclosedGroup {
+        opened: Span,
+    },
     GroupNotOpen,
-    DefinitionSign { found: String },
-    NameExpected { found: String },
-    DefinitionOnLine { name: String },
-    RuleEmpty { name: String },
-    EscapeBad { escape: String, reason: &'static str },
-    RangeOrder { low: char, high: char },
+    DefinitionSign {
+        found: String,
+    },
+    NameExpected {
+        found: String,
+    },
+    DefinitionOnLine {
+        name: String,
+    },
+    RuleEmpty {
+        name: String,
+    },
+    EscapeBad {
+        escape: String,
+        reason: &'static str,
+    },
+    RangeOrder {
+        low: char,
+        high: char,
+    },
     ClassEmpty,
     RepeatNothing,
-    RepeatCounts { reason: &'static str },
-    RepeatOrder { min: u32, max: u32 },
-    TokenBad { reason: &'static str },
-    DefinedTwice { name: String, first: Span },
-    RuleUndefined { name: String, near: Option<Near> },
-    StartMissing { name: String, near: Option<Near>, first: Option<String> },
-    SourceTooLarge { limit: usize, used: usize },
-    TooDeep { limit: usize },
-    RepeatTooLarge { limit: u32 },
-    SymbolsTooMany { limit: usize },
-    RegexNodesTooMany { limit: usize },
+    RepeatCounts {
+        reason: &'static str,
+    },
+    RepeatOrder {
+        min: u32,
+        max: u32,
+    },
+    TokenBad {
+        reason: &'static str,
+    },
+    DefinedTwice {
+        name: String,
+        first: Span,
+    },
+    RuleUndefined {
+        name: String,
+        near: Option<Near>,
+    },
+    StartMissing {
+        name: String,
+        near: Option<Near>,
+        first: Option<String>,
+    },
+    SourceTooLarge {
+        limit: usize,
+        used: usize,
+    },
+    TooDeep {
+        limit: usize,
+    },
+    RepeatTooLarge {
+        limit: u32,
+    },
+    SymbolsTooMany {
+        limit: usize,
+    },
+    RegexNodesTooMany {
+        limit: usize,
+    },
 }
 
 /// The diagnostics of one run.
@@ -55,7 +119,18 @@ impl Describe for Mistake {
             Mistake::UnexpectedCharacter { found } => {
                 say(format!("the character `{}` has no meaning here", found.escape_debug()))
             }
-            Mistake::UnclosedString => error("this string is not closed").help("close it with `\"`; in it write `\\\"`"),
+            Mistake::TypographicQuotes { inner } => {
+                error("these are typographic quotes").help(format!("write `\"{inner}\"`"))
+            }
+            Mistake::CommentSign => error("this begins no comment").help("a comment begins with `#` and ends with its line"),
+            Mistake::ChoiceSlash => error("`/` is no choice in GBNF").help("a choice is written `|`"),
+            Mistake::RangeDots { low, high } => Diagnostic::warning(code, span, "each of these `.` is any character")
+                .help(format!("a range is `[{low}-{high}]`; for any two characters write `. .`")),
+            Mistake::Flag { flag, meant } => say(format!("GBNF has no flags such as `{flag}`")).help(match meant {
+                Some(meant) => format!("write `{meant}`"),
+                None => "write each letter in both cases, as in `[aA]`".to_owned(),
+            }),
+            Mistake::UnclosedString => error("this string is not closed").at("opened here").help("close it with `\"`; in it write `\\\"`"),
             Mistake::UnclosedClass => error("this class is not closed").help("close it with `]`; in it write `\\]`"),
             Mistake::UnclosedToken => error("this token is not closed on its line").help("close it with `>`"),
             Mistake::UnclosedGroup { opened } => {
@@ -74,7 +149,15 @@ impl Describe for Mistake {
                 say(format!("the rule `{name}` has no right-hand side")).help("write `\"\"` for the empty text")
             }
             Mistake::EscapeBad { escape, reason } => say(format!("`{escape}` is no escape: {reason}"))
-                .help("the escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\[`, `\\]`, `\\-`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`"),
+                .help(match escape.as_str() {
+                    "\\d" => "digits are `[0-9]`",
+                    "\\w" => "letters, digits and `_` are `[a-zA-Z0-9_]`",
+                    "\\s" => "white space is `[ \\t\\r\\n]`",
+                    "\\D" => "what is no digit is `[^0-9]`",
+                    "\\W" => "what is no letter, digit or `_` is `[^a-zA-Z0-9_]`",
+                    "\\S" => "what is no white space is `[^ \\t\\r\\n]`",
+                    _ => "the escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\[`, `\\]`, `\\-`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`",
+                }),
             Mistake::RangeOrder { low, high } => say(format!(
                 "the range from `{}` to `{}` has no characters",
                 low.escape_debug(),
@@ -124,7 +207,12 @@ impl Mistake {
     /// The mistake's code; [`CODES`] explains each.
     fn code(&self) -> &'static str {
         match self {
-            Mistake::UnexpectedCharacter { .. } => "E001",
+            Mistake::UnexpectedCharacter { .. }
+            | Mistake::TypographicQuotes { .. }
+            | Mistake::CommentSign
+            | Mistake::ChoiceSlash
+            | Mistake::Flag { .. } => "E001",
+            Mistake::RangeDots { .. } => "E015",
             Mistake::UnclosedString => "E002",
             Mistake::UnclosedClass => "E003",
             Mistake::UnclosedToken => "E004",

@@ -80,11 +80,31 @@ impl<'a> Lowerer<'a, '_> {
             if let NodeKind::Name(name) = &node.kind
                 && !self.of_name.contains_key(name.as_str())
             {
+                if let Some(mistake) = self.flag(name, node.span) {
+                    self.sink.report(node.span, mistake);
+                    continue;
+                }
                 // What is only counted needs no help.
                 let near = if self.sink.is_full() { None } else { self.near(name) };
                 self.sink.report(node.span, Mistake::RuleUndefined { name: name.clone(), near });
             }
         }
+    }
+
+    /// A name of one letter right behind a string or class was likely meant as a flag.
+    fn flag(&self, name: &str, span: Span) -> Option<Mistake> {
+        let before = &self.text[..span.start as usize];
+        if name.len() > 1 || !before.ends_with(['"', ']']) {
+            return None;
+        }
+        let both_cases = |c: char| match c.is_ascii_alphabetic() {
+            true => format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase()),
+            false => format!("\"{c}\""),
+        };
+        let literal = before.strip_suffix('"').and_then(|text| text.rsplit_once('"')).map(|(_, literal)| literal);
+        let short = literal.filter(|literal| name == "i" && literal.len() <= 12 && !literal.contains(['\\', '\n']));
+        let meant = short.map(|literal| literal.chars().map(both_cases).collect::<Vec<_>>().join(" "));
+        Some(Mistake::Flag { flag: name.to_owned(), meant: meant.filter(|meant| !meant.is_empty()) })
     }
 
     fn start(&mut self, whole: Span) -> Option<usize> {

@@ -54,6 +54,15 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
+/// What stands in typographic quotes at the start of `text`, on one line, and how long the whole is.
+fn typographic(text: &str) -> Option<(&str, usize)> {
+    let open = text.chars().next().filter(|c| ['“', '”', '„', '‘', '’', '«'].contains(c))?;
+    let inner = &text[open.len_utf8()..];
+    let is_end = |c: char| ['”', '“', '’', '‘', '»', '\n'].contains(&c);
+    let (end, close) = inner.char_indices().take(500).find(|&(_, c)| is_end(c)).filter(|&(_, c)| c != '\n')?;
+    Some((&inner[..end], open.len_utf8() + end + close.len_utf8()))
+}
+
 impl Parser<'_> {
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
@@ -133,6 +142,10 @@ impl Parser<'_> {
         let name = self.word().to_owned();
         let name_span = self.since(start);
         if name.is_empty() {
+            if self.rest().starts_with("//") || self.rest().starts_with("/*") {
+                self.comment_sign();
+                return None;
+            }
             let mistake = match self.rest().chars().next() {
                 Some(found @ ('\'' | '/')) => Mistake::UnexpectedCharacter { found },
                 _ => Mistake::NameExpected { found: self.found() },
@@ -386,13 +399,29 @@ impl Parser<'_> {
             b'[' => self.class(),
             b'.' => {
                 let start = self.at;
+                self.range_dots();
                 self.at += 1;
                 Some(self.node(NodeKind::Class(CharClass::all()), start))
             }
             b'<' | b'!' => self.token(),
+            b'/' if self.rest().starts_with("//") || self.rest().starts_with("/*") => {
+                self.comment_sign();
+                None
+            }
+            b'/' if self.rest()[1..].starts_with([' ', '\t', '"', '\n', '\r']) => {
+                self.sink.report(self.here(), Mistake::ChoiceSlash);
+                self.at += 1;
+                None
+            }
             _ => {
                 let span = self.here();
                 let found = self.rest().chars().next().expect("a character");
+                if let Some((inner, len)) = typographic(self.rest()) {
+                    let (start, inner) = (self.at, inner.to_owned());
+                    self.at += len;
+                    self.sink.report(self.since(start), Mistake::TypographicQuotes { inner });
+                    return None;
+                }
                 self.sink.report(span, Mistake::UnexpectedCharacter { found });
                 // The whole of a quoted text or regex is one mistake.
                 let line = &self.text[span.end as usize..];
@@ -401,6 +430,32 @@ impl Parser<'_> {
                 self.at = span.end as usize + len;
                 None
             }
+        }
+    }
+
+    /// A comment of another language, which is skipped.
+    fn comment_sign(&mut self) {
+        let start = self.at;
+        self.sink.report(Span::new(self.source, start, start + 2), Mistake::CommentSign);
+        match self.rest().strip_prefix("/*").and_then(|rest| rest.find("*/")) {
+            Some(len) => self.at += len + 4,
+            None => self.skip_line(),
+        }
+    }
+
+    /// Warns of `"a".."z"`.
+    fn range_dots(&mut self) {
+        let (before, rest) = (&self.text[self.begin..self.at], self.rest());
+        let Some(after) = rest.strip_prefix("..") else { return };
+        let one = |text: &str| text.chars().count() == 1 && text != "\\";
+        let low = before.trim_end_matches([' ', '\t']).strip_suffix('"').and_then(|low| low.rsplit_once('"'));
+        let high = after.trim_start_matches([' ', '\t']).strip_prefix('"').and_then(|high| high.split_once('"'));
+        if let (Some((_, low)), Some((high, _))) = (low, high)
+            && one(low)
+            && one(high)
+        {
+            let mistake = Mistake::RangeDots { low: low.to_owned(), high: high.to_owned() };
+            self.sink.report(Span::new(self.source, self.at, self.at + 2), mistake);
         }
     }
 
@@ -427,19 +482,40 @@ impl Parser<'_> {
         let mut text = String::new();
         loop {
             match self.byte() {
-                None => {
-                    // Up to the end of its line, so that what follows is read.
-                    let line = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
-                    self.at = line;
-                    self.sink.report(self.since(start), Mistake::UnclosedString);
-                    return None;
-                }
+                None => return self.unclosed_string(start),
                 Some(b'"') => break,
                 Some(_) => text.extend(self.character()),
             }
         }
         self.at += 1;
+        if self.holds_rule(start) {
+            return self.unclosed_string(start);
+        }
         Some(self.node(NodeKind::Literal(text), start))
+    }
+
+    /// Goes on at the end of the string's line, so that what follows is read.
+    fn unclosed_string(&mut self, start: usize) -> Option<NodeId> {
+        self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
+        self.sink.report(Span::new(self.source, start, start + 1), Mistake::UnclosedString);
+        None
+    }
+
+    /// Whether the string that begins at `start` and ends here goes over the beginning of a rule, and its end leaves a quote
+    /// alone on the line: it was likely to end before.
+    fn holds_rule(&self, start: usize) -> bool {
+        let mut lines = self.text[start..self.at].split('\n').skip(1);
+        let is_rule = |line: &str| {
+            line.split_once("::=").is_some_and(|(name, _)| {
+                let name = name.trim_matches([' ', '\t']);
+                !name.is_empty() && name.bytes().all(is_word)
+            })
+        };
+        lines.any(is_rule) && {
+            let rest = self.rest();
+            let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+            (line.matches('"').count() - line.matches("\\\"").count()) % 2 == 1
+        }
     }
 
     fn class(&mut self) -> Option<NodeId> {

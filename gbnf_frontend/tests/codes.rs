@@ -74,7 +74,7 @@ fn all_mistakes_in_one_run_with_their_places() {
 #[test]
 fn what_is_not_closed_does_not_swallow_what_follows() {
     assert_eq!(found("root ::= [a-z\nb ::= c [0-9]\n"), [("E003", 9, 13), ("E021", 20, 21)]);
-    assert_eq!(found("root ::= \"a\nb ::= c\n"), [("E002", 9, 11), ("E021", 18, 19)]);
+    assert_eq!(found("root ::= \"a\nb ::= c\n"), [("E002", 9, 10), ("E021", 18, 19)]);
     assert_eq!(found("root ::= (\"a\"\nb ::= c\n"), [("E005", 13, 13), ("E021", 20, 21)]);
     assert_eq!(found("root ::= <a b\nb ::= c\n"), [("E004", 9, 11), ("E021", 20, 21)]);
 }
@@ -107,3 +107,48 @@ fn long_texts_are_read_in_linear_time() {
     assert_eq!(found(&format!("root ::= [{}]\n", "\n".repeat(200_000))), []);
     assert_eq!(found(&format!("root ::= [{}]\n", "\n#".repeat(200_000))), []);
 }
+
+/// Texts with one slip each: the one diagnostic that they get, and its help.
+#[test]
+fn slips() {
+    let texts = [
+        "root ::= \"a\"i",
+        "root ::= \"if 1\"i",
+        "root ::= “hello”",
+        "root ::= \"abc\nb ::= \"c\"",
+        "root ::= b \"abc\nb ::= [0-9]",
+        "root ::= \"a\" // b",
+        "// a\nroot ::= \"a\"",
+        "root ::= \"a\" /* b */ \"c\"",
+        "root ::= \"a\" / \"b\"",
+        "root ::= \"\\d\"",
+        "root ::= [\\w]",
+        "root ::= \"a\"..\"z\"",
+    ];
+    let show = |text: &&str| {
+        let found = diagnostics(text, &Limits::default()).into_iter().map(|diagnostic| {
+            let span = diagnostic.labels[0].span;
+            let help = diagnostic.help.unwrap_or_default();
+            format!("{} {}..{} {}; {help}", diagnostic.code, span.start, span.end, diagnostic.message)
+        });
+        found.collect::<Vec<_>>().join("\n")
+    };
+    let shown: Vec<String> = texts.iter().map(show).collect();
+    let expected: Vec<String> = EXPECTED.iter().map(|&line| line.to_owned()).collect();
+    assert_eq!(shown, expected);
+}
+
+const EXPECTED: &[&str] = &[
+    "E001 12..13 GBNF has no flags such as `i`; write `[aA]`",
+    "E001 15..16 GBNF has no flags such as `i`; write `[iI] [fF] \" \" \"1\"`",
+    "E001 9..20 these are typographic quotes; write `\"hello\"`",
+    "E002 9..10 this string is not closed; close it with `\"`; in it write `\\\"`",
+    "E002 11..12 this string is not closed; close it with `\"`; in it write `\\\"`",
+    "E001 13..15 this begins no comment; a comment begins with `#` and ends with its line",
+    "E001 0..2 this begins no comment; a comment begins with `#` and ends with its line",
+    "E001 13..15 this begins no comment; a comment begins with `#` and ends with its line",
+    "E001 13..14 `/` is no choice in GBNF; a choice is written `|`",
+    "E008 10..12 `\\d` is no escape: the letter has no meaning behind a backslash; digits are `[0-9]`",
+    "E008 10..12 `\\w` is no escape: the letter has no meaning behind a backslash; letters, digits and `_` are `[a-zA-Z0-9_]`",
+    "E015 12..14 each of these `.` is any character; a range is `[a-z]`; for any two characters write `. .`",
+];

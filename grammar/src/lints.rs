@@ -87,7 +87,7 @@ pub fn lint(grammar: &Grammar) -> Vec<Diagnostic> {
         if grammar.options.lexer == LexerMode::Longest {
             character_repetitions(inner, &mut diagnostics);
         }
-        unit_cycles(inner, &mut diagnostics);
+        unit_cycles(inner, &productive, &mut diagnostics);
         found.push(diagnostics);
     }
     found.into_iter().rev().flatten().collect()
@@ -264,6 +264,10 @@ fn unproductive(
             continue;
         }
         let help = "add an alternative without recursion";
+        // What cannot even begin is an error for whoever compiles it.
+        if id == grammar.start && allow && !reaches_text(grammar) {
+            continue;
+        }
         if id == grammar.start {
             let message = format!("no text finishes the start rule `{}`", rule.name);
             let diagnostic = match allow {
@@ -335,8 +339,31 @@ fn terminal_shape(grammar: &Grammar, id: TerminalId) -> Shape {
     }
 }
 
+/// Whether anything but rules can be reached from the start.
+fn reaches_text(grammar: &Grammar) -> bool {
+    let mut reached: IndexVec<RuleId, bool> = vec![false; grammar.rules.len()].into();
+    let mut rules = vec![grammar.start];
+    while let Some(rule) = rules.pop() {
+        if std::mem::replace(&mut reached[rule], true) {
+            continue;
+        }
+        let mut exprs = vec![grammar.rules[rule].body];
+        while let Some(expr) = exprs.pop() {
+            match &grammar.exprs[expr].kind {
+                ExprKind::Rule(called, _) => rules.push(*called),
+                kind @ (ExprKind::Sequence(_) | ExprKind::Choice(_) | ExprKind::Repeat(..)) => {
+                    exprs.extend(children(kind))
+                }
+                _ => return true,
+            }
+        }
+    }
+    false
+}
+
 /// Rules that derive themselves and nothing besides, through alternatives that are only a rule.
-fn unit_cycles(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
+/// Of those that have no text more was said.
+fn unit_cycles(grammar: &Grammar, productive: &IndexVec<RuleId, bool>, diagnostics: &mut Vec<Diagnostic>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Visit {
         New,
@@ -358,6 +385,7 @@ fn unit_cycles(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
             };
             match visits[called] {
                 Visit::Done => {}
+                Visit::Open if !productive[called] => {}
                 Visit::New => {
                     visits[called] = Visit::Open;
                     path.push((called, units(grammar, called)));

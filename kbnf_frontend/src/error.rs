@@ -7,35 +7,105 @@ use crate::codes::CODES;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Mistake {
-    UnexpectedCharacter { found: char, is_comment: bool },
-    UnclosedString { quote: char },
+    UnexpectedCharacter {
+        found: char,
+        is_comment: bool,
+    },
+    /// `“…”`, with what stands between.
+    TypographicQuotes {
+        inner: String,
+    },
+    NameHyphen {
+        name: String,
+    },
+    UnclosedString {
+        quote: char,
+    },
     UnclosedComment,
-    UnclosedBracket { opened: Span, close: char },
-    BracketOther { found: char, close: char, opened: Span },
+    UnclosedBracket {
+        opened: Span,
+        close: char,
+    },
+    BracketOther {
+        found: char,
+        close: char,
+        opened: Span,
+    },
     BracketNotOpen,
-    DefinitionSign { found: String },
-    NameExpected { found: String },
-    NameDigit { name: String },
-    SemicolonMissing { next: Option<String> },
-    EscapeBad { escape: String, reason: &'static str, is_regex: bool },
-    Empty { what: &'static str },
+    DefinitionSign {
+        found: String,
+    },
+    NameExpected {
+        found: String,
+    },
+    NameDigit {
+        name: String,
+    },
+    SemicolonMissing {
+        next: Option<String>,
+    },
+    EscapeBad {
+        escape: String,
+        reason: &'static str,
+        is_regex: bool,
+    },
+    Empty {
+        what: &'static str,
+    },
     RepeatNothing,
     Counts,
     CommaAlone,
-    PatternWithoutText { is_comment: bool },
-    PatternKindUnknown { prefix: String, near: Option<String> },
-    SpecialUnknown { name: String, near: Option<String> },
-    ExceptForm { reason: &'static str },
-    ExceptNothingLeft { reason: &'static str },
-    ExceptNotStrings { name: String, part: Span },
-    NameUndefined { name: String, near: Option<Near> },
-    StartMissing { name: String, near: Option<Near>, first: Option<String> },
-    OnlyEmpty { name: String },
-    SourceTooLarge { limit: usize, used: usize },
-    TooDeep { limit: usize },
-    CountTooLarge { limit: u32 },
-    SymbolsTooMany { limit: usize },
-    RegexNodesTooMany { limit: usize },
+    /// With what follows the `#`, if it is like a regex.
+    PatternWithoutText {
+        is_comment: bool,
+        text: Option<String>,
+    },
+    PatternKindUnknown {
+        prefix: String,
+        near: Option<String>,
+    },
+    SpecialUnknown {
+        name: String,
+        near: Option<String>,
+    },
+    ExceptForm {
+        reason: &'static str,
+    },
+    ExceptNothingLeft {
+        reason: &'static str,
+    },
+    ExceptNotStrings {
+        name: String,
+        part: Span,
+    },
+    NameUndefined {
+        name: String,
+        near: Option<Near>,
+    },
+    StartMissing {
+        name: String,
+        near: Option<Near>,
+        first: Option<String>,
+    },
+    OnlyEmpty {
+        name: String,
+    },
+    SourceTooLarge {
+        limit: usize,
+        used: usize,
+    },
+    TooDeep {
+        limit: usize,
+    },
+    CountTooLarge {
+        limit: u32,
+    },
+    SymbolsTooMany {
+        limit: usize,
+    },
+    RegexNodesTooMany {
+        limit: usize,
+    },
 }
 
 /// The diagnostics of one run.
@@ -63,6 +133,11 @@ impl Describe for Mistake {
                     _ => diagnostic,
                 }
             }
+            Mistake::TypographicQuotes { inner } => {
+                error("these are typographic quotes").help(format!("write `\"{inner}\"`"))
+            }
+            Mistake::NameHyphen { name } => say(format!("`{name}` is no name: names have no `-`"))
+                .help(format!("write `{}`, here and elsewhere", name.replace('-', "_"))),
             Mistake::UnclosedString { quote } => {
                 error("this string is not closed").help(format!("close it with `{quote}`; in it write `\\{quote}`"))
             }
@@ -103,10 +178,13 @@ impl Describe for Mistake {
                 error("KBNF has no counts outside of regexes").help("write `#\"(…){2,5}\"`, or the parts one by one")
             }
             Mistake::CommaAlone => error("a comma stands between two parts"),
-            Mistake::PatternWithoutText { is_comment: true } => {
+            Mistake::PatternWithoutText { text: Some(text), .. } => {
+                error("no string follows the `#`").help(format!("a regex stands in quotes: `#\"{text}\"`"))
+            }
+            Mistake::PatternWithoutText { is_comment: true, .. } => {
                 error("no string follows the `#`").help("a regex is `#\"…\"`, a comment `(* … *)`")
             }
-            Mistake::PatternWithoutText { is_comment: false } => error("no string follows here")
+            Mistake::PatternWithoutText { is_comment: false, .. } => error("no string follows here")
                 .help("write `#\"…\"`, `#e\"…\"`, `#ex\"…\"` or `#substrs\"…\"`, without blanks"),
             Mistake::PatternKindUnknown { prefix, near } => meant(
                 say(format!("`{prefix}` is no kind of regex")),
@@ -162,11 +240,14 @@ impl Mistake {
     /// The mistake's code; [`CODES`] explains each.
     fn code(&self) -> &'static str {
         match self {
-            Mistake::UnexpectedCharacter { .. } => "K001",
+            Mistake::UnexpectedCharacter { .. } | Mistake::TypographicQuotes { .. } => "K001",
             Mistake::UnclosedString { .. } => "K002",
             Mistake::UnclosedComment => "K003",
             Mistake::UnclosedBracket { .. } | Mistake::BracketOther { .. } | Mistake::BracketNotOpen => "K004",
-            Mistake::DefinitionSign { .. } | Mistake::NameExpected { .. } | Mistake::NameDigit { .. } => "K005",
+            Mistake::DefinitionSign { .. }
+            | Mistake::NameExpected { .. }
+            | Mistake::NameDigit { .. }
+            | Mistake::NameHyphen { .. } => "K005",
             Mistake::SemicolonMissing { .. } => "K006",
             Mistake::EscapeBad { .. } => "K007",
             Mistake::Empty { .. } => "K008",

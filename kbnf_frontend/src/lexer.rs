@@ -72,19 +72,32 @@ struct Lexer<'a, 's> {
     at: usize,
     source: SourceId,
     sink: &'s mut Sink,
+    /// Whether a definition has begun and not ended.
+    in_definition: bool,
+    /// A comment that is not closed.
+    unclosed_comment: Option<Span>,
+    /// Names with `-` that were reported.
+    hyphenated: Vec<&'a str>,
 }
 
 /// Reads a part of a text, which ends with it. After a mistake it goes on with what follows.
 pub(crate) fn lex(text: &str, body: Span, sink: &mut Sink) -> Vec<Lexeme> {
     let begin = body.start as usize;
     let at = begin + behind_bom(&text[begin..]);
-    let mut lexer = Lexer { text, at, source: body.source, sink };
+    let source = body.source;
+    let mut lexer =
+        Lexer { text, at, source, sink, in_definition: false, unclosed_comment: None, hyphenated: Vec::new() };
     let mut lexemes = Vec::new();
     while lexer.space() && !lexer.sink.is_full() {
         let start = lexer.at;
         let kind = lexer.lexeme();
         assert!(lexer.at > start, "a lexeme is not empty");
+        lexer.in_definition = kind.map_or(lexer.in_definition, |kind| kind != SyntaxKind::Semicolon);
         lexemes.extend(kind.map(|kind| Lexeme { kind, span: lexer.since(start) }));
+    }
+    if let Some(span) = lexer.unclosed_comment.filter(|_| lexer.in_definition) {
+        // Something stands in it, and an end of the definition.
+        lexemes.extend([SyntaxKind::Mistake, SyntaxKind::Semicolon].map(|kind| Lexeme { kind, span }));
     }
     lexemes
 }
@@ -117,6 +130,7 @@ impl<'a> Lexer<'a, '_> {
                 None => {
                     self.at += 2;
                     self.sink.report(self.since(start), Mistake::UnclosedComment);
+                    self.unclosed_comment = Some(self.since(start));
                     self.at = self.text.len();
                 }
             }
@@ -172,6 +186,7 @@ impl<'a> Lexer<'a, '_> {
             }
             _ if is_word(first) => {
                 self.skip_while(is_word);
+                self.hyphens(start);
                 if self.rest().starts_with('!') {
                     self.at += 1;
                     return Some(SyntaxKind::Special);
@@ -179,6 +194,20 @@ impl<'a> Lexer<'a, '_> {
                 Some(SyntaxKind::Name)
             }
             _ => self.unexpected(first),
+        }
+    }
+
+    /// The rest of a name with `-`, which is reported where it stands first.
+    fn hyphens(&mut self, start: usize) {
+        let name_end = self.at;
+        while self.rest().starts_with('-') && self.rest()[1..].starts_with(is_word) {
+            self.at += 1;
+            self.skip_while(is_word);
+        }
+        let name = &self.text[start..self.at];
+        if self.at > name_end && !self.hyphenated.contains(&name) {
+            self.hyphenated.push(name);
+            self.sink.report(self.since(start), Mistake::NameHyphen { name: name.to_owned() });
         }
     }
 
@@ -215,7 +244,10 @@ impl<'a> Lexer<'a, '_> {
         let kind = PATTERNS.into_iter().find(|kind| kind.prefix() == prefix);
         if !self.rest().starts_with(['"', '\'']) {
             let is_comment = kind == Some(PatternKind::Regex);
-            self.sink.report(self.since(start), Mistake::PatternWithoutText { is_comment });
+            if is_comment && self.in_definition && !self.rest().starts_with([' ', '\t']) {
+                return self.bare_pattern();
+            }
+            self.sink.report(self.since(start), Mistake::PatternWithoutText { is_comment, text: None });
             if is_comment {
                 self.skip_line();
                 return None;
@@ -223,16 +255,36 @@ impl<'a> Lexer<'a, '_> {
             return Some(SyntaxKind::Mistake);
         }
         if kind.is_none() {
-            let near = did_you_mean(prefix, PATTERNS.into_iter().map(PatternKind::prefix)).map(str::to_owned);
+            let near = match prefix {
+                "#r" | "#re" | "#regex" => Some("#\"…\""),
+                _ => did_you_mean(prefix, PATTERNS.into_iter().map(PatternKind::prefix)),
+            };
+            let near = near.map(str::to_owned);
             self.sink.report(self.since(start), Mistake::PatternKindUnknown { prefix: prefix.to_owned(), near });
         }
         let is_closed = self.string(start);
         Some(kind.filter(|_| is_closed).map_or(SyntaxKind::Mistake, SyntaxKind::Pattern))
     }
 
+    /// A regex without quotes behind `#`, up to a blank or the end of the definition.
+    fn bare_pattern(&mut self) -> Option<SyntaxKind> {
+        let (start, hash) = (self.at, self.at - 1);
+        self.skip_while(|c| !c.is_whitespace());
+        let text = self.text[start..self.at].trim_end_matches(';');
+        self.at = start + text.len();
+        let mistake = Mistake::PatternWithoutText { is_comment: true, text: Some(text.replace('\\', "\\\\")) };
+        self.sink.report(self.since(hash), mistake);
+        Some(SyntaxKind::Mistake)
+    }
+
     /// What begins nothing. The whole of a regex or comment in another language's style is one mistake.
     fn unexpected(&mut self, found: char) -> Option<SyntaxKind> {
         let start = self.at;
+        if let Some((inner, len)) = typographic(self.rest()) {
+            self.at += len;
+            self.sink.report(self.since(start), Mistake::TypographicQuotes { inner: inner.to_owned() });
+            return Some(SyntaxKind::Mistake);
+        }
         self.at += found.len_utf8();
         let span = self.since(start);
         self.sink.report(
@@ -243,6 +295,10 @@ impl<'a> Lexer<'a, '_> {
             return None;
         }
         let rest = self.rest();
+        if let Some(len) = rest.strip_prefix('*').and_then(|rest| rest.find("*/")) {
+            self.at += 1 + len + 2;
+            return None;
+        }
         if rest.starts_with(['/', '*']) {
             self.skip_line();
             return None;
@@ -251,6 +307,15 @@ impl<'a> Lexer<'a, '_> {
         self.at += line.find('/').map_or(0, |len| len + 1);
         Some(SyntaxKind::Mistake)
     }
+}
+
+/// What stands in typographic quotes at the start of `text`, on one line, and how long the whole is.
+fn typographic(text: &str) -> Option<(&str, usize)> {
+    let open = text.chars().next().filter(|c| ['“', '”', '„', '‘', '’', '«'].contains(c))?;
+    let inner = &text[open.len_utf8()..];
+    let is_end = |c: char| ['”', '“', '’', '‘', '»', '\n'].contains(&c);
+    let (end, close) = inner.char_indices().take(500).find(|&(_, c)| is_end(c)).filter(|&(_, c)| c != '\n')?;
+    Some((&inner[..end], open.len_utf8() + end + close.len_utf8()))
 }
 
 fn is_word(c: char) -> bool {

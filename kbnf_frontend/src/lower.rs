@@ -78,7 +78,12 @@ impl<'a> Lowerer<'a, '_> {
             };
             if !self.of_name.contains_key(name.as_str()) {
                 // What is only counted needs no help.
-                let near = if self.sink.is_full() { None } else { self.near(name) };
+                let near = match name.as_str() {
+                    _ if self.sink.is_full() => None,
+                    "any" => Some(Near { name: "any!".to_owned(), defined: None }),
+                    "except" => Some(Near { name: "except!(…)".to_owned(), defined: None }),
+                    _ => self.near(name),
+                };
                 self.sink.report(span, Mistake::NameUndefined { name: name.clone(), near });
             }
         }

@@ -156,3 +156,42 @@ fn hostile_texts() {
     assert_eq!(codes(&"a".repeat(1_000_000)), ["K005"]);
     assert_eq!(codes(&"a ".repeat(500_000)), ["K005"]);
 }
+
+/// Texts with one slip each: the one diagnostic that they get, and its help.
+#[test]
+fn slips() {
+    let texts = [
+        "start ::= #[a-z]+;",
+        "start ::= \"a\" /* c */;",
+        "start ::= (* a \"b\";",
+        "start ::= tool-call \"a\"; tool-call ::= \"b\";",
+        "start ::= #re\"a\";",
+        "start ::= any;",
+        "start ::= “hello”;",
+        "start ::= \"a\"; # comment",
+        "start ::= \"a\" // c\n;",
+    ];
+    let show = |text: &&str| {
+        let found = diagnostics(text, &Limits::default()).into_iter().map(|diagnostic| {
+            let span = diagnostic.labels[0].span;
+            let help = diagnostic.help.unwrap_or_default();
+            format!("{} {}..{} {}; {help}", diagnostic.code, span.start, span.end, diagnostic.message)
+        });
+        found.collect::<Vec<_>>().join("\n")
+    };
+    let shown: Vec<String> = texts.iter().map(show).collect();
+    let expected: Vec<String> = EXPECTED.iter().map(|&line| line.to_owned()).collect();
+    assert_eq!(shown, expected);
+}
+
+const EXPECTED: &[&str] = &[
+    "K012 10..17 no string follows the `#`; a regex stands in quotes: `#\"[a-z]+\"`",
+    "K001 14..15 KBNF's comments are of another kind; write `(* … *)`",
+    "K003 10..12 this comment is not closed; close it with `*)`",
+    "K005 10..19 `tool-call` is no name: names have no `-`; write `tool_call`, here and elsewhere",
+    "K012 10..13 `#re` is no kind of regex; did you mean `#\"…\"`?",
+    "K020 10..13 there is no nonterminal `any`; did you mean `any!`?",
+    "K001 10..21 these are typographic quotes; write `\"hello\"`",
+    "K012 15..16 no string follows the `#`; a regex is `#\"…\"`, a comment `(* … *)`",
+    "K001 14..15 KBNF's comments are of another kind; write `(* … *)`",
+];

@@ -31,6 +31,8 @@ pub struct Ast {
     pub rust: FxHashSet<SourceId>,
     /// Nodes, alternatives and statements so far.
     pub symbols: usize,
+    /// Names, in lower case, of statements that could not be read: they may be defined there.
+    pub excused: FxHashSet<String>,
 }
 
 impl Ast {

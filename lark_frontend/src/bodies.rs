@@ -7,7 +7,8 @@ use larkspur_grammar::Span;
 
 use crate::ast::{AstAlternative, Node, NodeId, NodeKind};
 use crate::error::Mistake;
-use crate::lexer::{Lexeme, SyntaxKind, class_at};
+use crate::foreign::Foreign;
+use crate::lexer::{Lexeme, SyntaxKind, class_at, near_line};
 use crate::parser::{Parse, Parser, Reported, SEQUENCE_ENDS};
 
 /// A choice that is being read: a definition's body or a group's, and how far it is.
@@ -115,7 +116,12 @@ impl Parser<'_, '_> {
         }
         if top.parts.is_empty() && (self.is(SyntaxKind::And) || !top.operands.is_empty()) {
             // Whatever follows is read all the same.
-            let _: Parse<()> = self.fail_expected("what `&` joins");
+            let and = self.peek();
+            let touches = |next: &Lexeme| next.start == and.end && and.kind == SyntaxKind::And;
+            let _: Parse<()> = match self.lexemes.get(self.at + 1).is_some_and(touches) {
+                true => self.fail(Mistake::Foreign(Foreign::Predicate { sign: "&" })),
+                false => self.fail_expected("what `&` joins"),
+            };
         }
         let sequence = self.sequence(top);
         top.operands.push(sequence);
@@ -335,6 +341,7 @@ impl Parser<'_, '_> {
             SyntaxKind::Tilde if self.peek_after() == SyntaxKind::Number => {
                 self.next();
                 let min = self.count()?;
+                self.no_count_dash(first, false)?;
                 let max = if self.accept(SyntaxKind::DotDot).is_some() { self.count()? } else { min };
                 (min, Some(max))
             }
@@ -343,6 +350,7 @@ impl Parser<'_, '_> {
                 // Open, for recovery; it does not nest.
                 self.depth += 1;
                 let min = if self.is(SyntaxKind::Comma) { 0 } else { self.count()? };
+                self.no_count_dash(first, true)?;
                 let mut max = Some(min);
                 if self.accept(SyntaxKind::Comma).is_some() {
                     max = if self.is(SyntaxKind::RBrace) { None } else { Some(self.count()?) };
@@ -364,6 +372,16 @@ impl Parser<'_, '_> {
             return Ok(Some((min, None)));
         }
         Ok(Some(bounds))
+    }
+
+    /// Reports `~2-5` and `{2-5}`.
+    fn no_count_dash(&mut self, first: Lexeme, braces: bool) -> Parse<()> {
+        if !self.is(SyntaxKind::Minus) || self.peek_after() != SyntaxKind::Number {
+            return Ok(());
+        }
+        self.next();
+        self.next();
+        self.fail_foreign(first, Foreign::CountDash { braces })
     }
 
     fn count(&mut self) -> Parse<u32> {
@@ -418,16 +436,32 @@ impl Parser<'_, '_> {
             SyntaxKind::GrammarRef => NodeKind::GrammarRef,
             SyntaxKind::SpecialToken => NodeKind::Token,
             SyntaxKind::Error => NodeKind::Error,
-            _ => {
-                let Some(class) = class_at(self.text, lexeme.start as usize) else {
-                    return self.fail_expected("a symbol, a literal or a group");
-                };
-                let found = self.found();
-                return self.fail(Mistake::ClassAlone { found, class });
-            }
+            _ => return self.no_value(),
         };
         self.next();
         Ok(self.node(kind, span))
+    }
+
+    /// Reports what is no item.
+    fn no_value<T>(&mut self) -> Parse<T> {
+        let first = self.peek();
+        let at = first.start as usize;
+        if let Some(class) = class_at(self.text, at) {
+            return self.fail(Mistake::Foreign(Foreign::Class { class }));
+        }
+        let touches = self.lexemes.get(self.at + 1).is_some_and(|next| next.start == first.end);
+        let foreign = match first.kind {
+            SyntaxKind::Dot => Foreign::AnyCharacter,
+            SyntaxKind::Comma => Foreign::Comma,
+            SyntaxKind::Bang if touches => Foreign::Predicate { sign: "!" },
+            SyntaxKind::LBrace => {
+                let line = near_line(self.text, at + 1);
+                let inner = line.find('}').map(|end| line[..end].trim().to_string());
+                Foreign::Braces { inner: inner.filter(|inner| !inner.contains('{')) }
+            }
+            _ => return self.fail_expected("a symbol, a literal or a group"),
+        };
+        self.fail(Mistake::Foreign(foreign))
     }
 
     /// A string's node.
@@ -440,6 +474,13 @@ impl Parser<'_, '_> {
     fn reference(&mut self) -> Parse<NodeId> {
         let lexeme = self.next();
         let name = self.str(lexeme).to_string();
+        if self.is(SyntaxKind::Dot) && [SyntaxKind::RuleName, SyntaxKind::TerminalName].contains(&self.peek_after()) {
+            self.next();
+            let last = self.next();
+            let foreign =
+                Foreign::Path { module: name, name: self.str(last).to_string(), ignored: self.is_ignored(lexeme) };
+            return self.fail_foreign(lexeme, foreign);
+        }
         if self.begins_arguments(self.at) {
             let span = self.span(lexeme);
             return self.fail_at(span, Mistake::Expected { expected: "a rule before `{`", found: format!("`{name}`") });
@@ -462,6 +503,11 @@ impl Parser<'_, '_> {
             _ => NodeKind::Rule(name, param),
         };
         Ok(self.node(kind, span))
+    }
+
+    /// Whether a lexeme stands right behind `%ignore`.
+    fn is_ignored(&self, lexeme: Lexeme) -> bool {
+        self.text[..lexeme.start as usize].trim_end_matches([' ', '\t']).ends_with("%ignore")
     }
 
     /// A stop or suffix: a string, a regex, a range or a terminal.

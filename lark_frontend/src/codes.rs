@@ -132,6 +132,14 @@ pub const CODES: &[CodeInfo] = &[
         "start: _x\n_x: \"a\"\n",
     ),
     CodeInfo::new(
+        "L019",
+        "slash in a regex",
+        "A `/` ends a regex, also inside a class, unless a backslash stands before it. Where another regex or a comment follows \
+         at once, the slash was likely meant as a character.",
+        "start: /[^/]+/\n",
+        "start: /[^\\/]+/\n",
+    ),
+    CodeInfo::new(
         "L020",
         "unknown attribute",
         "Attributes are capture, lazy, stop, suffix, stop_capture, max_tokens and temperature.",

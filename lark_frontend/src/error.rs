@@ -6,107 +6,314 @@ use larkspur_grammar::{Diagnostic, Span};
 pub(crate) use larkspur_grammar::diagnostic::{Near, near};
 
 use crate::codes::CODES;
+use crate::foreign::Foreign;
 
 /// A mistake of the grammar's author, or something that surely is not meant.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Mistake {
     // The lexer's.
-    UnexpectedCharacter { found: char },
+    UnexpectedCharacter {
+        found: char,
+    },
     UnclosedString,
     UnclosedRegex,
     UnclosedToken,
+    /// `\"` before what was meant as a string's end.
+    EscapedQuote,
+    /// `\/` before what was meant as a regex's end.
+    EscapedSlash,
+    SlashInRegex,
+    SlashesTouch {
+        comment: bool,
+    },
+    Foreign(Foreign),
+    /// `%ignore` alone.
+    IgnoreMissing,
+    /// `C: //.*/`: the definition is a comment.
+    OnlyComment {
+        what: String,
+        comment: String,
+    },
     TripleQuotes,
-    NameNotAscii { found: char },
-    NameOfMixedCase { name: String, class: Option<String> },
-    FlagsRunIntoName { word: String },
-    UnknownDirective { word: String, near: Option<Near> },
-    InnerUnclosed { language: &'static str, inside: Option<Span> },
+    NameNotAscii {
+        found: char,
+    },
+    NameOfMixedCase {
+        name: String,
+        class: Option<String>,
+    },
+    FlagsRunIntoName {
+        word: String,
+    },
+    UnknownDirective {
+        word: String,
+        near: Option<Near>,
+    },
+    InnerUnclosed {
+        language: &'static str,
+        inside: Option<Span>,
+    },
     JsonMissing,
     // The parser's.
-    Expected { expected: &'static str, found: String },
-    DefinedOtherwise { sign: &'static str },
-    ClassAlone { found: String, class: String },
-    StatementExpected { found: String, after_body: bool },
-    Unclosed { what: &'static str, opened: Span },
-    TooDeep { limit: usize },
+    Expected {
+        expected: &'static str,
+        found: String,
+    },
+    DefinedOtherwise {
+        sign: &'static str,
+    },
+    StatementExpected {
+        found: String,
+        after_body: bool,
+    },
+    Unclosed {
+        what: &'static str,
+        opened: Span,
+    },
+    TooDeep {
+        limit: usize,
+    },
     RepeatTwice,
-    RepeatOrder { min: u64, max: u64 },
-    RepeatTooLarge { count: String, limit: u32 },
-    NumberExpected { expected: &'static str, found: String },
+    RepeatOrder {
+        min: u64,
+        max: u64,
+    },
+    RepeatTooLarge {
+        count: String,
+        limit: u32,
+    },
+    NumberExpected {
+        expected: &'static str,
+        found: String,
+    },
     AliasInGroup,
-    AliasOnUnderscoreRule { rule: String },
-    InlineUnderscoreRule { rule: String },
-    AttributeUnknown { name: String },
-    AttributeTwice { name: String, first: Span },
-    AttributeValue { name: &'static str, expected: &'static str },
+    AliasOnUnderscoreRule {
+        rule: String,
+    },
+    InlineUnderscoreRule {
+        rule: String,
+    },
+    AttributeUnknown {
+        name: String,
+    },
+    AttributeTwice {
+        name: String,
+        first: Span,
+    },
+    AttributeValue {
+        name: &'static str,
+        expected: &'static str,
+    },
     AttributeOnTerminal,
-    StopAndSuffix { first: Span },
+    StopAndSuffix {
+        first: Span,
+    },
     StopCaptureAlone,
-    AttributeNeedsTerminal { attribute: &'static str, rule: String, attribute_span: Span },
-    AttributeOnParametric { attribute: &'static str, rule: String },
-    StopNullable { attribute: &'static str },
+    AttributeNeedsTerminal {
+        attribute: &'static str,
+        rule: String,
+        attribute_span: Span,
+    },
+    AttributeOnParametric {
+        attribute: &'static str,
+        rule: String,
+    },
+    StopNullable {
+        attribute: &'static str,
+    },
     // Templates.
-    TemplateArguments { name: String, wanted: usize, given: usize, defined: Span },
+    TemplateArguments {
+        name: String,
+        wanted: usize,
+        given: usize,
+        defined: Span,
+    },
     TemplateArgument,
-    TemplateArgumentCalled { name: String, template: bool },
-    TemplateParamTwice { name: String, first: Span },
-    TemplateParamDefined { name: String, first: Span },
+    TemplateArgumentCalled {
+        name: String,
+        template: bool,
+    },
+    TemplateParamTwice {
+        name: String,
+        first: Span,
+    },
+    TemplateParamDefined {
+        name: String,
+        first: Span,
+    },
     // Imports, and what changes a definition.
-    ImportMissing { module: String, file: String, relative: bool, resolved: bool, near: Option<Near> },
-    ImportUnreadable { path: String, reason: String },
+    ImportMissing {
+        module: String,
+        file: String,
+        relative: bool,
+        resolved: bool,
+        near: Option<Near>,
+    },
+    ImportUnreadable {
+        path: String,
+        reason: String,
+    },
     ImportAbove,
-    ImportUnknown { module: String, name: String, near: Option<String>, has: Vec<String> },
-    ImportCycle { cycle: Vec<String> },
-    NothingToChange { name: String, extends: bool, near: Option<Near> },
-    ExtendUnlike { name: String, reason: &'static str, first: Span },
-    DeclaredUnbound { name: String, defined: Span },
+    ImportUnknown {
+        module: String,
+        name: String,
+        near: Option<String>,
+        has: Vec<String>,
+    },
+    ImportCycle {
+        cycle: Vec<String>,
+    },
+    NothingToChange {
+        name: String,
+        extends: bool,
+        near: Option<Near>,
+    },
+    ExtendUnlike {
+        name: String,
+        reason: &'static str,
+        first: Span,
+    },
+    DeclaredUnbound {
+        name: String,
+        defined: Span,
+    },
     // Names.
-    RuleUndefined { name: String, near: Option<Near>, class: Option<String> },
-    TerminalUndefined { name: String, near: Option<Near>, class: Option<String> },
-    DefinedTwice { name: String, first: Span },
-    TerminalRecursive { cycle: Vec<String>, closing: Span },
-    StartMissing { name: String, near: Option<Near>, first: Option<String>, empty: bool },
-    StartNotRule { name: String },
-    StartParametric { name: String },
+    RuleUndefined {
+        name: String,
+        near: Option<Near>,
+    },
+    TerminalUndefined {
+        name: String,
+        near: Option<Near>,
+    },
+    DefinedTwice {
+        name: String,
+        first: Span,
+    },
+    TerminalRecursive {
+        cycle: Vec<String>,
+        closing: Span,
+    },
+    StartMissing {
+        name: String,
+        near: Option<Near>,
+        first: Option<String>,
+        empty: bool,
+    },
+    StartNotRule {
+        name: String,
+    },
+    StartParametric {
+        name: String,
+    },
     // Terminals.
-    RuleInTerminal { name: String, terminal: bool },
-    NotInTerminal { what: &'static str },
+    RuleInTerminal {
+        name: String,
+        terminal: bool,
+    },
+    NotInTerminal {
+        what: &'static str,
+    },
     AliasInTerminal,
     ConditionInTerminal,
     // Literals.
-    EscapeBad { escape: String, reason: &'static str },
-    EscapeKept { escape: String },
+    EscapeBad {
+        escape: String,
+        reason: &'static str,
+    },
+    /// With what is written between the quotes.
+    EscapeKept {
+        escape: String,
+        inner: String,
+    },
     RangeBound,
-    RangeOrder { low: char, high: char },
+    RangeOrder {
+        low: char,
+        high: char,
+    },
     RangeFlag,
     RegexFlag,
-    TokenList { reason: String },
-    RegexJson { reason: String },
-    LazyAlone { name: String, least: bool },
-    LazyUnclear { reason: &'static str },
+    TokenList {
+        reason: String,
+    },
+    RegexJson {
+        reason: String,
+    },
+    LazyAlone {
+        name: String,
+        least: bool,
+    },
+    LazyUnclear {
+        reason: &'static str,
+    },
     LookUnclear,
     LookEmpty,
+    /// With the regex as it is meant.
+    LookEdges {
+        meant: String,
+    },
     // Parameters.
-    ParameterUnwanted { rule: String, defined: Span },
-    ParameterMissing { rule: String, defined: Span },
-    ParameterUnused { rule: String },
-    ParameterOutside { what: &'static str },
-    ParameterFunction { name: String, condition: bool },
-    BitIndex { max: u64 },
-    BitRange { start: u64, end: u64 },
+    ParameterUnwanted {
+        rule: String,
+        defined: Span,
+    },
+    ParameterMissing {
+        rule: String,
+        defined: Span,
+    },
+    ParameterUnused {
+        rule: String,
+    },
+    ParameterOutside {
+        what: &'static str,
+    },
+    ParameterFunction {
+        name: String,
+        condition: bool,
+    },
+    BitIndex {
+        max: u64,
+    },
+    BitRange {
+        start: u64,
+        end: u64,
+    },
     // Options.
-    OptionUnknown { key: String, near: Option<&'static str> },
-    OptionValue { key: String, expected: &'static str },
-    OptionNested { key: String },
-    BlocksWithoutNewline { name: String },
-    BlocksTooWide { limit: u32 },
+    OptionUnknown {
+        key: String,
+        near: Option<&'static str>,
+    },
+    OptionValue {
+        key: String,
+        expected: &'static str,
+    },
+    OptionNested {
+        key: String,
+    },
+    BlocksWithoutNewline {
+        name: String,
+    },
+    BlocksTooWide {
+        limit: u32,
+    },
     OptionsNotObject,
     // Limits.
-    SourceTooLarge { limit: usize, used: usize },
-    SymbolsTooMany { limit: usize },
-    RegexNodesTooMany { limit: usize },
-    TemplatesTooMany { limit: usize },
-    ImportsTooMany { limit: usize },
+    SourceTooLarge {
+        limit: usize,
+        used: usize,
+    },
+    SymbolsTooMany {
+        limit: usize,
+    },
+    RegexNodesTooMany {
+        limit: usize,
+    },
+    TemplatesTooMany {
+        limit: usize,
+    },
+    ImportsTooMany {
+        limit: usize,
+    },
 }
 
 /// The diagnostics of one run.
@@ -143,6 +350,29 @@ impl Describe for Mistake {
             Mistake::UnclosedRegex => error("this regex is not closed on its line")
                 .at("opened here")
                 .help("close it with `/`; only a regex with flag `x` may go over several lines"),
+            Mistake::EscapedQuote => error("this quote does not end the string: a backslash stands before it")
+                .help("`\\\"` is a quote in the string; a backslash is `\"\\\\\"`"),
+            Mistake::EscapedSlash => error("this slash does not end the regex: a backslash stands before it")
+                .help("`\\/` is a slash in the regex; a backslash is `/\\\\/`"),
+            Mistake::SlashInRegex => {
+                error("a `/` ends the regex, also inside a class").at("ends it here").help("write `\\/`")
+            }
+            Mistake::SlashesTouch { comment: true } => warn("this `/` ends the regex, and what follows is a comment".into())
+                .help("in a regex write `\\/` for a slash; before a comment write a blank"),
+            Mistake::SlashesTouch { comment: false } => {
+                warn("this `/` ends the regex, and the next one begins another".into())
+                    .help("in a regex write `\\/` for a slash; between two regexes write a blank")
+            }
+            Mistake::IgnoreMissing => {
+                error("nothing stands behind `%ignore`").help("name what to ignore: `%ignore /[ \\t\\n]+/`")
+            }
+            Mistake::OnlyComment { what, comment } => {
+                let inner = comment.trim_start_matches('/').trim_end_matches(|c| "imslux".contains(c));
+                let inner = inner.trim_end_matches('/');
+                say(format!("{what} is empty: `//` begins a comment"))
+                    .help(format!("in a regex write `\\/` for a slash: `/\\/\\/{}/`", inner.replace('/', "\\/")))
+            }
+            Mistake::Foreign(foreign) => foreign.diagnostic(code, span),
             Mistake::UnclosedToken => error("this special token is not closed")
                 .at("opened here")
                 .help("write `<name>` without blanks, or `<[ids]>`; the string is `\"<\"`"),
@@ -184,9 +414,6 @@ impl Describe for Mistake {
             Mistake::Expected { expected, found } => say(format!("expected {expected}, found {found}")),
             Mistake::DefinedOtherwise { sign } => say(format!("a definition is written with `:`, not with `{sign}`"))
                 .help("a rule is `name: …`; GBNF and KBNF write `::=`"),
-            Mistake::ClassAlone { found, class } => {
-                say(format!("expected a symbol, a literal or a group, found {found}")).help(between_slashes(&class))
-            }
             Mistake::StatementExpected { found, after_body } => {
                 let diagnostic = say(format!("a definition or a directive is expected here, found {found}"));
                 if after_body {
@@ -247,9 +474,9 @@ impl Describe for Mistake {
                 say(format!("`{attribute}` is not possible on the parametric rule `{rule}`"))
                     .help("put it on a rule without parameter that this one calls")
             }
-            Mistake::StopNullable { attribute } => say(format!("`{attribute}` matches the empty text")).help(format!(
-                "it must match at least one character; `{attribute}=\"\"` is the special case without text"
-            )),
+            Mistake::StopNullable { attribute } => say(format!("`{attribute}` matches the empty text")).help(
+                "it must match at least one character; `stop=\"\"`, for a text up to the end, is the special case without text",
+            ),
             Mistake::TemplateArguments { name, wanted: 0, defined, .. } => {
                 say(format!("rule `{name}` is not a template"))
                     .also(defined, "defined here")
@@ -331,18 +558,11 @@ impl Describe for Mistake {
                         "bind it: `%larkspur {{ \"declare\": {{ \"{name}\": \"<token>\" }} }}`, or define it"
                     ))
             }
-            Mistake::RuleUndefined { name, near, class } => {
-                let diagnostic = say(format!("rule `{name}` is used but never defined")).at("not defined");
-                match class {
-                    Some(class) => diagnostic.help(between_slashes(&class)),
-                    None => diagnostic.did_you_mean(near),
-                }
+            Mistake::RuleUndefined { name, near } => {
+                say(format!("rule `{name}` is used but never defined")).at("not defined").did_you_mean(near)
             }
-            Mistake::TerminalUndefined { name, near, class } => {
+            Mistake::TerminalUndefined { name, near } => {
                 let diagnostic = say(format!("terminal `{name}` is used but never defined")).at("not defined");
-                if let Some(class) = class {
-                    return diagnostic.help(between_slashes(&class));
-                }
                 match near {
                     Some(Near { name: near, defined: None }) if near == name => {
                         diagnostic.help(format!("add `%import common.{name}`"))
@@ -387,12 +607,20 @@ impl Describe for Mistake {
             Mistake::NotInTerminal { what } => {
                 say(format!("{what} cannot stand in a terminal")).help("use it in a rule, in lower case")
             }
-            Mistake::AliasInTerminal => error("terminals have no aliases"),
+            Mistake::AliasInTerminal => {
+                error("terminals have no aliases").help("drop it; what is skipped is named by `%ignore NAME`")
+            }
             Mistake::ConditionInTerminal => error("`%if` cannot stand in a terminal"),
             Mistake::EscapeBad { escape, reason } => say(format!("`{escape}` is not an escape: {reason}")),
-            Mistake::EscapeKept { escape } => {
+            Mistake::EscapeKept { escape, inner } => {
                 let bare = escape.chars().nth(1).unwrap_or('\\');
                 let help = match bare {
+                    'd' | 'w' | 's' | 'D' | 'W' | 'S' | 'B' => {
+                        format!("{}; or write `\\\\{bare}` if this is meant", between_slashes(&inner.replace('/', "\\/")))
+                    }
+                    'b' if inner.len() > 2 && inner.contains(['[', '+', '*']) || inner.len() > 2 && inner.ends_with("\\b") => {
+                        between_slashes(&inner.replace('/', "\\/"))
+                    }
                     'b' => "write `\\x08` for a backspace, or `\\\\b` if this is meant".to_string(),
                     'v' => "write `\\x0b` for a vertical tab, or `\\\\v` if this is meant".to_string(),
                     '0' => "write `\\x00` for the character 0, or `\\\\0` if this is meant".to_string(),
@@ -425,6 +653,10 @@ impl Describe for Mistake {
                 .help("only a terminal's edges may be open so, without `&`, `~`, repetition, `lazy`, `stop` and `suffix`"),
             Mistake::LookEmpty => say("look-around in this sees beyond it where it may be empty".to_string())
                 .help("let the terminal match at least one character, and let the rules say where it is left out"),
+            Mistake::LookEdges { meant } => {
+                say("`^` and `$` are the edges of the whole text, and this may be empty there".to_string())
+                    .help(format!("drop them, since a terminal matches as a whole: `{meant}`"))
+            }
             Mistake::ParameterUnwanted { rule, defined } => say(format!("rule `{rule}` takes no parameter"))
                 .also(defined, "defined here")
                 .help(format!("define it as `{rule}::_`, or drop the `::…`")),
@@ -489,27 +721,29 @@ impl Describe for Mistake {
 }
 
 impl Mistake {
-    /// A name that nothing defines, and the character class that it may be the beginning of.
-    pub(crate) fn undefined(name: &str, near: Option<Near>, class: Option<String>) -> Self {
+    /// A name that nothing defines.
+    pub(crate) fn undefined(name: &str, near: Option<Near>) -> Self {
         let name = name.to_string();
         match name.trim_start_matches('_').starts_with(|c: char| c.is_ascii_uppercase()) {
-            true => Mistake::TerminalUndefined { name, near, class },
-            false => Mistake::RuleUndefined { name, near, class },
+            true => Mistake::TerminalUndefined { name, near },
+            false => Mistake::RuleUndefined { name, near },
         }
     }
     /// The mistake's code; [`CODES`] explains each.
     fn code(&self) -> &'static str {
         match self {
             Mistake::UnexpectedCharacter { .. } => "L001",
-            Mistake::UnclosedString => "L002",
-            Mistake::UnclosedRegex => "L003",
+            Mistake::UnclosedString | Mistake::EscapedQuote => "L002",
+            Mistake::UnclosedRegex | Mistake::EscapedSlash => "L003",
+            Mistake::SlashInRegex | Mistake::SlashesTouch { .. } => "L019",
+            Mistake::Foreign(_) | Mistake::IgnoreMissing | Mistake::OnlyComment { .. } => "L010",
             Mistake::UnclosedToken => "L004",
             Mistake::TripleQuotes => "L005",
             Mistake::NameNotAscii { .. } | Mistake::NameOfMixedCase { .. } => "L006",
             Mistake::FlagsRunIntoName { .. } => "L007",
             Mistake::UnknownDirective { .. } => "L008",
             Mistake::JsonMissing => "L009",
-            Mistake::Expected { .. } | Mistake::DefinedOtherwise { .. } | Mistake::ClassAlone { .. } => "L010",
+            Mistake::Expected { .. } | Mistake::DefinedOtherwise { .. } => "L010",
             Mistake::StatementExpected { .. } => "L011",
             Mistake::Unclosed { .. } | Mistake::InnerUnclosed { .. } => "L012",
             Mistake::RepeatTwice => "L013",
@@ -557,7 +791,7 @@ impl Mistake {
             Mistake::RegexJson { .. } => "L067",
             Mistake::LazyAlone { .. } => "L068",
             Mistake::LazyUnclear { .. } => "L069",
-            Mistake::LookUnclear | Mistake::LookEmpty => "L054",
+            Mistake::LookUnclear | Mistake::LookEmpty | Mistake::LookEdges { .. } => "L054",
             Mistake::ParameterUnwanted { .. } => "L070",
             Mistake::ParameterMissing { .. } => "L071",
             Mistake::ParameterUnused { .. } => "L072",

@@ -132,6 +132,7 @@ impl Expansion<'_, '_, '_> {
                         None => {
                             let names = crate::common::names().map(|name| (name, None));
                             self.unknown_import("common", name, names.collect());
+                            self.loader.ast.excused.insert(name.text.to_ascii_lowercase());
                             self.instances[importer].failed.push(alias.clone());
                         }
                     }

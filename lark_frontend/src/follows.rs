@@ -149,6 +149,19 @@ impl Lowerer<'_, '_> {
         std::iter::once(id).chain(beside.iter().copied()).collect()
     }
 
+    /// The regex at `span` without `^` at its beginning and `$` at its end, if these are all the look-around that it has.
+    fn without_edges(&self, span: Span) -> Option<String> {
+        let text = self.text(span);
+        let (inner, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
+        let start = inner.strip_prefix('^');
+        let inner = start.unwrap_or(inner);
+        let end = inner.strip_suffix('$').filter(|inner| !inner.ends_with('\\'));
+        let bare = end.unwrap_or(inner);
+        let looks = ["(?=", "(?!", "(?<", "\\b", "\\B", "$", "\\A", "\\Z"].iter().any(|look| bare.contains(look));
+        let is_edge = (start.is_some() || end.is_some()) && !looks && !bare.contains('|') && !flags.contains('m');
+        is_edge.then(|| format!("/{bare}/{flags}"))
+    }
+
     /// A terminal where it stands in a rule.
     pub fn terminal_kind(&mut self, id: TerminalId, span: Span) -> ExprKind {
         if !self.beside.contains_key(&id) {
@@ -161,7 +174,8 @@ impl Lowerer<'_, '_> {
                 && self.grammar.regexes.info(terminal.regex).nullable
         };
         if all.iter().any(is_empty) {
-            self.sink.report(span, Mistake::LookEmpty);
+            let meant = self.without_edges(span);
+            self.sink.report(span, meant.map_or(Mistake::LookEmpty, |meant| Mistake::LookEdges { meant }));
         }
         match all.as_slice() {
             &[only] => ExprKind::Terminal(only),

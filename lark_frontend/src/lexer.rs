@@ -7,6 +7,7 @@ use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
 use larkspur_grammar::{Limits, SourceId, Span, behind_bom};
 
 use crate::error::{Mistake, Sink, near};
+use crate::foreign::{Foreign, HEADERS, class_end};
 
 /// The class of a lexeme of a grammar file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -128,6 +129,9 @@ const PUNCTUATION: &[(&str, SyntaxKind)] = &[
     ("!", SyntaxKind::Bang),
 ];
 
+/// How many bytes are looked at to find out what was likely meant.
+const LOOKED_AT: usize = 500;
+
 /// Words behind `%`.
 pub(crate) const DIRECTIVES: &[(&str, SyntaxKind)] = &[
     ("%ignore", SyntaxKind::KwIgnore),
@@ -238,6 +242,8 @@ pub(crate) struct Lexed {
     pub comments: Vec<Span>,
     /// Whether the text begins with `%llguidance`.
     pub begins_with_llguidance: bool,
+    /// The first `;` at a line's end. They are left out, and reported where nothing worse is.
+    pub semicolon: Option<Span>,
 }
 
 /// Splits `text` into lexemes. Mistakes go to `sink`, each leaves a [`SyntaxKind::Error`] or a mended lexeme.
@@ -256,12 +262,15 @@ pub(crate) fn lex(
         source,
         at: behind_bom(text),
         rust: llguidance_face,
+        line: 0,
+        is_behind_comments: false,
         out: Lexed {
             lexemes: Vec::new(),
             json: Vec::new(),
             inner: Vec::new(),
             comments: Vec::new(),
             begins_with_llguidance: false,
+            semicolon: None,
         },
         languages,
         limits,
@@ -284,6 +293,10 @@ struct Lexer<'a, 's> {
     at: usize,
     /// Behind `%llguidance` regexes may span lines.
     rust: bool,
+    /// Index of the first lexeme of this line.
+    line: usize,
+    /// No `*/` follows.
+    is_behind_comments: bool,
     out: Lexed,
     languages: &'a [InnerLanguage],
     limits: &'a Limits,
@@ -305,6 +318,9 @@ impl Lexer<'_, '_> {
         let redundant = self.out.lexemes.last().is_none_or(|last| last.kind == SyntaxKind::Newline);
         if !(kind == SyntaxKind::Newline && redundant) {
             self.out.lexemes.push(Lexeme { kind, start: start as u32, end: end as u32 });
+        }
+        if kind == SyntaxKind::Newline {
+            self.line = self.out.lexemes.len();
         }
         self.at = end;
     }
@@ -331,11 +347,30 @@ impl Lexer<'_, '_> {
     /// Reads one lexeme, or skips what is none.
     fn next(&mut self) {
         let start = self.at;
+        if let Some(end) = self.block_comment_end() {
+            self.report(start, end, Mistake::Foreign(Foreign::BlockComment));
+            self.at = end;
+            return;
+        }
         match self.bytes[start] {
             b' ' | b'\t' | b'\r' | b'\x0C' => self.at += 1,
             b'\n' => self.push(SyntaxKind::Newline, start, start + 1),
             b'#' => self.comment(start),
             b'/' if self.byte(start + 1) == b'/' => self.comment(start),
+            b'-' if self.text[start..].starts_with("--") => {
+                self.report(start, start + 2, Mistake::Foreign(Foreign::DashComment));
+                self.at = self.line_end(start);
+            }
+            b';' if self.is_line_end(start + 1) => {
+                let span = self.span(start, start + 1);
+                self.out.semicolon.get_or_insert(span);
+                self.at += 1;
+            }
+            b'[' if let Some(end) = class_end(self.text, start) => {
+                let class = self.text[start..end].to_string();
+                self.report(start, end, Mistake::Foreign(Foreign::Class { class }));
+                self.push(SyntaxKind::Error, start, end);
+            }
             b'/' => self.regex(),
             b'"' => self.string(),
             b'\'' => self.single_quotes(),
@@ -353,11 +388,33 @@ impl Lexer<'_, '_> {
                 if is_name_char(c) {
                     return self.name();
                 }
-                let end = start + c.len_utf8();
+                let mut end = start + c.len_utf8();
+                if let Some(inner) = typographic(rest) {
+                    end += rest[c.len_utf8()..]
+                        .char_indices()
+                        .nth(inner.chars().count() + 1)
+                        .map_or(rest.len() - c.len_utf8(), |(len, _)| len);
+                    self.report(start, end, Mistake::Foreign(Foreign::Quotes { inner: inner.to_string() }));
+                    return self.push(SyntaxKind::Error, start, end);
+                }
                 self.report(start, end, Mistake::UnexpectedCharacter { found: c });
                 self.push(SyntaxKind::Error, start, end);
             }
         }
+    }
+
+    /// Whether only blanks, `;` and a comment follow on the line.
+    fn is_line_end(&self, from: usize) -> bool {
+        let rest = near_line(self.text, from).trim_matches([' ', '\t', '\r', ';']);
+        rest.is_empty() || rest.starts_with("//") || rest.starts_with('#')
+    }
+
+    /// Where a `/* … */` of other languages ends: no regex begins with `*`.
+    fn block_comment_end(&mut self) -> Option<usize> {
+        let body = self.text[self.at..].strip_prefix("/*").filter(|_| !self.is_behind_comments)?;
+        let len = body.find("*/");
+        self.is_behind_comments = len.is_none();
+        Some(self.at + len? + 4)
     }
 
     /// A backslash, blanks and a line end are nothing.
@@ -399,13 +456,30 @@ impl Lexer<'_, '_> {
         let lower = letters.bytes().any(|b| b.is_ascii_lowercase());
         let upper = letters.bytes().any(|b| b.is_ascii_uppercase());
         let is_terminal = letters.starts_with(|c: char| c.is_ascii_uppercase());
-        if let Some((at, c)) = name.char_indices().find(|(_, c)| !c.is_ascii()) {
+        if self.is_reported_later() {
+            // Whatever it is, it is no name here.
+        } else if ["ε", "λ", "ϵ", "Ɛ"].contains(&name) {
+            self.report(start, end, Mistake::Foreign(Foreign::EmptyText { name: name.to_string() }));
+        } else if let Some((at, c)) = name.char_indices().find(|(_, c)| !c.is_ascii()) {
             self.report(start + at, start + at + c.len_utf8(), Mistake::NameNotAscii { found: c });
         } else if (lower && upper) || !letters.starts_with(|c: char| c.is_ascii_alphabetic()) {
             let class = class_at(self.text, start);
             self.report(start, end, Mistake::NameOfMixedCase { name: name.to_string(), class });
         }
         self.push(if is_terminal { SyntaxKind::TerminalName } else { SyntaxKind::RuleName }, start, end);
+    }
+
+    /// Whether the name here is looked for in a module, or is that of a grammar in another language: the parser says more.
+    fn is_reported_later(&self) -> bool {
+        let lexemes = &self.out.lexemes;
+        let line = self.line;
+        match lexemes[line..] {
+            [Lexeme { kind: SyntaxKind::KwImport, .. }, .., last] => last.kind != SyntaxKind::Arrow,
+            [Lexeme { kind: SyntaxKind::RuleName, start, end }] => {
+                HEADERS.contains(&&self.text[start as usize..end as usize])
+            }
+            _ => false,
+        }
     }
 
     fn number(&mut self) {
@@ -447,8 +521,8 @@ impl Lexer<'_, '_> {
             match self.byte(end) {
                 b'"' => break,
                 b'\\' if !matches!(self.byte(end + 1), b'\n' | b'\r') && end + 1 < self.bytes.len() => end += 2,
-                b'\n' => return self.unclosed(start, end, Mistake::UnclosedString),
-                _ if end >= self.bytes.len() => return self.unclosed(start, end, Mistake::UnclosedString),
+                b'\n' => return self.unclosed_string(start, end),
+                _ if end >= self.bytes.len() => return self.unclosed_string(start, end),
                 _ => end += 1,
             }
         }
@@ -462,6 +536,28 @@ impl Lexer<'_, '_> {
         if word.starts_with('i') && word != "i" {
             self.flags_run_into_name(end, word_end);
         }
+    }
+
+    /// A string that its line ends. In `"\" "b"` it is the backslash before it that kept one open.
+    fn unclosed_string(&mut self, start: usize, end: usize) {
+        let end = end.min(self.bytes.len());
+        let lexemes = &self.out.lexemes;
+        let line = self.line;
+        let before = (line..lexemes.len()).find_map(|at| {
+            let Lexeme { kind, start, end } = lexemes[at];
+            let (start, end) = (start as usize, end as usize);
+            let runs_on = kind == SyntaxKind::String && !self.text[end..].starts_with([' ', '\t', '|', ')']);
+            let escape = escaped_quote(&self.text[start..end]).filter(|_| runs_on)?;
+            Some((at, start, start + escape))
+        });
+        let own = escaped_quote(&self.text[start..end]).map(|escape| (lexemes.len(), start, start + escape));
+        let Some((at, string, escape)) = before.or(own) else {
+            return self.unclosed(start, end, Mistake::UnclosedString);
+        };
+        self.out.lexemes.truncate(at);
+        let end = string + self.text[string..end].trim_end().len();
+        self.report(escape, escape + 2, Mistake::EscapedQuote);
+        self.push(SyntaxKind::Error, string, end);
     }
 
     /// `'…'` is Python's, not Lark's: the whole of it is one mistake.
@@ -506,8 +602,7 @@ impl Lexer<'_, '_> {
             end += 1;
         }
         if end >= self.bytes.len() {
-            let line_end = self.line_end(start);
-            return self.unclosed(start, line_end, Mistake::UnclosedRegex);
+            return self.unclosed_regex(start, self.line_end(start));
         }
         let flags_start = end + 1;
         let flags_end = self.name_end(flags_start, false);
@@ -519,12 +614,39 @@ impl Lexer<'_, '_> {
             && !(all_flags && flags.contains('x'))
             && !self.rust
         {
-            return self.unclosed(start, line_end, Mistake::UnclosedRegex);
+            return self.unclosed_regex(start, line_end);
+        }
+        if line_end.is_none()
+            && let Some((slash, end)) = meant_end(self.text, start, end, all_flags)
+        {
+            self.report(slash, slash + 1, Mistake::SlashInRegex);
+            return self.push(SyntaxKind::Error, start, end);
         }
         let end = if all_flags { flags_end } else { flags_start };
         self.push(SyntaxKind::Regex, start, end);
         if !all_flags && flags.starts_with(is_flag) {
             self.flags_run_into_name(flags_start, flags_end);
+        } else if self.byte(end) == b'/' && flags.is_empty() {
+            let rest = near_line(self.text, end);
+            let rest = rest.split([' ', '\t']).next().unwrap_or(rest).trim_end();
+            // A comment stands apart.
+            if !rest.starts_with("//") || rest.len() > 2 {
+                self.report(flags_start - 1, flags_start, Mistake::SlashesTouch { comment: rest.starts_with("//") });
+            }
+        }
+    }
+
+    /// A regex that its line ends.
+    fn unclosed_regex(&mut self, start: usize, line_end: usize) {
+        let line = self.text[start..line_end].trim_end();
+        let mut places = line.match_indices("\\/").map(|(at, _)| at);
+        let escaped = places.find(|&at| line[at + 2..].is_empty() || line[at + 2..].starts_with([' ', '|', ')']));
+        match escaped {
+            Some(at) => {
+                self.report(start + at, start + at + 2, Mistake::EscapedSlash);
+                self.push(SyntaxKind::Error, start, start + line.len());
+            }
+            None => self.unclosed(start, line_end, Mistake::UnclosedRegex),
         }
     }
 
@@ -665,6 +787,96 @@ impl Lexer<'_, '_> {
                 self.line_end(start)
             }
             end => end,
+        }
+    }
+}
+
+/// The line from a byte on, as far as it is worth looking at: what follows is looked at more than once.
+pub(crate) fn near_line(text: &str, from: usize) -> &str {
+    let rest = &text[from..];
+    let rest = &rest[..rest.floor_char_boundary(LOOKED_AT)];
+    &rest[..rest.find('\n').unwrap_or(rest.len())]
+}
+
+/// What stands in typographic quotes at the start of `text`, on one line.
+fn typographic(text: &str) -> Option<&str> {
+    let open = text.chars().next()?;
+    let closing: &[char] = match open {
+        '“' | '”' | '„' | '‟' => &['”', '“', '"'],
+        '‘' | '’' | '‚' => &['’', '‘', '\''],
+        '«' => &['»'],
+        '»' => &['«'],
+        _ => return None,
+    };
+    let inner = near_line(text, open.len_utf8());
+    inner.find(closing).map(|end| &inner[..end])
+}
+
+/// Where in the text of a string a `\"` stands that was likely meant as the string's end.
+fn escaped_quote(text: &str) -> Option<usize> {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\'
+            && let Some((_, '"')) = chars.next()
+            && chars.peek().is_none_or(|&(_, next)| [' ', '|', ')', '\t', '\r'].contains(&next))
+        {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// The slash that ends a regex too soon, and where it was likely meant to end. The regex begins at `start`, and `slash`
+/// ends it.
+fn meant_end(text: &str, start: usize, slash: usize, all_flags: bool) -> Option<(usize, usize)> {
+    let mut scan = ClassScan::default();
+    text[start + 1..slash].chars().for_each(|c| scan.take(c));
+    let is_open = scan.in_class;
+    scan.take('/');
+    let rest = near_line(text, slash + 1);
+    let is_name = !all_flags && rest.starts_with(|c: char| c.is_alphanumeric());
+    let is_text = rest.starts_with('.') && !rest.starts_with("..") || rest.starts_with('\\') && rest.trim().len() > 1;
+    if !is_open && !is_name && !is_text {
+        return None;
+    }
+    let (mut slashes, mut last) = (0, None);
+    for (at, c) in rest.char_indices() {
+        if c.is_ascii_whitespace() && !(is_open && scan.in_class) {
+            break;
+        }
+        if c == '/' && !scan.in_class && !scan.escaped {
+            (slashes, last) = (slashes + 1, Some(at));
+        }
+        scan.take(c);
+    }
+    // In `/a/b/c/` there may be a rule `b`.
+    if is_name && !is_open && slashes % 2 == 0 {
+        return None;
+    }
+    let end = last? + 1;
+    let flags = rest[end..].find(|c: char| !"imslux".contains(c)).unwrap_or(rest.len() - end);
+    Some((slash, slash + 1 + end + flags))
+}
+
+/// Whether a regex is in a class, character by character.
+#[derive(Default)]
+struct ClassScan {
+    in_class: bool,
+    escaped: bool,
+    /// Nothing but `^` stands in the class yet, so that a `]` does not end it.
+    is_new: bool,
+}
+
+impl ClassScan {
+    fn take(&mut self, c: char) {
+        let is_new = std::mem::take(&mut self.is_new);
+        match c {
+            _ if self.escaped => self.escaped = false,
+            '\\' => self.escaped = true,
+            '[' if !self.in_class => (self.in_class, self.is_new) = (true, true),
+            '^' if is_new => self.is_new = true,
+            ']' if self.in_class && !is_new => self.in_class = false,
+            _ => {}
         }
     }
 }

@@ -26,6 +26,7 @@ mod dump;
 mod error;
 mod expand;
 mod follows;
+mod foreign;
 mod ignored;
 mod indenter;
 mod lexer;

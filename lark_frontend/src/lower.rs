@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, NodeId, NodeKind};
 use crate::error::{Mistake, Near, Sink, near};
 use crate::follows::Follows;
+use crate::foreign::{Foreign, is_flag};
 use crate::ignored::runs;
 use crate::lexer::class_at;
 use crate::terminals::{NamedTerminal, Names, TerminalBody};
@@ -633,9 +634,23 @@ impl Lowerer<'_, '_> {
             // The name itself is a mistake.
             return;
         }
+        if self.setting.ast.excused.contains(&name.to_ascii_lowercase()) && self.sink.has_errors() {
+            return;
+        }
+        let text = &self.setting.sources.get(span.source).text;
+        let at = span.start as usize;
+        if is_flag(text, at, name) {
+            return self.sink.report(span, Mistake::FlagsRunIntoName { word: name.to_string() });
+        }
+        if let Some(foreign) = Foreign::name(text, name, at) {
+            return self.sink.report(span, Mistake::Foreign(foreign));
+        }
         let near = if self.sink.is_full() { None } else { self.nearest(name, !is_terminal) };
-        let class = class_at(&self.setting.sources.get(span.source).text, span.start as usize);
-        self.sink.report(span, Mistake::undefined(name, near, class));
+        if let Some(class) = class_at(text, at) {
+            let span = Span::new(span.source, at - 1, at - 1 + class.len());
+            return self.sink.report(span, Mistake::Foreign(Foreign::Class { class }));
+        }
+        self.sink.report(span, Mistake::undefined(name, near));
     }
 
     fn parameter_used(&mut self, what: &'static str, span: Span) {

@@ -5,10 +5,11 @@
 //! A nested grammar is stepped over and read when its surroundings are done, so that nothing here recurses.
 
 use larkspur_grammar::{Condition, ConditionId, IndexVec, Limits, SourceId, Span, index::Id};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Import, Item, Manner, Name, Node, NodeId, NodeKind};
 use crate::error::{Mistake, Sink};
+use crate::foreign::{Foreign, HEADERS, KEYWORDS};
 use crate::lexer::{JsonBlock, Lexed, Lexeme, SyntaxKind};
 
 /// The mistake is in the sink; the statement is given up.
@@ -26,7 +27,7 @@ pub(crate) fn parse(
     ast: &mut Ast,
     sink: &mut Sink,
 ) -> AstGrammarId {
-    let Ast { grammars, nodes, conditions, json, symbols, .. } = ast;
+    let Ast { grammars, nodes, conditions, json, symbols, excused, .. } = ast;
     let root = grammars.next_id();
     let mut parser = Parser {
         text,
@@ -46,8 +47,14 @@ pub(crate) fn parse(
         nested_ends: nested_ends(&lexed.lexemes),
         nodes,
         conditions,
+        excused,
+        is_foreign: false,
     };
     parser.grammars();
+    // What reads a grammar of another language has said enough.
+    if let Some(span) = lexed.semicolon.filter(|_| !parser.is_foreign) {
+        parser.sink.report(span, Mistake::Foreign(Foreign::Semicolon));
+    }
     json.extend(lexed.json);
     root
 }
@@ -78,6 +85,10 @@ pub(crate) struct Parser<'a, 's> {
     nested_ends: FxHashMap<usize, usize>,
     pub(crate) nodes: &'s mut IndexVec<NodeId, Node>,
     pub(crate) conditions: &'s mut IndexVec<ConditionId, Condition>,
+    /// See [`Ast::excused`].
+    excused: &'s mut FxHashSet<String>,
+    /// Whether a definition of another language was met.
+    is_foreign: bool,
 }
 
 /// Of each `{` behind `%lark`, the `}` that closes it. A repetition's `{` that is left open ends with its line.
@@ -177,6 +188,25 @@ impl<'a> Parser<'a, '_> {
     pub(crate) fn fail_expected<T>(&mut self, expected: &'static str) -> Parse<T> {
         let found = self.found();
         self.fail(Mistake::Expected { expected, found })
+    }
+    pub(crate) fn fail_foreign<T>(&mut self, first: Lexeme, foreign: Foreign) -> Parse<T> {
+        let span = self.since(first);
+        self.fail_at(span, Mistake::Foreign(foreign))
+    }
+    /// The lexemes up to the end of the line, but for very many.
+    fn rest_of_line(&self) -> &'a [Lexeme] {
+        let rest = &self.lexemes[self.at.min(self.lexemes.len())..];
+        let rest = &rest[..rest.len().min(1000)];
+        let ends = [SyntaxKind::Newline, SyntaxKind::Eof];
+        &rest[..rest.iter().position(|lexeme| ends.contains(&lexeme.kind)).unwrap_or(rest.len())]
+    }
+    /// Names on the rest of the line, which is given up, are not missed elsewhere.
+    fn excuse_line(&mut self) -> Vec<String> {
+        let is_name = |lexeme: &&Lexeme| [SyntaxKind::RuleName, SyntaxKind::TerminalName].contains(&lexeme.kind);
+        let line = self.rest_of_line().iter();
+        let names: Vec<String> = line.filter(is_name).map(|&lexeme| self.str(lexeme).to_string()).collect();
+        self.excused.extend(names.iter().map(|name| name.to_ascii_lowercase()));
+        names
     }
     pub(crate) fn expect(&mut self, kind: SyntaxKind) -> Parse<Lexeme> {
         if self.is(kind) { Ok(self.next()) } else { self.fail_expected(kind.describe()) }
@@ -289,6 +319,7 @@ impl Parser<'_, '_> {
     fn statement(&mut self, items: &mut Vec<Item>) -> Parse<()> {
         *self.symbols += 1;
         let after_body = std::mem::replace(&mut self.in_rule_body, false);
+        self.no_foreign_statement()?;
         match self.peek().kind {
             SyntaxKind::RuleName | SyntaxKind::TerminalName | SyntaxKind::Bang | SyntaxKind::Question => {
                 let first = self.at;
@@ -299,7 +330,8 @@ impl Parser<'_, '_> {
                     .into_iter()
                     .chain([SyntaxKind::LBracket, SyntaxKind::LBrace])
                     .any(|kind| kind == self.peek_after());
-                self.at = first;
+                let name = std::mem::replace(&mut self.at, first);
+                let begins = begins || self.is_foreign_head(name);
                 if after_body && !begins {
                     // A line that goes on with the body before it: the likeliest mistake of all.
                     let found = self.found();
@@ -310,12 +342,29 @@ impl Parser<'_, '_> {
                 self.definition(Manner::Define, items)
             }
             SyntaxKind::KwIgnore => {
-                self.next();
+                let first = self.next();
+                if [SyntaxKind::Newline, SyntaxKind::Eof].contains(&self.peek().kind) {
+                    if let Some((span, comment)) = self.regex_as_comment() {
+                        let what = "what to ignore".to_string();
+                        return self.fail_at(span, Mistake::OnlyComment { what, comment });
+                    }
+                    return self.fail_at(self.span(first), Mistake::IgnoreMissing);
+                }
                 let body = self.body()?;
                 items.push(Item::Ignore(body));
                 Ok(())
             }
-            SyntaxKind::KwImport => self.import(items),
+            SyntaxKind::KwImport => {
+                self.no_foreign_import()?;
+                let first = self.at;
+                let result = self.import(items);
+                if result.is_err() {
+                    let at = std::mem::replace(&mut self.at, first);
+                    self.excuse_line();
+                    self.at = at;
+                }
+                result
+            }
             SyntaxKind::KwLlguidance | SyntaxKind::KwLarkspur => {
                 let llguidance = self.next().kind == SyntaxKind::KwLlguidance;
                 let json = self.json()?;
@@ -336,12 +385,98 @@ impl Parser<'_, '_> {
         }
     }
 
+    /// Reports statements of other languages. What they put before a definition is skipped.
+    fn no_foreign_statement(&mut self) -> Parse<()> {
+        let first = self.peek();
+        let word = self.str(first);
+        let names = [SyntaxKind::RuleName, SyntaxKind::TerminalName];
+        match (first.kind, self.peek_after()) {
+            (SyntaxKind::SpecialToken, SyntaxKind::DoubleColon | SyntaxKind::Equals | SyntaxKind::Colon) => {
+                let name = word.trim_matches(['<', '>']).to_string();
+                self.next();
+                self.is_foreign = true;
+                self.fail_foreign(first, Foreign::AngleName { name })
+            }
+            (SyntaxKind::RuleName, after) if names.contains(&after) && HEADERS.contains(&word) => {
+                self.is_foreign = true;
+                self.next();
+                self.fail_foreign(first, Foreign::Header { word: word.to_string() })
+            }
+            (SyntaxKind::RuleName, after)
+                if (names.contains(&after) || after == SyntaxKind::String)
+                    && ["import", "ignore", "declare", "override", "extend"].contains(&word) =>
+            {
+                self.next();
+                let span = self.since(first);
+                self.excuse_line();
+                self.fail_at(span, Mistake::Foreign(Foreign::NoPercent { word: word.to_string() }))
+            }
+            (SyntaxKind::RuleName, after) if names.contains(&after) && KEYWORDS.contains(&word) => {
+                self.is_foreign = true;
+                self.next();
+                let span = self.since(first);
+                self.sink.report(span, Mistake::Foreign(Foreign::Keyword { word: word.to_string() }));
+                // Of the head nothing more is said.
+                if self.peek_after() == SyntaxKind::Colon {
+                    return Ok(());
+                }
+                self.excuse_line();
+                Err(Reported)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reports an import without a dot, of a list without parentheses, or of everything.
+    fn no_foreign_import(&mut self) -> Parse<()> {
+        let first = self.peek();
+        let line = &self.rest_of_line()[1..];
+        let kind = |at: usize| line.get(at).map_or(SyntaxKind::Newline, |lexeme| lexeme.kind);
+        let is_name = |at: usize| [SyntaxKind::RuleName, SyntaxKind::TerminalName].contains(&kind(at));
+        let dots =
+            line.iter().take_while(|lexeme| [SyntaxKind::Dot, SyntaxKind::DotDot].contains(&lexeme.kind)).count();
+        let mut end = dots + 1;
+        while kind(end) == SyntaxKind::Dot && is_name(end + 1) {
+            end += 2;
+        }
+        let is_all = kind(end) == SyntaxKind::Dot && kind(end + 1) == SyntaxKind::Star || kind(end) == SyntaxKind::Star;
+        let is_alone = end == line.len() && end == dots + 1;
+        if !is_name(dots) || !(is_all || is_alone || is_name(end) || kind(end) == SyntaxKind::Comma) {
+            return Ok(());
+        }
+        if is_all {
+            self.excused.extend(crate::common::names().map(str::to_ascii_lowercase));
+        }
+        let module = self.str(line[dots]);
+        let mut names = self.excuse_line();
+        names.retain(|name| name != module || is_alone && name.starts_with(|c: char| c.is_ascii_uppercase()));
+        names.retain(|name| name != "common");
+        let module = if is_alone || kind(dots + 1) == SyntaxKind::Comma { "common" } else { module };
+        let span = self.span(first).to(self.span(line[line.len() - 1]));
+        self.fail_at(span, Mistake::Foreign(Foreign::Import { module: module.to_string(), names }))
+    }
+
     /// The JSON lexeme that always follows a directive with JSON: its index.
     pub(crate) fn json(&mut self) -> Parse<usize> {
         let lexeme = self.expect(SyntaxKind::Json)?;
         // A value that is missing is empty, and may share its place with none.
         let index = self.json.partition_point(|block| block.span.start < lexeme.start);
         Ok(self.json_before + index)
+    }
+
+    /// Whether a definition of another language begins with the name at a lexeme: its `:` stands on the next line, or behind
+    /// parentheses or angles.
+    fn is_foreign_head(&self, name: usize) -> bool {
+        let kind = |at: usize| self.lexemes.get(at).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind);
+        match kind(name + 1) {
+            SyntaxKind::Newline | SyntaxKind::SpecialToken => kind(name + 2) == SyntaxKind::Colon,
+            SyntaxKind::LParen => {
+                let ends = [SyntaxKind::RParen, SyntaxKind::Newline, SyntaxKind::Eof];
+                let close = (name + 1..name + 1000).find(|&at| ends.contains(&kind(at)));
+                close.is_some_and(|close| kind(close + 1) == SyntaxKind::Colon)
+            }
+            _ => false,
+        }
     }
 
     fn definition(&mut self, manner: Manner, items: &mut Vec<Item>) -> Parse<()> {
@@ -383,6 +518,7 @@ impl Parser<'_, '_> {
     fn definition_rest(&mut self, definition: &mut Definition) -> Parse<()> {
         loop {
             self.no_other_sign()?;
+            self.no_parentheses(&definition.name.text)?;
             match self.peek().kind {
                 SyntaxKind::DoubleColon if !definition.parametric && !definition.is_terminal => {
                     self.next();
@@ -399,11 +535,26 @@ impl Parser<'_, '_> {
                 SyntaxKind::LBracket if definition.is_terminal => return self.fail(Mistake::AttributeOnTerminal),
                 SyntaxKind::LBracket => self.attributes(definition)?,
                 SyntaxKind::Colon => break,
+                SyntaxKind::Newline if self.peek_after() == SyntaxKind::Colon => {
+                    self.next();
+                    if !std::mem::replace(&mut self.is_foreign, true) {
+                        let span = self.here();
+                        self.sink.report(span, Mistake::Foreign(Foreign::ColonBelow));
+                    }
+                }
                 _ => return self.fail_expected("`:`"),
             }
         }
         self.check_attributes(definition);
         self.next();
+        if self.is(SyntaxKind::Newline)
+            && self.peek_after() != SyntaxKind::VBar
+            && let Some((span, comment)) = self.regex_as_comment()
+        {
+            let kind = if definition.is_terminal { "terminal" } else { "rule" };
+            let what = format!("{kind} `{}`", definition.name.text);
+            return self.fail_at(span, Mistake::OnlyComment { what, comment });
+        }
         let body = self.body()?;
         definition.body = body;
         if definition.name.text.starts_with('_')
@@ -415,6 +566,18 @@ impl Parser<'_, '_> {
             self.sink.report(span, Mistake::AliasOnUnderscoreRule { rule: definition.name.text.clone() });
         }
         Ok(())
+    }
+
+    /// The comment right behind the lexeme before this one, if it was likely meant as a regex: `//.*/`.
+    fn regex_as_comment(&self) -> Option<(Span, String)> {
+        let end = self.lexemes[self.at.checked_sub(1)?].end as usize;
+        let rest = &self.text[end..];
+        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        let comment = line.trim();
+        let body = comment.strip_prefix("//")?.trim_end_matches(|c| "imslux".contains(c)).strip_suffix('/')?;
+        let start = end + line.find("//")?;
+        let span = Span::new(self.source, start, start + comment.len());
+        (!body.is_empty()).then(|| (span, comment.to_string()))
     }
 
     /// Reports what other languages write in place of the `:`.
@@ -432,6 +595,29 @@ impl Parser<'_, '_> {
         }
         let span = self.since(first);
         self.fail_at(span, Mistake::DefinedOtherwise { sign })
+    }
+
+    /// Reports parameters and attributes in parentheses or angles.
+    fn no_parentheses(&mut self, name: &str) -> Parse<()> {
+        let first = self.peek();
+        let name = name.to_string();
+        if first.kind == SyntaxKind::SpecialToken && self.peek_after() == SyntaxKind::Colon {
+            return self.fail(Mistake::Foreign(Foreign::Parameters { name }));
+        }
+        if first.kind != SyntaxKind::LParen {
+            return Ok(());
+        }
+        let line = self.rest_of_line();
+        let close = line.iter().position(|lexeme| lexeme.kind == SyntaxKind::RParen).unwrap_or(line.len());
+        let foreign = match line[..close].iter().any(|lexeme| lexeme.kind == SyntaxKind::Equals) {
+            true => {
+                let inside =
+                    &self.text[line[0].end as usize..line.get(close).unwrap_or(&line[close - 1]).start as usize];
+                Foreign::AttributesInParentheses { name, inside: inside.to_string() }
+            }
+            false => Foreign::Parameters { name },
+        };
+        self.fail(Mistake::Foreign(foreign))
     }
 
     fn priority(&mut self) -> Parse<i32> {

@@ -89,7 +89,7 @@ impl Lowerer<'_, '_> {
         self.no_follows(tail.value);
         let info = self.grammar.regexes.info(regex);
         let empty = info.nullable && info.len_max == Some(0);
-        if info.nullable && !empty {
+        if info.nullable && !(empty && tail.hidden) {
             let attribute = if tail.hidden { "stop" } else { "suffix" };
             let value_span = self.setting.ast.nodes[tail.value].span;
             self.sink.report(value_span, Mistake::StopNullable { attribute });

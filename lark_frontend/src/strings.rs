@@ -45,7 +45,10 @@ impl<'a> Written<'a> {
                 }
                 Err(Escape::Kept(length)) => {
                     let escape = inner[at..at + length].to_string();
-                    sink.report(self.span_of(at, at + length), Mistake::EscapeKept { escape });
+                    sink.report(
+                        self.span_of(at, at + length),
+                        Mistake::EscapeKept { escape, inner: inner.to_string() },
+                    );
                     out.push_str(&inner[at..at + length]);
                     at += length;
                 }

@@ -124,8 +124,10 @@ fn long_input_takes_little_time() {
     let json = "%json {".repeat(50_000);
     let braces = "start: %lark {".repeat(50_000);
     let bars = "start: ".to_string() + &"|\n".repeat(300_000);
-    for text in [chain, cycle, rules, undefined, strings, terminal, slashes, quotes, angles, triple, json, braces, bars]
-    {
+    let classes = "start: ".to_string() + &"[a-b][c-d] /a/b \"x\"y ".repeat(30_000);
+    let slips = "start: ".to_string() + &"/a[/ /*/ «{| ".repeat(30_000);
+    let long = [chain, cycle, rules, undefined, strings, terminal, slashes, quotes, angles, triple, json, braces, bars];
+    for text in long.into_iter().chain([classes, slips]) {
         let begin = std::time::Instant::now();
         run(&text, &limits, false);
         let took = begin.elapsed();
@@ -192,6 +194,22 @@ const PIECES: &[&str] = &[
     "[max_tokens=3]",
     "\n",
     "\n  | ",
+    "\n: ",
+    ";",
+    "“x”",
+    "«",
+    "[^a-z]+",
+    "[a-é",
+    "/a/b/",
+    "/[/]/",
+    "/*",
+    "*/",
+    "--",
+    "def ",
+    "(x): ",
+    "(x=",
+    "%import common.*",
+    "import ",
     " ",
     "\\\n",
     "start: ",

@@ -215,6 +215,7 @@ impl RegexError {
                 .help("names are letters, digits and `_`, and begin with no digit"),
             RegexError::RepeatedGroupName { name, first } => {
                 error("R020", format!("two groups are named `{name}`")).also(map.span(first), "first here")
+                    .help("give one of them another name, or none: `(?:…)`")
             }
             RegexError::UnknownFlag { flag } => error("R021", format!("there is no flag `{flag}` here"))
                 .help("the flags are `i`, `m`, `s`, `x`, `u` and `a`, without some of them after `-`"),
@@ -223,7 +224,10 @@ impl RegexError {
                     .help(format!("write `(?{flags}:…)` around what they are for"))
             }
             RegexError::LookAround => error("R023", "Rust's regexes have no look-around".into())
-                .help("in Lark say it with `&` and `~` of terminals: `A & ~B` is what matches A but not B"),
+                .help(
+                "in Lark a `/…/` takes look-around as it is, unless the text begins with `%llguidance`; there say it with `&` and `~` \
+                 of terminals: `A & ~B` is what matches A but not B",
+            ),
             RegexError::Look { fault } => match fault {
                 LookFault::Before => error("R023", "what this looks at may stand before what can be seen here".into()).help(
                     "this must be decided by the regex itself, whatever stands before it: let something as long stand before \
@@ -316,15 +320,44 @@ fn escape_help(escape: &str) -> String {
     instead.into()
 }
 
+/// A class for what stands in a POSIX class such as `[:alpha:]`.
+fn posix_class(notation: &str) -> Option<&'static str> {
+    Some(match notation.strip_prefix("[:")?.strip_suffix(":]")? {
+        "alpha" => "[A-Za-z]",
+        "digit" => "[0-9]",
+        "alnum" => "[A-Za-z0-9]",
+        "upper" => "[A-Z]",
+        "lower" => "[a-z]",
+        "space" => "[ \\t\\n\\r\\f\\v]",
+        "blank" => "[ \\t]",
+        "xdigit" => "[0-9A-Fa-f]",
+        "word" => "[A-Za-z0-9_]",
+        "punct" => "[!-\\/:-@\\[-`{-~]",
+        "print" => "[ -~]",
+        "graph" => "[!-~]",
+        "cntrl" => "[\\x00-\\x1F\\x7F]",
+        "ascii" => "[\\x00-\\x7F]",
+        "^digit" => "[^0-9]",
+        "^space" => "[^ \\t\\n\\r\\f\\v]",
+        _ => return None,
+    })
+}
+
 impl RegexLint {
     fn diagnostic(self, at: Range<usize>, map: &TextMap) -> Diagnostic {
         let lint = |code, message: String| Diagnostic::warning(code, map.span(at.clone()), message);
         match self {
             RegexLint::ClassNotation { notation } => lint(
                 "R101",
-                format!("`{notation}` stands for its characters here; in Rust's regexes it is an operator"),
+                match posix_class(&notation) {
+                    Some(_) => format!("`{notation}` stands for its characters here"),
+                    None => format!("`{notation}` stands for its characters here; in Rust's regexes it is an operator"),
+                },
             )
-            .help("escape it, `\\[`, `\\&`, `\\-`, `\\~`, so that it means the same everywhere"),
+            .help(match posix_class(&notation) {
+                Some(class) => format!("POSIX classes do not exist here; write `{class}`"),
+                None => "escape it, `\\[`, `\\&`, `\\-`, `\\~`, so that it means the same everywhere".to_owned(),
+            }),
             RegexLint::EmptyEcmaClass { negated: true } => {
                 lint("R102", "`[^]` is any character in ECMA-262; elsewhere `]` would be part of the class".into())
                     .help("write `[\\s\\S]` for any character, `[^\\]…]` for a bracket in the class")

@@ -449,7 +449,7 @@ impl Templates<'_, '_, '_, '_> {
             return;
         }
         let near = if self.expansion.loader.sink.is_full() { None } else { self.expansion.nearest(instance, name) };
-        self.expansion.loader.sink.report(span, Mistake::undefined(name, near, None));
+        self.expansion.loader.sink.report(span, Mistake::undefined(name, near));
     }
 
     fn wrong_count(&mut self, name: String, slot: usize, given: usize, span: Span) {

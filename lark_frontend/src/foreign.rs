@@ -1,0 +1,244 @@
+//! Notations of other languages, which many write where Lark is meant, each with what Lark has in its place.
+
+use larkspur_grammar::{Diagnostic, Span};
+
+use crate::lexer::near_line;
+
+/// What was written.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Foreign {
+    /// `“…”`, with what stands between.
+    Quotes { inner: String },
+    /// `/* … */`.
+    BlockComment,
+    /// `-- …`.
+    DashComment,
+    /// `;` at the end of a line.
+    Semicolon,
+    /// A name whose `:` stands on the next line.
+    ColonBelow,
+    /// `fragment X: …`, `def x(): …`.
+    Keyword { word: String },
+    /// `grammar X`.
+    Header { word: String },
+    /// `import …` without `%`.
+    NoPercent { word: String },
+    /// `[a-z]+` without slashes.
+    Class { class: String },
+    /// `{"a"}`.
+    Braces { inner: Option<String> },
+    /// `"a", "b"`.
+    Comma,
+    /// `<start> ::= …`.
+    AngleName { name: String },
+    /// `.`
+    AnyCharacter,
+    /// `~2-5`, `{2-5}`.
+    CountDash { braces: bool },
+    /// `!"a"`, `&"a"`.
+    Predicate { sign: &'static str },
+    /// `EOF`.
+    EndOfText { name: String },
+    /// `epsilon`.
+    EmptyText { name: String },
+    /// `r"…"`.
+    StringPrefix { prefix: String, inner: String },
+    /// `list(x): …`, `list<x>: …`.
+    Parameters { name: String },
+    /// `name(max_tokens=5): …`.
+    AttributesInParentheses { name: String, inside: String },
+    /// `common.NUMBER` in a rule or behind `%ignore`.
+    Path { module: String, name: String, ignored: bool },
+    /// What is imported otherwise than `%import` takes it.
+    Import { module: String, names: Vec<String> },
+}
+
+/// Words that other languages put before a definition.
+pub(crate) const KEYWORDS: &[&str] = &["fragment", "def", "rule", "terminal", "token", "let"];
+
+/// Words that other languages put before a grammar's name.
+pub(crate) const HEADERS: &[&str] = &["grammar", "lexer", "parser"];
+
+impl Foreign {
+    /// The sentence and the way out.
+    pub fn diagnostic(self, code: &'static str, span: Span) -> Diagnostic {
+        let (message, help) = match self {
+            Foreign::Quotes { inner } => {
+                ("these are typographic quotes".to_string(), format!("write `\"{inner}\"`"))
+            }
+            Foreign::BlockComment => {
+                ("`/*` begins no comment".to_string(), "a comment begins with `//` or `#` and ends with its line".into())
+            }
+            Foreign::DashComment => {
+                ("`--` begins no comment".to_string(), "a comment begins with `//` or `#` and ends with its line".into())
+            }
+            Foreign::Semicolon => {
+                ("statements end with their line, not with `;`".to_string(), "drop the `;`, here and elsewhere".into())
+            }
+            Foreign::ColonBelow => (
+                "the `:` of a definition stands on the line of its name".to_string(),
+                "write `name: …`; the next line goes on with `|`, and no `;` ends it".into(),
+            ),
+            Foreign::Keyword { word } => {
+                (format!("`{word}` begins no definition"), "a rule is `name: …`, a terminal `NAME: …`".into())
+            }
+            Foreign::Header { word } => {
+                (format!("`{word}` begins no statement"), "a Lark text has no name: drop the line".into())
+            }
+            Foreign::NoPercent { word } => (format!("`{word}` is a directive"), format!("write `%{word} …`")),
+            Foreign::Class { class } => (
+                "a class of characters stands in a regex".to_string(),
+                format!("a regex stands between slashes: `/{class}/`"),
+            ),
+            Foreign::Braces { inner } => {
+                let inner = inner.unwrap_or_else(|| "…".to_string());
+                ("braces are no repetition".to_string(), format!("repetition is `({inner})*`"))
+            }
+            Foreign::Comma => (
+                "parts of a sequence have no `,` between them".to_string(),
+                "parts stand side by side: `\"a\" \"b\"`; alternatives have a `|`".into(),
+            ),
+            Foreign::AngleName { name } => {
+                (format!("`<{name}>` is a special token, and not a rule's name"), format!("write `{name}: …`"))
+            }
+            Foreign::AnyCharacter => (
+                "`.` stands in regexes only".to_string(),
+                "any character is `/(.|\\n)/`, any text `/(.|\\n)*/`, any line `/.*/`".into(),
+            ),
+            Foreign::CountDash { braces } => (
+                "counts have no `-` between them".to_string(),
+                if braces { "write `{2,5}`" } else { "write `~2..5`" }.into(),
+            ),
+            Foreign::Predicate { sign } => (
+                format!("`{sign}` before an item is no look-ahead here"),
+                match sign {
+                    "!" => "a regex takes look-ahead, `/(?!a)[a-z]+/`; a terminal without some texts is `/[a-z]+/ & ~\"a\"`",
+                    _ => "a regex takes look-ahead, `/(?=a)[a-z]+/`; `A & B` is what both terminals match",
+                }
+                .into(),
+            ),
+            Foreign::EndOfText { name } => {
+                (format!("`{name}` is not defined"), "the text ends where `start` does: drop it".into())
+            }
+            Foreign::EmptyText { name } => (
+                format!("`{name}` is not defined"),
+                "the empty text is `\"\"`; what may be left out stands in `[ ]` or before `?`".into(),
+            ),
+            Foreign::StringPrefix { prefix, inner } => {
+                let help = match prefix.contains(['r', 'R']) {
+                    true => format!("a regex stands between slashes: `/{}/`", inner.replace('/', "\\/")),
+                    false => format!("write `\"{inner}\"`"),
+                };
+                (format!("Lark has no string prefixes such as `{prefix}`"), help)
+            }
+            Foreign::Parameters { name } => (
+                "parameters stand in braces, attributes in brackets".to_string(),
+                format!("write `{name}{{x}}: …` for a template, `{name}[max_tokens=5]: …` for attributes"),
+            ),
+            Foreign::AttributesInParentheses { name, inside } => {
+                ("attributes stand in brackets".to_string(), format!("write `{name}[{inside}]: …`"))
+            }
+            Foreign::Path { module, name, ignored } => {
+                let help = match ignored {
+                    true => format!("write `%import {module}.{name}` on a line of its own, then `%ignore {name}`"),
+                    false => format!("write `%import {module}.{name}` on a line of its own, then `{name}` here"),
+                };
+                ("only `%import` takes a path".to_string(), help)
+            }
+            Foreign::Import { module, names } => {
+                let one = names.first().map_or("NUMBER", String::as_str);
+                let all = if names.len() > 1 { names.join(", ") } else { "NUMBER, WS".to_string() };
+                (
+                    "`%import` takes a path, or a module and names in parentheses".to_string(),
+                    format!("write `%import {module}.{one}`, or `%import {module} ({all})`"),
+                )
+            }
+        };
+        Diagnostic::error(code, span, message).help(help)
+    }
+
+    /// A name that nothing defines, and stands in another language for something that Lark has.
+    pub fn name(text: &str, name: &str, at: usize) -> Option<Self> {
+        let behind = &text[at + name.len()..];
+        let prefix = name.len() <= 2 && name.bytes().all(|b| b"rRbBfFuU".contains(&b));
+        if let Some(inner) = behind.strip_prefix('"').filter(|_| prefix) {
+            let inner = inner[..inner.find('"')?].to_string();
+            return Some(Foreign::StringPrefix { prefix: name.to_string(), inner });
+        }
+        match name {
+            "EOF" | "eof" | "EOS" | "END_OF_FILE" => Some(Foreign::EndOfText { name: name.to_string() }),
+            "epsilon" | "EPSILON" | "empty" | "EMPTY" | "lambda" | "nil" => {
+                Some(Foreign::EmptyText { name: name.to_string() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether `word`, right behind the literal that ends at `at`, is likely meant as its flags.
+pub(crate) fn is_flag(text: &str, at: usize, word: &str) -> bool {
+    let is_behind = text[..at].ends_with(['"', '/']);
+    is_behind && (word.len() == 1 || word.bytes().all(|b| b"dgimsuvyxIMS".contains(&b)))
+}
+
+/// Where classes of characters with their repetitions end that begin at `at` and stand outside of a regex. `None` if they
+/// may as well be names in brackets.
+pub(crate) fn class_end(text: &str, at: usize) -> Option<usize> {
+    let mut end = at;
+    let mut is_sure = false;
+    // Few stand behind each other.
+    for _ in 0..16 {
+        let Some((class_end, sure)) = one_class(text, end) else { break };
+        end = class_end;
+        is_sure |= sure;
+        if let Some(rest) = text[end..].strip_prefix('{') {
+            let digits = rest.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(0);
+            end += if digits > 0 && rest[digits..].starts_with('}') { digits + 2 } else { 0 };
+        }
+        end += usize::from(text[end..].starts_with(['*', '+', '?']));
+    }
+    is_sure.then_some(end)
+}
+
+/// The end of one class, and whether it can be nothing else: ranges, escapes and single characters, no words.
+fn one_class(text: &str, at: usize) -> Option<(usize, bool)> {
+    let line = near_line(text, at).strip_prefix('[')?;
+    let mut chars = line.char_indices().peekable();
+    let (mut sure, mut ranges, mut letters, mut all_name, mut blank) = (false, 0, 0, true, false);
+    loop {
+        let (offset, c) = chars.next()?;
+        match c {
+            ']' if offset > 0 => {
+                let end = at + 1 + offset + 1;
+                return (sure || !blank).then_some((end, sure || ranges > 0 && !all_name));
+            }
+            '^' if offset == 0 => sure = true,
+            '\\' => {
+                let (_, escaped) = chars.next()?;
+                sure |= escaped.is_ascii_alphabetic() || "\\]-/\".".contains(escaped);
+                (all_name, letters) = (false, 0);
+            }
+            '[' | ']' | '/' => return None,
+            '"' | '|' | '<' | '(' | '{' if !sure => return None,
+            ' ' => (blank, all_name, letters) = (true, false, 0),
+            _ => {
+                let mut rest = chars.clone();
+                let is_range = rest.next().is_some_and(|(_, dash)| dash == '-')
+                    && rest.next().is_some_and(|(_, high)| high.is_alphanumeric())
+                    && c.is_alphanumeric();
+                if is_range {
+                    all_name &= offset == 0 && c.is_ascii_alphabetic();
+                    (ranges, letters) = (ranges + 1, 0);
+                    chars.next();
+                    chars.next();
+                    continue;
+                }
+                letters = if c.is_alphanumeric() { letters + 1 } else { 0 };
+                if letters > 1 {
+                    return None;
+                }
+                all_name = false;
+            }
+        }
+    }
+}

@@ -251,7 +251,7 @@ impl RegexError {
                         .help("look for shorter texts, for fewer of them, or fewer times")
                 }
                 LookFault::TooLarge => error("R023", "what this looks for behind the terminal is too large".into())
-                    .help("look for something shorter, or in Lark say it with `&` and `~`"),
+                    .help("look for something shorter; in Lark whole words are forbidden beside the regex: `/[a-z]\\w*/ & ~/if|else/`"),
             },
             RegexError::WordBoundary { escape } => error("R024", format!("the word boundary `{escape}` is not supported"))
                 .help("name the characters that may stand there: `[^\\w]`"),

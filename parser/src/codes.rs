@@ -66,4 +66,12 @@ pub const CODES: &[CodeInfo] = &[
         bad: "start: <[4000000000]>\n",
         good: "start: <[100]>\n",
     },
+    CodeInfo {
+        code: "V003",
+        title: "special token in quotes",
+        explanation: "The vocabulary has a special token of this name. In quotes it is text, which a model that gives the token \
+                      does not write.",
+        bad: "start: \"a\" \"<eos>\"\n",
+        good: "start: \"a\" <eos>\n",
+    },
 ];

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::passes::simplify;
-use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar};
+use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar, RegexNode};
+use larkspur_toktrie::Vocabulary;
 use rustc_hash::FxHashSet;
 
 use crate::cfg::LexemeId;
@@ -24,10 +25,12 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
     let root = &linked.grammars[linked.root];
     let start_span = root.rules[root.start].span;
     let limit_met = |fault: Fault| vec![limit_diagnostic(fault, start_span)];
+    let spelled = spelled_tokens(&linked, shared.vocabulary());
     simplify(&mut linked, None);
     let root = &linked.grammars[linked.root];
     let simplified_start = root.rules[root.start].span;
     let (cfg, mut diagnostics) = lower(linked, shared.vocabulary(), limits)?;
+    diagnostics.extend(spelled);
 
     let Era { arena, terms, .. } = shared.era();
     let mut cfg = Arc::new(cfg);
@@ -96,6 +99,24 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
         }
     }
     Ok(CompiledGrammar::new(shared.clone(), cfg, (machine, &terms), diagnostics))
+}
+
+/// Lints: strings that are the names of special tokens, which the tokens themselves never match.
+fn spelled_tokens(linked: &LinkedGrammar, vocabulary: &Vocabulary) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let written = linked.grammars.iter().filter(|grammar| !grammar.options.is_made);
+    for (grammar, terminal) in written.flat_map(|grammar| grammar.terminals.iter().map(move |it| (grammar, it))) {
+        let RegexNode::Literal(bytes) = grammar.regexes.node(terminal.regex) else { continue };
+        let text = std::str::from_utf8(bytes).unwrap_or_default().trim();
+        if let Some(token) = vocabulary.special_by_name(text).filter(|_| terminal.is_literal) {
+            let token = if text.starts_with('<') && text.ends_with('>') { text.into() } else { format!("<[{token}]>") };
+            let message =
+                format!("the text {} is also the name of a special token, which does not match it", terminal.name);
+            let help = format!("the token is written `{token}`, without quotes");
+            found.push(Diagnostic::warning("V003", terminal.span, message).help(help));
+        }
+    }
+    found
 }
 
 fn forbidden(span: larkspur_grammar::Span) -> Diagnostic {

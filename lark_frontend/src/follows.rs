@@ -16,7 +16,7 @@ use crate::lower::Lowerer;
 pub(crate) type Follows = Vec<Looking>;
 
 /// Ways to end, for one terminal, at most.
-const WAYS_MAX: usize = 64;
+const WAYS_MAX: usize = 256;
 
 impl Lowerer<'_, '_> {
     /// Texts of a node around which not everything may stand.

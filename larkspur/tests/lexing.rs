@@ -158,3 +158,29 @@ fn ignored_runs_end_before_what_only_begins_like_them() {
     let once = "%larkspur { \"ignore_once\": true }\nstart: \"a\" \"b\"\n%ignore /\\s+/";
     assert!(accepted(once, "a \u{3000} b", LexerMode::Exact) && !accepted(once, "a£b", LexerMode::Exact));
 }
+
+/// The regex of names that are no keywords, as it is often written.
+#[test]
+fn names_are_no_keywords() {
+    let words = "False None True and as assert async await break class continue def del elif else except finally for from \
+                 global if import in is lambda nonlocal not or pass raise return try while with yield";
+    let grammar = format!(
+        "start: (NAME | \"if\" NAME \":\" | OP)+\nNAME: /(?!(?:{})\\b)[A-Za-z_]\\w*/\nOP: /[=+*-]/\n%ignore / +/\n",
+        words.split_whitespace().collect::<Vec<_>>().join("|")
+    );
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let compiled = engine.compile(&Source::lark(&grammar)).unwrap();
+    assert!(compiled.warnings().is_empty(), "{:?}", compiled.warnings());
+    let ends = |text: &str| {
+        let mut matcher = compiled.matcher().unwrap();
+        matcher.consume_bytes(text.as_bytes()).is_ok().then(|| matcher.is_accepting().unwrap())
+    };
+    for text in ["x", "iff", "x = i", "if iffy : asx", "nonloca", "lambdas", "ifé"] {
+        assert_eq!(ends(text), Some(true), "{text}");
+    }
+    for word in words.split_whitespace() {
+        assert_eq!(ends(word), Some(false), "{word}");
+        assert_eq!(ends(&format!("{word}s")), Some(true), "{word}s");
+        assert!(word == "if" || ends(&format!("{word} =")).is_none(), "{word} =");
+    }
+}

@@ -56,6 +56,8 @@ struct Search<'a> {
     queue: VecDeque<SetId>,
     seen: FxHashSet<SetId>,
     reported: FxHashMap<LexemeId, Diagnostic>,
+    /// The same for lexemes with look-around, which is there to forbid: said if it is all that can be said of an error.
+    forbidden: FxHashMap<LexemeId, Diagnostic>,
     /// Bytes of sets at which the search ends.
     bytes_max: usize,
     /// Whether something was left out.
@@ -84,6 +86,7 @@ pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> 
         queue: VecDeque::from([thread.set]),
         seen: FxHashSet::from_iter([thread.set]),
         reported: FxHashMap::default(),
+        forbidden: FxHashMap::default(),
         is_cut: false,
         can_finish: false,
     };
@@ -92,9 +95,12 @@ pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> 
     }
     // A budget ends a rule in the middle of a lexeme.
     let (can_finish, is_cut) = (search.can_finish, search.is_cut || search.machine.cfg.has_scopes);
-    let mut diagnostics: Vec<Diagnostic> = search.reported.into_values().collect();
+    let never = !can_finish && !is_cut;
+    let is_forbidden = never && search.reported.is_empty();
+    let forbidden = search.forbidden.into_values().filter(|_| is_forbidden);
+    let mut diagnostics: Vec<Diagnostic> = search.reported.into_values().chain(forbidden).collect();
     diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span.start));
-    if !can_finish && !is_cut && !diagnostics.is_empty() {
+    if never && !diagnostics.is_empty() {
         let witness = diagnostics.remove(0);
         let mut error = Diagnostic { code: "P004", severity: larkspur_grammar::Severity::Error, ..witness };
         error.message = format!("the grammar can never be finished in `longest` mode: {}", error.message);
@@ -191,12 +197,15 @@ impl Search<'_> {
             self.is_cut = true;
             return Ok(());
         }
-        if self.reported.contains_key(&lexeme) {
+        let looks_ahead = self.machine.lexer.state(lex).looks_ahead;
+        let reported = if looks_ahead { &self.forbidden } else { &self.reported };
+        if reported.contains_key(&lexeme) {
             return Ok(());
         }
         let taken = READABLE_FIRST.into_iter().find(|&byte| swallowed.contains(byte) && !is_forbidden);
         let diagnostic = self.diagnostic(lexeme, after, &swallowed, witness(reached, at, taken), (lex, taken))?;
-        self.reported.insert(lexeme, diagnostic);
+        let reported = if looks_ahead { &mut self.forbidden } else { &mut self.reported };
+        reported.insert(lexeme, diagnostic);
         Ok(())
     }
 

@@ -17,7 +17,7 @@ use crate::regex::{ByteSet, RegexId, RegexSet};
 /// States of the automaton of what is looked for at most: a word's character has 400.
 const STATES_MAX: usize = 2_000;
 /// States that are told apart by the texts of one rest at most.
-const WAYS_MAX: usize = 64;
+const WAYS_MAX: usize = 256;
 /// Places of a rest beside states at most.
 const PAIRS_MAX: usize = 20_000;
 /// Expressions and steps (of 20 ns) to make it at most.

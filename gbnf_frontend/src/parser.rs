@@ -1,6 +1,6 @@
 //! GBNF text to [`Ast`]. After a mistake it goes on with what follows, so that all mistakes show in one run.
 
-use larkspur_grammar::{CharClass, IndexVec, Limits, SourceId, Span, behind_bom, index::Id};
+use larkspur_grammar::{CharClass, IndexVec, Limits, SourceId, Span, behind_bom, index::Id, typographic};
 
 use crate::ast::{Ast, Definition, Node, NodeId, NodeKind};
 use crate::characters::character;
@@ -52,15 +52,6 @@ pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) ->
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
-}
-
-/// What stands in typographic quotes at the start of `text`, on one line, and how long the whole is.
-fn typographic(text: &str) -> Option<(&str, usize)> {
-    let open = text.chars().next().filter(|c| ['“', '”', '„', '‘', '’', '«'].contains(c))?;
-    let inner = &text[open.len_utf8()..];
-    let is_end = |c: char| ['”', '“', '’', '‘', '»', '\n'].contains(&c);
-    let (end, close) = inner.char_indices().take(500).find(|&(_, c)| is_end(c)).filter(|&(_, c)| c != '\n')?;
-    Some((&inner[..end], open.len_utf8() + end + close.len_utf8()))
 }
 
 impl Parser<'_> {

@@ -27,6 +27,7 @@ pub mod saved;
 pub mod span;
 pub mod substring;
 pub mod text_map;
+mod typographic;
 
 pub use automaton::{Automaton, Edge, EdgeSymbol, Exceptions, LimitExceeded, State, Untold};
 pub use components::components;
@@ -41,3 +42,4 @@ pub use regex::{ByteSet, CharClass, Imported, Parts, RegexBase, RegexId, RegexNo
 pub use regex_syntax::{Dialect, LazyTail, LexemeRegex, RegexOptions, parse_lexeme, parse_regex};
 pub use span::{Source, SourceId, SourceMap, Span, behind_bom};
 pub use text_map::TextMap;
+pub use typographic::typographic;

@@ -1,7 +1,7 @@
 //! KBNF text to lexemes, one pass. Blanks and comments are dropped; a string is one lexeme, decoded later.
 
 use larkspur_grammar::diagnostic::did_you_mean;
-use larkspur_grammar::{SourceId, Span, behind_bom};
+use larkspur_grammar::{SourceId, Span, behind_bom, typographic};
 
 use crate::ast::PatternKind;
 use crate::error::{Mistake, Sink};
@@ -307,15 +307,6 @@ impl<'a> Lexer<'a, '_> {
         self.at += line.find('/').map_or(0, |len| len + 1);
         Some(SyntaxKind::Mistake)
     }
-}
-
-/// What stands in typographic quotes at the start of `text`, on one line, and how long the whole is.
-fn typographic(text: &str) -> Option<(&str, usize)> {
-    let open = text.chars().next().filter(|c| ['“', '”', '„', '‘', '’', '«'].contains(c))?;
-    let inner = &text[open.len_utf8()..];
-    let is_end = |c: char| ['”', '“', '’', '‘', '»', '\n'].contains(&c);
-    let (end, close) = inner.char_indices().take(500).find(|&(_, c)| is_end(c)).filter(|&(_, c)| c != '\n')?;
-    Some((&inner[..end], open.len_utf8() + end + close.len_utf8()))
 }
 
 fn is_word(c: char) -> bool {

@@ -4,7 +4,7 @@
 //! A JSON value behind `%json`, `%regex`, `%llguidance` and `%larkspur` is one lexeme, read here so that its end is known.
 
 use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
-use larkspur_grammar::{Limits, SourceId, Span, behind_bom};
+use larkspur_grammar::{Limits, SourceId, Span, behind_bom, typographic};
 
 use crate::error::{Mistake, Sink, near};
 use crate::foreign::{Foreign, HEADERS, class_end};
@@ -389,11 +389,8 @@ impl Lexer<'_, '_> {
                     return self.name();
                 }
                 let mut end = start + c.len_utf8();
-                if let Some(inner) = typographic(rest) {
-                    end += rest[c.len_utf8()..]
-                        .char_indices()
-                        .nth(inner.chars().count() + 1)
-                        .map_or(rest.len() - c.len_utf8(), |(len, _)| len);
+                if let Some((inner, len)) = typographic(rest) {
+                    end = start + len;
                     self.report(start, end, Mistake::Foreign(Foreign::Quotes { inner: inner.to_string() }));
                     return self.push(SyntaxKind::Error, start, end);
                 }
@@ -796,20 +793,6 @@ pub(crate) fn near_line(text: &str, from: usize) -> &str {
     let rest = &text[from..];
     let rest = &rest[..rest.floor_char_boundary(LOOKED_AT)];
     &rest[..rest.find('\n').unwrap_or(rest.len())]
-}
-
-/// What stands in typographic quotes at the start of `text`, on one line.
-fn typographic(text: &str) -> Option<&str> {
-    let open = text.chars().next()?;
-    let closing: &[char] = match open {
-        '“' | '”' | '„' | '‟' => &['”', '“', '"'],
-        '‘' | '’' | '‚' => &['’', '‘', '\''],
-        '«' => &['»'],
-        '»' => &['«'],
-        _ => return None,
-    };
-    let inner = near_line(text, open.len_utf8());
-    inner.find(closing).map(|end| &inner[..end])
 }
 
 /// Where in the text of a string a `\"` stands that was likely meant as the string's end.

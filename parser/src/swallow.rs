@@ -2,8 +2,9 @@
 //!
 //! No shorter match is ever retried in `longest` mode, so that `/[a-z]+/ "x"` can never be finished. From each Earley
 //! set the lexer's states are searched for one in which lexemes match, and every byte with which anything could follow
-//! is taken by a lexeme that goes on over all characters that begin with it. That is a lint, with the text as a witness. If the search finds no way at all to
-//! finish, and nothing was left out of it, the grammar is an error: such masks would lead a model into a trap.
+//! is taken by a lexeme that goes on over all characters that begin with it. That is a lint, with the text as a witness. If
+//! the search finds no way at all to finish, and nothing was left out of it, the grammar is an error: such masks would lead
+//! a model into a trap.
 
 use std::collections::VecDeque;
 

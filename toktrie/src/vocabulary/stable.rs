@@ -17,13 +17,16 @@ impl Vocabulary {
     /// that begins where one of `tokens` does is taken to be possible. Cost: a look at each of the last bytes, as many as the
     /// longest token has, and for each of them that is inside a token at most 16 short tokenizations.
     ///
-    /// Errors: those of `crossing`.
+    /// None of tokens that do not spell the text. Errors: those of `crossing`.
     pub fn stable_tokens<E>(
         &self,
         tokens: &[TokenId],
         text: &[u8],
         mut crossing: impl FnMut(u32, usize) -> Result<Vec<TokenId>, E>,
     ) -> Result<usize, E> {
+        if self.decode(tokens) != text {
+            return Ok(0);
+        }
         let starts: Vec<usize> = tokens
             .iter()
             .scan(0, |end, &token| {
@@ -133,6 +136,15 @@ mod tests {
         assert_eq!(vocabulary.tokenize(b"x Pierre").unwrap().len(), 3);
         assert_eq!(stable(&vocabulary, "x Pierre"), 2, "all of `Pierre` may be cut otherwise");
         assert_eq!(stable(&vocabulary, "x Pierre!"), vocabulary.tokenize(b"x Pierre!").unwrap().len());
+    }
+
+    #[test]
+    fn tokens_of_another_text_do_not_stand() {
+        let vocabulary = vocabulary(&[("a", "b")]);
+        for (tokens, text) in [(vec![97, 97, 97], "aa"), (vec![], "abc"), (vec![97], "ab"), (vec![128, 9_999], "ab")] {
+            let stable = vocabulary.stable_tokens::<Infallible>(&tokens, text.as_bytes(), |_, _| Ok(vec![128]));
+            assert!(stable == Ok(0) || vocabulary.decode(&tokens) == text.as_bytes(), "{tokens:?} {text}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! a lazy quantifier whose end is not clear) is an error at its place, never something else. The tables of Unicode come from the `regex-syntax` crate.
 //!
 //! Stages: `parser` (text -> `ast`), then `lower` (anchors, then nodes), with `look` for all other assertions, `branches` for
-//! those that `look` does not decide, `follow` for what they leave open at a lexeme's end, and `lazy` for lazy quantifiers of
+//! those that `look` does not decide (over `letters`, where that is a whole text), `follow` for what they leave open at a lexeme's end, and `lazy` for lazy quantifiers of
 //! lexemes.
 //!
 //! Anchors: a regex describes whole texts, so `^` and `$` at its edges say nothing; with [`RegexOptions::search`] they
@@ -22,6 +22,7 @@ mod escape;
 mod follow;
 mod group;
 mod lazy;
+mod letters;
 mod look;
 mod loops;
 mod lower;

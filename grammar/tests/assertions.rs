@@ -241,7 +241,40 @@ fn random_patterns_match_what_they_should() {
     let mut random = Random(3 + seed());
     let patterns = (0..4_000).map(|_| random.pattern(4, false, true));
     let (taken, refused) = check_searches(patterns);
-    assert!(taken > 4 * refused / 3 && taken > 1_000, "{taken} taken, {refused} refused");
+    assert!(taken > 20 * refused && taken > 1_000, "{taken} taken, {refused} refused");
+}
+
+#[test]
+fn random_searches_for_loops_that_look_around() {
+    let mut random = Random(9 + seed());
+    let patterns = 100 * factor();
+    let (taken, refused) = check_searches((0..patterns).map(|_| random.loop_that_looks_around(1)));
+    assert!(taken > 2 * refused, "{taken} taken, {refused} refused");
+}
+
+/// Where nothing stands around a text, that decides what looks beyond it.
+#[test]
+fn random_texts_that_stand_alone() {
+    let mut random = Random(11 + seed());
+    let texts = texts();
+    let options = RegexOptions { alone: true, ..RegexOptions::new(Dialect::Python) };
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..300 * factor() {
+        let pattern = random.pattern(4, false, true);
+        let mut text = String::new();
+        pattern.write(&mut text);
+        let text = text.replace('$', "\\Z");
+        let Some(verdicts) = verdicts(&text, &options, &texts) else {
+            refused += 1;
+            continue;
+        };
+        taken += 1;
+        for (subject, verdict) in texts.iter().zip(verdicts) {
+            let expected = pattern.ends(subject, 0) >> subject.len() & 1 == 1;
+            assert_eq!(verdict, expected, "{text} on {}", String::from_utf8_lossy(subject));
+        }
+    }
+    assert!(taken > 20 * refused, "{taken} taken, {refused} refused");
 }
 
 /// Another one for other patterns, from `PROPTEST_RNG_SEED`.
@@ -393,4 +426,12 @@ fn patterns_of_schemas() {
     check("^((?!-)[a-z0-9-]{1,63}(?<!-)\\.)+[a-z]{2,6}$", &["a.bc", "a-b.c.de"], &["-a.bc", "a-.bc", "a"]);
     check("\\bcat\\b", &["a cat", "cat", "cat-"], &["cats", "concat"]);
     check("^a|b$|c(?!d)", &["ax", "xb", "ce"], &["xa", "bx", "cd"]);
+    // Repetitions that end, or begin, where the text does.
+    check("^([^,]+(,|$)){3,}$", &["a,b,c", "a,b,c,", "é,中,😀,d"], &["a,b", "a,,b,c", "a,b,c,,"]);
+    check("^(?:(?<=^|, )\\w+(?:, |$))+$", &["a", "a, b", "a, "], &["a,b", ", a", ""]);
+    check("(?:(?:^[*]|[a-z])\\.)*x$", &["*.x", "a.b.x", "é*.x"], &["*.y", "x."]);
+    check("a\\b.*\\bb", &["a b", "xa, 中 bc"], &["ab", "a cb"]);
+    check("^(\\b\\w+\\b\\s*){2}$", &["a b", "ab  cd "], &["a", "a b c", "ab", " a b"]);
+    check("(?!^)é", &["aé", "éé"], &["é", "éa", ""]);
+    check("a(?=\\b)", &["a", "ba-", "aé"], &["ab", "a1"]);
 }

@@ -9,6 +9,8 @@
 //! What a look-behind has seen is the same for all branches: a map from the state in which it was at the text's start to the
 //! one in which it is. An assertion in an assertion is a graph of its own, whose texts are found first.
 //!
+//! Where nothing stands around the text, or it is searched for a match, a branch may end where the rest may be empty.
+//!
 //! Larger than what [`look`](super::look) and [`loops`](super::loops) make, whose faults are tried here. Recursive over
 //! groups and assertions, as deep as `grammar_depth_max`.
 
@@ -20,8 +22,9 @@ use super::RegexOptions;
 use super::ast::{Ast, AstId, Tree};
 use super::error::LookFault;
 use super::follow::Automaton;
+use super::letters::Letters;
 use super::look::{Way, anchors_look, end_allowed, start_allowed};
-use super::lower::any_text;
+use super::lower::{any_text, plain_nodes};
 use super::undecided::Questions;
 use crate::index::IndexVec;
 use crate::regex::{ByteSet, RegexId, RegexNode, RegexSet};
@@ -284,12 +287,24 @@ impl Graph {
         let ends = states.iter().map(|state| !state.ends.is_empty()).collect();
         Ok(automaton.texts(0, ends, set))
     }
+
+    /// An automaton, and its states to which the texts lead that lead to place `end` where nothing stands around them, as it
+    /// does not before them; behind `found`, if that is a place, all texts match.
+    fn whole(&self, end: usize, found: Option<usize>, steps: &mut usize) -> Result<(Automaton, Vec<bool>), LookFault> {
+        let reading = Reading { found, ..Reading::new(self, end) };
+        let (automaton, states) = reading.explore(steps, |_| Ok(()))?;
+        let is_met = |wants: &Wants| wants.ahead.iter().all(|&(at, state)| self.automata[at].accepts(state));
+        let ends = states.iter().map(|state| state.ends.iter().any(is_met)).collect();
+        Ok((automaton, ends))
+    }
 }
 
 /// A graph while its states are explored.
 struct Reading<'a> {
     graph: &'a Graph,
     end: usize,
+    /// The place behind which all texts lead to the end.
+    found: Option<usize>,
     /// Bytes that all automata treat alike.
     classes: Vec<ByteSet>,
     /// By class and automaton, the automaton's own class.
@@ -309,7 +324,7 @@ impl<'a> Reading<'a> {
             });
             classes[class].insert(byte);
         }
-        Self { graph, end, classes, own_classes }
+        Self { graph, end, found: None, classes, own_classes }
     }
 
     /// The automaton of all states, and these; the first is the start. `check` ends it early.
@@ -355,6 +370,10 @@ impl<'a> Reading<'a> {
         let mut branches = 0;
         agenda.retain(|(place, wants)| add(seen.entry(*place).or_default(), wants.clone()));
         while let Some((place, wants)) = agenda.pop() {
+            if Some(place) == self.found && wants == Wants::default() {
+                self.forget_all(state, place);
+                return Ok(());
+            }
             if place == self.end {
                 add(&mut state.ends, wants.clone());
             }
@@ -379,6 +398,19 @@ impl<'a> Reading<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Leaves of a state only that a match was found, so that all these states are one.
+    fn forget_all(&self, state: &mut State, found: usize) {
+        let nowhere = |(&at, past): (&usize, &mut Vec<usize>)| past.fill(self.graph.automata[at].states());
+        self.graph.looks_behind.keys().zip(&mut state.pasts).for_each(nowhere);
+        state.open.clear();
+        for &(edge, to) in &self.graph.edges[found] {
+            if let Edge::Text(text) = edge {
+                state.open.insert((text, 0, to), vec![Wants::default()]);
+            }
+        }
+        state.ends = vec![Wants::default()];
     }
 
     /// What a branch wants behind an edge; [`None`] if that cannot be met.
@@ -483,17 +515,67 @@ pub(super) fn lower(
     plain: &IndexVec<AstId, RegexId>,
     follows: bool,
 ) -> Result<Vec<Way>, LookFault> {
-    debug_assert!(!options.search, "nothing is known of what stands around it");
+    debug_assert!(!options.search && !options.alone, "what stands around it is known");
     let anchors_look = follows && anchors_look(options);
-    let steps = STEPS_MAX.min(STEPS_OF_ALL_MAX.saturating_sub(set.look_steps));
-    let mut source = Source { tree, options, set, plain, anchors_look, steps };
+    let mut source = Source::new((tree, plain), options, set, anchors_look);
     let ways = if follows { source.ways(root) } else { source.texts(root).map(|texts| vec![Way::plain(texts)]) };
-    source.set.look_steps += steps - source.steps;
+    source.finish();
     let ways = ways?;
     Ok(if ways.is_empty() { vec![Way::plain(set.nothing())] } else { ways })
 }
 
-impl Source<'_> {
+/// The texts of a tree around which nothing stands, or that have a match in them.
+///
+/// Errors: it is too large, or an assertion in a look-behind sees beyond that.
+pub(super) fn whole(
+    tree: &Tree,
+    root: AstId,
+    options: &RegexOptions,
+    set: &mut RegexSet,
+    plain: &IndexVec<AstId, RegexId>,
+) -> Result<RegexId, LookFault> {
+    let read = |tree, options, set: &mut RegexSet, plain| {
+        let mut source = Source::new((tree, plain), options, set, true);
+        let whole = source.whole(root);
+        source.finish();
+        whole
+    };
+    let Some((letters, lettered)) = Letters::read(tree, options) else {
+        if !options.bytes {
+            return Err(TooMany.into());
+        }
+        let (automaton, ends) = read(tree, options, set, plain)?;
+        return Ok(automaton.texts(0, ends, set));
+    };
+    // Letters are bytes.
+    let options = RegexOptions { bytes: true, ..*options };
+    let mut of_letters = RegexSet::new();
+    of_letters.look_steps = set.look_steps;
+    let plain = plain_nodes(&lettered, &mut of_letters);
+    let whole = read(&lettered, &options, &mut of_letters, &plain);
+    set.look_steps = of_letters.look_steps;
+    let (automaton, ends) = whole?;
+    Ok(letters.texts(&automaton, ends, set))
+}
+
+impl<'a> Source<'a> {
+    fn new(
+        (tree, plain): (&'a Tree, &'a IndexVec<AstId, RegexId>),
+        options: &'a RegexOptions,
+        set: &'a mut RegexSet,
+        anchors_look: bool,
+    ) -> Self {
+        let steps = STEPS_MAX.min(STEPS_OF_ALL_MAX.saturating_sub(set.look_steps));
+        // Those that are left will be given back.
+        set.look_steps += steps;
+        Self { tree, options, set, plain, anchors_look, steps }
+    }
+
+    /// Gives back the steps that were not taken.
+    fn finish(self) {
+        self.set.look_steps -= self.steps;
+    }
+
     /// The texts of a node, by itself.
     fn ways(&mut self, id: AstId) -> Result<Vec<Way>, LookFault> {
         let (graph, end) = self.graph(id)?;
@@ -504,6 +586,16 @@ impl Source<'_> {
     fn texts(&mut self, id: AstId) -> Result<RegexId, LookFault> {
         let (graph, end) = self.graph(id)?;
         graph.texts(end, self.set, &mut self.steps)
+    }
+
+    /// An automaton of the whole regex, and where it ends.
+    fn whole(&mut self, root: AstId) -> Result<(Automaton, Vec<bool>), LookFault> {
+        let (any, before, is_search) = (any_text(self.options, self.set), self.set.epsilon(), self.options.search);
+        let mut reader = Reader { graph: Graph::new(), before, source: self };
+        let start = if is_search { reader.graph.text(0, any, reader.source.set)? } else { 0 };
+        let found = reader.node(root, start)?;
+        let end = if is_search { reader.graph.text(found, any, reader.source.set)? } else { found };
+        reader.graph.whole(end, is_search.then_some(found), &mut self.steps)
     }
 
     /// The graph of a node, and where it ends.

@@ -235,8 +235,7 @@ impl RegexError {
                 ),
                 LookFault::After => error("R023", "what this looks at may stand after what can be seen here".into()).help(
                     "this must be decided by the regex itself, or by the look-behind that it is in, whatever follows: let \
-                     something follow that decides it, or write it where the end of a terminal may look ahead; in repetitions, \
-                     JSON Schema's patterns may only forbid short texts: `(?:(?!END).)*END`",
+                     something follow that decides it, or write it where the end of a terminal may look ahead",
                 ),
                 LookFault::TooMany { limit } => {
                     error("R023", format!("more than {limit} look-arounds and word boundaries in one regex"))
@@ -542,8 +541,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "R023",
         "look-around out of sight",
-        "Look-around may see what stands around a terminal, and a pattern of a JSON Schema sees the whole string, but in repetitions \
-         it may only forbid short texts that come next, as in `(?:(?!END).)*END`. A look-ahead in a \
+        "Look-around may see what stands around a terminal, and a pattern of a JSON Schema sees the whole string. A look-ahead in a \
          look-behind sees no further than to that one's end, and an operand of `&` and `~` not beyond itself: what stands there \
          must decide it. Where it stands in repetitions, what it looks for must not be too long. Rust's regexes have none of \
          them but the word boundaries.",

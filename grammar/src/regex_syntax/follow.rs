@@ -109,6 +109,11 @@ impl Automaton {
         self.next.len()
     }
 
+    /// Bytes that it treats alike.
+    pub fn classes(&self) -> &[ByteSet] {
+        &self.classes
+    }
+
     /// The class of a byte.
     pub fn class_of(&self, byte: u8) -> usize {
         self.classes.iter().position(|class| class.contains(byte)).expect("all bytes are in one")
@@ -176,7 +181,7 @@ impl Automaton {
     }
 
     /// The states that lead to one of these, with them.
-    fn reaching(&self, mut reaches: Vec<bool>) -> Vec<bool> {
+    pub fn reaching(&self, mut reaches: Vec<bool>) -> Vec<bool> {
         loop {
             let more: Vec<usize> = (0..reaches.len())
                 .filter(|&state| !reaches[state] && self.next[state].iter().flatten().any(|&next| reaches[next]))

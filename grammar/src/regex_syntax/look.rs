@@ -130,7 +130,7 @@ pub(super) fn lower(
     let all = set.repeat(all, 0, None);
     let epsilon = set.epsilon();
     let (lengths, questions) = (FxHashMap::default(), Questions::new());
-    let anchors_look = follows && anchors_look(options);
+    let anchors_look = options.search || options.alone || follows && anchors_look(options);
     let mut walk = Walk { tree, options, limits, set, plain, any, all, anchors_look, steps: 0, lengths, questions };
     let items = vec![Item::Node(root)];
     if options.search {
@@ -379,7 +379,7 @@ impl Walk<'_> {
         let node = &tree.nodes[id];
         match node {
             // Of what is no lexeme only the edges have these, where they say nothing.
-            Ast::Anchor(..) if !self.options.search && !self.anchors_look => Ok(Asserted::Before(history)),
+            Ast::Anchor(..) if !self.anchors_look => Ok(Asserted::Before(history)),
             Ast::Anchor(anchor, _) if anchor.is_start() => {
                 let text = start_allowed(*anchor, self.any, self.options, self.set);
                 let bytes = start_allowed(*anchor, self.all, self.options, self.set);

@@ -220,7 +220,7 @@ fn lower_ways(
     let is_anchored = tree.infos[root].anchored;
     let inner = if is_anchored { inner_anchors(tree, root, options, anchors_look) } else { Vec::new() };
     let walks = tree.infos[root].looks || !inner.is_empty() || anchors_look && is_anchored;
-    if !options.search || tree.crlf_lines {
+    if !(options.search || options.alone) || tree.crlf_lines {
         inner.into_iter().for_each(|(error, span)| report.error(error, span));
     }
     if report.has_errors() {
@@ -267,26 +267,28 @@ fn walk(
     report: &mut Report,
     follows: bool,
 ) -> Option<Vec<Way>> {
-    let mut plain: IndexVec<AstId, RegexId> = IndexVec::new();
-    let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
-    for (id, node) in tree.nodes.iter_enumerated() {
-        let regex = match tree.infos[id].anchored {
-            true => set.nothing(),
-            false => lower_node(tree, node, 0, &[], &lowered, set),
-        };
-        plain.push(regex);
-        lowered.push(Lowered::Plain(regex));
-        if set.len() > limits.regex_nodes_max {
-            report.error(RegexError::TooManyNodes { limit: limits.regex_nodes_max }, 0..0);
-            return None;
-        }
+    let plain = plain_nodes(tree, set);
+    if set.len() > limits.regex_nodes_max {
+        report.error(RegexError::TooManyNodes { limit: limits.regex_nodes_max }, 0..0);
+        return None;
     }
     match look::lower(tree, root, options, limits, set, &plain, follows) {
         Ok(ways) => Some(ways),
-        Err((error @ RegexError::Look { fault }, span)) if tries_branches(options, fault) => {
+        Err((error @ RegexError::Look { fault }, span)) if !matches!(fault, LookFault::TooMany { .. }) => {
+            let parts = if options.search { conjuncts(tree, root) } else { Vec::new() };
+            if !parts.is_empty() {
+                let each = parts.iter().map(|part| lower(part, options, limits, set, report));
+                let each: Vec<RegexId> = each.collect::<Option<_>>()?;
+                return Some(vec![Way::plain(set.and(&each))]);
+            }
             // What they are about is told by the first, as far as it goes.
             let decidable = matches!(fault, LookFault::Before | LookFault::After);
-            let error = match branches::lower(tree, root, options, set, &plain, follows) {
+            let is_whole = options.search || options.alone;
+            let ways = match is_whole {
+                true => branches::whole(tree, root, options, set, &plain).map(|texts| vec![Way::plain(texts)]),
+                false => branches::lower(tree, root, options, set, &plain, follows),
+            };
+            let error = match ways {
                 Ok(ways) => return Some(ways),
                 Err(LookFault::TooManyWays { .. }) if !decidable => error,
                 Err(fault) => RegexError::Look { fault },
@@ -301,13 +303,43 @@ fn walk(
     }
 }
 
-/// Whether what [`look`] does not decide is tried as branches. These are automata over bytes, which cannot be spelled as the
-/// contents of a JSON string, as regexes of JSON Schemas are.
-fn tries_branches(options: &RegexOptions, fault: LookFault) -> bool {
-    options.dialect != Dialect::Ecma && !options.search && !matches!(fault, LookFault::TooMany { .. })
+/// `^(?=A)(?!B)C` as `^(?=A)`, `^(?!B)` and `^C`, whose matches are in the same texts; nothing if it is not of that form.
+fn conjuncts(tree: &Tree, root: AstId) -> Vec<Tree> {
+    let Ast::Concat(parts) = &tree.nodes[root] else { return Vec::new() };
+    let is_start = |part: &AstId| matches!(tree.nodes[*part], Ast::Anchor(Anchor::TextStart, _));
+    let is_look = |part: &AstId| matches!(tree.nodes[*part], Ast::Look { behind: false, .. });
+    let leading = parts.iter().take_while(|part| is_start(part) || is_look(part)).count();
+    let (leading, rest) = parts.split_at(leading);
+    let Some(&start) = leading.iter().find(|part| is_start(part)) else { return Vec::new() };
+    let looks: Vec<AstId> = leading.iter().copied().filter(is_look).collect();
+    if looks.len() + usize::from(!rest.is_empty()) < 2 {
+        return Vec::new();
+    }
+    let alone = |parts: &[AstId]| {
+        let mut alone = tree.clone();
+        alone.root = Some(alone.concat([&[start], parts].concat()));
+        alone.drop_unused();
+        alone
+    };
+    looks.iter().map(|&look| alone(&[look])).chain([alone(rest)]).collect()
 }
 
-/// The anchors that something else than anchors separates from the edge that they are about.
+/// The languages of the nodes without assertions; of others nothing. Linear in the tree.
+pub(super) fn plain_nodes(tree: &Tree, set: &mut RegexSet) -> IndexVec<AstId, RegexId> {
+    let mut plain: IndexVec<AstId, RegexId> = IndexVec::new();
+    let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
+    for (id, node) in tree.nodes.iter_enumerated() {
+        let regex = match tree.infos[id].anchored {
+            true => set.nothing(),
+            false => lower_node(tree, node, 0, &[], &lowered, set),
+        };
+        plain.push(regex);
+        lowered.push(Lowered::Plain(regex));
+    }
+    plain
+}
+
+/// The anchors that something else than anchors separates from the edge that they are about, but for lines' where they look.
 fn inner_anchors(
     tree: &Tree,
     root: AstId,
@@ -345,7 +377,8 @@ fn inner_anchors(
             Ast::Anchor(anchor, span) => {
                 let crlf_search = options.search && tree.crlf_lines;
                 let at_edge = if anchor.is_start() { place.start } else { place.end };
-                if !at_edge || crlf_search {
+                let sees_lines = anchors_look && matches!(anchor, Anchor::LineStart | Anchor::LineEnd);
+                if !at_edge && !sees_lines || crlf_search {
                     let is_start = anchor.is_start();
                     inner.push((RegexError::InnerAnchor { is_start, repeated: place.repeated }, span.clone()));
                 }

@@ -142,7 +142,8 @@ pub fn split_follow(rest: RegexId, allowed: RegexId, set: &mut RegexSet) -> Resu
     let automaton = follow::Automaton::new(set, allowed).map_err(|_| TooLarge)?;
     let mut split = SplitFollow { decided: set.nothing(), follows: Vec::new() };
     let mut questions = undecided::Questions::new();
-    for (texts, left) in automaton.split(rest, allowed, set).map_err(|_| TooLarge)? {
+    let mut work = follow::SPLITS_WORK_MAX;
+    for (texts, left) in automaton.split(rest, allowed, set, &mut work).map_err(|_| TooLarge)? {
         match left {
             _ if questions.is_empty(set, texts) => {}
             None => split.decided = texts,

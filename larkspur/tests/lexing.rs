@@ -184,3 +184,24 @@ fn names_are_no_keywords() {
         assert!(word == "if" || ends(&format!("{word} =")).is_none(), "{word} =");
     }
 }
+
+/// What is swallowed in the middle of a lexeme is not lost where a longer match leaves it.
+#[test]
+fn only_what_is_lost_is_warned_of() {
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let warned = |grammar: &str| {
+        let grammar = engine.compile(&Source::lark(grammar)).expect("it compiles");
+        grammar.warnings().iter().any(|warning| warning.code == "P003")
+    };
+    // A comment that a line break ends, a blank that is a part of what may follow it, as is what is indented.
+    assert!(!warned("start: (NAME NL)+\nNAME: /[a-z]+/\nNL: (/\\n/ | /#[^\\n]*/)+"));
+    assert!(!warned("start: (\"H:\" \" \"? VALUE \"\\n\")+\nVALUE: /[^\\n]*/"));
+    let body = "start: (NAME _NEWLINE | \"if\" _NEWLINE _INDENT (NAME _NEWLINE)+ _DEDENT)*\nNAME: /[a-z]+/\n";
+    assert!(!warned(&format!("{body}_NEWLINE: (/\\n */ | /#[^\\n]*/)+\n%declare _INDENT _DEDENT\n%ignore / /")));
+    let python =
+        "start: file_input\n%import python (file_input)\n%ignore /[\\t \\f]+/\n%ignore /\\\\[\\t \\f]*\\r?\\n/";
+    assert!(!warned(python));
+    // No longer name leaves an `x`, and no comment is followed by anything but a comment.
+    assert!(warned("start: NAME \"x\"? \";\"\nNAME: /[a-z]+/"));
+    assert!(warned("start: \"[\" /[0-9]+/ \"]\"\n%ignore /#[^\\n]*/"));
+}

@@ -2,8 +2,8 @@
 //!
 //! No shorter match is ever retried in `longest` mode, so that `/[a-z]+/ "x"` can never be finished. From each Earley
 //! set the lexer's states are searched for one in which lexemes match, and every byte with which anything could follow
-//! is taken by a lexeme that goes on over all characters that begin with it. That is a lint, with the text as a witness. If
-//! the search finds no way at all to finish, and nothing was left out of it, the grammar is an error: such masks would lead
+//! is taken by a lexeme that goes on over all characters that begin with it. Where it is so however the lexeme goes on, that is a
+//! lint, with the text as a witness: a comment that a line break ends may end there. If the search finds no way at all to finish, and nothing was left out of it, the grammar is an error: such masks would lead
 //! a model into a trap.
 
 use std::collections::VecDeque;
@@ -22,6 +22,9 @@ const SETS_MAX: usize = 32;
 
 /// Lexer states searched from each set.
 const STATES_MAX: usize = 32;
+
+/// Lexer states looked at to see whether a longer match helps, for all of a grammar.
+const LONGER_MAX: usize = 1_000;
 
 /// Bytes of sets made for that; thousands of rules that may all begin in one place make sets of megabytes.
 const BYTES_MAX: usize = 4 << 20;
@@ -57,20 +60,51 @@ struct Search<'a> {
     queue: VecDeque<SetId>,
     seen: FxHashSet<SetId>,
     reported: FxHashMap<LexemeId, Diagnostic>,
-    /// The same for lexemes with look-around, which is there to forbid: said if it is all that can be said of an error.
-    forbidden: FxHashMap<LexemeId, Diagnostic>,
+    /// The same for lexemes with look-around, which is there to forbid, and for those that may go on to where something can
+    /// follow: said if it is all that can be said of an error.
+    forgiven: FxHashMap<LexemeId, Diagnostic>,
     /// Bytes of sets at which the search ends.
     bytes_max: usize,
+    /// States looked at behind a place where something is swallowed.
+    longer: usize,
     /// Whether something was left out.
     is_cut: bool,
     can_finish: bool,
 }
 
-/// A lexer state of the search, and how it was reached.
+/// A lexer state of the search, and a text that leads to it.
+#[derive(Clone)]
 struct Reached {
     lex: LexStateId,
-    from: usize,
-    byte: u8,
+    text: Vec<u8>,
+}
+
+/// What may follow in a state in which lexemes end.
+struct Ending {
+    after: SetId,
+    /// Whether anything may.
+    is_open: bool,
+    /// The bytes that lexemes take that go on, and those with which something may follow.
+    goes_on: ByteSet,
+    follow: ByteSet,
+    swallow: Option<Swallow>,
+}
+
+impl Ending {
+    /// Whether what is swallowed elsewhere may follow here.
+    fn allows(&self, swallow: &Swallow) -> bool {
+        let bytes = swallow.bytes.intersect(&self.follow);
+        bytes.intersect(&self.goes_on) != bytes
+    }
+}
+
+/// What follows a lexeme that ends is taken by one that goes on.
+struct Swallow {
+    lexeme: LexemeId,
+    /// The bytes with which what is taken begins.
+    bytes: ByteSet,
+    /// It is look-around that takes it.
+    is_forbidden: bool,
 }
 
 /// Lints of a grammar in `longest` mode. The error, if there is one, is last.
@@ -87,7 +121,8 @@ pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> 
         queue: VecDeque::from([thread.set]),
         seen: FxHashSet::from_iter([thread.set]),
         reported: FxHashMap::default(),
-        forbidden: FxHashMap::default(),
+        forgiven: FxHashMap::default(),
+        longer: 0,
         is_cut: false,
         can_finish: false,
     };
@@ -97,9 +132,9 @@ pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> 
     // A budget ends a rule in the middle of a lexeme.
     let (can_finish, is_cut) = (search.can_finish, search.is_cut || search.machine.cfg.has_scopes);
     let never = !can_finish && !is_cut;
-    let is_forbidden = never && search.reported.is_empty();
-    let forbidden = search.forbidden.into_values().filter(|_| is_forbidden);
-    let mut diagnostics: Vec<Diagnostic> = search.reported.into_values().chain(forbidden).collect();
+    let is_all = never && search.reported.is_empty();
+    let forgiven = search.forgiven.into_values().filter(|_| is_all);
+    let mut diagnostics: Vec<Diagnostic> = search.reported.into_values().chain(forgiven).collect();
     diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span.start));
     if never && !diagnostics.is_empty() {
         let witness = diagnostics.remove(0);
@@ -116,47 +151,85 @@ impl Search<'_> {
         self.can_finish |= closure.accepts;
         // Tokens lead on, too; where they stand, nothing is certain.
         self.is_cut |= !closure.token_scans.is_empty();
-        let mut reached = vec![Reached { lex: closure.start, from: 0, byte: 0 }];
+        let mut reached = vec![Reached { lex: closure.start, text: Vec::new() }];
         let mut seen: FxHashSet<LexStateId> = FxHashSet::from_iter([closure.start]);
         let mut next = 0;
         while next < reached.len() {
-            self.state(set, &reached, next)?;
-            let lex = reached[next].lex;
-            for byte in READABLE_FIRST.into_iter() {
-                let target = self.machine.lexer.next(lex, byte)?;
-                if target == DEAD || seen.contains(&target) {
-                    continue;
-                }
-                if reached.len() >= STATES_MAX {
-                    self.is_cut = true;
-                    break;
-                }
-                seen.insert(target);
-                reached.push(Reached { lex: target, from: next, byte });
+            let ending = self.state(set, &reached[next])?;
+            if let Some(ending) = &ending
+                && let Some(swallow) = &ending.swallow
+            {
+                let is_lost = !self.longer_helps(set, reached[next].clone(), ending, swallow)?;
+                self.report(&reached[next], ending, swallow, is_lost)?;
             }
+            self.is_cut |= self.step(&mut reached, &mut seen, next)?;
             next += 1;
         }
         Ok(())
     }
 
+    /// Adds the states behind one; whether some were left out.
+    fn step(
+        &mut self,
+        reached: &mut Vec<Reached>,
+        seen: &mut FxHashSet<LexStateId>,
+        from: usize,
+    ) -> Result<bool, Fault> {
+        for byte in READABLE_FIRST.into_iter() {
+            let lex = self.machine.lexer.next(reached[from].lex, byte)?;
+            if lex == DEAD || seen.contains(&lex) {
+                continue;
+            }
+            if reached.len() >= STATES_MAX {
+                return Ok(true);
+            }
+            seen.insert(lex);
+            let text = [&reached[from].text[..], &[byte]].concat();
+            reached.push(Reached { lex, text });
+        }
+        Ok(false)
+    }
+
+    /// Whether a longer match may be followed by what is swallowed here, or by anything where nothing may follow here: it is not
+    /// lost then. Also if there is no more time to find out.
+    fn longer_helps(&mut self, set: SetId, from: Reached, ending: &Ending, swallow: &Swallow) -> Result<bool, Fault> {
+        let mut seen: FxHashSet<LexStateId> = FxHashSet::from_iter([from.lex]);
+        let mut reached = vec![from];
+        let mut next = 0;
+        while next < reached.len() {
+            self.step(&mut reached, &mut seen, next)?;
+            next += 1;
+            let Some(state) = reached.get(next) else { break };
+            self.longer += 1;
+            if self.longer > LONGER_MAX {
+                return Ok(true);
+            }
+            let longer = self.state(set, state)?;
+            if longer.is_some_and(|longer| longer.is_open && (!ending.is_open || longer.allows(swallow))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// What follows if lexemes end in a state.
-    fn state(&mut self, set: SetId, reached: &[Reached], at: usize) -> Result<(), Fault> {
+    fn state(&mut self, set: SetId, Reached { lex, text }: &Reached) -> Result<Option<Ending>, Fault> {
         let is_long = self.machine.sets.work > self.machine.limits.earley_work_max / WORK_SHARE;
         if is_long || self.machine.sets.bytes() > self.bytes_max {
             self.is_cut = true;
             self.queue.clear();
-            return Ok(());
+            return Ok(None);
         }
-        let lex = reached[at].lex;
+        let lex = *lex;
         let state = self.machine.lexer.state(lex);
         let (ends, is_lazy) = (state.ends, state.kind == StateKind::LazyEnd);
         if ends == NO_LEXEMES {
-            return Ok(());
+            return Ok(None);
         }
         // Of the texts that a recorded lexeme matches only one is tried.
-        self.is_cut |= self.machine.lexer.records(ends);
-        let text = witness(reached, at, None);
-        let after = self.machine.sets.scan(set, ends, &text, &mut self.machine.lexer)?;
+        let records = self.machine.lexer.records(ends);
+        self.is_cut |= records;
+        let after = self.machine.sets.scan(set, ends, text, &mut self.machine.lexer)?;
         let closure = self.machine.sets.closure(after, &mut self.machine.lexer)?;
         let follow = self.machine.lexer.row(closure.start)?.live;
         // What look-around of the lexemes that end leaves of it.
@@ -176,36 +249,54 @@ impl Search<'_> {
                 self.queue.push_back(after);
             }
         }
+        let mut ending = Ending { after, is_open, goes_on, follow: allowed, swallow: None };
+        if records {
+            return Ok(Some(ending));
+        }
         let ended = self.machine.lexer.lexemes(ends).to_vec();
         let cfg = self.machine.cfg.clone();
         let is_text = |lexeme: &&LexemeId| cfg.lexemes[**lexeme].ignored_by.is_none();
         let text = ended.iter().find(is_text);
-        let Some(&lexeme) = text.or(ended.first()) else { return Ok(()) };
+        let Some(&lexeme) = text.or(ended.first()) else { return Ok(Some(ending)) };
         // Where ignored text is also the beginning of something that is not, the text goes on as that; where it is that of
         // other ignored text, as that.
         if text.is_none() && self.machine.lexer.live_lexemes(lex).any(|live| live != ended[0]) {
-            return Ok(());
+            return Ok(Some(ending));
         }
         let is_forbidden = !is_open && allowed.is_empty() && !follow.is_empty();
-        let swallowed = match self.swallowed_one(after, lexeme, &goes_on)? {
+        let swallowed = match self.swallowed_one((lex, after), lexeme, &ending.goes_on)? {
             _ if !is_open => follow,
             // After ignored text something else may well come first.
             Some(swallowed) if text.is_some() => swallowed,
-            _ => return Ok(()),
+            _ => return Ok(Some(ending)),
         };
         // A name that an object cannot have leads nowhere; nothing is swallowed behind it.
         if swallowed.is_empty() {
             self.is_cut = true;
-            return Ok(());
+            return Ok(Some(ending));
         }
-        let looks_ahead = self.machine.lexer.state(lex).looks_ahead;
-        let reported = if looks_ahead { &self.forbidden } else { &self.reported };
+        ending.swallow = Some(Swallow { lexeme, bytes: swallowed, is_forbidden });
+        Ok(Some(ending))
+    }
+
+    /// Notes the lint of a state; `is_lost` if a longer match does not help.
+    fn report(
+        &mut self,
+        Reached { lex, text }: &Reached,
+        ending: &Ending,
+        &Swallow { lexeme, bytes, is_forbidden }: &Swallow,
+        is_lost: bool,
+    ) -> Result<(), Fault> {
+        let lex = *lex;
+        let is_said = is_lost && !self.machine.lexer.state(lex).looks_ahead;
+        let reported = if is_said { &self.reported } else { &self.forgiven };
         if reported.contains_key(&lexeme) {
             return Ok(());
         }
-        let taken = READABLE_FIRST.into_iter().find(|&byte| swallowed.contains(byte) && !is_forbidden);
-        let diagnostic = self.diagnostic(lexeme, after, &swallowed, witness(reached, at, taken), (lex, taken))?;
-        let reported = if looks_ahead { &mut self.forbidden } else { &mut self.reported };
+        let taken = READABLE_FIRST.into_iter().find(|&byte| bytes.contains(byte) && !is_forbidden);
+        let diagnostic =
+            self.diagnostic(lexeme, ending.after, &bytes, text.iter().copied().chain(taken).collect(), (lex, taken))?;
+        let reported = if is_said { &mut self.reported } else { &mut self.forgiven };
         reported.insert(lexeme, diagnostic);
         Ok(())
     }
@@ -278,14 +369,20 @@ impl Search<'_> {
     }
 
     /// The first bytes of something else that may follow and that is swallowed whole, with no ignored text that could
-    /// stand before it.
-    fn swallowed_one(&mut self, after: SetId, ended: LexemeId, goes_on: &ByteSet) -> Result<Option<ByteSet>, Fault> {
+    /// stand before it. What goes on as the same lexeme loses nothing: in `" "? VALUE` blanks are a value's, too.
+    fn swallowed_one(
+        &mut self,
+        (lex, after): (LexStateId, SetId),
+        ended: LexemeId,
+        goes_on: &ByteSet,
+    ) -> Result<Option<ByteSet>, Fault> {
         let start = self.machine.sets.start_state(after, &mut self.machine.lexer)?;
         if goes_on.is_empty() || self.machine.lexer.live_lexemes(start).count() > LEXEMES_MAX {
             return Ok(None);
         }
         let closure = self.machine.sets.closure(after, &mut self.machine.lexer)?;
         let cfg = self.machine.cfg.clone();
+        let going_on: Vec<LexemeId> = self.machine.lexer.live_lexemes(lex).collect();
         let mut swallowed = None;
         for id in self.machine.lexer.live_lexemes(closure.start).collect::<Vec<_>>() {
             let alone = self.machine.lexer.start(&[id])?;
@@ -295,23 +392,10 @@ impl Search<'_> {
                 if !is_swallowed {
                     return Ok(None);
                 }
-            } else if is_swallowed && swallowed.is_none() && id != ended {
+            } else if is_swallowed && swallowed.is_none() && id != ended && !going_on.contains(&id) {
                 swallowed = Some(first);
             }
         }
         Ok(swallowed)
     }
-}
-
-/// The text that leads to a state of the search, and the byte after it.
-fn witness(reached: &[Reached], at: usize, last: Option<u8>) -> Vec<u8> {
-    let mut text = Vec::new();
-    let mut step = at;
-    while step != 0 {
-        text.push(reached[step].byte);
-        step = reached[step].from;
-    }
-    text.reverse();
-    text.extend(last);
-    text
 }

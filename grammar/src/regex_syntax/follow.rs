@@ -23,6 +23,8 @@ const PAIRS_MAX: usize = 20_000;
 /// Expressions and steps (of 20 ns) to make it at most.
 const EXPRESSIONS_MAX: usize = 200_000;
 const WORK_MAX: u64 = 5_000_000;
+/// Steps (of 20 ns) to tell the texts of all rests of one regex apart at most: look-aheads beside each other multiply these.
+pub(super) const SPLITS_WORK_MAX: u64 = 10_000_000;
 
 /// Texts, and what must follow them: [`None`] is anything.
 pub(super) type Ending = (RegexId, Option<RegexId>);
@@ -250,12 +252,18 @@ impl Automaton {
         set.and(&[undecided, some])
     }
 
-    /// The texts of `rest` by what they leave of the language, which is `allowed`.
+    /// The texts of `rest` by what they leave of the language, which is `allowed`. `work` is what is left of [`SPLITS_WORK_MAX`].
     ///
     /// Errors: there are too many.
-    pub fn split(&self, rest: RegexId, allowed: RegexId, set: &mut RegexSet) -> Result<Vec<Ending>, LookFault> {
+    pub fn split(
+        &self,
+        rest: RegexId,
+        allowed: RegexId,
+        set: &mut RegexSet,
+        work: &mut u64,
+    ) -> Result<Vec<Ending>, LookFault> {
         let mut ways = Vec::new();
-        let ends = self.ends(rest, set)?;
+        let ends = self.ends(rest, set, work)?;
         if self.all.contains(&true) {
             let decided = self.texts(0, self.all.clone(), set);
             ways.push((set.and(&[rest, decided]), None));
@@ -275,7 +283,7 @@ impl Automaton {
     }
 
     /// The states in which texts of `rest` end.
-    fn ends(&self, rest: RegexId, set: &RegexSet) -> Result<Vec<bool>, LookFault> {
+    fn ends(&self, rest: RegexId, set: &RegexSet, work: &mut u64) -> Result<Vec<bool>, LookFault> {
         let too_large = |_| LookFault::TooLarge;
         let mut algebra = Algebra::new(EXPRESSIONS_MAX);
         let start = algebra.lower(set, rest, &mut Lowered::default()).map_err(too_large)?;
@@ -302,11 +310,12 @@ impl Automaton {
                         agenda.push((next, to));
                     }
                 }
-                if seen.len() > PAIRS_MAX {
+                if seen.len() > PAIRS_MAX || algebra.work() > *work {
                     return Err(LookFault::TooLarge);
                 }
             }
         }
+        *work -= algebra.work();
         let many = ends.iter().zip(&self.all).filter(|(ends, all)| **ends && !**all).count() > WAYS_MAX;
         if many { Err(LookFault::TooLarge) } else { Ok(ends) }
     }

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 use super::ast::{Anchor, Ast, AstId, Tree};
 use super::error::{LookFault, RegexError};
-use super::follow::Automaton;
+use super::follow::{Automaton, SPLITS_WORK_MAX};
 use super::loops::Loop;
 use super::lower::{any_text, line_breaks};
 use super::undecided::{Questions, Side, parts};
@@ -105,6 +105,8 @@ struct Walk<'a> {
     /// Whether anchors look at what stands around the regex.
     anchors_look: bool,
     steps: usize,
+    /// What is left of [`SPLITS_WORK_MAX`].
+    work: u64,
     lengths: FxHashMap<RegexId, (u64, Option<u64>)>,
     questions: Questions,
 }
@@ -131,7 +133,8 @@ pub(super) fn lower(
     let epsilon = set.epsilon();
     let (lengths, questions) = (FxHashMap::default(), Questions::new());
     let anchors_look = options.search || options.alone || follows && anchors_look(options);
-    let mut walk = Walk { tree, options, limits, set, plain, any, all, anchors_look, steps: 0, lengths, questions };
+    let (steps, work) = (0, SPLITS_WORK_MAX);
+    let mut walk = Walk { tree, options, limits, set, plain, any, all, anchors_look, steps, work, lengths, questions };
     let items = vec![Item::Node(root)];
     if options.search {
         let view = View { at_start: false, left_open: false, left: epsilon, right: Right::Known, end: any };
@@ -512,7 +515,7 @@ impl Walk<'_> {
                 Some(automaton) => automaton,
                 unknown => unknown.insert(Automaton::new(self.set, allowed.bytes).map_err(fault)?),
             };
-            for (rest, left) in automaton.split(rest, allowed.bytes, self.set).map_err(fault)? {
+            for (rest, left) in automaton.split(rest, allowed.bytes, self.set, &mut self.work).map_err(fault)? {
                 if self.questions.is_empty(self.set, rest) {
                     continue;
                 }

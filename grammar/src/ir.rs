@@ -220,6 +220,10 @@ pub struct Rule {
 const NAME_MAX: usize = 40;
 
 impl Terminal {
+    /// Whether it is what its regex matches, whatever stands around it and as long as it can be.
+    pub fn is_plain(&self) -> bool {
+        !self.lazy && self.tail.is_none() && self.follow.is_none() && self.behind.is_none()
+    }
     /// A name for a terminal without one: the text's part that it is, on one line, cut if it is long.
     pub fn name_as_written(text: &str) -> String {
         let words: Vec<&str> = text.split_whitespace().collect();

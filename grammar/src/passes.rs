@@ -10,13 +10,15 @@
 //! - `equal`: rules, and parts of rules, that are equal up to what they are called are one: the coarsest partition, refined
 //!   round by round, as states of automata are made one (E. F. Moore, 1956). Grammars of JSON Schemas have
 //!   one rule for each shape, and stay as they are: the pass took a seventh of the time to compile them.
+//! - `runs`: in lexer mode `exact`, of alternatives that are repeated, a run of something (`[^()]+`) does not stand beside itself,
+//!   since that is one run: else each of its characters may be the last one, and the first one.
 //!
 //! Cost: linear in the grammar, `equal` for each of at most 50 rounds.
 
 use rustc_hash::FxHashMap;
 
 use crate::index::{Id, IndexVec};
-use crate::ir::{Alternative, ExprId, ExprKind, Grammar, LexerMode, RuleId, Terminal, TerminalId};
+use crate::ir::{Alternative, Expr, ExprId, ExprKind, Grammar, LexerMode, RuleId, Terminal, TerminalId};
 use crate::link::LinkedGrammar;
 use crate::param::{ConditionId, ParamExpr};
 use crate::regex::{RegexId, RegexNode};
@@ -44,6 +46,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "units", title: "Rules that are only another rule's name are that rule.", run: units },
     Pass { name: "strings", title: "Strings side by side are one string (lexer mode `exact`).", run: strings },
     Pass { name: "equal", title: "Rules and parts of rules that are equal are one.", run: equal },
+    Pass { name: "runs", title: "A repeated run does not stand beside itself (lexer mode `exact`).", run: runs },
 ];
 
 /// Rounds of `equal` at most; rules that can be told apart only later stay apart.
@@ -199,11 +202,69 @@ fn joined_name(names: &[String]) -> String {
 fn string(grammar: &Grammar, expr: ExprId) -> Option<(&str, &[u8])> {
     let ExprKind::Terminal(id) = grammar.exprs[expr].kind else { return None };
     let terminal = &grammar.terminals[id];
-    let is_plain = !terminal.lazy && terminal.tail.is_none() && terminal.follow.is_none() && terminal.behind.is_none();
     match grammar.regexes.node(terminal.regex) {
-        RegexNode::Literal(bytes) if is_plain && !bytes.is_empty() => Some((&terminal.name, bytes)),
+        RegexNode::Literal(bytes) if terminal.is_plain() && !bytes.is_empty() => Some((&terminal.name, bytes)),
         _ => None,
     }
+}
+
+/// `(A | r+)*` is `(r+? A)* r+?`.
+fn runs(grammar: &mut Grammar, keeps: Keeps) {
+    let is_exact = grammar.options.lexer == LexerMode::Exact;
+    if !is_exact || !grammar.ignore.is_empty() || keeps.derivations || keeps.lexemes || grammar.options.is_made {
+        return;
+    }
+    for id in grammar.exprs.ids() {
+        let ExprKind::Repeat(child, min @ (0 | 1), None) = grammar.exprs[id].kind else { continue };
+        let ExprKind::Choice(alternatives) = &grammar.exprs[child].kind else { continue };
+        if alternatives.len() < 2 || alternatives.iter().any(|alternative| alternative.condition.is_some()) {
+            continue;
+        }
+        let Some(at) = alternatives.iter().position(|alternative| is_run(grammar, alternative.expr)) else { continue };
+        let mut others = alternatives.clone();
+        let run = others.remove(at).expr;
+        let span = grammar.exprs[id].span;
+        let mut push = |kind| grammar.exprs.push(Expr { kind, span });
+        let others = push(ExprKind::Choice(others));
+        let maybe = push(ExprKind::Repeat(run, 0, Some(1)));
+        let step = push(ExprKind::Sequence(vec![maybe, others]));
+        let steps = push(ExprKind::Repeat(step, min, None));
+        let last = push(ExprKind::Repeat(run, 0, Some(1)));
+        let all = ExprKind::Sequence(vec![steps, last]);
+        grammar.exprs[id].kind = match min {
+            0 => all,
+            _ => {
+                let ways = [push(all), run].map(|expr| Alternative { expr, condition: None });
+                ExprKind::Choice(ways.into())
+            }
+        };
+    }
+}
+
+/// Whether it is a plain terminal of which two side by side are one.
+fn is_run(grammar: &Grammar, mut expr: ExprId) -> bool {
+    for _ in 0..=CHAIN_MAX {
+        expr = match &grammar.exprs[expr].kind {
+            ExprKind::Sequence(parts) if parts.len() == 1 => parts[0],
+            &ExprKind::Rule(rule, None) => {
+                let rule = &grammar.rules[rule];
+                if rule.parametric || rule.temperature.is_some() {
+                    return false;
+                }
+                rule.body
+            }
+            ExprKind::Choice(alternatives) => match alternatives.as_slice() {
+                [Alternative { expr, condition: None }] => *expr,
+                _ => return false,
+            },
+            &ExprKind::Terminal(id) => {
+                let regex = grammar.regexes.node(grammar.terminals[id].regex);
+                return grammar.terminals[id].is_plain() && matches!(regex, RegexNode::Repeat(_, 0 | 1, None));
+            }
+            _ => return false,
+        };
+    }
+    false
 }
 
 fn children(kind: &ExprKind) -> Box<dyn Iterator<Item = ExprId> + '_> {
@@ -287,7 +348,7 @@ fn classes<T: Eq + std::hash::Hash>(items: impl Iterator<Item = T>) -> Vec<Class
 fn shapes(grammar: &Grammar, terminals: &[Class], rules: &[Class]) -> Vec<Class> {
     let mut known: FxHashMap<Shape, Class> = FxHashMap::default();
     let mut classes: Vec<Class> = Vec::with_capacity(grammar.exprs.len());
-    // Children are older than their parents.
+    // Children are older than their parents, until `runs` has been here.
     for (id, expr) in grammar.exprs.iter_enumerated() {
         let class = |child: ExprId| classes[child.index()];
         let shape = match &expr.kind {

@@ -17,7 +17,7 @@ fn before(source: &Source) -> Vec<String> {
 
 #[test]
 fn they_run_in_this_order() {
-    assert_eq!(PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>(), ["units", "strings", "equal"]);
+    assert_eq!(PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>(), ["units", "strings", "equal", "runs"]);
 }
 
 #[test]
@@ -75,4 +75,18 @@ fn long_chains_take_no_time() {
     let rules: String = (0..20_000).map(|n| format!("a{n}: a{}\n", n + 1)).collect();
     let source = Source::lark(format!("start: a0 \"x\"\n{rules}a20000: \"y\"\n"));
     after(&source, "equal");
+}
+
+#[test]
+fn a_repeated_run_does_not_stand_beside_itself_in_exact_mode() {
+    let rules = |text: &str| after(&Source::gbnf(text), "runs");
+    assert_eq!(rules("root ::= \"(\" (root | [^()]+)* \")\"")[0], "R0 root = T1 ((T0? (R0))* T0?) T2");
+    let once = rules("root ::= (\"<\" root \">\" | text)+\ntext ::= [^<>]+");
+    assert_eq!(once[0], "R0 root = ((R1? (T1 R0 T2))+ R1?) | R1");
+    // One character at a time has no other way, and in `longest` mode there is none.
+    for kept in ["root ::= (\"a\" | [^a])*", "root ::= (\"ab\" | [^a]+){2,}", "root ::= [^a]+ \"a\""] {
+        assert_eq!(rules(kept), after(&Source::gbnf(kept), "equal"), "{kept}");
+    }
+    let longest = Source::lark("start: (\"a\" | /[^a]+/)*\n");
+    assert_eq!(after(&longest, "runs"), after(&longest, "equal"));
 }

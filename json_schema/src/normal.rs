@@ -29,7 +29,7 @@ use crate::prelude::Prelude;
 use crate::refs::{Resources, Target};
 use crate::spelling::UnknownFormat;
 use crate::twins::Twins;
-use crate::unevaluated::Way;
+use crate::unevaluated::{Asked, Way};
 use crate::words::Words;
 use crate::{arrays, objects};
 
@@ -91,7 +91,7 @@ pub(crate) struct Normalizer<'a> {
     known: FxHashMap<(NodeId, Mode), Known>,
     pub inhabited: FxHashMap<(NodeId, Mode), bool>,
     /// What nodes evaluate, see `unevaluated`.
-    pub evaluated_ways: FxHashMap<NodeId, std::rc::Rc<[Way]>>,
+    pub evaluated_ways: FxHashMap<(NodeId, Asked), std::rc::Rc<[Way]>>,
     pub listed: FxHashMap<(RegexId, usize), Words>,
     pub constants: Constants,
     pub clause_depths: FxHashMap<ClauseId, usize>,

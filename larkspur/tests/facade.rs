@@ -602,3 +602,12 @@ fn warnings_of_what_an_error_marks() {
     let codes: Vec<(&str, bool)> = error.diagnostics.iter().map(|found| (found.code, error.shows(found))).collect();
     assert_eq!(codes, [("J020", true), ("R107", true), ("J030", false)]);
 }
+
+/// A schema within another text is read twice; what is wrong with its JSON is said once.
+#[test]
+fn repeated_keys_of_a_schema_in_lark() {
+    let lark = r#"start: %json {"properties": {"a": {}, "a": {"type": "null"}}}"#;
+    let grammar = engine().compile(&Source::lark(lark)).expect("the last one counts");
+    let codes: Vec<&str> = grammar.warnings().iter().map(|warning| warning.code).collect();
+    assert_eq!(codes, ["N101"]);
+}

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::define_id;
 use crate::diagnostic::Diagnostic;
-use crate::index::IndexVec;
+use crate::index::{Id, IndexVec};
 use crate::limits::Limits;
 use crate::span::{SourceId, Span, behind_bom};
 use crate::text_map::TextMap;
@@ -148,7 +148,7 @@ impl JsonDocument {
     pub fn root(&self) -> JsonId {
         self.root
     }
-    /// Number of values.
+    /// Number of values: the root, and what is inside it or was appended.
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -245,6 +245,38 @@ impl JsonDocument {
             by_original.insert(original, copy);
         }
         by_original
+    }
+    /// Takes the values out of the table that the root does not hold. Copies must not have been made. Cost: linear in the
+    /// document.
+    fn keep_held(&mut self) {
+        let mut is_held = vec![false; self.values.len()];
+        is_held[self.root.index()] = true;
+        for id in self.values.ids().rev() {
+            // Parents come before their children.
+            if is_held[id.index()] {
+                self.children(id).into_iter().for_each(|child| is_held[child.index()] = true);
+            }
+        }
+        let mut moved = IndexVec::<JsonId, JsonId>::with_room(is_held.len());
+        let mut kept = 0;
+        for &is_held in &is_held {
+            moved.push(JsonId(kept));
+            kept += u32::from(is_held);
+        }
+        let mut values = std::mem::take(&mut self.values).into_vec();
+        for value in &mut values {
+            match value {
+                JsonValue::Array(elements) => elements.iter_mut().for_each(|element| *element = moved[*element]),
+                JsonValue::Object(members) => members.iter_mut().for_each(|member| member.value = moved[member.value]),
+                _ => {}
+            }
+        }
+        let is_held = |index: usize| is_held[index];
+        self.values = only(values, is_held);
+        self.spans = only(std::mem::take(&mut self.spans).into_vec(), is_held);
+        self.parents = only(std::mem::take(&mut self.parents).into_vec(), is_held);
+        self.parents.iter_mut().for_each(|parent| *parent = moved[*parent]);
+        self.root = moved[self.root];
     }
     fn children(&self, id: JsonId) -> Vec<JsonId> {
         match &self.values[id] {
@@ -360,6 +392,12 @@ impl JsonDocument {
         }
         steps.iter().rev().fold(String::new(), |pointer, step| pointer + "/" + step)
     }
+}
+
+/// The entries whose index is one of those.
+fn only<T>(entries: Vec<T>, is_one: impl Fn(usize) -> bool) -> IndexVec<JsonId, T> {
+    let entries = entries.into_iter().enumerate().filter(|&(index, _)| is_one(index));
+    entries.map(|(_, entry)| entry).collect::<Vec<T>>().into()
 }
 
 /// The key that a step of a JSON pointer names.

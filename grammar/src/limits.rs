@@ -124,8 +124,8 @@ limits! {
     /// parsing. In an object those of more than 256 bytes and every 16 ways on that are tried count, too, and the properties that
     /// may come next are one search of sixteen times as much. 30,000 = some milliseconds.
     pub schema_search_max: usize = 30_000,
-    /// Open brackets within an array whose elements are compared (`uniqueItems`) while parsing. 200: comparing values
-    /// recurses this deep.
+    /// Open brackets within an array whose elements are compared (`uniqueItems`) while parsing; one more is not allowed. 200:
+    /// comparing values recurses this deep.
     pub schema_unique_depth_max: usize = 200,
     /// Bytes of compiled grammars that an engine keeps though nobody has them any more, for when the same source is compiled
     /// again; up to half as many wait to be freed. 8 MB: some tens of schemas.

@@ -182,6 +182,23 @@ fn prefixes_keys_and_depth() {
     assert_eq!(read(&long).expect("long").len(), 200_002);
 }
 
+/// Of a repeated key the last value counts, and nothing of the others is left.
+#[test]
+fn repeated_keys() {
+    let text = r#"{"a": {"b": [1, {"c": 2, "c": {}}]}, "d": [{}, {"e": [], "e": "\n"}], "\u0061": {"f": {"g": true}}, "a": [3]}"#;
+    let document = read(text).expect("well-formed");
+    let expected = serde_json::json!({"a": [3], "d": [{}, {"e": "\n"}]});
+    assert_eq!(converted(&document, document.root()), expected);
+    assert_eq!(document.warnings().len(), 3);
+    assert_eq!(document.len(), 7);
+    for id in (0..7).map(JsonId) {
+        assert_eq!(document.resolve(&document.pointer(id)), Some(id));
+        let span = document.span(id);
+        let (part, value) = (&text[span.start as usize..span.end as usize], converted(&document, id));
+        assert_eq!(value, serde_json::from_str::<serde_json::Value>(part).expect("a part"));
+    }
+}
+
 #[test]
 fn places_in_a_text() {
     let path = |text: &str| {

@@ -88,11 +88,19 @@ pub const CODES: &[CodeInfo] = &[
         r##"{"type": "object", "properties": {"next": {"$ref": "#"}}}"##,
     ),
     CodeInfo::new(
+        "J022",
+        "property, element or name that can have no value",
+        "No value is valid for the schema of a property that is not required, or of the elements, so that there is never \
+         one; or no string for `propertyNames`. The object or array is valid without. `false` says that it is meant.",
+        r#"{"properties": {"a": {"type": "string", "minLength": 2, "maxLength": 1}}}"#,
+        r#"{"properties": {"a": {"type": "string", "minLength": 1, "maxLength": 2}}}"#,
+    ),
+    CodeInfo::new(
         "J030",
         "keyword without effect",
         "No keyword of the schema's draft has this name, or the keyword says nothing where it stands: beside `$ref` up to \
          draft 7, `additionalItems` beside `prefixItems`, `then` and `else` without `if`, `minContains` and `maxContains` \
-         without `contains`. By the specification it is ignored. Inside `properties`, `additionalProperties` is the name \
+         without `contains`, definitions alone. By the specification it is ignored. What a reference leads to has an effect. Inside `properties`, `additionalProperties` is the name \
          of a property.",
         r#"{"type": "string", "minlength": 1}"#,
         r#"{"type": "string", "minLength": 1}"#,

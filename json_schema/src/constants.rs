@@ -9,7 +9,7 @@ use std::rc::Rc;
 use compact_str::CompactString;
 use larkspur_grammar::json::{JsonId, JsonValue};
 use larkspur_grammar::number::Decimal;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Keywords, Types};
 use crate::ir::{ANY, KeyId, NEVER, Named, Node, NodeId, ObjectId};
@@ -17,6 +17,9 @@ use crate::normal::Normalizer;
 
 /// Constants that are told apart at most; longer lists say nothing here.
 const CONSTANTS_MAX: usize = 512;
+
+/// Constants that are looked at, and parts of nodes, count as one of work if they are so many.
+const CONSTANTS_PER_WORK: u64 = 16;
 
 /// Schemas within each other that are asked at most.
 const DEPTH_MAX: usize = 16;
@@ -56,6 +59,14 @@ struct Property {
     domain: Domain,
 }
 
+/// What is known of a node's objects.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    required: FxHashSet<KeyId>,
+    /// What properties are among, if they are there; the same one perhaps several times.
+    among: Vec<(KeyId, Among)>,
+}
+
 /// What was found out.
 #[derive(Default)]
 pub(crate) struct Constants {
@@ -63,6 +74,7 @@ pub(crate) struct Constants {
     domains: FxHashMap<NodeId, Option<Domain>>,
     /// In the order of keys.
     of_objects: FxHashMap<ObjectId, Rc<[Property]>>,
+    facts: FxHashMap<NodeId, Rc<Facts>>,
 }
 
 impl Among {
@@ -144,6 +156,59 @@ impl Normalizer<'_> {
                 (mine.is_required || other.is_required) && mine.domain.among.is_disjoint(&other.domain.among)
             })
         })
+    }
+
+    /// What is known of a node's objects, as far as it is said in place.
+    pub fn facts(&mut self, node: NodeId) -> Rc<Facts> {
+        if let Some(known) = self.constants.facts.get(&node) {
+            return known.clone();
+        }
+        let mut facts = Facts::default();
+        if let Node::All(parts) = self.ir.get(node).clone() {
+            self.charge(parts.len() as u64 / CONSTANTS_PER_WORK);
+            for part in parts {
+                let inner = self.facts(part);
+                facts.required.extend(&inner.required);
+                facts.among.extend(inner.among.iter().cloned());
+            }
+        } else {
+            let said = self.in_place(&[node]);
+            for keywords in &said.keywords {
+                facts.required.extend(keywords.required.iter().map(|name| self.ir.keys.intern(name.clone())));
+                for (name, schema) in &keywords.properties {
+                    let value = self.schema(*schema);
+                    let key = self.ir.keys.intern(name.clone());
+                    facts.among.extend(self.domain(value, 0).map(|domain| (key, domain.among)));
+                }
+            }
+            for object in said.objects {
+                let required = self.ir.objects.get(object).named.iter().filter(|named| named.required);
+                facts.required.extend(required.map(|named| named.key));
+                facts
+                    .among
+                    .extend(self.constants_of(object).iter().map(|known| (known.key, known.domain.among.clone())));
+            }
+        }
+        let facts = Rc::new(facts);
+        self.constants.facts.insert(node, facts.clone());
+        facts
+    }
+
+    /// Whether there may be an object of which all this is true.
+    pub fn may_be_objects(&mut self, facts: &[Rc<Facts>]) -> bool {
+        let mut among: FxHashMap<KeyId, Vec<&Among>> = FxHashMap::default();
+        let mut constants = 0;
+        for (key, one) in facts.iter().flat_map(|facts| &facts.among) {
+            if facts.iter().any(|facts| facts.required.contains(key)) {
+                among.entry(*key).or_default().push(one);
+                constants += one.len() as u64;
+            }
+        }
+        let is_nothing = |all: &Vec<&Among>| match Among::all(all.iter().copied()) {
+            Some(Among::These(ids)) => ids.is_empty(),
+            Some(Among::Others(_)) | None => false,
+        };
+        self.charge(constants / CONSTANTS_PER_WORK) && !among.values().any(is_nothing)
     }
 
     /// Whether all objects of the first way are certainly of the second.

@@ -26,10 +26,10 @@ const FOLLOWED_MAX: usize = 100;
 
 /// What a node says of one value: itself, by `allOf` and by references.
 #[derive(Default)]
-struct InPlace {
-    keywords: Vec<Rc<Keywords>>,
+pub(crate) struct InPlace {
+    pub keywords: Vec<Rc<Keywords>>,
     /// Of shapes that were made.
-    objects: Vec<ObjectId>,
+    pub objects: Vec<ObjectId>,
     /// The branches of each `oneOf`.
     branches: Vec<Box<[NodeId]>>,
 }
@@ -71,7 +71,7 @@ impl Normalizer<'_> {
     }
 
     /// Follows what is said in place.
-    fn in_place(&mut self, nodes: &[NodeId]) -> InPlace {
+    pub fn in_place(&mut self, nodes: &[NodeId]) -> InPlace {
         let mut found = InPlace::default();
         let mut stack = nodes.to_vec();
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();

@@ -1,5 +1,6 @@
 //! The drafts of JSON Schema, which keywords each knows, and the dialects that `$vocabulary` makes of them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -26,7 +27,9 @@ impl Draft {
     /// The draft that a `$schema` names.
     pub fn from_uri(uri: &str) -> Option<Self> {
         let name = uri.trim_end_matches('#').trim_start_matches("http://").trim_start_matches("https://");
-        Some(match name {
+        // What hyper-schemas add is annotations.
+        let name = name.strip_suffix("/hyper-schema").map_or(name.into(), |name| Cow::from(format!("{name}/schema")));
+        Some(match &*name {
             "json-schema.org/draft-04/schema" => Draft4,
             "json-schema.org/draft-06/schema" => Draft6,
             "json-schema.org/draft-07/schema" => Draft7,
@@ -34,6 +37,20 @@ impl Draft {
             "json-schema.org/draft/2020-12/schema" => Draft2020,
             _ => return None,
         })
+    }
+    /// The URI of the draft that a `$schema` was probably meant to name.
+    pub(crate) fn near_uri(uri: &str) -> Option<&'static str> {
+        let folded = uri.to_ascii_lowercase();
+        let uris = [
+            ("04", "http://json-schema.org/draft-04/schema#"),
+            ("06", "http://json-schema.org/draft-06/schema#"),
+            ("07", "http://json-schema.org/draft-07/schema#"),
+            ("2019-09", "https://json-schema.org/draft/2019-09/schema"),
+            ("2020-12", "https://json-schema.org/draft/2020-12/schema"),
+        ];
+        let rest = folded.split_once("json-schema.org")?.1;
+        let name = rest.trim_start_matches(['/', '-']).strip_prefix("draft")?.trim_start_matches(['/', '-', '_', '0']);
+        uris.into_iter().find(|(draft, _)| name.starts_with(draft.trim_start_matches('0'))).map(|(_, uri)| uri)
     }
     /// Whether keywords beside `$ref` count.
     pub fn ref_has_siblings(self) -> bool {

@@ -34,6 +34,8 @@ pub(crate) enum Mistake {
         uri: String,
         is_old: bool,
         read_as: Draft,
+        /// That of a draft, if it is nearly written so.
+        near: Option<&'static str>,
     },
     /// A meta-schema says that it must be known.
     VocabularyUnknown {
@@ -44,6 +46,8 @@ pub(crate) enum Mistake {
         target: String,
         /// A reference that leads somewhere, if one is near.
         near: Option<String>,
+        /// It leads to OpenAPI's `components`, which are not there.
+        is_openapi: bool,
     },
     RefRemote {
         keyword: &'static str,
@@ -68,6 +72,10 @@ pub(crate) enum Mistake {
         keywords: Vec<Excluding>,
     },
     NeverFinished,
+    /// No value is valid for what need not be there: a property, an element or a name.
+    NeverThere {
+        what: &'static str,
+    },
     KeywordUnknown {
         keyword: String,
         hint: Option<Hint>,
@@ -117,6 +125,9 @@ const INTEGERS: [(&str, &str, &str); 6] = [
     ("uint32", "0", "4294967295"),
     ("uint64", "0", "18446744073709551615"),
 ];
+
+/// Formats of identifiers that others have.
+const IDENTIFIERS: [&str; 6] = ["cuid", "cuid2", "ksuid", "nanoid", "ulid", "xid"];
 
 /// What `type` takes.
 const TYPES: &str = "`null`, `boolean`, `object`, `array`, `number`, `integer` or `string`";
@@ -248,6 +259,7 @@ fn unsatisfiable(error: impl Fn(String) -> Diagnostic, keywords: &[Excluding], a
     let names: Vec<String> = keywords.iter().map(name).collect();
     match names.as_slice() {
         [] => error(message),
+        [name] if keywords[0].member.key == "pattern" => error(format!("{message}: no text matches {name}")),
         [name] => error(format!("{message}: {name} leaves none")),
         [names @ .., last] => {
             let mut diagnostic = error(format!("{message}: {} and {last} exclude each other", names.join(", ")))
@@ -265,7 +277,8 @@ impl Mistake {
     fn is_warning(&self) -> bool {
         matches!(
             self,
-            Mistake::KeywordUnknown { .. }
+            Mistake::NeverThere { .. }
+                | Mistake::KeywordUnknown { .. }
                 | Mistake::WithoutEffect { .. }
                 | Mistake::KeywordAsName { .. }
                 | Mistake::GuidanceField { .. }
@@ -286,11 +299,17 @@ impl Mistake {
             Mistake::EqualElements { .. } => "J012",
             Mistake::Unsatisfiable { .. } => "J020",
             Mistake::NeverFinished => "J021",
+            Mistake::NeverThere { .. } => "J022",
             Mistake::KeywordUnknown { .. } | Mistake::WithoutEffect { .. } | Mistake::KeywordAsName { .. } => "J030",
             Mistake::FormatUnknown { .. } => "J031",
             Mistake::GuidanceField { .. } => "J032",
             Mistake::Limit { .. } | Mistake::CountTooLarge { .. } => "J040",
         }
+    }
+
+    /// Whether a keyword says nothing where it stands.
+    pub fn is_idle(&self) -> bool {
+        matches!(self, Mistake::KeywordUnknown { .. } | Mistake::WithoutEffect { .. })
     }
 
     /// Whether the schema is right, only we cannot enforce it, and can do without.
@@ -326,14 +345,19 @@ impl Mistake {
                 error(format!("`$schema` at {at} names a draft that is not supported: `{uri}`"))
                     .help("the drafts are 4, 6, 7, 2019-09 and 2020-12")
             }
-            Mistake::DraftUnknown { uri, read_as, .. } => {
-                warning(format!("`$schema` at {at} names no known draft; the schema is read as {read_as}: `{uri}`"))
+            Mistake::DraftUnknown { uri, read_as, near, .. } => {
+                let message = format!("`$schema` at {at} names no known draft; the schema is read as {read_as}: `{uri}`");
+                with_near(warning(message), near)
             }
             Mistake::VocabularyUnknown { uri } => {
                 error(format!("the meta-schema that {at} names asks for a vocabulary that is not known: `{uri}`"))
             }
-            Mistake::RefMissing { keyword, target, near } => {
+            Mistake::RefMissing { keyword, target, near, is_openapi } => {
                 let diagnostic = error(format!("`{keyword}` at {at} leads nowhere: there is no `{target}`"));
+                if is_openapi && near.is_none() {
+                    return diagnostic
+                        .help("this is out of an OpenAPI document: bring its `components` along, beside the schema");
+                }
                 with_near(diagnostic, near.as_deref())
             }
             Mistake::RefRemote { keyword, uri, reason: None, near } => {
@@ -361,6 +385,12 @@ impl Mistake {
             )),
             Mistake::Unsatisfiable { keywords } => unsatisfiable(error, &keywords, &at),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
+            Mistake::NeverThere { what: "a name" } => warning(format!("no name is valid for the schema at {at}: only `{{}}` is left"))
+                .help("names are strings, those of numbers, too: `{\"enum\": [\"1\", \"2\"]}`; where no property is meant, write `false`"),
+            Mistake::NeverThere { what } => {
+                warning(format!("no value is valid for the schema at {at}, so that there is never such {what}"))
+                    .help("change it; where none is meant, write `false`")
+            }
             Mistake::KeywordUnknown { keyword, hint: Some(hint) } => with_hint(
                 warning(format!("the unknown keyword `{keyword}` at {at} has no effect")),
                 Some(hint),
@@ -384,6 +414,8 @@ impl Mistake {
                     Some((_, low, high)) => {
                         diagnostic.help(format!("write its bounds: `\"minimum\": {low}, \"maximum\": {high}`"))
                     }
+                    // Of something else, however near.
+                    None if IDENTIFIERS.contains(&&*format) => diagnostic,
                     None => with_near(diagnostic, did_you_mean(&format, formats::NAMES.iter().copied())),
                 }
             }

@@ -1,8 +1,8 @@
-//! What authors write who think of another draft, of OpenAPI, or of a tool's definition: what they meant, and how it is
-//! written here.
+//! What authors write who think of another draft, of OpenAPI, of Avro, or of a tool's definition: what they meant, and how
+//! it is written here.
 
 use larkspur_grammar::diagnostic::did_you_mean;
-use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue, pointer_key};
+use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue, pointer_key, pointer_step};
 use larkspur_grammar::number::Decimal;
 
 use crate::ast::Types;
@@ -71,6 +71,19 @@ pub(crate) enum Hint {
     Unquoted(String),
     /// One string for a list of them.
     InList(String),
+    /// A property beside the keywords.
+    Property(String),
+    /// A whole OpenAPI document, with the pointer of a schema in it.
+    OpenApi {
+        pointer: String,
+    },
+    /// The name of a keyword for that of a type.
+    Enumeration,
+    /// Avro's name of a type.
+    Avro {
+        name: &'static str,
+        written: &'static str,
+    },
     /// The schema itself stands at a pointer.
     Wrapped {
         pointer: &'static str,
@@ -115,6 +128,12 @@ impl Hint {
         let members = document.object(holder).filter(|_| is_properties(document, holder));
         let key = members.and_then(|members| members.iter().find(|member| member.value == value));
         let found = document.string(value);
+        // One name for a list of them.
+        if let Some(name) = found
+            && document.parent(holder).is_some_and(|schema| document.get(schema, "dependencies") == Some(holder))
+        {
+            return Some(Self::InList(quoted(name)));
+        }
         // In `{"type": "object", "properties": {…}}` it is the keyword, and else a property that is called so.
         let is_keyword = key.is_some_and(|key| &*key.key == "type") && document.get(holder, "properties").is_some();
         if let Some(name) = Types::NAMES.into_iter().find(|&name| found == Some(name) && !is_keyword) {
@@ -131,6 +150,10 @@ impl Hint {
     /// What a member means that is no keyword.
     pub fn unknown(document: &JsonDocument, value: JsonId, key: &str, is_root: bool) -> Option<Self> {
         let schema = document.parent(value)?;
+        let root = document.root();
+        if is_root && document.get(root, "$ref").is_none() && ["openapi", "swagger", "components"].contains(&key) {
+            return openapi(document).map(|pointer| Self::OpenApi { pointer });
+        }
         match key {
             "nullable" if document.bool(value) == Some(false) => Some(Self::Nullable { types: Some(Vec::new()) }),
             "nullable" => Some(Self::Nullable { types: types(document, schema) }),
@@ -143,10 +166,12 @@ impl Hint {
                 if key == "json_schema" && document.get(value, "schema").is_some() {
                     return Some(Self::Wrapped { pointer: "json_schema/schema", what: "this is a response format" });
                 }
-                let name = WRAPPERS.into_iter().find(|&name| name == key)?;
-                Some(Self::Wrapped { pointer: name, what: "this describes a schema or a tool" })
+                if let Some(name) = WRAPPERS.into_iter().find(|&name| name == key) {
+                    return Some(Self::Wrapped { pointer: name, what: "this describes a schema or a tool" });
+                }
+                is_property(document, value, key).then(|| Self::Property(quoted(key)))
             }
-            _ => None,
+            _ => is_property(document, value, key).then(|| Self::Property(quoted(key))),
         }
     }
 
@@ -161,6 +186,16 @@ impl Hint {
             && let Some(hint) = wrapper(document, found)
         {
             return Some(hint);
+        }
+        let has = |key: &str| document.parent(value).and_then(|schema| document.get(schema, key)).is_some();
+        match found {
+            "record" if has("fields") => {
+                let written = r#"{"type": "object", "properties": {"…": {"type": "…"}}, "required": ["…"]}"#;
+                return Some(Self::Avro { name: "record", written });
+            }
+            "enum" if has("symbols") => return Some(Self::Avro { name: "enum", written: r#"{"enum": ["…"]}"# }),
+            "enum" => return Some(Self::Enumeration),
+            _ => {}
         }
         if let Some(name) = format_for_type(found) {
             return Some(Self::Format(name));
@@ -221,11 +256,44 @@ impl Hint {
             }
             Self::Unquoted(text) => format!("write `{text}`, without quotes"),
             Self::InList(text) => format!("write `[{text}]`"),
+            Self::Property(name) => {
+                format!(
+                    "if it is the name of a property, put it into `properties`: `\"properties\": {{{name}: {{…}}}}`"
+                )
+            }
+            Self::OpenApi { pointer } => {
+                format!("this is an OpenAPI document; pick one of its schemas: `\"$ref\": \"#{pointer}\"`")
+            }
+            Self::Enumeration => "`enum` is a keyword of its own: write `\"enum\": [\"…\"]`".to_owned(),
+            Self::Avro { name, written } => {
+                format!("`{name}` is a type of Avro, which is another language; in JSON Schema write `{written}`")
+            }
             Self::Wrapped { pointer, what } => {
                 format!("{what}; the schema itself stands at `/{pointer}`: give that alone")
             }
         }
     }
+}
+
+/// Whether an unknown member looks like a property that stands beside the keywords: what it holds is a schema.
+fn is_property(document: &JsonDocument, value: JsonId, key: &str) -> bool {
+    let says = |key: &str| KEYWORDS.iter().any(|row| row.name == key && !row.is_annotation);
+    let members = document.object(value).unwrap_or_default();
+    let is_keyword = || did_you_mean(key, KEYWORDS.iter().map(|row| row.name)).is_some();
+    members.iter().any(|member| says(&member.key)) && !is_keyword()
+}
+
+/// The pointer of the first schema of an OpenAPI document.
+fn openapi(document: &JsonDocument) -> Option<String> {
+    let root = document.root();
+    let is_openapi = ["openapi", "swagger"].iter().any(|&key| document.get(root, key).is_some());
+    let holder = document.get(root, "components").and_then(|components| document.get(components, "schemas"));
+    let (place, holder) = match holder {
+        Some(holder) => ("/components/schemas", holder),
+        None => ("/definitions", document.get(root, "definitions").filter(|_| is_openapi)?),
+    };
+    let first = document.object(holder)?.first()?;
+    Some(format!("{place}/{}", pointer_step(&first.key)))
 }
 
 /// The bound that is exclusive.

@@ -39,6 +39,7 @@ mod guidance;
 mod hints;
 mod inhabited;
 mod ir;
+mod lints;
 mod loader;
 mod lower;
 mod normal;
@@ -73,7 +74,7 @@ pub use places::schemas_at;
 pub use saved::{read_automaton, read_dfa};
 pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFormat, Whitespace};
 
-use error::{Mistake, Sink};
+use error::{Excluding, Mistake, Sink};
 use guidance::Guidance;
 use loader::Loader;
 use normal::{Mode, Normalizer};
@@ -139,6 +140,7 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
     if resolved.is_err() {
         return Parsed { grammar: None, diagnostics: sink.finish() };
     }
+    parser::check_definitions(&document, &resources, &mut sink);
     let guidance = guidance::read(&document, &options.spelling, &mut sink);
     let spelling = &guidance.spelling;
     let prelude = match Prelude::of(spelling, limits) {
@@ -213,7 +215,15 @@ impl Reading<'_> {
             let schema = schemas.schema(place);
             !schemas.is_inhabited(schema, Mode::Exact) && !schemas.sink.has_errors()
         };
-        let keywords = contradiction::contradiction(document, place, is_empty);
+        let mut keywords = contradiction::contradiction(document, place, is_empty);
+        // A pattern that no text matches needs nothing beside it.
+        let mut schemas = self.schemas(document, Twins::default(), &limits, Sink::new(document, &limits));
+        let alone = keywords.iter().position(|Excluding { member, .. }| {
+            member.key == "pattern" && document.string(member.value).is_some() && schemas.matches_nothing(member.value)
+        });
+        if let Some(alone) = alone {
+            keywords = vec![keywords.swap_remove(alone)];
+        }
         let span = keywords
             .last()
             .map(|last| &last.member)

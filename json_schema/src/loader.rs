@@ -164,7 +164,8 @@ impl<'a> Loader<'a> {
         let is_old = ["draft-00", "draft-01", "draft-02", "draft-03"].iter().any(|draft| uri.contains(draft));
         let dialect = if is_old { None } else { self.custom_dialect(place, uri) };
         if dialect.is_none() {
-            let mistake = Mistake::DraftUnknown { uri: uri.to_owned(), is_old, read_as: self.default.draft };
+            let near = Draft::near_uri(uri);
+            let mistake = Mistake::DraftUnknown { uri: uri.to_owned(), is_old, read_as: self.default.draft, near };
             self.mistakes.push((place, mistake));
         }
         self.dialects.insert(uri.to_owned(), dialect);

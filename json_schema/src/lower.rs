@@ -117,6 +117,9 @@ pub(crate) fn lower(
     if let Some(automata) = automata {
         grammar.automata.push(automata);
     }
+    if !normalizer.sink.has_errors() {
+        normalizer.warn_of_empty();
+    }
     grammar.regexes = std::mem::take(&mut normalizer.set);
     grammar
 }

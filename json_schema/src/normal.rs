@@ -29,7 +29,7 @@ use crate::prelude::Prelude;
 use crate::refs::{Resources, Target};
 use crate::spelling::UnknownFormat;
 use crate::twins::Twins;
-use crate::unevaluated::Way;
+use crate::unevaluated::{Asked, Way};
 use crate::words::Words;
 use crate::{arrays, objects};
 
@@ -91,7 +91,7 @@ pub(crate) struct Normalizer<'a> {
     known: FxHashMap<(NodeId, Mode), Known>,
     pub inhabited: FxHashMap<(NodeId, Mode), bool>,
     /// What nodes evaluate, see `unevaluated`.
-    pub evaluated_ways: FxHashMap<NodeId, std::rc::Rc<[Way]>>,
+    pub evaluated_ways: FxHashMap<(NodeId, Asked), std::rc::Rc<[Way]>>,
     pub listed: FxHashMap<(RegexId, usize), Words>,
     pub constants: Constants,
     pub clause_depths: FxHashMap<ClauseId, usize>,
@@ -420,8 +420,7 @@ impl<'a> Normalizer<'a> {
         if let Some(known) = self.keywords.get(&id) {
             return Some(known.clone());
         }
-        let dialect = self.resources.dialect(self.document, id);
-        match parser::parse(self.document, id, dialect, id == self.document.root(), &mut self.sink) {
+        match parser::parse(self.document, self.resources, id, &mut self.sink) {
             Schema::Bool => None,
             Schema::Keywords(keywords) => {
                 let keywords: std::rc::Rc<Keywords> = (*keywords).into();
@@ -429,6 +428,27 @@ impl<'a> Normalizer<'a> {
                 Some(keywords)
             }
         }
+    }
+
+    /// The schemas whose keywords were read, in the order of the text.
+    pub fn schemas_read(&self) -> Vec<JsonId> {
+        let mut schemas: Vec<JsonId> = self.keywords.keys().copied().collect();
+        schemas.sort_unstable();
+        schemas
+    }
+
+    /// Whether it was found out that no value is valid for the schema.
+    pub fn is_known_empty(&mut self, schema: JsonId) -> bool {
+        let node = self.schema(schema);
+        self.inhabited.get(&(node, Mode::Exact)) == Some(&false)
+    }
+
+    /// Whether it was found out that no name is valid for the schema.
+    pub fn has_no_names(&mut self, schema: JsonId) -> bool {
+        let node = self.schema(schema);
+        let Some(&Known { shape, .. }) = self.known.get(&(node, Mode::Strings)) else { return false };
+        let strings = self.ir.shapes.get(shape).strings;
+        self.is_nothing(strings)
     }
 
     /// A schema as the conjunction of its keywords.
@@ -549,7 +569,9 @@ impl<'a> Normalizer<'a> {
             Target::Missing => {
                 let has_room = self.sink.has_room();
                 let near = if has_room { self.resources.near_reference(self.document, reference, text) } else { None };
-                self.sink.report(reference, Mistake::RefMissing { keyword, target: text.to_owned(), near });
+                let is_openapi =
+                    text.starts_with("#/components/") && !self.resources.has_components(self.document, reference);
+                self.sink.report(reference, Mistake::RefMissing { keyword, target: text.to_owned(), near, is_openapi });
                 ANY
             }
             Target::Remote { uri, reason } => {
@@ -768,6 +790,12 @@ impl<'a> Normalizer<'a> {
         self.pattern(pattern.object, Some(pattern.member))
     }
 
+    /// Whether certainly no text matches the string, which is a regex.
+    pub fn matches_nothing(&mut self, place: JsonId) -> bool {
+        let pattern = self.pattern(place, None);
+        self.is_nothing(pattern)
+    }
+
     /// The language of a string that is a regex, or of the key of an object's member.
     fn pattern(&mut self, place: JsonId, member: Option<usize>) -> RegexId {
         if let Some(&known) = self.patterns.get(&(place, member)) {
@@ -806,6 +834,11 @@ impl<'a> Normalizer<'a> {
         for (place, said) in list {
             for twin in self.twins.places(self.document, place) {
                 match said {
+                    // What says nothing at one place may be what a reference leads to at the other.
+                    Said::Mistake { ref mistake, .. }
+                        if mistake.is_idle() && self.resources.is_led_into(self.document, twin) => {}
+                    // And what is without a value here may be needed there.
+                    Said::Mistake { mistake: Mistake::NeverThere { .. }, .. } if self.is_required(twin) => {}
                     Said::Mistake { ref mistake, is_of_key } => self.sink.repeat(twin, mistake, is_of_key),
                     Said::Regex { member } => drop(self.pattern(twin, member)),
                 }

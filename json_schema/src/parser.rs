@@ -9,16 +9,18 @@ use crate::draft::{Dialect, Draft};
 use crate::error::{Mistake, Sink};
 use crate::hints::Hint;
 use crate::numbers::count;
+use crate::refs::Resources;
 
 struct Parser<'a, 'b, 's> {
     document: &'a JsonDocument,
+    resources: &'a Resources,
     dialect: Dialect,
     sink: &'b mut Sink<'s>,
     out: Keywords,
 }
 
 /// Reads the schema at `id`. What is wrong with it is reported, and the keyword then left out.
-pub(crate) fn parse(document: &JsonDocument, id: JsonId, dialect: Dialect, is_root: bool, sink: &mut Sink) -> Schema {
+pub(crate) fn parse(document: &JsonDocument, resources: &Resources, id: JsonId, sink: &mut Sink) -> Schema {
     let members = match document.value(id) {
         JsonValue::Bool(_) => return Schema::Bool,
         JsonValue::Object(members) => members,
@@ -28,7 +30,8 @@ pub(crate) fn parse(document: &JsonDocument, id: JsonId, dialect: Dialect, is_ro
             return Schema::Bool;
         }
     };
-    let mut parser = Parser { document, dialect, sink, out: Keywords::default() };
+    let dialect = resources.dialect(document, id);
+    let mut parser = Parser { document, resources, dialect, sink, out: Keywords::default() };
     let reference = members.iter().find(|member| &*member.key == "$ref" && document.string(member.value).is_some());
     match reference {
         Some(reference) if !dialect.draft.ref_has_siblings() => {
@@ -37,13 +40,34 @@ pub(crate) fn parse(document: &JsonDocument, id: JsonId, dialect: Dialect, is_ro
         }
         _ => {
             for member in members {
-                parser.member(id, member, is_root);
+                parser.member(id, member);
             }
             parser.without_effect(id);
             parser.late(id);
         }
     }
     Schema::Keywords(Box::new(parser.out))
+}
+
+/// Warns of a document that holds definitions, and says nothing itself.
+pub(crate) fn check_definitions(document: &JsonDocument, resources: &Resources, sink: &mut Sink) {
+    let dialect = resources.dialect(document, document.root());
+    let members = document.object(document.root()).unwrap_or_default();
+    let is_definitions = |member: &&JsonMember| ["$defs", "definitions"].contains(&&*member.key);
+    let says_something = |member: &JsonMember| {
+        dialect.keyword(&member.key).is_some_and(|row| !row.is_annotation) && !is_definitions(&member)
+    };
+    if members.iter().any(says_something) {
+        return;
+    }
+    let has_some = |member: &&JsonMember| document.object(member.value).is_some_and(|map| !map.is_empty());
+    if let Some(member) = members.iter().filter(is_definitions).find(has_some)
+        && let Some(row) = dialect.keyword(&member.key)
+    {
+        let cause = "alone: any value is valid";
+        let help = "refer to the definition that is meant: `\"$ref\": \"#/…/…\"`";
+        sink.report_at(member.value, member.key_span, Mistake::WithoutEffect { keyword: row.name, cause, help });
+    }
 }
 
 /// What a keyword takes that names a schema or holds definitions, if its value is something else. `loader` reads the others.
@@ -72,11 +96,11 @@ fn found(document: &JsonDocument, id: JsonId) -> &'static str {
 }
 
 impl<'a> Parser<'a, '_, '_> {
-    fn member(&mut self, schema: JsonId, member: &JsonMember, is_root: bool) {
+    fn member(&mut self, schema: JsonId, member: &JsonMember) {
         let (key, value) = (&*member.key, member.value);
         let Some(row) = self.dialect.keyword(key) else {
-            let guidance = is_root && key == "x-guidance";
-            if !guidance && !key.starts_with("x-") && !self.sink.is_misplaced(schema) {
+            if !key.starts_with("x-") && !self.is_used(value) && !self.sink.is_misplaced(schema) {
+                let is_root = schema == self.document.root();
                 let hint = Hint::unknown(self.document, value, key, is_root);
                 let mistake = Mistake::KeywordUnknown { keyword: key.to_owned(), hint };
                 self.sink.report_at(value, member.key_span, mistake);
@@ -169,11 +193,17 @@ impl<'a> Parser<'a, '_, '_> {
         }
     }
 
+    /// Whether a value that says nothing where it stands is what a reference leads to, or holds that.
+    fn is_used(&self, value: JsonId) -> bool {
+        self.resources.is_led_into(self.document, value)
+    }
+
     /// Up to draft 7 `$ref` stands alone: what else says something of values has no effect.
     fn beside_reference(&mut self, members: &[JsonMember]) {
         for member in members {
             let Some(row) = self.dialect.keyword(&member.key) else { continue };
-            if !row.is_annotation && !["$ref", "$defs", "definitions"].contains(&row.name) {
+            let has_effect = row.is_annotation || ["$ref", "$defs", "definitions"].contains(&row.name);
+            if !has_effect && !self.is_used(member.value) {
                 let help = "up to draft 7 `$ref` stands alone; write `\"allOf\": [{\"$ref\": …}]` in its place";
                 let mistake = Mistake::WithoutEffect { keyword: row.name, cause: "beside `$ref`", help };
                 self.sink.report_at(member.value, member.key_span, mistake);
@@ -195,7 +225,10 @@ impl<'a> Parser<'a, '_, '_> {
             ("else", out.otherwise.is_some() && no_condition, "without `if`", chosen),
             ("additionalItems", !out.prefix.is_empty(), "beside `prefixItems`", behind),
         ] {
-            if is_idle && let Some(member) = self.document.member(id, keyword) {
+            if is_idle
+                && let Some(member) = self.document.member(id, keyword)
+                && !self.is_used(member.value)
+            {
                 let mistake = Mistake::WithoutEffect { keyword, cause, help };
                 self.sink.report_at(member.value, member.key_span, mistake);
             }

@@ -70,6 +70,7 @@ pub(crate) fn resolve(loader: &mut Loader) -> Result<(), ()> {
         }
         reach.schema(schema, scope);
     }
+    loader.resources.note_targets(&loader.document);
     Ok(())
 }
 

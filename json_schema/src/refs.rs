@@ -6,7 +6,7 @@
 use compact_str::CompactString;
 use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId, pointer_key, pointer_step};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::draft::{Dialect, Holds};
 
@@ -55,6 +55,8 @@ pub(crate) struct Resources {
     members: FxHashMap<JsonId, FxHashMap<CompactString, JsonId>>,
     /// By the place of the reference's text, which may be a copy; the schema may be one, too.
     pub targets: FxHashMap<JsonId, Target>,
+    /// The schemas that references lead to, and all that they are inside of.
+    around_targets: FxHashSet<JsonId>,
 }
 
 impl Resources {
@@ -80,6 +82,29 @@ impl Resources {
     /// Where the reference leads whose text stands at `place`.
     pub fn target(&self, place: JsonId) -> Target {
         self.targets.get(&place).cloned().unwrap_or(Target::Missing)
+    }
+
+    /// Notes where references lead, when all of them are resolved. Cost: linear in the document.
+    pub fn note_targets(&mut self, document: &JsonDocument) {
+        for target in self.targets.values() {
+            let &Target::Schema(target) = target else { continue };
+            let mut at = document.original(target);
+            while self.around_targets.insert(at)
+                && let Some(parent) = document.parent(at)
+            {
+                at = document.original(parent);
+            }
+        }
+    }
+
+    /// Whether a reference that is reached leads to this value, or into it.
+    pub fn is_led_into(&self, document: &JsonDocument, value: JsonId) -> bool {
+        self.around_targets.contains(&document.original(value))
+    }
+
+    /// Whether the resource has OpenAPI's `components`.
+    pub fn has_components(&self, document: &JsonDocument, place: JsonId) -> bool {
+        document.get(self.root_of(document, place), "components").is_some()
     }
 
     /// A reference within the resource that is nearly written like this one, which leads nowhere.

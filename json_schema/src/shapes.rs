@@ -191,16 +191,11 @@ impl Normalizer<'_> {
         if *a == [any] || *b == [any] {
             return if *a == [any] { b.into() } else { a.into() };
         }
-        let size = |this: &Self, ways: &[ObjectId]| -> usize {
-            ways.iter().map(|&way| this.ir.objects.get(way).named.len() + 1).sum()
-        };
-        let wide = size(self, a) * b.len() + size(self, b) * a.len();
         // Once there are clauses, one more is better than more ways with the same ones.
         let grows = |one: &[ObjectId], many: &[ObjectId]| {
             one.len() == 1 && many.len() > 1 && !self.ir.objects.get(one[0]).clauses.is_empty()
         };
-        let is_clause = grows(a, b) || grows(b, a);
-        if is_clause || (a.len().max(b.len()) > 1 && wide > PRODUCT_NAMES_MAX) {
+        if grows(a, b) || grows(b, a) {
             return self.clauses_of(a, b, origin);
         }
         if let ([a], [b]) = (a, b) {
@@ -208,6 +203,10 @@ impl Normalizer<'_> {
         }
         let pairs_max = if a.len().min(b.len()) > 1 { PRODUCT_MAX.max(a.len() + b.len()) } else { usize::MAX };
         let Some(pairs) = self.pairs(a, b, pairs_max) else { return self.clauses_of(a, b, origin) };
+        let names = |way: ObjectId| self.ir.objects.get(way).named.len() + 1;
+        if pairs.iter().map(|&(x, y)| names(x) + names(y)).sum::<usize>() > PRODUCT_NAMES_MAX {
+            return self.clauses_of(a, b, origin);
+        }
         let mut seen = FxHashSet::default();
         let mut both = Vec::with_capacity(pairs.len());
         for (x, y) in pairs {

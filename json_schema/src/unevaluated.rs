@@ -4,6 +4,10 @@
 //! `anyOf` any set of branches may be chosen without a word about the others: where more of them hold, more is
 //! evaluated, and another way says so. The schema is then "some way, and what that way leaves over is as the keyword
 //! says". The keyword's own schema is never looked into here.
+//!
+//! Properties and elements are looked at one after the other. For properties the ways are those of objects: conditions
+//! that ask for different constants of a property are never met together, so that what would be a way for each set of
+//! the branches of a discriminator is one for each branch.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -20,7 +24,14 @@ use crate::{arrays, objects};
 /// With more ways than these it is the keyword that takes most of the work.
 const FEW_WAYS_MAX: usize = 64;
 
-/// What a schema and its branches have looked at.
+/// What is asked of: the ways of objects, or those of arrays.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Asked {
+    Properties,
+    Items,
+}
+
+/// What a schema and its branches have looked at, of what is asked of.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Evaluated {
     names: BTreeSet<KeyId>,
@@ -39,6 +50,22 @@ pub(crate) struct Evaluated {
 pub(crate) struct Way {
     node: NodeId,
     evaluated: Evaluated,
+}
+
+/// The schema whose ways are looked for.
+#[derive(Clone, Copy)]
+struct Around {
+    id: JsonId,
+    asked: Asked,
+}
+
+impl Asked {
+    fn keyword(self) -> &'static str {
+        match self {
+            Asked::Properties => "unevaluatedProperties",
+            Asked::Items => "unevaluatedItems",
+        }
+    }
 }
 
 impl Evaluated {
@@ -61,75 +88,91 @@ impl Evaluated {
 impl Normalizer<'_> {
     /// What a schema with such a keyword says on top of all others.
     pub fn unevaluated(&mut self, id: JsonId, keywords: &Keywords) -> NodeId {
-        if keywords.unevaluated_properties.is_none() && keywords.unevaluated_items.is_none() {
-            return ANY;
-        }
-        let keyword =
-            if keywords.unevaluated_properties.is_some() { "unevaluatedProperties" } else { "unevaluatedItems" };
-        let before = self.unevaluated_keyword.replace(keyword);
+        let properties =
+            keywords.unevaluated_properties.map(|schema| self.left_schema(id, keywords, schema, Asked::Properties));
+        let items = keywords.unevaluated_items.map(|schema| self.left_schema(id, keywords, schema, Asked::Items));
+        let parts: Vec<NodeId> = properties.into_iter().chain(items).collect();
+        self.ir.all(&parts, id)
+    }
+
+    /// Values of which what is left over is of the schema.
+    fn left_schema(&mut self, id: JsonId, keywords: &Keywords, schema: JsonId, asked: Asked) -> NodeId {
+        let before = self.unevaluated_keyword.replace(asked.keyword());
         let ways = loop {
-            match self.inner_ways(id, keywords) {
+            match self.inner_ways(id, keywords, asked) {
                 Ok(ways) => break ways,
-                Err(missing) => missing.into_iter().for_each(|node| self.find_ways(node)),
+                Err(missing) => missing.into_iter().for_each(|node| self.find_ways(node, asked)),
             }
         };
         if ways.len() <= FEW_WAYS_MAX {
             self.unevaluated_keyword = before;
         }
-        let mut nodes = Vec::with_capacity(ways.len());
-        for way in ways {
-            let left = self.left_over(id, keywords, &way.evaluated);
+        let mut nodes = Vec::with_capacity(ways.len() + 1);
+        for way in &ways {
+            let left = match asked {
+                Asked::Properties => self.left_properties(id, schema, &way.evaluated),
+                Asked::Items => self.left_items(id, schema, &way.evaluated),
+            };
             nodes.push(self.ir.all(&[way.node, left], id));
+        }
+        // The ways are those of objects; of other values nothing is asked.
+        if asked == Asked::Properties && ways.iter().all(|way| way.node != ANY) {
+            let others = Shape { objects: [].into(), ..self.any_shape() };
+            let others = self.ir.shapes.intern(others);
+            nodes.push(self.ir.node(Node::Shape(others), id));
         }
         self.ir.some(&nodes, id)
     }
 
-    /// Values of which nothing that is left over is against the keywords.
-    fn left_over(&mut self, id: JsonId, keywords: &Keywords, evaluated: &Evaluated) -> NodeId {
-        let mut shape = self.any_shape();
-        if let Some(schema) = keywords.unevaluated_properties
-            && !evaluated.all_properties
-        {
-            let other = self.schema(schema);
-            let mut patterns = Vec::with_capacity(evaluated.patterns.len());
-            for &(object, member) in &evaluated.patterns {
-                let pattern = crate::ast::PatternProperty { member, object, schema };
-                patterns.push((self.pattern_of_key(&pattern), ANY));
-            }
-            let cells = objects::cells(self, &patterns, other, None);
-            let named = evaluated.names.iter().map(|&key| Named { key, node: ANY, required: false }).collect();
-            let any = self.any_object();
-            let any = self.ir.objects.get(any).clone();
-            let object = objects::spec(self, ObjectSpec { named, cells: cells.into(), ..any });
-            shape.objects = object.into_iter().collect();
+    /// Values of which no property that is left over is against the schema.
+    fn left_properties(&mut self, id: JsonId, schema: JsonId, evaluated: &Evaluated) -> NodeId {
+        if evaluated.all_properties {
+            return ANY;
         }
-        if let Some(schema) = keywords.unevaluated_items
-            && !evaluated.all_items
-        {
-            let mut rest = vec![self.schema(schema)];
-            rest.extend(&evaluated.matching);
-            let rest = self.ir.some(&rest, id);
-            let prefix = vec![ANY; evaluated.prefix].into();
-            shape.arrays = arrays::spec(self, ArraySpec { prefix, rest, ..arrays::any() }).into_iter().collect();
+        let other = self.schema(schema);
+        let mut patterns = Vec::with_capacity(evaluated.patterns.len());
+        for &(object, member) in &evaluated.patterns {
+            let pattern = crate::ast::PatternProperty { member, object, schema };
+            patterns.push((self.pattern_of_key(&pattern), ANY));
         }
-        let shape: Shape = shape;
+        let cells = objects::cells(self, &patterns, other, None);
+        let named = evaluated.names.iter().map(|&key| Named { key, node: ANY, required: false }).collect();
+        let any = self.any_object();
+        let any = self.ir.objects.get(any).clone();
+        let object = objects::spec(self, ObjectSpec { named, cells: cells.into(), ..any });
+        let shape = Shape { objects: object.into_iter().collect(), ..self.any_shape() };
+        let shape = self.ir.shapes.intern(shape);
+        self.ir.node(Node::Shape(shape), id)
+    }
+
+    /// Values of which no element that is left over is against the schema.
+    fn left_items(&mut self, id: JsonId, schema: JsonId, evaluated: &Evaluated) -> NodeId {
+        if evaluated.all_items {
+            return ANY;
+        }
+        let mut rest = vec![self.schema(schema)];
+        rest.extend(&evaluated.matching);
+        let rest = self.ir.some(&rest, id);
+        let prefix = vec![ANY; evaluated.prefix].into();
+        let array = arrays::spec(self, ArraySpec { prefix, rest, ..arrays::any() });
+        let shape = Shape { arrays: array.into_iter().collect(), ..self.any_shape() };
         let shape = self.ir.shapes.intern(shape);
         self.ir.node(Node::Shape(shape), id)
     }
 
     /// Makes the ways of a node known, and those of all nodes that it is made of.
-    fn find_ways(&mut self, root: NodeId) {
+    fn find_ways(&mut self, root: NodeId, asked: Asked) {
         let mut stack = vec![root];
         let mut open: FxHashSet<NodeId> = FxHashSet::default();
         while let Some(&top) = stack.last() {
-            if self.evaluated_ways.contains_key(&top) || !self.charge(1) {
-                self.evaluated_ways.entry(top).or_insert_with(|| Rc::from([]));
+            if self.evaluated_ways.contains_key(&(top, asked)) || !self.charge(1) {
+                self.evaluated_ways.entry((top, asked)).or_insert_with(|| Rc::from([]));
                 stack.pop();
                 continue;
             }
-            match self.outer_ways(top) {
+            match self.outer_ways(top, asked) {
                 Ok(ways) => {
-                    self.evaluated_ways.insert(top, ways.into());
+                    self.evaluated_ways.insert((top, asked), ways.into());
                     stack.pop();
                 }
                 Err(missing) => {
@@ -137,7 +180,7 @@ impl Normalizer<'_> {
                     for node in missing {
                         // What needs itself in place is an error, which is reported where its shape is made.
                         if open.contains(&node) {
-                            self.evaluated_ways.insert(node, Rc::from([]));
+                            self.evaluated_ways.insert((node, asked), Rc::from([]));
                         }
                         stack.push(node);
                     }
@@ -149,29 +192,36 @@ impl Normalizer<'_> {
     /// The ways of a node as others see it.
     ///
     /// Errors: the nodes whose ways must be known before.
-    fn outer_ways(&mut self, node: NodeId) -> Result<Vec<Way>, Vec<NodeId>> {
+    fn outer_ways(&mut self, node: NodeId, asked: Asked) -> Result<Vec<Way>, Vec<NodeId>> {
         let plain = || vec![Way { node: ANY, evaluated: Evaluated::default() }];
         let Node::Schema(id) = *self.ir.get(node) else { return Ok(plain()) };
         let Some(keywords) = self.read(id) else { return Ok(plain()) };
-        let mut ways = self.inner_ways(id, &keywords)?;
+        let mut ways = self.inner_ways(id, &keywords, asked)?;
         for way in &mut ways {
-            way.evaluated.all_properties |= keywords.unevaluated_properties.is_some();
-            way.evaluated.all_items |= keywords.unevaluated_items.is_some();
+            match asked {
+                Asked::Properties => way.evaluated.all_properties |= keywords.unevaluated_properties.is_some(),
+                Asked::Items => way.evaluated.all_items |= keywords.unevaluated_items.is_some(),
+            }
         }
         Ok(fewest(ways))
     }
 
     /// The ways of a schema without the keywords that ask for them.
-    fn inner_ways(&mut self, id: JsonId, keywords: &Keywords) -> Result<Vec<Way>, Vec<NodeId>> {
-        let mut ways = vec![Way { node: ANY, evaluated: self.own(id, keywords) }];
+    fn inner_ways(&mut self, id: JsonId, keywords: &Keywords, asked: Asked) -> Result<Vec<Way>, Vec<NodeId>> {
+        let own = match asked {
+            Asked::Properties => self.own_properties(keywords),
+            Asked::Items => self.own_items(id, keywords),
+        };
+        let mut ways = vec![Way { node: ANY, evaluated: own }];
         let mut lists: Vec<Vec<Way>> = Vec::new();
         let mut always = self.references(keywords);
         always.extend(keywords.all_of.iter().map(|&schema| self.schema(schema)));
-        for node in self.known_ways(&always)? {
+        for node in self.known_ways(&always, asked)? {
             lists.push(node);
         }
+        let around = Around { id, asked };
         for &schema in keywords.any_of.iter().flatten() {
-            let mut list = self.chosen(&[schema], &[], id)?;
+            let mut list = self.chosen(&[schema], &[], around)?;
             list.push(Way { node: ANY, evaluated: Evaluated::default() });
             lists.push(list);
         }
@@ -179,7 +229,7 @@ impl Normalizer<'_> {
             // Exactly one holds, so that another need not be left open.
             let mut list = Vec::new();
             for &branch in branches {
-                list.extend(self.chosen(&[branch], &[], id)?);
+                list.extend(self.chosen(&[branch], &[], around)?);
             }
             lists.push(list);
         }
@@ -187,63 +237,66 @@ impl Normalizer<'_> {
             let holds = self.schema(condition);
             let fails = self.ir.not(holds, condition);
             let then: Vec<JsonId> = [condition].into_iter().chain(keywords.then).collect();
-            let mut list = self.chosen(&then, &[], id)?;
+            let mut list = self.chosen(&then, &[], around)?;
             let otherwise: Vec<JsonId> = keywords.otherwise.into_iter().collect();
-            list.extend(self.chosen(&otherwise, &[fails], id)?);
+            list.extend(self.chosen(&otherwise, &[fails], around)?);
             lists.push(list);
         }
         for (name, schema) in &keywords.dependent_schemas {
             let has = self.has_property(name, id);
-            let mut list = self.chosen(&[*schema], &[has], id)?;
+            let mut list = self.chosen(&[*schema], &[has], around)?;
             list.push(Way { node: ANY, evaluated: Evaluated::default() });
             lists.push(list);
         }
         for list in lists {
-            ways = self.product_of_ways(&ways, &list, id);
+            ways = self.product_of_ways(&ways, &list, around);
         }
         Ok(fewest(ways))
     }
 
-    /// What a schema's own keywords evaluate.
-    fn own(&mut self, id: JsonId, keywords: &Keywords) -> Evaluated {
-        let mut own = Evaluated {
+    /// What a schema's own keywords evaluate of an object.
+    fn own_properties(&mut self, keywords: &Keywords) -> Evaluated {
+        Evaluated {
+            names: keywords.properties.iter().map(|(name, _)| self.ir.keys.intern(name.clone())).collect(),
+            patterns: keywords.patterns.iter().map(|pattern| (pattern.object, pattern.member)).collect(),
             all_properties: keywords.additional.is_some(),
-            prefix: keywords.prefix.len(),
-            all_items: keywords.rest.is_some(),
             ..Evaluated::default()
-        };
-        own.names.extend(keywords.properties.iter().map(|(name, _)| self.ir.keys.intern(name.clone())));
-        own.patterns.extend(keywords.patterns.iter().map(|pattern| (pattern.object, pattern.member)));
-        if let Some(contains) = keywords.contains
-            && self.draft(id) >= Draft::Draft2020
-        {
-            own.matching.insert(self.schema(contains));
         }
-        own
     }
 
-    fn known_ways(&self, nodes: &[NodeId]) -> Result<Vec<Vec<Way>>, Vec<NodeId>> {
-        let missing: Vec<NodeId> =
-            nodes.iter().copied().filter(|node| !self.evaluated_ways.contains_key(node)).collect();
+    /// The same of an array.
+    fn own_items(&mut self, id: JsonId, keywords: &Keywords) -> Evaluated {
+        let contains = keywords.contains.filter(|_| self.draft(id) >= Draft::Draft2020);
+        Evaluated {
+            prefix: keywords.prefix.len(),
+            all_items: keywords.rest.is_some(),
+            matching: contains.map(|schema| self.schema(schema)).into_iter().collect(),
+            ..Evaluated::default()
+        }
+    }
+
+    fn known_ways(&self, nodes: &[NodeId], asked: Asked) -> Result<Vec<Vec<Way>>, Vec<NodeId>> {
+        let known = |node: NodeId| self.evaluated_ways.get(&(node, asked));
+        let missing: Vec<NodeId> = nodes.iter().copied().filter(|&node| known(node).is_none()).collect();
         if !missing.is_empty() {
             return Err(missing);
         }
-        Ok(nodes.iter().map(|node| self.evaluated_ways[node].to_vec()).collect())
+        Ok(nodes.iter().filter_map(|&node| known(node)).map(|ways| ways.to_vec()).collect())
     }
 
     /// The ways in which all of these schemas and nodes hold.
-    fn chosen(&mut self, schemas: &[JsonId], nodes: &[NodeId], id: JsonId) -> Result<Vec<Way>, Vec<NodeId>> {
+    fn chosen(&mut self, schemas: &[JsonId], nodes: &[NodeId], around: Around) -> Result<Vec<Way>, Vec<NodeId>> {
         let branches: Vec<NodeId> = schemas.iter().map(|&schema| self.schema(schema)).collect();
-        let lists = self.known_ways(&branches)?;
+        let lists = self.known_ways(&branches, around.asked)?;
         let all: Vec<NodeId> = branches.iter().chain(nodes).copied().collect();
-        let mut ways = vec![Way { node: self.ir.all(&all, id), evaluated: Evaluated::default() }];
+        let mut ways = vec![Way { node: self.ir.all(&all, around.id), evaluated: Evaluated::default() }];
         for list in lists {
-            ways = self.product_of_ways(&ways, &list, id);
+            ways = self.product_of_ways(&ways, &list, around);
         }
         Ok(ways)
     }
 
-    fn product_of_ways(&mut self, a: &[Way], b: &[Way], id: JsonId) -> Vec<Way> {
+    fn product_of_ways(&mut self, a: &[Way], b: &[Way], around: Around) -> Vec<Way> {
         let mut out: Vec<Way> = Vec::with_capacity(a.len() * b.len().min(4));
         let mut seen: FxHashSet<Way> = FxHashSet::default();
         for x in a {
@@ -256,13 +309,45 @@ impl Normalizer<'_> {
                 if !self.charge(1) || self.has_too_many(out.len()) {
                     return out;
                 }
-                let way = Way { node: self.ir.all(&[x.node, y.node], id), evaluated: x.evaluated.with(&y.evaluated) };
+                let node = self.both_ways(x.node, y.node, around);
+                let way = Way { node, evaluated: x.evaluated.with(&y.evaluated) };
                 if way.node != NEVER && seen.insert(way.clone()) {
                     out.push(way);
                 }
             }
         }
         fewest(out)
+    }
+
+    /// The condition of both ways in a schema; of objects without what follows from the rest, and [`NEVER`] if there is none.
+    fn both_ways(&mut self, x: NodeId, y: NodeId, around: Around) -> NodeId {
+        let both = self.ir.all(&[x, y], around.id);
+        if around.asked == Asked::Items || both == NEVER || both == x || both == y {
+            return both;
+        }
+        let own = self.ir.node(Node::Schema(around.id), around.id);
+        let mut facts = vec![self.facts(own), self.facts(both)];
+        if !self.may_be_objects(&facts) {
+            return NEVER;
+        }
+        let Node::All(parts) = self.ir.get(both).clone() else { return both };
+        let mut kept = Vec::with_capacity(parts.len());
+        for part in parts {
+            // What is not met anyway need not be asked for.
+            let is_implied = match *self.ir.get(part) {
+                Node::Not(inner) => {
+                    facts.push(self.facts(inner));
+                    let is_implied = !self.may_be_objects(&facts);
+                    facts.pop();
+                    is_implied
+                }
+                _ => false,
+            };
+            if !is_implied {
+                kept.push(part);
+            }
+        }
+        self.ir.all(&kept, around.id)
     }
 }
 

@@ -145,6 +145,9 @@ fn keywords_that_exclude_each_other_are_named_and_marked() {
             r#""required":["a","b"]"#,
         ),
         (r#"{"description":"nothing","not":{}}"#, "`not` leaves none", r#""not":{}"#),
+        (r#"{"type":"string","pattern":"$a"}"#, "no text matches `pattern`", r#""pattern":"$a""#),
+        (r#"{"pattern":"[]","type":"string","minLength":1}"#, "no text matches `pattern`", r#""pattern":"[]""#),
+        (r#"{"pattern":"(?!)","enum":["a"]}"#, "no text matches `pattern`", r#""pattern":"(?!)""#),
     ] {
         let found = diagnostics(schema);
         let [diagnostic] = found.as_slice() else { panic!("{schema}: {found:#?}") };
@@ -254,6 +257,49 @@ fn ways_out_of_what_others_write() {
         (r#"{"properties":{"a":"string"}}"#, "J001", r#"write `{"type": "string"}`"#),
         (r#"{"properties":{"type":"string"}}"#, "J001", r#"write `{"type": "string"}`"#),
         (r#"{"x-guidance":{"lenint":true}}"#, "J032", "did you mean `lenient`?"),
+        (
+            r#"{"a":{"type":"string"},"b":{"type":"integer"}}"#,
+            "J030",
+            r#"if it is the name of a property, put it into `properties`: `"properties": {"b": {…}}`"#,
+        ),
+        (
+            r#"{"openapi":"3.0.0","info":{},"components":{"schemas":{"A/B":{"type":"null"}}}}"#,
+            "J030",
+            r##"this is an OpenAPI document; pick one of its schemas: `"$ref": "#/components/schemas/A~1B"`"##,
+        ),
+        (
+            r#"{"swagger":"2.0","definitions":{"A":{}}}"#,
+            "J030",
+            r##"this is an OpenAPI document; pick one of its schemas: `"$ref": "#/definitions/A"`"##,
+        ),
+        (r#"{"$defs":{"A":{}}}"#, "J030", r##"refer to the definition that is meant: `"$ref": "#/…/…"`"##),
+        (
+            r#"{"$schema":"https://json-schema.org/draft-2019-09/schema#"}"#,
+            "J003",
+            "did you mean `https://json-schema.org/draft/2019-09/schema`?",
+        ),
+        (
+            r#"{"$schema":"HTTP://json-schema.org/draft-07/schema#"}"#,
+            "J003",
+            "did you mean `http://json-schema.org/draft-07/schema#`?",
+        ),
+        (r#"{"dependencies":{"a":"b"}}"#, "J001", r#"write `["b"]`"#),
+        (
+            r#"{"type":"record","name":"A","fields":[]}"#,
+            "J002",
+            r#"`record` is a type of Avro, which is another language; in JSON Schema write `{"type": "object", "properties": {"…": {"type": "…"}}, "required": ["…"]}`"#,
+        ),
+        (
+            r#"{"type":"enum","symbols":["A"]}"#,
+            "J002",
+            r#"`enum` is a type of Avro, which is another language; in JSON Schema write `{"enum": ["…"]}`"#,
+        ),
+        (r#"{"type":"enum"}"#, "J002", r#"`enum` is a keyword of its own: write `"enum": ["…"]`"#),
+        (
+            r##"{"items":{"$ref":"#/components/schemas/A"}}"##,
+            "J004",
+            "this is out of an OpenAPI document: bring its `components` along, beside the schema",
+        ),
         (r#"{"type":"integer","format":"uint8"}"#, "J031", "write its bounds: `\"minimum\": 0, \"maximum\": 255`"),
         (r#"{"type":"any"}"#, "J002", "leave `type` out where any value is valid"),
         (r#"{"type":"float"}"#, "J002", "did you mean `number`?"),
@@ -283,7 +329,10 @@ fn ways_out_of_what_others_write() {
         ),
     ] {
         let found = diagnostics(schema);
-        assert!(found.iter().any(|found| found.code == code && found.help.as_deref() == Some(help)), "{found:#?}");
+        assert!(
+            found.iter().any(|found| found.code == code && found.help.as_deref() == Some(help)),
+            "{schema} {found:#?}"
+        );
         assert!(found.iter().all(|found| !found.help.as_ref().is_some_and(|help| help.contains("$schema"))));
     }
     // The right place alone is named.
@@ -299,6 +348,12 @@ fn ways_out_of_what_others_write() {
         diagnostics(r#"{"example":1,"xml":{},"externalDocs":{"url":"u"},"discriminator":{"propertyName":"t"}}"#),
         []
     );
+    assert_eq!(diagnostics(r#"{"type":"string","format":"ulid"}"#)[0].help, None);
+    // One that is chosen is no longer to be picked.
+    let chosen =
+        r##"{"openapi":"3.0.0","$ref":"#/components/schemas/A","components":{"schemas":{"A":{"type":"null"}}}}"##;
+    assert_eq!(diagnostics(chosen).into_iter().map(|found| found.help).collect::<Vec<_>>(), [None]);
+    assert_eq!(diagnostics(r#"{"$schema":"http://json-schema.org/draft-07/hyper-schema#","if":true}"#), []);
     for format in ["int32", "int64", "float", "double"] {
         assert_eq!(diagnostics(&format!(r#"{{"type":"number","format":"{format}"}}"#)), []);
     }
@@ -359,6 +414,72 @@ fn keywords_without_effect() {
     }
     let integers = diagnostics(r#"{"type":"integer","format":"positive"}"#);
     assert_eq!(integers.iter().map(|found| found.code).collect::<Vec<_>>(), ["J031"]);
+}
+
+/// What a reference leads to has an effect, wherever it stands.
+#[test]
+fn places_that_references_lead_to() {
+    let draft7 = r#""$schema":"http://json-schema.org/draft-07/schema#""#;
+    let x = r#"{"type":"string"}"#;
+    for schema in [
+        format!(r##"{{{draft7},"items":{{"$ref":"#/$defs/x"}},"$defs":{{"x":{x}}}}}"##),
+        format!(r##"{{{draft7},"$ref":"#/$defs/x","$defs":{{"x":{{"items":{{"$ref":"#/$defs/y"}}}},"y":{x}}}}}"##),
+        format!(r##"{{"$ref":"#/components/schemas/x","components":{{"schemas":{{"x":{x}}}}}}}"##),
+        format!(r##"{{{draft7},"$ref":"#/properties/x","properties":{{"x":{x}}}}}"##),
+        format!(r##"{{"items":{{"$ref":"#/then"}},"then":{x}}}"##),
+        // Equal schemas, of which the second one holds it.
+        format!(
+            r##"{{"properties":{{"a":{{"b":[{x}]}},"c":{{"b":[{x}]}},"d":{{"$ref":"#/properties/c/b/0"}}}},"x-a":0}}"##
+        ),
+    ] {
+        let found = diagnostics(&schema);
+        // Only the first one of the equal schemas says nothing.
+        let pointers: Vec<&str> = found.iter().filter_map(|found| found.message.split('`').nth(3)).collect();
+        let expected: &[&str] = if schema.contains("x-a") { &["/properties/a/b"] } else { &[] };
+        assert_eq!(pointers, expected, "{schema}: {found:#?}");
+    }
+    // What leads there is not reached itself.
+    let schema = format!(r##"{{{draft7},"$defs":{{"x":{{"$ref":"#/$defs/y"}},"y":{x}}}}}"##);
+    assert_eq!(diagnostics(&schema).iter().map(|found| found.code).collect::<Vec<_>>(), ["J030"]);
+}
+
+/// What an object or array can do without, and must, is probably not meant.
+#[test]
+fn schemas_without_values_that_are_not_needed() {
+    let empty = r#"{"type":"string","minLength":5,"maxLength":3}"#;
+    for (schema, pointer) in [
+        (r#"{"properties":{"x":<>}}"#, "/properties/x"),
+        (r#"{"type":"object","properties":{"x":{"enum":[]}},"additionalProperties":false}"#, "/properties/x"),
+        (r##"{"properties":{"x":{"$ref":"#/$defs/a"}},"$defs":{"a":<>}}"##, "/properties/x"),
+        (r#"{"additionalProperties":<>}"#, "/additionalProperties"),
+        (r#"{"patternProperties":{"^a":<>}}"#, "/patternProperties/^a"),
+        (r#"{"items":{"anyOf":[<>,false]}}"#, "/items"),
+        (r#"{"type":"object","propertyNames":{"type":"integer","enum":[1,2]}}"#, "/propertyNames"),
+        (
+            r##"{"properties":{"x":{"$ref":"#/$defs/n"}},
+                "$defs":{"n":{"type":"object","required":["n"],"properties":{"n":{"$ref":"#/$defs/n"}}}}}"##,
+            "/properties/x",
+        ),
+        (r##"{"properties":{"x":{"type":"object","required":["y"],"properties":{"y":<>}}}}"##, "/properties/x"),
+    ] {
+        let found = diagnostics(&schema.replace("<>", empty));
+        let said: Vec<_> =
+            found.iter().map(|found| (found.code, found.message.split('`').nth(1).unwrap_or(""))).collect();
+        assert_eq!(said, [("J022", pointer)], "{schema}");
+    }
+    // Each of equal schemas.
+    let found = diagnostics(&r#"{"properties":{"x":<>,"y":<>}}"#.replace("<>", empty));
+    assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), ["J022", "J022"]);
+    for schema in [
+        r#"{"properties":{"x":false,"y":{"not":{}}},"additionalProperties":false,"items":false}"#,
+        r##"{"properties":{"x":{"$ref":"#/$defs/never"}},"propertyNames":{"$ref":"#/$defs/string"},
+            "$defs":{"never":false,"string":{"minLength":1}}}"##,
+        r#"{"properties":{"x":{"anyOf":[<>,{"type":"null"}]}}}"#,
+        r#"{"anyOf":[{"type":"object","properties":{"x":<>},"required":["x"]},{"type":"null"}]}"#,
+        r#"{"allOf":[{"properties":{"x":{"type":"string"}}},{"properties":{"x":{"type":"null"}}}]}"#,
+    ] {
+        assert_eq!(diagnostics(&schema.replace("<>", empty)), [], "{schema}");
+    }
 }
 
 #[test]

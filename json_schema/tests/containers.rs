@@ -5,6 +5,8 @@ mod common;
 use common::{accepts, check, check_as, compiled_as, refused, shared};
 use larkspur_grammar::Limits;
 use larkspur_json_schema::{KeyOrder, SchemaOptions, Spelling};
+use larkspur_parser::{Matcher, MatcherOptions};
+use larkspur_toktrie::TokenMask;
 
 fn any_order() -> Spelling {
     Spelling { key_order: KeyOrder::Any, ..Spelling::default() }
@@ -402,7 +404,20 @@ fn limits_of_containers() {
     let limits = Limits { schema_unique_depth_max: 3, ..Limits::default() };
     let grammar =
         with(r#"{"type": "array", "uniqueItems": true}"#, &limits).unwrap_or_else(|message| panic!("{message}"));
-    assert_eq!(accepts(&grammar, "[[[1]],[[2]]]"), Ok(true));
+    // Brackets that go too deep are left out, and what is beside them is not.
+    for (text, is_accepted) in [("[[[1]],[[2]]]", true), ("[[[]]]", true), ("[[[{}]]]", false), ("[[[[]]]]", false)] {
+        assert_eq!(accepts(&grammar, text), Ok(is_accepted), "{text}");
+    }
+    let mut matcher = Matcher::new(&grammar, MatcherOptions::default()).expect("a matcher");
+    matcher.consume_bytes(b"[[[").expect("three are open");
+    let mut mask = TokenMask::new(257);
+    matcher.compute_mask(&mut mask).expect("a mask");
+    let allowed = |byte: u8| mask.is_allowed(u32::from(byte));
+    assert!(allowed(b']') && allowed(b'1') && allowed(b'"') && !allowed(b'[') && !allowed(b'{'));
+    // An error where nothing else would be left.
+    let nested = r#"{"type":"array","uniqueItems":true,"minItems":1,"items":{"type":"array","minItems":1,
+        "items":{"type":"array","minItems":1,"items":{"type":"array","minItems":1}}}}"#;
+    let grammar = with(nested, &limits).unwrap_or_else(|message| panic!("{message}"));
     let error = accepts(&grammar, "[[[[1]]]]").expect_err("too deep");
     assert!(error.to_string().contains("schema_unique_depth_max"), "{error}");
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{check, refused};
+use common::{accepts, check, compiled, refused, shared};
 
 #[test]
 fn types() {
@@ -460,7 +460,8 @@ fn assertions_in_patterns() {
     check(names, &["{}", r#"{"a": null}"#], &[r#"{"x-a": null}"#, r#"{"a": 1}"#]);
     let without = r#"{"type": "string", "pattern": "^(?:(?!foo).)*$"}"#;
     check(without, &[r#""""#, r#""fo foa""#], &[r#""afoo""#, r#""\u0066oo""#]);
-    assert_eq!(refused(r#"{"pattern": "^(?:(?!fo*x).)*$"}"#), ["R023"]);
+    let without = r#"{"type": "string", "pattern": "^(?:(?!fo*x).)*$"}"#;
+    check(without, &[r#""""#, r#""fooo x""#], &[r#""afoox""#, r#""fx""#]);
 }
 
 /// Names are strings: what a schema says of names has no part in what it says of them.
@@ -475,4 +476,50 @@ fn names_of_the_schema_itself() {
         "$defs":{"n":{"oneOf":[{"maxLength":1},{"pattern":"^a"}],"propertyNames":{"$ref":"#/$defs/n"}}}}"##;
     check(names, &[r#"{"a":1}"#, r#"{"bb":1}"#], &[r#"{"b":1}"#, r#"{"ab":1}"#]);
     assert_eq!(refused(r##"{"propertyNames":{"allOf":[{"$ref":"#/propertyNames"}]}}"##), ["J006"]);
+}
+
+/// Of a repeated key the last value counts; what the others name is not there.
+#[test]
+fn repeated_keys() {
+    let shared = shared();
+    let checked = |schema: &str, accepted: &str, rejected: &str| {
+        let (grammar, warnings) = compiled(&shared, schema);
+        let codes: Vec<&str> = warnings.iter().map(|warning| warning.code).filter(|&code| code != "J030").collect();
+        assert_eq!(codes, ["N101"], "{schema}");
+        let grammar = grammar.unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"));
+        assert_eq!(accepts(&grammar, accepted), Ok(true), "{schema} accepts {accepted}");
+        assert_eq!(accepts(&grammar, rejected), Ok(false), "{schema} rejects {rejected}");
+    };
+    let (text, number) = (r#"{"type":"string"}"#, r#"{"type":"number"}"#);
+    for (schema, accepted, rejected) in [
+        (r##"{"$ref":"#/$defs/a","$defs":{"a":<1>,"a":<2>}}"##, "1", "\"\""),
+        (r#"{"items":<1>,"items":<2>}"#, "[1]", "[\"\"]"),
+        (r#"{"properties":{"a":<1>,"a":<2>}}"#, r#"{"a":1}"#, r#"{"a":""}"#),
+        (r#"{"properties":{"a":<1>,"\u0061":<2>}}"#, r#"{"a":1}"#, r#"{"a":""}"#),
+        (r#"{"properties":{"a":<1>,"b":<2>,"a":<2>}}"#, r#"{"a":1,"b":1}"#, r#"{"a":""}"#),
+        (r#"{"allOf":[<1>],"allOf":[{},<2>]}"#, "1", "\"\""),
+        (r#"{"patternProperties":{"^a":<1>,"^a":<2>}}"#, r#"{"ab":1}"#, r#"{"ab":""}"#),
+        (r#"{"dependentSchemas":{"a":{"minProperties":9},"a":{"minProperties":2}}}"#, r#"{"a":1,"b":1}"#, r#"{"a":1}"#),
+        (r##"{"$ref":"#/x","x":<1>,"x":<2>}"##, "1", "\"\""),
+        (r##"{"$ref":"#/x/y","x":{"y":<1>,"y":<2>}}"##, "1", "\"\""),
+        (r##"{"$ref":"#a","$defs":{"b":{"$anchor":"a"},"b":{"$anchor":"a","type":"number"}}}"##, "1", "\"\""),
+        (
+            r#"{"$ref":"http://a/","$defs":{"b":{"$id":"http://a/"},"b":{"$id":"http://a/","type":"null"}}}"#,
+            "null",
+            "1",
+        ),
+        (r#"{"const":{"a":[<1>],"a":null}}"#, r#"{"a":null}"#, r#"{"a":[{"type":"string"}]}"#),
+        (r#"{"x-guidance":{"a":{}},"x-guidance":{"whitespace_flexible":false},"type":"array"}"#, "[1,2]", "[1, 2]"),
+    ] {
+        checked(&schema.replace("<1>", text).replace("<2>", number), accepted, rejected);
+    }
+    // What does not count has no names, and no mistakes.
+    assert_eq!(refused(r##"{"$ref":"#a","$defs":{"b":{"$anchor":"a"},"b":{}}}"##), ["J004", "N101"]);
+    assert_eq!(refused(r#"{"$ref":"http://a/","$defs":{"b":{"$id":"http://a/"},"b":{}}}"#), ["J005", "N101"]);
+    checked(r#"{"properties":{"a":{"type":"text"},"a":{"type":"null"}}}"#, r#"{"a":null}"#, r#"{"a":1}"#);
+    // The mistake is said of the value that counts, and its place is that.
+    let schema = r#"{"properties":{"a":{},"a":{"minLength":""},"b":{"minLength":""}}}"#;
+    let errors = compiled(&shared, schema).0.expect_err("minLength takes a number");
+    let pointers: Vec<&str> = errors.iter().filter_map(|error| error.message.split('`').nth(3)).collect();
+    assert_eq!(pointers, ["/properties/a/minLength", "/properties/b/minLength"]);
 }

@@ -310,3 +310,72 @@ fn bounds_of_many_digits() {
         }
     }
 }
+
+/// Branches that ask for constants of one property are one way each, not one for each set of them.
+#[test]
+fn discriminators_with_unevaluated_properties() {
+    const KINDS: usize = 150;
+    let accepted = [r#"{"t":"t7","p7":1}"#, r#"{"t":"t149","p149":-1}"#];
+    let rejected =
+        [r#"{"t":"t7","p8":1}"#, r#"{"t":"t7","p7":1,"p8":1}"#, r#"{"t":"t7","p7":1,"q":1}"#, r#"{"t":"u","p7":1}"#];
+    let kinds = joined(KINDS, |i| format!(r#""t{i}""#));
+    let base = |rest: &str| {
+        let keys = r#""type":"object","required":["t"],"unevaluatedProperties":false"#;
+        format!(r#"{{{keys},"properties":{{"t":{{"enum":[{kinds}]}}}},{rest}}}"#)
+    };
+    let then = |i: usize| format!(r#"{{"properties":{{"p{i}":{{"type":"integer"}}}},"required":["p{i}"]}}"#);
+    for required in [r#","required":["t"]"#, ""] {
+        let list = joined(KINDS, |i| {
+            format!(r#"{{"if":{{"properties":{{"t":{{"const":"t{i}"}}}}{required}}},"then":{}}}"#, then(i))
+        });
+        checked(&base(&format!(r#""allOf":[{list}]"#)), &accepted, &rejected);
+    }
+    for keyword in ["oneOf", "anyOf"] {
+        let list = joined(KINDS, |i| {
+            format!(
+                r#"{{"properties":{{"t":{{"const":"t{i}"}},"p{i}":{{"type":"integer"}}}},"required":["t","p{i}"]}}"#
+            )
+        });
+        checked(&base(&format!(r#""{keyword}":[{list}]"#)), &accepted, &rejected);
+    }
+    // In a chain, whose last branch is open.
+    let mut chain = "true".to_owned();
+    for i in 0..64 {
+        let condition = format!(r#"{{"properties":{{"t":{{"const":"t{i}"}}}}}}"#);
+        chain = format!(r#"{{"if":{condition},"then":{},"else":{chain}}}"#, then(i));
+    }
+    checked(
+        &base(&format!(r#""allOf":[{chain}]"#)),
+        &[r#"{"t":"t7","p7":1}"#, r#"{"t":"t100"}"#],
+        &[r#"{"t":"t7"}"#, r#"{"t":"t100","p7":1}"#, r#"{"t":"t7","p8":1}"#],
+    );
+}
+
+/// What other values than objects are stays open, and so do conditions that hold together.
+#[test]
+fn conditions_of_other_values() {
+    let branch = |i: usize, more: &str| {
+        format!(
+            r#"{{"if":{{"properties":{{"t":{{"const":{i}}}}},"required":["t"{more}]}},"then":{{"properties":{{"p{i}":true}}}}}}"#
+        )
+    };
+    let schema = format!(
+        r#"{{"allOf":[{},{}],"anyOf":[{{"minLength":2}},{{"minItems":1}}],"unevaluatedProperties":{{"type":"null"}}}}"#,
+        branch(1, ""),
+        branch(2, r#","u""#)
+    );
+    checked(
+        &schema,
+        &["1", r#""ab""#, "[]", r#"{"p1":null}"#, r#"{"t":null}"#, r#"{"t":1,"p1":1}"#],
+        &[r#"{"t":1,"p2":1}"#, r#"{"t":3}"#, r#"{"p1":1}"#],
+    );
+    let both = r#"{"properties":{"t":{"type":"integer"}},"anyOf":[
+        {"properties":{"t":{"enum":[1,2]},"a":true},"required":["t"]},
+        {"properties":{"t":{"enum":[2,3]},"b":true},"required":["t"]},
+        {"properties":{"t":{"enum":[3]},"c":true}}],"unevaluatedProperties":false}"#;
+    checked(
+        both,
+        &[r#"{"t":2,"a":1,"b":1}"#, r#"{"t":1,"a":1}"#, r#"{"t":3,"b":1,"c":1}"#, r#"{"c":1}"#, "[]", "{}"],
+        &[r#"{"t":1,"b":1}"#, r#"{"t":2,"c":1}"#, r#"{"t":3,"a":1}"#, r#"{"a":1}"#, r#"{"t":4}"#],
+    );
+}

@@ -15,6 +15,19 @@ pub struct CompileError {
 }
 
 /// One line for each diagnostic.
+impl CompileError {
+    /// Whether a message about the whole shows one of the diagnostics: an error, or a warning of what an error marks, which
+    /// is often its cause.
+    pub fn shows(&self, diagnostic: &Diagnostic) -> bool {
+        let marks = |error: &Diagnostic, place: Span| {
+            let within = |span: Span| span.source == place.source && span.start <= place.start && place.end <= span.end;
+            error.is_error() && error.labels.iter().any(|label| within(label.span))
+        };
+        let place = diagnostic.labels.first().map(|label| label.span);
+        diagnostic.is_error() || place.is_some_and(|place| self.diagnostics.iter().any(|error| marks(error, place)))
+    }
+}
+
 impl Display for CompileError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (index, diagnostic) in self.diagnostics.iter().enumerate() {

@@ -593,3 +593,21 @@ fn limits_too_small_for_slices() {
     let error = Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).expect_err("a limit");
     assert!(error.to_string().starts_with("limit `expressions_max` of 200 exceeded"), "{error}");
 }
+
+/// A message about the whole shows what may be the cause of an error, and no other warnings.
+#[test]
+fn warnings_of_what_an_error_marks() {
+    let schema = r#"{"type":"string","pattern":"/^[a-z]+$/","titel":"t"}"#;
+    let error = engine().compile(&Source::json_schema(schema)).expect_err("no text matches");
+    let codes: Vec<(&str, bool)> = error.diagnostics.iter().map(|found| (found.code, error.shows(found))).collect();
+    assert_eq!(codes, [("J020", true), ("R107", true), ("J030", false)]);
+}
+
+/// A schema within another text is read twice; what is wrong with its JSON is said once.
+#[test]
+fn repeated_keys_of_a_schema_in_lark() {
+    let lark = r#"start: %json {"properties": {"a": {}, "a": {"type": "null"}}}"#;
+    let grammar = engine().compile(&Source::lark(lark)).expect("the last one counts");
+    let codes: Vec<&str> = grammar.warnings().iter().map(|warning| warning.code).collect();
+    assert_eq!(codes, ["N101"]);
+}

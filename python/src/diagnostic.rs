@@ -46,10 +46,6 @@ impl Diagnostic {
     pub fn list(diagnostics: &[larkspur::Diagnostic], sources: &SourceMap) -> Vec<Self> {
         diagnostics.iter().map(|diagnostic| Self::new(diagnostic, sources)).collect()
     }
-
-    pub fn is_error(&self) -> bool {
-        self.severity == "error"
-    }
 }
 
 /// The arguments that make a diagnostic, in order.

@@ -33,8 +33,8 @@ fn exception<'py>(
 pub(crate) fn grammar_error(py: Python, error: &CompileError) -> PyErr {
     let diagnostics: Vec<Diagnostic> =
         error.diagnostics.iter().map(|diagnostic| Diagnostic::new(diagnostic, &error.sources)).collect();
-    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
-    let message = errors.map(|diagnostic| diagnostic.rendered.as_str()).collect::<Vec<_>>().join("\n\n");
+    let shown = diagnostics.iter().zip(&error.diagnostics).filter(|(_, diagnostic)| error.shows(diagnostic));
+    let message = shown.map(|(diagnostic, _)| diagnostic.rendered.as_str()).collect::<Vec<_>>().join("\n\n");
     exception(py, "GrammarError", message, |fields| {
         let list = PyList::empty(py);
         for diagnostic in diagnostics {

@@ -155,6 +155,13 @@ def test_all_mistakes_with_places(engine: Engine) -> None:
     assert isinstance(error, ValueError)
 
 
+def test_the_text_of_an_error_has_its_cause(engine: Engine) -> None:
+    with pytest.raises(larkspur.GrammarError) as caught:
+        engine.json_schema({"type": "string", "pattern": "/^[a-z]+$/", "titel": "t"})
+    assert "no text matches `pattern`" in str(caught.value)
+    assert "write `^[a-z]+$`" in str(caught.value) and "titel" not in str(caught.value).replace('"titel": "t"', "")
+
+
 def test_check(engine: Engine) -> None:
     assert larkspur.check("lark", 'start: "a" <|tool|>') == []
     codes = [d.code for d in larkspur.check("lark", 'start: "a"\nunused: "b"')]

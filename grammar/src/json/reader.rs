@@ -42,6 +42,8 @@ struct Reader<'a> {
     document: JsonDocument,
     open: Vec<Open>,
     errors: Vec<Diagnostic>,
+    /// A key was repeated: there are values in the table that nothing holds.
+    has_repeats: bool,
     /// Reading makes no sense any more.
     stopped: bool,
 }
@@ -75,8 +77,8 @@ pub(super) fn read(
         warnings: Vec::new(),
     };
     let at = start.min(text.len());
-    let mut reader =
-        Reader { source, text, at, limits, document, open: Vec::new(), errors: Vec::new(), stopped: false };
+    let (open, errors) = (Vec::new(), Vec::new());
+    let mut reader = Reader { source, text, at, limits, document, open, errors, has_repeats: false, stopped: false };
     reader.document_value();
     let end = reader.at;
     if whole && !reader.stopped {
@@ -85,7 +87,13 @@ pub(super) fn read(
             reader.error(JsonError::TrailingText, reader.at, text.trim_end().len().max(reader.at));
         }
     }
-    if reader.errors.is_empty() { Ok((reader.document, end)) } else { Err(reader.errors) }
+    if !reader.errors.is_empty() {
+        return Err(reader.errors);
+    }
+    if reader.has_repeats {
+        reader.document.keep_held();
+    }
+    Ok((reader.document, end))
 }
 
 impl Reader<'_> {
@@ -287,6 +295,7 @@ impl Reader<'_> {
         if order.windows(2).all(|pair| members[pair[0]].key != members[pair[1]].key) {
             return members;
         }
+        self.has_repeats = true;
         // Stable sorting keeps equal keys in text order: the first of a run stays, the last gives the value.
         let mut replaced: Vec<Option<JsonMember>> = members.into_iter().map(Some).collect();
         let mut from = 0;

@@ -89,17 +89,22 @@ impl Automaton for Containers {
     }
     fn edges(&self, state: &State) -> Result<Vec<Edge>, LimitExceeded> {
         let place = state.get::<Place>();
-        // Not where the state is made: the parser makes states before it is known that their bracket is read.
+        let too_deep = LimitExceeded { limit: "schema_unique_depth_max", value: self.depth_max as u64 };
+        // Where the first bracket is too deep.
         if place.frames.len() > self.depth_max {
-            return Err(LimitExceeded { limit: "schema_unique_depth_max", value: self.depth_max as u64 });
+            return Err(too_deep);
         }
         let mut edges = Vec::new();
+        let mut is_cut = false;
         for label in self.labels(place).map_err(|trouble| self.search_limit(trouble))? {
-            if let Some(symbol) = self.symbol(place, label)? {
+            if place.frames.len() == self.depth_max && self.opens(place, label) {
+                is_cut = true;
+            } else if let Some(symbol) = self.symbol(place, label)? {
                 edges.push(Edge { symbol, label: label.pack() });
             }
         }
-        Ok(edges)
+        // A text must not come to where nothing is allowed.
+        if is_cut && edges.is_empty() { Err(too_deep) } else { Ok(edges) }
     }
     fn next(&self, state: &State, label: u32, text: &[u8]) -> Result<State, LimitExceeded> {
         let place = state.get::<Place>();
@@ -300,6 +305,13 @@ impl Containers {
         let open = self.machine(frame).plan.open_places(&frame.progress, true)?;
         let key = |property: Property| if let Property::Key(key) = property { Some(key) } else { None };
         Ok(open.into_iter().filter_map(key).collect())
+    }
+
+    /// Whether a label reads a bracket that opens an array or object which is compared.
+    fn opens(&self, place: &Place, label: Label) -> bool {
+        let Label::Value(_, way) = label else { return false };
+        let node = self.choice_node(place.frames.last().expect("a label"), label);
+        way as usize >= self.inline_of(node).scalars.len()
     }
 
     /// What a label reads; `None` if there is nothing left of it.

@@ -28,6 +28,9 @@ const CELLS_MAX: usize = 256;
 /// What a copy of an alternative counts as work: nested clauses are copied as often as there are ways to them.
 const ALTERNATIVE_WORK: u64 = 16;
 
+/// Words of sets of alternatives that are copied count as one of work if they are so many.
+const WORDS_PER_WORK: usize = 32;
+
 /// Names of a cell that are counted at most; more are taken to be enough for any object.
 const FEW_NAMES_MAX: usize = 4_096;
 
@@ -650,6 +653,7 @@ impl<'n, 'a> Planner<'n, 'a> {
                 groups.values_mut().for_each(|group| group.add(&silent));
             }
             let mut next: Vec<(NodeId, Bits)> = Vec::new();
+            let copy_work = 1 + (len / 64 / WORDS_PER_WORK) as u64;
             for (before, keep) in &made {
                 for (&group, stays) in &groups {
                     let mut keep = keep.clone();
@@ -658,7 +662,7 @@ impl<'n, 'a> Planner<'n, 'a> {
                     if node != NEVER {
                         next.push((node, keep));
                     }
-                    if !self.normalizer.charge(1) {
+                    if !self.normalizer.charge(copy_work) {
                         return Err(Trouble::Reported);
                     }
                     if next.len() > choices_max {
@@ -667,6 +671,7 @@ impl<'n, 'a> Planner<'n, 'a> {
                 }
                 // Where its alternative is not followed, a clause says nothing.
                 if owner.is_some() {
+                    self.normalizer.charge(copy_work);
                     next.push((*before, keep.clone()));
                 }
             }

@@ -1,0 +1,75 @@
+//! Warnings of schemas that compile, and hardly as they are meant: properties, elements and names without values.
+//!
+//! Only what lowering has asked for is looked at, so that nothing is found out for a warning's sake. Of what several
+//! schemas say together nothing is said.
+
+use larkspur_grammar::json::JsonId;
+
+use crate::ast::Keywords;
+use crate::error::Mistake;
+use crate::normal::Normalizer;
+
+/// References that are followed to see whether a schema is `false`, at most.
+const FOLLOWED_MAX: usize = 16;
+
+impl Normalizer<'_> {
+    /// Warns of schemas for which no value is valid where an object or array can do without.
+    pub fn warn_of_empty(&mut self) {
+        for id in self.schemas_read() {
+            let Some(keywords) = self.read(id) else { continue };
+            for (schema, what) in parts(&keywords) {
+                if self.is_known_empty(schema) && !self.is_false(schema) && !self.is_required(schema) {
+                    self.sink.report(schema, Mistake::NeverThere { what });
+                }
+            }
+            if let Some(names) = keywords.names.filter(|&names| !self.is_false(names))
+                && self.has_no_names(names)
+            {
+                self.sink.report(names, Mistake::NeverThere { what: "a name" });
+            }
+        }
+    }
+
+    /// Whether a schema is that of a property which is required beside it.
+    pub fn is_required(&self, schema: JsonId) -> bool {
+        let document = self.document;
+        let parent = |id: JsonId| document.parent(document.original(id));
+        let Some((holder, around)) = parent(schema).and_then(|holder| Some((holder, parent(holder)?))) else {
+            return false;
+        };
+        let members = document.object(holder).filter(|_| document.get(around, "properties") == Some(holder));
+        let member = members.and_then(|members| members.iter().find(|member| member.value == schema));
+        let required = document.get(around, "required").and_then(|names| document.array(names)).unwrap_or_default();
+        member.is_some_and(|member| required.iter().any(|&name| document.string(name) == Some(&member.key)))
+    }
+
+    /// Whether it is written that there is no value: by `false`, `{"not": {}}`, or a reference to one of these.
+    fn is_false(&self, mut schema: JsonId) -> bool {
+        let document = self.document;
+        for _ in 0..FOLLOWED_MAX {
+            let members = match document.object(schema) {
+                None => return document.bool(schema) == Some(false),
+                Some(members) => members,
+            };
+            match members {
+                [member] if &*member.key == "$ref" => match self.referred(member.value) {
+                    Some(target) => schema = target,
+                    None => return false,
+                },
+                [member] if &*member.key == "not" => {
+                    return document.bool(member.value) == Some(true) || document.object(member.value) == Some(&[]);
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+}
+
+/// The schemas of what may be there, and what that is.
+fn parts(keywords: &Keywords) -> Vec<(JsonId, &'static str)> {
+    let named = keywords.properties.iter().map(|&(_, schema)| schema);
+    let patterns = keywords.patterns.iter().map(|pattern| pattern.schema);
+    let properties = named.chain(patterns).chain(keywords.additional).map(|schema| (schema, "a property"));
+    properties.chain(keywords.rest.map(|schema| (schema, "an element"))).collect()
+}

@@ -78,7 +78,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L011",
         "statement expected",
-        "Each line begins a definition or a directive, or goes on with the one before it if it begins with `|`.",
+        "Each line begins a definition or a directive, or goes on with the one before it if it begins with `|`, also \
+         between brackets.",
         "start: \"a\"\n  \"b\"\n",
         "start: \"a\"\n  | \"b\"\n",
     ),

@@ -62,6 +62,17 @@ pub(crate) enum Mistake {
     DefinedOtherwise {
         sign: &'static str,
     },
+    ColonMissing {
+        name: String,
+    },
+    /// In the bracket that was opened there.
+    BreakInBrackets {
+        opened: Span,
+    },
+    /// `??x: …`.
+    MarkTwice {
+        mark: &'static str,
+    },
     StatementExpected {
         found: String,
         after_body: bool,
@@ -412,8 +423,18 @@ impl Describe for Mistake {
             }
             Mistake::JsonMissing => error("a JSON value is expected here").help("write `{ … }`"),
             Mistake::Expected { expected, found } => say(format!("expected {expected}, found {found}")),
+            Mistake::ColonMissing { name } => say(format!("a `:` is missing behind `{name}`"))
+                .help("a definition is `name: …`; a rule goes on in the next line only if that begins with `|`"),
+            Mistake::BreakInBrackets { opened } => error("a line break stands inside of brackets")
+                .also(opened, "opened here")
+                .help("write it on one line, end the line with a backslash, or begin the next one with `|` for an alternative"),
+            Mistake::MarkTwice { mark } => say(format!("`{mark}` stands twice before this rule")).help("drop one of them"),
             Mistake::DefinedOtherwise { sign } => say(format!("a definition is written with `:`, not with `{sign}`"))
-                .help("a rule is `name: …`; GBNF and KBNF write `::=`"),
+                .help(match sign {
+                    "<-" => "a rule is `name: …`; PEGs write `<-`",
+                    "=>" | "->" => "a rule is `name: …`; `->` names an alternative, behind it",
+                    _ => "a rule is `name: …`; GBNF and KBNF write `::=`",
+                }),
             Mistake::StatementExpected { found, after_body } => {
                 let diagnostic = say(format!("a definition or a directive is expected here, found {found}"));
                 if after_body {
@@ -743,8 +764,11 @@ impl Mistake {
             Mistake::FlagsRunIntoName { .. } => "L007",
             Mistake::UnknownDirective { .. } => "L008",
             Mistake::JsonMissing => "L009",
-            Mistake::Expected { .. } | Mistake::DefinedOtherwise { .. } => "L010",
-            Mistake::StatementExpected { .. } => "L011",
+            Mistake::Expected { .. }
+            | Mistake::DefinedOtherwise { .. }
+            | Mistake::ColonMissing { .. }
+            | Mistake::MarkTwice { .. } => "L010",
+            Mistake::StatementExpected { .. } | Mistake::BreakInBrackets { .. } => "L011",
             Mistake::Unclosed { .. } | Mistake::InnerUnclosed { .. } => "L012",
             Mistake::RepeatTwice => "L013",
             Mistake::RepeatOrder { .. } => "L014",

@@ -30,6 +30,7 @@ mod foreign;
 mod ignored;
 mod indenter;
 mod lexer;
+mod lines;
 mod load;
 mod lower;
 mod modules;

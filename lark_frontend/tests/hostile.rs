@@ -59,6 +59,20 @@ fn every_limit_is_met() {
     assert_eq!(codes(&"$".repeat(100), &limits).last(), Some(&"L099"));
 }
 
+/// Names that are long and all alike are not compared, and those of the most letters that are compared are not with all.
+#[test]
+fn names_alike() {
+    for length in [2_000, 58] {
+        let stem = "u".repeat(length);
+        let used: String = (0..1_000).map(|i| format!(" {stem}{i}")).collect();
+        let defined: String = (0..1_000).map(|i| format!("{stem}x{i}: \"a\"\n")).collect();
+        let found = run(&format!("start:{used}\n{defined}"), &Limits::default(), false).diagnostics;
+        assert!(found.iter().all(|one| one.message.len() < 150), "{length}");
+        let near = found.iter().filter(|one| one.code == "L040" && one.help.is_some()).count();
+        assert_eq!(near, if length > 64 { 0 } else { 100 });
+    }
+}
+
 #[test]
 fn without_a_rule() {
     for text in ["", "%declare X a\n", "%import common.WS -> ws\n", "t{x}: x\n"] {

@@ -414,7 +414,8 @@ pub const CODES: &[CodeInfo] = &[
         "L068",
         "lazy terminal alone",
         "A lazy quantifier ends where what follows it begins; at the end of a terminal it takes as little as it can. \
-         `_STRING_INNER` and `_STRING_ESC_INNER` alone take as much as they can.",
+         `_STRING_INNER` and `_STRING_ESC_INNER` alone take as much as they can. A rule with `lazy` ends where it first \
+         matches: it is empty where it may be, and a repetition is as short as it may be.",
         "start: A\nA: \"x\" _STRING_INNER\n%import common._STRING_INNER\n",
         "start: A\nA: \"x\" _STRING_INNER \"y\"\n%import common._STRING_INNER\n",
     ),

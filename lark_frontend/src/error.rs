@@ -254,6 +254,11 @@ pub(crate) enum Mistake {
         name: String,
         least: bool,
     },
+    /// `t[lazy]: /.*/`.
+    LazyEndless {
+        rule: String,
+        is_empty: bool,
+    },
     LazyUnclear {
         reason: &'static str,
     },
@@ -666,6 +671,11 @@ impl Describe for Mistake {
                 false => warn(format!("`{name}` takes as much as it can here, in Lark as little as it can")),
             }
             .help("put what ends it behind it, in the same terminal"),
+            Mistake::LazyEndless { rule, is_empty } => match is_empty {
+                true => warn(format!("`{rule}` is always empty: `lazy` ends it where it first matches, at its start")),
+                false => warn(format!("`{rule}` never repeats more than it must: `lazy` ends it where it first matches")),
+            }
+            .help("say what ends it, with `stop=…` or `suffix=…` in place of `lazy`, or at the end of the terminal"),
             Mistake::LazyUnclear { reason } => {
                 say(format!("where the lazy quantifier at the end of this ends is not clear: {reason}"))
                     .help("write both as one regex, or say what may be repeated: `/[^\"]*/` for `/.*?/`")
@@ -813,7 +823,7 @@ impl Mistake {
             Mistake::RegexFlag => "L065",
             Mistake::TokenList { .. } => "L066",
             Mistake::RegexJson { .. } => "L067",
-            Mistake::LazyAlone { .. } => "L068",
+            Mistake::LazyAlone { .. } | Mistake::LazyEndless { .. } => "L068",
             Mistake::LazyUnclear { .. } => "L069",
             Mistake::LookUnclear | Mistake::LookEmpty | Mistake::LookEdges { .. } => "L054",
             Mistake::ParameterUnwanted { .. } => "L070",

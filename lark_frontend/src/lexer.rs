@@ -4,7 +4,7 @@
 //! A JSON value behind `%json`, `%regex`, `%llguidance` and `%larkspur` is one lexeme, read here so that its end is known.
 
 use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
-use larkspur_grammar::{Limits, SourceId, Span, behind_bom, typographic};
+use larkspur_grammar::{Diagnostic, Limits, SourceId, Span, behind_bom, typographic};
 
 use crate::error::{Mistake, Sink, near};
 use crate::foreign::{Foreign, HEADERS, class_end, escapes_end, is_prefix};
@@ -820,8 +820,18 @@ impl Lexer<'_, '_> {
                 (Some(document), end)
             }
             Err(diagnostics) => {
-                diagnostics.into_iter().for_each(|diagnostic| self.sink.push(diagnostic));
-                (None, self.json_recovery(start))
+                let place = |found: &Diagnostic| found.labels.first().map_or(start, |label| label.span.start as usize);
+                // What is not closed is shown where it was opened.
+                let first = diagnostics.iter().filter(|found| found.code != "N015").min_by_key(|found| place(found));
+                let comma = first.filter(|found| found.code == "N013").map(place);
+                let end = self.json_recovery(start, comma);
+                let own: Vec<Diagnostic> = diagnostics.into_iter().filter(|found| place(found) < end).collect();
+                if own.is_empty() {
+                    let what = if self.byte(start) == b'[' { "[" } else { "{" };
+                    self.report(end, end, Mistake::Unclosed { what, opened: self.span(start, start + 1) });
+                }
+                self.sink.extend(own);
+                (None, end)
             }
         };
         let span = self.span(start, end);
@@ -829,18 +839,38 @@ impl Lexer<'_, '_> {
         self.push(SyntaxKind::Json, start, end);
     }
 
-    /// Where to go on after a JSON value that is none: at its closing bracket, or else at the end of its line.
-    fn json_recovery(&self, start: usize) -> usize {
+    /// The first line between two places that begins a statement.
+    fn statement_line(&self, start: usize, end: usize) -> Option<usize> {
+        let lines = self.text[start..end].match_indices('\n').map(|(at, _)| start + at + 1);
+        lines.into_iter().find(|&line| is_statement(near_line(self.text, line)))
+    }
+
+    /// Where to go on after a JSON value that is none: at its closing bracket, or else at the end of its line. One that
+    /// first lacks a comma, at `comma`, before the next statement was not closed before that.
+    fn json_recovery(&self, start: usize, comma: Option<usize>) -> usize {
         if !matches!(self.byte(start), b'{' | b'[') {
             return self.line_end(start);
         }
-        match value_end(self.text, start) {
+        let value_end = value_end(self.text, start);
+        let is_behind = |&line: &usize| comma.map_or(value_end == self.text.len(), |comma| line <= comma);
+        if let Some(line) = self.statement_line(start, value_end).filter(is_behind) {
+            return start + self.text[start..line].trim_end().len();
+        }
+        match value_end {
             end if end >= self.text.len() && !matches!(self.text.trim_end().bytes().last(), Some(b'}' | b']')) => {
                 self.line_end(start)
             }
             end => end,
         }
     }
+}
+
+/// Whether a line that is not indented begins a statement.
+fn is_statement(line: &str) -> bool {
+    let name = line.trim_start_matches(['?', '!']);
+    let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let is_definition = rest.len() < name.len() && rest.trim_start().starts_with([':', '[', '{', '.']);
+    line.starts_with('%') || is_definition && rest.contains(':')
 }
 
 /// The line from a byte on, as far as it is worth looking at: what follows is looked at more than once.

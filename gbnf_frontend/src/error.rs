@@ -180,6 +180,9 @@ impl Describe for Mistake {
             Mistake::StartMissing { name, near, first } => {
                 let diagnostic = say(format!("there is no rule `{name}` to start with"));
                 match (near, first) {
+                    _ if name.is_empty() => {
+                        diagnostic.help("the option `start` is the empty text: name a rule, or leave it out")
+                    }
                     (None, Some(first)) => diagnostic.help(format!("rename the first rule, `{first}`, to `{name}`")),
                     (near, _) => diagnostic.did_you_mean(near),
                 }

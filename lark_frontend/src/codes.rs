@@ -530,7 +530,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L093",
         "too deep",
-        "Brackets and nested grammars are over the limit `grammar_depth_max`.",
+        "Brackets, nested grammars or imports in a row are over the limit `grammar_depth_max`.",
         "",
         "start: \"a\"\n",
     ),

@@ -84,6 +84,9 @@ pub(crate) enum Mistake {
     TooDeep {
         limit: usize,
     },
+    ImportsTooDeep {
+        limit: usize,
+    },
     RepeatTwice,
     RepeatOrder {
         min: u64,
@@ -456,6 +459,8 @@ impl Describe for Mistake {
             Mistake::TooDeep { limit } => {
                 say(format!("brackets are nested more than {limit} deep")).help("the limit is `grammar_depth_max`")
             }
+            Mistake::ImportsTooDeep { limit } => say(format!("more than {limit} texts import each other in a row"))
+                .help("the limit is `grammar_depth_max`"),
             Mistake::RepeatTwice => {
                 error("an item takes one repetition").help("put the item and its first repetition in parentheses")
             }
@@ -612,6 +617,7 @@ impl Describe for Mistake {
             Mistake::StartMissing { name, near, first, .. } => {
                 let diagnostic = say(format!("there is no rule `{name}` to start with"));
                 match (near, first) {
+                    _ if name.is_empty() => diagnostic.help("the option `start` is the empty text: name a rule, or leave it out"),
                     (None, Some(first)) => diagnostic.help(format!("rename the first rule, `{first}`, to `{name}`")),
                     (near, _) => diagnostic.did_you_mean(near),
                 }
@@ -841,7 +847,7 @@ impl Mistake {
             Mistake::SourceTooLarge { .. } => "L090",
             Mistake::SymbolsTooMany { .. } => "L091",
             Mistake::RegexNodesTooMany { .. } => "L092",
-            Mistake::TooDeep { .. } => "L093",
+            Mistake::TooDeep { .. } | Mistake::ImportsTooDeep { .. } => "L093",
             Mistake::RepeatTooLarge { .. } => "L094",
             Mistake::TemplatesTooMany { .. } => "L095",
             Mistake::ImportsTooMany { .. } => "L096",

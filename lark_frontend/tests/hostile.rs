@@ -342,6 +342,17 @@ fn imports() {
         let wide: String = (0..10_000).map(|i| format!("r{i}: r{} \"x\"\n", (i + 1) % 10_000)).collect();
         let wide = vec![file("wide".to_string(), wide + "%override r9999: \"end\"\n")];
         assert_eq!(import(&wide, "start: r0\n%import .wide.r0\n"), [""; 0]);
+        // A second name copies the definition.
+        let large = vec![file("a".to_string(), format!("x: {}\n", "\"a\" ".repeat(5_000)))];
+        let names: String = (0..999).map(|i| format!("%import .a.x -> x{i}\n")).collect();
+        assert_eq!(import(&large, &format!("start: x0\n{names}")), ["L091"]);
+        let many: Vec<(String, String)> = (0..900)
+            .map(|i| {
+                file(format!("m{i}"), (0..500).map(|j| format!("r{j}: r{} \"a\" \"b\"\n", (j + 1) % 500)).collect())
+            })
+            .collect();
+        let names: String = (0..900).map(|i| format!("%import .m{i}.r0 -> x{i}\n")).collect();
+        assert_eq!(import(&many, &format!("start: x0\n{names}")), ["L091"]);
         let missing: String = (0..10_000).map(|i| format!("%import .m{i}.a{i}\n")).collect();
         assert_eq!(import(&[], &format!("start: \"a\"\n{missing}")), ["L031"; 100]);
     });

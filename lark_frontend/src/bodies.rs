@@ -299,8 +299,8 @@ impl Parser<'_, '_> {
         }
         // `x { x }` of a rule that is no template is a repetition in EBNF.
         let name = self.lexemes[at - 1];
-        let is_rule = name.kind == SyntaxKind::TerminalName || self.heads.get(self.str(name)) == Some(&false);
-        !(is_rule && self.is_foreign_brace(at))
+        let is_rule = || name.kind == SyntaxKind::TerminalName || self.heads().get(self.str(name)) == Some(&false);
+        !(self.is_foreign_brace(at) && is_rule())
     }
 
     /// As in Lark an argument is a symbol, a literal, a range or a template with its arguments.

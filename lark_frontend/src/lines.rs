@@ -42,7 +42,7 @@ const SIGNS: &[SyntaxKind] = &[
 pub(crate) const BARE_DIRECTIVES: &[&str] = &["import", "ignore", "declare", "override", "extend"];
 
 /// Of each name that seems to be defined, whether as a template.
-pub(crate) fn heads<'a>(text: &'a str, lexemes: &[Lexeme]) -> FxHashMap<&'a str, bool> {
+fn heads<'a>(text: &'a str, lexemes: &[Lexeme]) -> FxHashMap<&'a str, bool> {
     let mut heads = FxHashMap::default();
     let mut is_start = true;
     for (at, pair) in lexemes.windows(2).enumerate() {
@@ -72,7 +72,12 @@ fn has_sign(lexemes: &[Lexeme]) -> bool {
     line.any(|lexeme| lexeme.kind != SyntaxKind::Dot && SIGNS.contains(&lexeme.kind))
 }
 
-impl Parser<'_, '_> {
+impl<'a> Parser<'a, '_> {
+    /// Of each name that seems to be defined in the text, whether as a template. Only mistakes need to know.
+    pub(crate) fn heads(&self) -> &FxHashMap<&'a str, bool> {
+        self.heads.get_or_init(|| heads(self.text, self.lexemes))
+    }
+
     pub(crate) fn kind(&self, at: usize) -> SyntaxKind {
         self.lexemes.get(at).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind)
     }
@@ -111,7 +116,7 @@ impl Parser<'_, '_> {
             return true;
         }
         let lacks_sign = self.begins_item(name + 1) || [SyntaxKind::Arrow, SyntaxKind::LBrace].contains(&after);
-        lacks_sign && self.column(first) <= self.column(self.statement) && !self.heads.contains_key(word)
+        lacks_sign && self.column(first) <= self.column(self.statement) && !self.heads().contains_key(word)
     }
 
     /// Whether a line that begins with this lexeme goes on with the body before it.

@@ -4,6 +4,8 @@
 //! still counts as defined, and the names in it are still looked up.
 //! A nested grammar is stepped over and read when its surroundings are done, so that nothing here recurses.
 
+use std::cell::OnceCell;
+
 use larkspur_grammar::{Condition, ConditionId, IndexVec, Limits, SourceId, Span, index::Id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,7 +13,7 @@ use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Import, Item, Manner
 use crate::error::{Mistake, Sink};
 use crate::foreign::{Foreign, HEADERS, KEYWORDS};
 use crate::lexer::{JsonBlock, Lexed, Lexeme, SyntaxKind};
-use crate::lines::{BARE_DIRECTIVES, heads};
+use crate::lines::BARE_DIRECTIVES;
 
 /// The mistake is in the sink; the statement is given up.
 pub(crate) struct Reported;
@@ -42,7 +44,7 @@ pub(crate) fn parse(
         in_rule_body: false,
         statement: 0,
         has_break: false,
-        heads: heads(text, &lexed.lexemes),
+        heads: OnceCell::new(),
         symbols,
         limits,
         sink,
@@ -82,8 +84,8 @@ pub(crate) struct Parser<'a, 's> {
     pub(crate) statement: usize,
     /// Whether the statement goes on behind a line break, which is reported.
     pub(crate) has_break: bool,
-    /// See [`heads`].
-    pub(crate) heads: FxHashMap<&'a str, bool>,
+    /// See [`Parser::heads`].
+    pub(crate) heads: OnceCell<FxHashMap<&'a str, bool>>,
     /// Nodes, alternatives and statements so far.
     pub(crate) symbols: &'s mut usize,
     pub(crate) limits: &'a Limits,

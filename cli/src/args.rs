@@ -186,9 +186,9 @@ fn pass_names() -> clap::builder::PossibleValuesParser {
 pub(crate) struct ConvertArgs {
     /// Grammar file; `-` is standard input.
     pub grammar: String,
-    /// The language to write.
+    /// The language to write: Lark of GBNF, regexes and schemas, GBNF of anything else.
     #[arg(long, value_enum)]
-    pub to: Kind,
+    pub to: Target,
     #[command(flatten)]
     pub read: ReadArgs,
 }
@@ -268,6 +268,22 @@ pub(crate) enum Kind {
     Json,
     Gbnf,
     Kbnf,
+}
+
+/// What can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    Lark,
+    Gbnf,
+}
+
+impl From<Target> for SourceKind {
+    fn from(target: Target) -> Self {
+        match target {
+            Target::Lark => SourceKind::Lark,
+            Target::Gbnf => SourceKind::Gbnf,
+        }
+    }
 }
 
 impl From<Kind> for SourceKind {

@@ -16,6 +16,21 @@ pub(crate) enum Mistake {
     },
     /// `//` or `/*`.
     CommentSign,
+    /// `(?:`.
+    GroupMark,
+    /// `\d` outside of a class.
+    RegexEscape {
+        class: char,
+    },
+    /// `[[:alpha:]]`.
+    PosixClass {
+        name: String,
+        negated: bool,
+    },
+    /// `%json`.
+    Directive {
+        word: String,
+    },
     /// `/` between alternatives.
     ChoiceSlash,
     /// `"a".."z"`.
@@ -101,6 +116,35 @@ pub(crate) enum Mistake {
 /// The diagnostics of one run.
 pub(crate) type Sink = larkspur_grammar::diagnostic::Sink<Mistake>;
 
+/// What a regex's `\d` and the like are in GBNF.
+fn class_help(class: char) -> Option<&'static str> {
+    Some(match class {
+        'd' => "digits are `[0-9]`",
+        'w' => "letters, digits and `_` are `[a-zA-Z0-9_]`",
+        's' => "white space is `[ \\t\\r\\n]`",
+        'D' => "what is no digit is `[^0-9]`",
+        'W' => "what is no letter, digit or `_` is `[^a-zA-Z0-9_]`",
+        'S' => "what is no white space is `[^ \\t\\r\\n]`",
+        _ => return None,
+    })
+}
+
+/// The characters of a class of POSIX in GBNF.
+fn posix_class(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "alpha" => "a-zA-Z",
+        "digit" => "0-9",
+        "alnum" => "a-zA-Z0-9",
+        "upper" => "A-Z",
+        "lower" => "a-z",
+        "space" => " \\t\\r\\n",
+        "blank" => " \\t",
+        "xdigit" => "0-9a-fA-F",
+        "punct" => "!-/:-@\\[-`{-~",
+        _ => return None,
+    })
+}
+
 impl Describe for Mistake {
     const MORE: &'static str = "E099";
 
@@ -123,6 +167,20 @@ impl Describe for Mistake {
                 error("these are typographic quotes").help(format!("write `\"{inner}\"`"))
             }
             Mistake::CommentSign => error("this begins no comment").help("a comment begins with `#` and ends with its line"),
+            Mistake::GroupMark => error("`(?:` begins a group in regexes only").help("a group is `(…)`: drop the `?:`"),
+            Mistake::RegexEscape { class } => say(format!("`\\{class}` stands in regexes, and GBNF has none"))
+                .help(class_help(class).unwrap_or("write classes and repetitions: `[a-z]+`")),
+            Mistake::PosixClass { name, negated } => say(format!("GBNF has no named classes such as `[:{name}:]`")).help(
+                match posix_class(&name) {
+                    Some(class) if negated => format!("write `[^{class}]`"),
+                    Some(class) => format!("write `[{class}]`"),
+                    None => "write its characters: `[a-z]`".to_owned(),
+                },
+            ),
+            Mistake::Directive { word } => say(format!("GBNF has no `%{word}`")).help(match word.as_str() {
+                "json" => "write the grammar in Lark, or convert the schema to rules",
+                _ => "directives are Lark's: write the grammar in Lark",
+            }),
             Mistake::ChoiceSlash => error("`/` is no choice in GBNF").help("a choice is written `|`"),
             Mistake::RangeDots { low, high } => Diagnostic::warning(code, span, "each of these `.` is any character")
                 .help(format!("a range is `[{low}-{high}]`; for any two characters write `. .`")),
@@ -149,14 +207,9 @@ impl Describe for Mistake {
                 say(format!("the rule `{name}` has no right-hand side")).help("write `\"\"` for the empty text")
             }
             Mistake::EscapeBad { escape, reason } => say(format!("`{escape}` is no escape: {reason}"))
-                .help(match escape.as_str() {
-                    "\\d" => "digits are `[0-9]`",
-                    "\\w" => "letters, digits and `_` are `[a-zA-Z0-9_]`",
-                    "\\s" => "white space is `[ \\t\\r\\n]`",
-                    "\\D" => "what is no digit is `[^0-9]`",
-                    "\\W" => "what is no letter, digit or `_` is `[^a-zA-Z0-9_]`",
-                    "\\S" => "what is no white space is `[^ \\t\\r\\n]`",
-                    _ => "the escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\[`, `\\]`, `\\-`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`",
+                .help(match escape.chars().nth(1).and_then(class_help) {
+                    Some(help) => help,
+                    None => "the escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\[`, `\\]`, `\\-`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`",
                 }),
             Mistake::RangeOrder { low, high } => say(format!(
                 "the range from `{}` to `{}` has no characters",
@@ -180,6 +233,9 @@ impl Describe for Mistake {
             Mistake::StartMissing { name, near, first } => {
                 let diagnostic = say(format!("there is no rule `{name}` to start with"));
                 match (near, first) {
+                    _ if name.is_empty() => {
+                        diagnostic.help("the option `start` is the empty text: name a rule, or leave it out")
+                    }
                     (None, Some(first)) => diagnostic.help(format!("rename the first rule, `{first}`, to `{name}`")),
                     (near, _) => diagnostic.did_you_mean(near),
                 }
@@ -211,6 +267,10 @@ impl Mistake {
             | Mistake::TypographicQuotes { .. }
             | Mistake::CommentSign
             | Mistake::ChoiceSlash
+            | Mistake::GroupMark
+            | Mistake::RegexEscape { .. }
+            | Mistake::PosixClass { .. }
+            | Mistake::Directive { .. }
             | Mistake::Flag { .. } => "E001",
             Mistake::RangeDots { .. } => "E015",
             Mistake::UnclosedString => "E002",

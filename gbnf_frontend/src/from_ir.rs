@@ -13,10 +13,11 @@ use larkspur_grammar::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::right_linear::{State, automaton};
+use crate::right_linear::{Refused, State, automaton};
 use crate::to_lark::Converted;
 use crate::writing::{Place, brackets, sign, word};
 
+const NOT_UTF8: &str = "texts that need not be UTF-8";
 /// Refusals that are reported.
 const REFUSALS_MAX: usize = 100;
 
@@ -414,14 +415,14 @@ impl<'a> Writer<'a> {
         match grammar.regexes.node(regex) {
             RegexNode::Literal(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => self.word(&string(text)),
-                Err(_) => self.refusals.push((span, "texts that are not UTF-8")),
+                Err(_) => self.refusals.push((span, NOT_UTF8)),
             },
             RegexNode::Class(class) => self.word(&characters(class)),
             RegexNode::Bytes(bytes) if bytes.iter().all(|byte| byte.is_ascii()) => {
                 let class = CharClass::from_ranges(bytes.iter().map(|byte| (u32::from(byte), u32::from(byte))));
                 self.word(&characters(&class));
             }
-            RegexNode::Bytes(_) => self.refusals.push((span, "texts that are not UTF-8")),
+            RegexNode::Bytes(_) => self.refusals.push((span, NOT_UTF8)),
             RegexNode::Concat(parts) => {
                 self.sequence(parts.iter().map(|&part| Task::Regex(part, Place::Part)), place, stack);
             }
@@ -439,10 +440,13 @@ impl<'a> Writer<'a> {
             | RegexNode::Values { .. }
             | RegexNode::Dfa(..) => {
                 if let Entry::Vacant(entry) = self.automata.entry((id, regex)) {
-                    let Some(states) = automaton(&grammar.regexes, regex) else {
-                        return self.refusals.push((span, "`&`, `~` and look-around of this size"));
+                    match automaton(&grammar.regexes, regex) {
+                        Ok(states) => entry.insert(states),
+                        Err(Refused::TooLarge) => {
+                            return self.refusals.push((span, "`&`, `~` and look-around of this size"));
+                        }
+                        Err(Refused::NotUtf8) => return self.refusals.push((span, NOT_UTF8)),
                     };
-                    entry.insert(states);
                 }
                 let name = self.name(Part::State(id, regex, 0));
                 self.word(&name);

@@ -116,9 +116,14 @@ impl Parser<'_> {
         let start = self.at;
         self.word();
         self.space(false);
-        let is_definition = self.at > start && self.rest().starts_with("::=");
+        let is_name = self.at > start;
+        let (is_definition, is_foreign) = (self.rest().starts_with("::="), self.foreign_sign().is_some());
         self.at = start;
-        is_definition
+        is_name && (is_definition || is_foreign && self.is_first_on_line())
+    }
+    /// The sign here with which other languages define.
+    fn foreign_sign(&self) -> Option<&'static str> {
+        [":=", "->", "<-", "=>", "=", ":"].into_iter().find(|sign| self.rest().starts_with(sign))
     }
     /// Whether only blanks stand before this on its line.
     fn is_first_on_line(&self) -> bool {
@@ -150,7 +155,7 @@ impl Parser<'_> {
             self.at += 3;
         } else {
             let found = self.found();
-            let sign = [":=", "->", "=", ":"].into_iter().find(|sign| self.rest().starts_with(sign));
+            let sign = self.foreign_sign();
             let place =
                 Span::new(self.source, self.at, self.at + sign.map_or(self.here().end as usize - self.at, str::len));
             let found = sign.map_or(found, |sign| format!("`{sign}`"));
@@ -227,6 +232,10 @@ impl Parser<'_> {
                             open.last_mut().expect("the outer one").sequence.push(node);
                         }
                     }
+                }
+                b'?' if self.is_group_mark() => {
+                    self.at += 2;
+                    self.sink.report(Span::new(self.source, start - 1, self.at), Mistake::GroupMark);
                 }
                 b'*' | b'+' | b'?' => {
                     self.at += 1;
@@ -383,6 +392,42 @@ impl Parser<'_> {
         (!digits.is_empty()).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 
+    /// Whether the `?` here is that of `(?:`.
+    fn is_group_mark(&self) -> bool {
+        self.rest().starts_with("?:") && self.text[..self.at].ends_with('(')
+    }
+
+    /// `\d+` and the like outside of a class, which is skipped. `None` if it is none.
+    fn regex_escape(&mut self) -> Option<()> {
+        let start = self.at;
+        let class = self.rest().strip_prefix('\\')?.chars().next().filter(|c| "dDwWsSbB".contains(*c))?;
+        let rest = self.rest();
+        self.at += rest.find([' ', '\t', '\r', '\n', '"', '|', ')', '/', '#']).unwrap_or(rest.len());
+        self.sink.report(self.since(start), Mistake::RegexEscape { class });
+        Some(())
+    }
+
+    /// `%json {…}` and other directives of Lark, which are skipped.
+    fn directive(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        let word = self.word().to_owned();
+        let place = self.since(start);
+        self.space(false);
+        let mut depth = 0usize;
+        let line = self.text[self.at..].find(['\n', '\r']).map_or(self.text.len(), |len| self.at + len);
+        // Its value may go over lines, if it is closed.
+        let end = self.text[self.at..].bytes().position(|byte| {
+            depth += usize::from(byte == b'{');
+            depth = depth.saturating_sub(usize::from(byte == b'}'));
+            depth == 0
+        });
+        if self.byte() == Some(b'{') {
+            self.at = end.map_or(line, |len| self.at + len + 1);
+        }
+        self.sink.report(place, Mistake::Directive { word });
+    }
+
     /// A string, class, `.` or token; `None` if it is none, which is then reported.
     fn symbol(&mut self, byte: u8) -> Option<NodeId> {
         match byte {
@@ -402,6 +447,11 @@ impl Parser<'_> {
             b'/' if self.rest()[1..].starts_with([' ', '\t', '"', '\n', '\r']) => {
                 self.sink.report(self.here(), Mistake::ChoiceSlash);
                 self.at += 1;
+                None
+            }
+            b'\\' if self.regex_escape().is_some() => None,
+            b'%' if self.rest()[1..].starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                self.directive();
                 None
             }
             _ => {
@@ -515,6 +565,12 @@ impl Parser<'_> {
         let negated = self.byte() == Some(b'^');
         self.at += usize::from(negated);
         let first = self.at;
+        if let Some(end) = self.rest().strip_prefix("[:").and_then(|rest| rest.find("]]").filter(|&end| end < 12)) {
+            let name = self.rest()[2..2 + end].trim_end_matches(':').to_owned();
+            self.at += end + 4;
+            self.sink.report(self.since(start), Mistake::PosixClass { name, negated });
+            return Some(self.node(NodeKind::Sequence(Vec::new()), start));
+        }
         let mut ranges = Vec::new();
         // Up to here no rule begins.
         let mut blanks_end = first;

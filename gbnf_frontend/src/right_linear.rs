@@ -21,16 +21,31 @@ pub(crate) struct State {
 /// Ranges of what is left of a character's code, and what is left of the language behind each.
 type Ranges = Rc<[(u32, u32, Expr)]>;
 
+/// Why a regex has no automaton over characters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Refused {
+    TooLarge,
+    NotUtf8,
+}
+
+impl From<OverLimit> for Refused {
+    fn from(_: OverLimit) -> Self {
+        Refused::TooLarge
+    }
+}
+
 struct Reader {
     algebra: Algebra,
     /// By what is left of the language, and of the character in bytes.
-    known: FxHashMap<(Expr, u32), Option<Ranges>>,
+    known: FxHashMap<(Expr, u32), Result<Ranges, Refused>>,
 }
 
-/// The automaton of a regex, which starts in state 0. `None` if it is too large, or has texts that are not UTF-8.
-pub(crate) fn automaton(set: &RegexSet, regex: RegexId) -> Option<Vec<State>> {
+/// The automaton of a regex, which starts in state 0.
+///
+/// Errors: if it is too large, or has texts that are not UTF-8.
+pub(crate) fn automaton(set: &RegexSet, regex: RegexId) -> Result<Vec<State>, Refused> {
     let mut reader = Reader { algebra: Algebra::new(EXPRESSIONS_MAX), known: FxHashMap::default() };
-    let start = reader.algebra.lower(set, regex, &mut Lowered::default()).ok()?;
+    let start = reader.algebra.lower(set, regex, &mut Lowered::default())?;
     let mut ids = FxHashMap::from_iter([(start, 0)]);
     let mut exprs = vec![start];
     let mut states = Vec::new();
@@ -50,15 +65,15 @@ pub(crate) fn automaton(set: &RegexSet, regex: RegexId) -> Option<Vec<State>> {
         let next = next.into_iter().map(|(id, ranges)| (CharClass::from_ranges(ranges), id));
         states.push(State { accepts: reader.algebra.is_nullable(expr), next: next.collect() });
         if exprs.len() > STATES_MAX {
-            return None;
+            return Err(Refused::TooLarge);
         }
     }
-    Some(states)
+    Ok(states)
 }
 
 impl Reader {
     /// The characters that a language goes on with.
-    fn characters(&mut self, expr: Expr) -> Option<Vec<(u32, u32, Expr)>> {
+    fn characters(&mut self, expr: Expr) -> Result<Vec<(u32, u32, Expr)>, Refused> {
         // The bytes that a character of so many more begins with, and the least one of them.
         const LEADS: [(u8, u8, u32, u32); 4] =
             [(0x00, 0x7F, 0, 0), (0xC2, 0xDF, 1, 0x80), (0xE0, 0xEF, 2, 0x800), (0xF0, 0xF4, 3, 0x1_0000)];
@@ -72,13 +87,13 @@ impl Reader {
                 let is_character = low >= least && char::from_u32(low).is_some() && char::from_u32(high).is_some();
                 let is_split = low < 0xD800 && high > 0xDFFF;
                 if !is_character || is_split {
-                    return None;
+                    return Err(Refused::NotUtf8);
                 }
                 all.push((low, high, left));
             }
         }
-        let others = self.live(expr).ok()?.into_iter().any(|(class, _)| !class.intersect(&seen.negate()).is_empty());
-        (!others).then_some(all)
+        let others = self.live(expr)?.into_iter().any(|(class, _)| !class.intersect(&seen.negate()).is_empty());
+        if others { Err(Refused::NotUtf8) } else { Ok(all) }
     }
 
     /// What is left of a language by the bytes that it goes on with.
@@ -95,15 +110,15 @@ impl Reader {
     }
 
     /// Ranges of codes made of a byte of `bytes`, of which `bits` count, and `more` bytes behind it.
-    fn ranges(&mut self, expr: Expr, more: u32, bytes: ByteSet, bits: u32) -> Option<Vec<(u32, u32, Expr)>> {
+    fn ranges(&mut self, expr: Expr, more: u32, bytes: ByteSet, bits: u32) -> Result<Vec<(u32, u32, Expr)>, Refused> {
         let mut all = Vec::new();
         let size = 1 << (6 * more);
-        for (class, next) in self.live(expr).ok()? {
+        for (class, next) in self.live(expr)? {
             let class = class.intersect(&bytes);
             if class.is_empty() {
                 continue;
             }
-            let rest = if more == 0 { Some(Rc::from([(0, 0, next)])) } else { self.rest(next, more) }?;
+            let rest = if more == 0 { Rc::from([(0, 0, next)]) } else { self.rest(next, more)? };
             let bytes: Vec<u32> = class.iter().map(|byte| u32::from(byte) & bits).collect();
             if let &[(0, high, left)] = &*rest
                 && high + 1 == size
@@ -126,11 +141,11 @@ impl Reader {
                 _ => merged.push((low, high, left)),
             }
         }
-        Some(merged)
+        Ok(merged)
     }
 
     /// The same behind a character's first byte; `more` bytes are left of it.
-    fn rest(&mut self, expr: Expr, more: u32) -> Option<Ranges> {
+    fn rest(&mut self, expr: Expr, more: u32) -> Result<Ranges, Refused> {
         if let Some(known) = self.known.get(&(expr, more)) {
             return known.clone();
         }

@@ -64,8 +64,9 @@ fn all_mistakes_in_one_run_with_their_places() {
             ("E008", 22, 24),
             ("E001", 26, 27),
             ("E012", 30, 35),
-            ("E021", 51, 56),
-            ("E001", 57, 58),
+            ("E005", 50, 50),
+            ("E006", 57, 58),
+            ("E005", 65, 66),
             ("E006", 67, 68),
         ]
     );
@@ -108,7 +109,7 @@ fn long_texts_are_read_in_linear_time() {
     assert_eq!(found(&format!("root ::= [{}]\n", "\n#".repeat(200_000))), []);
 }
 
-/// Texts with one slip each: the one diagnostic that they get, and its help.
+/// Texts with slips: the one diagnostic that each gets, and its help.
 #[test]
 fn slips() {
     let texts = [
@@ -124,6 +125,14 @@ fn slips() {
         "root ::= \"\\d\"",
         "root ::= [\\w]",
         "root ::= \"a\"..\"z\"",
+        "root <- \"a\"",
+        "root => \"a\"",
+        "root ::= (\"a\"\nbaz = \"x\"",
+        "root ::= \\d+ \"a\"",
+        "root ::= [a-z] \\w+\\.\\w*",
+        "root ::= (?:\"a\" | \"b\")+",
+        "root ::= [[:alpha:]]+ [^[:space:]]",
+        "root ::= \"a\" %json {\"type\":\n \"object\"} \"b\"",
     ];
     let show = |text: &&str| {
         let found = diagnostics(text, &Limits::default()).into_iter().map(|diagnostic| {
@@ -151,4 +160,14 @@ const EXPECTED: &[&str] = &[
     "E008 10..12 `\\d` is no escape: the letter has no meaning behind a backslash; digits are `[0-9]`",
     "E008 10..12 `\\w` is no escape: the letter has no meaning behind a backslash; letters, digits and `_` are `[a-zA-Z0-9_]`",
     "E015 12..14 each of these `.` is any character; a range is `[a-z]`; for any two characters write `. .`",
+    "E006 5..7 expected `::=` behind the rule's name, found `<-`; write `name ::= …`",
+    "E006 5..7 expected `::=` behind the rule's name, found `=>`; write `name ::= …`",
+    "E005 13..13 a group is not closed here; close it with `)`\n\
+     E006 18..19 expected `::=` behind the rule's name, found `=`; write `name ::= …`",
+    "E001 9..12 `\\d` stands in regexes, and GBNF has none; digits are `[0-9]`",
+    "E001 15..23 `\\w` stands in regexes, and GBNF has none; letters, digits and `_` are `[a-zA-Z0-9_]`",
+    "E001 9..12 `(?:` begins a group in regexes only; a group is `(…)`: drop the `?:`",
+    "E001 9..20 GBNF has no named classes such as `[:alpha:]`; write `[a-zA-Z]`\n\
+     E001 22..34 GBNF has no named classes such as `[:space:]`; write `[^ \\t\\r\\n]`",
+    "E001 13..18 GBNF has no `%json`; write the grammar in Lark, or convert the schema to rules",
 ];

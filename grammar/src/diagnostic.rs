@@ -9,6 +9,13 @@ use crate::span::Span;
 
 /// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
 const NAMES_COMPARED_MAX: usize = 5_000;
+/// Bytes of a name that may be a slip of the pen: a longer one has no near names.
+const NEAR_BYTES_MAX: usize = 64;
+/// Steps of comparing one name with others letter by letter, which 8,000 names of 8 letters take.
+const NEAR_STEPS_MAX: usize = 500_000;
+/// Characters of a word in a message; of a longer one the first are shown.
+const WORD_CHARS_MAX: usize = 80;
+const WORD_CHARS_SHOWN: usize = 60;
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -55,23 +62,23 @@ impl Diagnostic {
     /// A diagnostic with a place or none.
     pub fn new(code: &'static str, severity: Severity, span: Option<Span>, message: impl Into<String>) -> Self {
         let labels = span.map(|span| Label { span, message: String::new() }).into_iter().collect();
-        Self { code, severity, message: message.into(), labels, help: None }
+        Self { code, severity, message: brief(message.into()), labels, help: None }
     }
     /// Sets the text at the primary place.
     pub fn at(mut self, message: impl Into<String>) -> Self {
         if let Some(label) = self.labels.first_mut() {
-            label.message = message.into();
+            label.message = brief(message.into());
         }
         self
     }
     /// Adds a secondary place.
     pub fn also(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.labels.push(Label { span, message: message.into() });
+        self.labels.push(Label { span, message: brief(message.into()) });
         self
     }
     /// Sets the way out.
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(brief(help.into()));
         self
     }
     /// Sets the way out to a name that may have been meant, if there is one; it is shown if it is in the same source.
@@ -88,6 +95,30 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+}
+
+/// A message whose words are not too long: those of the text, such as names, are of any length.
+fn brief(message: String) -> String {
+    if message.len() <= WORD_CHARS_MAX {
+        return message;
+    }
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    let mut brief = String::with_capacity(message.len().min(1_000));
+    let mut rest = message.as_str();
+    while !rest.is_empty() {
+        let (word, behind) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
+        match word.char_indices().nth(WORD_CHARS_MAX) {
+            Some(_) => {
+                brief.extend(word.chars().take(WORD_CHARS_SHOWN));
+                brief.push('…');
+            }
+            None => brief.push_str(word),
+        }
+        let (other, behind) = behind.split_at(behind.find(is_word).unwrap_or(behind.len()));
+        brief.push_str(other);
+        rest = behind;
+    }
+    brief
 }
 
 /// Documentation of one code; every crate that reports diagnostics has a table of these named `CODES`.
@@ -247,8 +278,11 @@ pub struct Near {
     pub defined: Option<Span>,
 }
 
-/// The nearest of `names`, of which only the first few thousand are compared.
+/// The nearest of `names`, of which only the first few thousand are compared. A long name has none.
 pub fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Option<Span>)>) -> Option<Near> {
+    if name.len() > NEAR_BYTES_MAX {
+        return None;
+    }
     let length = name.chars().count();
     let mut names = names.into_iter().take(NAMES_COMPARED_MAX);
     // Of names of one or two letters each is like every other; only another case or `-` for `_` is a slip.
@@ -271,10 +305,18 @@ fn fold(name: &str) -> impl Iterator<Item = char> + '_ {
 
 /// The candidate nearest to `name`, if it is near enough to be a slip of the pen:
 /// Damerau-Levenshtein distance of at most a third of the longer name, or equal but for case and `-`/`_`.
+/// Of many long candidates that are all alike, the last are not compared.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > NEAR_BYTES_MAX {
+        return None;
+    }
     let mut best: Option<(usize, &str)> = None;
+    let mut steps = 0;
     let (length, has) = (name.chars().count(), letters(name));
     for candidate in candidates {
+        if candidate.len() > NEAR_BYTES_MAX {
+            continue;
+        }
         let others = letters(candidate);
         let unlike = (has & !others).count_ones().max((others & !has).count_ones()) as usize;
         // There are no more characters than bytes: most candidates are told apart before they are counted.
@@ -286,7 +328,11 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
         let distance = match fold(name).eq(fold(candidate)) {
             true => 0,
             false if length.abs_diff(other) > allowed || bag_distance(name, candidate) > allowed => continue,
-            false => edit_distance(name, candidate),
+            false if steps > NEAR_STEPS_MAX => continue,
+            false => {
+                steps += name.len() * candidate.len();
+                edit_distance(name, candidate)
+            }
         };
         if distance <= allowed && best.is_none_or(|(d, c)| (distance, candidate) < (d, c)) {
             best = Some((distance, candidate));
@@ -322,13 +368,10 @@ fn bag_distance(a: &str, b: &str) -> usize {
     more.max(-less) as usize
 }
 
-/// Optimal string alignment distance; inputs over 64 characters count as unlike.
+/// Optimal string alignment distance.
 fn edit_distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().take(65).collect();
-    let b: Vec<char> = b.chars().take(65).collect();
-    if a.len() > 64 || b.len() > 64 {
-        return usize::MAX;
-    }
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
     for (i, row) in rows.iter_mut().enumerate() {
         row[0] = i;

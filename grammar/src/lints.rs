@@ -79,11 +79,11 @@ pub fn lint(grammar: &Grammar) -> Vec<Diagnostic> {
     for inner in grammars.into_iter().rev() {
         let mut diagnostics = Vec::new();
         unused(inner, &mut diagnostics);
-        let productive = productive_rules(inner, &empty);
+        let (productive, missing) = productive_rules(inner, &empty);
         if !productive[inner.start] {
             empty.insert(std::ptr::from_ref(inner));
         }
-        unproductive(inner, &productive, allow, &mut diagnostics);
+        unproductive(inner, (&productive, &missing), allow, &mut diagnostics);
         if grammar.options.lexer == LexerMode::Longest {
             character_repetitions(inner, &mut diagnostics);
         }
@@ -147,11 +147,15 @@ fn unused(grammar: &Grammar, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Which rules some text finishes, if the embedded grammars are left out of account.
 pub fn productive(grammar: &Grammar) -> IndexVec<RuleId, bool> {
-    productive_rules(grammar, &FxHashSet::default())
+    productive_rules(grammar, &FxHashSet::default()).0
 }
 
-/// Which rules some text finishes. `empty` has the embedded grammars that no text finishes.
-fn productive_rules(grammar: &Grammar, empty: &FxHashSet<*const Grammar>) -> IndexVec<RuleId, bool> {
+/// Which rules some text finishes, and for how many children each node waits in vain. `empty` has the embedded grammars that no
+/// text finishes.
+fn productive_rules(
+    grammar: &Grammar,
+    empty: &FxHashSet<*const Grammar>,
+) -> (IndexVec<RuleId, bool>, IndexVec<ExprId, usize>) {
     let mut productive: IndexVec<RuleId, bool> = vec![false; grammar.rules.len()].into();
     // Children that a node still waits for. Length: nodes.
     let mut missing: IndexVec<ExprId, usize> = vec![0; grammar.exprs.len()].into();
@@ -192,7 +196,7 @@ fn productive_rules(grammar: &Grammar, empty: &FxHashSet<*const Grammar>) -> Ind
             finished.extend(&bodies[expr]);
             waiting.take_expr(expr)
         } else {
-            return productive;
+            return (productive, missing);
         };
         for node in freed {
             // A choice that is finished already waits for nothing more.
@@ -254,13 +258,19 @@ fn leaf_is_productive(grammar: &Grammar, kind: &ExprKind, empty: &FxHashSet<*con
 
 fn unproductive(
     grammar: &Grammar,
-    productive: &IndexVec<RuleId, bool>,
+    (productive, missing): (&IndexVec<RuleId, bool>, &IndexVec<ExprId, usize>),
     allow: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let mut places: FxHashSet<Span> = FxHashSet::default();
+    let causes = causes(grammar, productive, missing);
+    // Where the start has no text, the rule that is the cause is shown there.
+    let shown = (!productive[grammar.start]).then(|| causes[grammar.start]).flatten();
+    places.extend(shown.filter(|&cause| cause != grammar.start).map(|cause| grammar.rules[cause].span));
     for (id, rule) in grammar.rules.iter_enumerated() {
-        if productive[id] || !places.insert(rule.span) {
+        // What only waits for another rule is not the cause.
+        let waits = causes[id].is_some_and(|cause| cause != id) && id != grammar.start;
+        if productive[id] || waits || !places.insert(rule.span) {
             continue;
         }
         let help = "add an alternative without recursion";
@@ -274,12 +284,73 @@ fn unproductive(
                 true => Diagnostic::warning("G104", rule.span, message),
                 false => Diagnostic::error("G104", rule.span, message),
             };
-            diagnostics.push(diagnostic.help(help));
+            diagnostics.push(match shown.filter(|&cause| cause != id).map(|cause| &grammar.rules[cause]) {
+                Some(cause) => diagnostic
+                    .also(cause.span, "each alternative of this needs the rule itself")
+                    .help(format!("add an alternative without recursion to `{}`", cause.name)),
+                None if causes[id].is_none() => diagnostic,
+                None => diagnostic.help(help),
+            });
         } else if !allow {
             let message = format!("rule `{}` derives nothing", rule.name);
-            diagnostics.push(Diagnostic::warning("G103", rule.span, message).help(help));
+            let diagnostic = Diagnostic::warning("G103", rule.span, message);
+            diagnostics.push(if causes[id].is_some() { diagnostic.help(help) } else { diagnostic });
         }
     }
+}
+
+/// Why each rule that no text finishes has none: the first rule, on the way from it, that comes back to itself. None where a
+/// terminal or an embedded grammar has no text.
+fn causes(
+    grammar: &Grammar,
+    productive: &IndexVec<RuleId, bool>,
+    missing: &IndexVec<ExprId, usize>,
+) -> IndexVec<RuleId, Option<RuleId>> {
+    let mut causes: IndexVec<RuleId, Option<RuleId>> = vec![None; grammar.rules.len()].into();
+    let mut is_done: IndexVec<RuleId, bool> = productive.clone();
+    for root in grammar.rules.ids() {
+        // From each rule on to one that it waits for.
+        let mut path: Vec<RuleId> = Vec::new();
+        let mut is_on_path: FxHashSet<RuleId> = FxHashSet::default();
+        let mut next = Some(root);
+        let mut cause = None;
+        while let Some(rule) = next.filter(|&rule| !is_done[rule]) {
+            if !is_on_path.insert(rule) {
+                // All that stand in the circle wait for each other: the first is shown.
+                let start = path.iter().position(|&one| one == rule).unwrap_or(0);
+                cause = path[start..].iter().copied().min();
+                break;
+            }
+            path.push(rule);
+            next = waited_for(grammar, rule, productive, missing);
+        }
+        cause = cause.or_else(|| next.filter(|&rule| !productive[rule]).and_then(|rule| causes[rule]));
+        path.into_iter().for_each(|one| (causes[one], is_done[one]) = (cause, true));
+    }
+    causes
+}
+
+/// A rule without text that this one needs: itself if it is one.
+fn waited_for(
+    grammar: &Grammar,
+    rule: RuleId,
+    productive: &IndexVec<RuleId, bool>,
+    missing: &IndexVec<ExprId, usize>,
+) -> Option<RuleId> {
+    let mut seen: FxHashSet<ExprId> = FxHashSet::default();
+    let mut exprs = vec![grammar.rules[rule].body];
+    let mut found = None;
+    while let Some(expr) = exprs.pop() {
+        match &grammar.exprs[expr].kind {
+            _ if !seen.insert(expr) => {}
+            // What some text finishes waits for nothing.
+            _ if missing[expr] == 0 => {}
+            &ExprKind::Rule(called, _) if called == rule => return Some(rule),
+            &ExprKind::Rule(called, _) if !productive[called] => found = Some(called),
+            kind => exprs.extend(children(kind)),
+        }
+    }
+    found
 }
 
 /// `x*` in a rule, where `x` is one character of several.

@@ -209,6 +209,9 @@ impl Describe for Mistake {
             Mistake::StartMissing { name, near, first } => {
                 let diagnostic = say(format!("there is no nonterminal `{name}` to start with"));
                 match (near, first) {
+                    _ if name.is_empty() => {
+                        diagnostic.help("the option `start` is the empty text: name a nonterminal, or leave it out")
+                    }
                     (None, Some(first)) => diagnostic.help(format!("name the first one, `{first}`, `{name}`")),
                     (near, _) => diagnostic.did_you_mean(near),
                 }

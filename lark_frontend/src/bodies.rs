@@ -105,6 +105,10 @@ impl Parser<'_, '_> {
         if *self.symbols > self.limits.grammar_symbols_max {
             return self.fail(Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
         }
+        let group = top.group.as_ref().map(|group| (group.opened, group.closing));
+        if self.steps_over_break(group) {
+            return Ok(None);
+        }
         let in_template = top.group.as_ref().is_some_and(|group| group.template.is_some());
         let ends = SEQUENCE_ENDS.contains(&self.peek().kind) || in_template && self.is(SyntaxKind::Comma);
         if !ends {
@@ -242,6 +246,11 @@ impl Parser<'_, '_> {
         let closing = match self.peek().kind {
             SyntaxKind::LParen => SyntaxKind::RParen,
             SyntaxKind::LBracket => SyntaxKind::RBracket,
+            SyntaxKind::LBrace if self.peek_after() != SyntaxKind::RBrace => {
+                let (place, foreign) = (self.here(), self.braces());
+                self.sink.report(place, Mistake::Foreign(foreign));
+                SyntaxKind::RBrace
+            }
             SyntaxKind::RuleName if self.begins_arguments(self.at + 1) => {
                 template = Some((self.next(), Vec::new()));
                 SyntaxKind::RBrace
@@ -253,13 +262,45 @@ impl Parser<'_, '_> {
             }
         };
         self.enter()?;
-        Ok(Some(OpenGroup { opened: self.next(), closing, atom, template }))
+        let opened = self.next();
+        self.no_group_mark(opened);
+        Ok(Some(OpenGroup { opened, closing, atom, template }))
+    }
+
+    /// Reports `(?:`, and skips what is too much of it.
+    fn no_group_mark(&mut self, opened: Lexeme) {
+        let is_mark = opened.kind == SyntaxKind::LParen && self.peek().start == opened.end;
+        if is_mark && self.is(SyntaxKind::Question) && self.peek_after() == SyntaxKind::Colon {
+            self.next();
+            self.next();
+            let span = self.since(opened);
+            self.sink.report(span, Mistake::Foreign(Foreign::GroupMark));
+        }
+    }
+
+    /// What to say of the brace here, which begins no repetition.
+    fn braces(&self) -> Foreign {
+        let line = near_line(self.text, self.peek().start as usize + 1);
+        let inner = line.find('}').map(|end| line[..end].trim().to_string());
+        Foreign::Braces { inner: inner.filter(|inner| !inner.contains('{')) }
+    }
+
+    /// Whether the brace at a lexeme, behind an item, is no repetition of it, but that of another language.
+    fn is_foreign_brace(&self, at: usize) -> bool {
+        let is_apart = at > 0 && self.lexemes[at - 1].end < self.lexemes[at].start;
+        let is_count = [SyntaxKind::Number, SyntaxKind::Comma, SyntaxKind::RBrace].contains(&self.kind(at + 1));
+        self.kind(at) == SyntaxKind::LBrace && is_apart && !is_count
     }
 
     /// Whether a template's arguments begin at a lexeme: a brace that begins no repetition.
     fn begins_arguments(&self, at: usize) -> bool {
-        let kind = |at: usize| self.lexemes.get(at).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind);
-        kind(at) == SyntaxKind::LBrace && ![SyntaxKind::Number, SyntaxKind::Comma].contains(&kind(at + 1))
+        if self.kind(at) != SyntaxKind::LBrace || [SyntaxKind::Number, SyntaxKind::Comma].contains(&self.kind(at + 1)) {
+            return false;
+        }
+        // `x { x }` of a rule that is no template is a repetition in EBNF.
+        let name = self.lexemes[at - 1];
+        let is_rule = || name.kind == SyntaxKind::TerminalName || self.heads().get(self.str(name)) == Some(&false);
+        !(self.is_foreign_brace(at) && is_rule())
     }
 
     /// As in Lark an argument is a symbol, a literal, a range or a template with its arguments.
@@ -345,6 +386,7 @@ impl Parser<'_, '_> {
                 let max = if self.accept(SyntaxKind::DotDot).is_some() { self.count()? } else { min };
                 (min, Some(max))
             }
+            SyntaxKind::LBrace if self.is_foreign_brace(self.at) => return Ok(None),
             SyntaxKind::LBrace => {
                 self.next();
                 // Open, for recovery; it does not nest.
@@ -454,11 +496,7 @@ impl Parser<'_, '_> {
             SyntaxKind::Dot => Foreign::AnyCharacter,
             SyntaxKind::Comma => Foreign::Comma,
             SyntaxKind::Bang if touches => Foreign::Predicate { sign: "!" },
-            SyntaxKind::LBrace => {
-                let line = near_line(self.text, at + 1);
-                let inner = line.find('}').map(|end| line[..end].trim().to_string());
-                Foreign::Braces { inner: inner.filter(|inner| !inner.contains('{')) }
-            }
+            SyntaxKind::LBrace => self.braces(),
             _ => return self.fail_expected("a symbol, a literal or a group"),
         };
         self.fail(Mistake::Foreign(foreign))
@@ -485,6 +523,7 @@ impl Parser<'_, '_> {
             let span = self.span(lexeme);
             return self.fail_at(span, Mistake::Expected { expected: "a rule before `{`", found: format!("`{name}`") });
         }
+        self.no_attributes(lexeme);
         if self.is(SyntaxKind::Colon) || (self.is(SyntaxKind::DoubleColon) && self.peek_after() == SyntaxKind::Colon) {
             return self.fail_expected("a symbol, a literal, `|` or the end of the line");
         }
@@ -503,6 +542,28 @@ impl Parser<'_, '_> {
             _ => NodeKind::Rule(name, param),
         };
         Ok(self.node(kind, span))
+    }
+
+    /// Reports attributes right behind a name that is used, and skips them.
+    fn no_attributes(&mut self, name: Lexeme) {
+        let opened = self.peek();
+        if opened.kind != SyntaxKind::LBracket || opened.start != name.end || self.peek_after() != SyntaxKind::RuleName
+        {
+            return;
+        }
+        let attribute = self.str(self.lexemes[self.at + 1]);
+        let line = self.rest_of_line();
+        let is_end = |lexeme: &Lexeme| lexeme.kind == SyntaxKind::RBracket;
+        let Some(close) = line.iter().position(is_end) else { return };
+        let has_value = line[..close].iter().any(|lexeme| lexeme.kind == SyntaxKind::Equals);
+        if !has_value || !crate::attributes::NAMES.contains(&attribute) {
+            return;
+        }
+        let span = self.span(opened).to(self.span(line[close]));
+        let inside = self.text[opened.end as usize..line[close].start as usize].trim().to_string();
+        let name = self.str(name).to_string();
+        self.sink.report(span, Mistake::Foreign(Foreign::AttributesAtUse { name, inside }));
+        self.at += close + 1;
     }
 
     /// Whether a lexeme stands right behind `%ignore`.

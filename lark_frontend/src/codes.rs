@@ -78,7 +78,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L011",
         "statement expected",
-        "Each line begins a definition or a directive, or goes on with the one before it if it begins with `|`.",
+        "Each line begins a definition or a directive, or goes on with the one before it if it begins with `|`, also \
+         between brackets.",
         "start: \"a\"\n  \"b\"\n",
         "start: \"a\"\n  | \"b\"\n",
     ),
@@ -413,7 +414,8 @@ pub const CODES: &[CodeInfo] = &[
         "L068",
         "lazy terminal alone",
         "A lazy quantifier ends where what follows it begins; at the end of a terminal it takes as little as it can. \
-         `_STRING_INNER` and `_STRING_ESC_INNER` alone take as much as they can.",
+         `_STRING_INNER` and `_STRING_ESC_INNER` alone take as much as they can. A rule with `lazy` ends where it first \
+         matches: it is empty where it may be, and a repetition is as short as it may be.",
         "start: A\nA: \"x\" _STRING_INNER\n%import common._STRING_INNER\n",
         "start: A\nA: \"x\" _STRING_INNER \"y\"\n%import common._STRING_INNER\n",
     ),
@@ -528,7 +530,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L093",
         "too deep",
-        "Brackets and nested grammars are over the limit `grammar_depth_max`.",
+        "Brackets, nested grammars or imports in a row are over the limit `grammar_depth_max`.",
         "",
         "start: \"a\"\n",
     ),

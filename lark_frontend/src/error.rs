@@ -62,6 +62,17 @@ pub(crate) enum Mistake {
     DefinedOtherwise {
         sign: &'static str,
     },
+    ColonMissing {
+        name: String,
+    },
+    /// In the bracket that was opened there.
+    BreakInBrackets {
+        opened: Span,
+    },
+    /// `??x: …`.
+    MarkTwice {
+        mark: &'static str,
+    },
     StatementExpected {
         found: String,
         after_body: bool,
@@ -71,6 +82,9 @@ pub(crate) enum Mistake {
         opened: Span,
     },
     TooDeep {
+        limit: usize,
+    },
+    ImportsTooDeep {
         limit: usize,
     },
     RepeatTwice,
@@ -243,6 +257,11 @@ pub(crate) enum Mistake {
         name: String,
         least: bool,
     },
+    /// `t[lazy]: /.*/`.
+    LazyEndless {
+        rule: String,
+        is_empty: bool,
+    },
     LazyUnclear {
         reason: &'static str,
     },
@@ -412,8 +431,18 @@ impl Describe for Mistake {
             }
             Mistake::JsonMissing => error("a JSON value is expected here").help("write `{ … }`"),
             Mistake::Expected { expected, found } => say(format!("expected {expected}, found {found}")),
+            Mistake::ColonMissing { name } => say(format!("a `:` is missing behind `{name}`"))
+                .help("a definition is `name: …`; a rule goes on in the next line only if that begins with `|`"),
+            Mistake::BreakInBrackets { opened } => error("a line break stands inside of brackets")
+                .also(opened, "opened here")
+                .help("write it on one line, end the line with a backslash, or begin the next one with `|` for an alternative"),
+            Mistake::MarkTwice { mark } => say(format!("`{mark}` stands twice before this rule")).help("drop one of them"),
             Mistake::DefinedOtherwise { sign } => say(format!("a definition is written with `:`, not with `{sign}`"))
-                .help("a rule is `name: …`; GBNF and KBNF write `::=`"),
+                .help(match sign {
+                    "<-" => "a rule is `name: …`; PEGs write `<-`",
+                    "=>" | "->" => "a rule is `name: …`; `->` names an alternative, behind it",
+                    _ => "a rule is `name: …`; GBNF and KBNF write `::=`",
+                }),
             Mistake::StatementExpected { found, after_body } => {
                 let diagnostic = say(format!("a definition or a directive is expected here, found {found}"));
                 if after_body {
@@ -430,6 +459,8 @@ impl Describe for Mistake {
             Mistake::TooDeep { limit } => {
                 say(format!("brackets are nested more than {limit} deep")).help("the limit is `grammar_depth_max`")
             }
+            Mistake::ImportsTooDeep { limit } => say(format!("more than {limit} texts import each other in a row"))
+                .help("the limit is `grammar_depth_max`"),
             Mistake::RepeatTwice => {
                 error("an item takes one repetition").help("put the item and its first repetition in parentheses")
             }
@@ -586,6 +617,7 @@ impl Describe for Mistake {
             Mistake::StartMissing { name, near, first, .. } => {
                 let diagnostic = say(format!("there is no rule `{name}` to start with"));
                 match (near, first) {
+                    _ if name.is_empty() => diagnostic.help("the option `start` is the empty text: name a rule, or leave it out"),
                     (None, Some(first)) => diagnostic.help(format!("rename the first rule, `{first}`, to `{name}`")),
                     (near, _) => diagnostic.did_you_mean(near),
                 }
@@ -645,6 +677,11 @@ impl Describe for Mistake {
                 false => warn(format!("`{name}` takes as much as it can here, in Lark as little as it can")),
             }
             .help("put what ends it behind it, in the same terminal"),
+            Mistake::LazyEndless { rule, is_empty } => match is_empty {
+                true => warn(format!("`{rule}` is always empty: `lazy` ends it where it first matches, at its start")),
+                false => warn(format!("`{rule}` never repeats more than it must: `lazy` ends it where it first matches")),
+            }
+            .help("say what ends it, with `stop=…` or `suffix=…` in place of `lazy`, or at the end of the terminal"),
             Mistake::LazyUnclear { reason } => {
                 say(format!("where the lazy quantifier at the end of this ends is not clear: {reason}"))
                     .help("write both as one regex, or say what may be repeated: `/[^\"]*/` for `/.*?/`")
@@ -743,8 +780,11 @@ impl Mistake {
             Mistake::FlagsRunIntoName { .. } => "L007",
             Mistake::UnknownDirective { .. } => "L008",
             Mistake::JsonMissing => "L009",
-            Mistake::Expected { .. } | Mistake::DefinedOtherwise { .. } => "L010",
-            Mistake::StatementExpected { .. } => "L011",
+            Mistake::Expected { .. }
+            | Mistake::DefinedOtherwise { .. }
+            | Mistake::ColonMissing { .. }
+            | Mistake::MarkTwice { .. } => "L010",
+            Mistake::StatementExpected { .. } | Mistake::BreakInBrackets { .. } => "L011",
             Mistake::Unclosed { .. } | Mistake::InnerUnclosed { .. } => "L012",
             Mistake::RepeatTwice => "L013",
             Mistake::RepeatOrder { .. } => "L014",
@@ -789,7 +829,7 @@ impl Mistake {
             Mistake::RegexFlag => "L065",
             Mistake::TokenList { .. } => "L066",
             Mistake::RegexJson { .. } => "L067",
-            Mistake::LazyAlone { .. } => "L068",
+            Mistake::LazyAlone { .. } | Mistake::LazyEndless { .. } => "L068",
             Mistake::LazyUnclear { .. } => "L069",
             Mistake::LookUnclear | Mistake::LookEmpty | Mistake::LookEdges { .. } => "L054",
             Mistake::ParameterUnwanted { .. } => "L070",
@@ -807,7 +847,7 @@ impl Mistake {
             Mistake::SourceTooLarge { .. } => "L090",
             Mistake::SymbolsTooMany { .. } => "L091",
             Mistake::RegexNodesTooMany { .. } => "L092",
-            Mistake::TooDeep { .. } => "L093",
+            Mistake::TooDeep { .. } | Mistake::ImportsTooDeep { .. } => "L093",
             Mistake::RepeatTooLarge { .. } => "L094",
             Mistake::TemplatesTooMany { .. } => "L095",
             Mistake::ImportsTooMany { .. } => "L096",

@@ -24,7 +24,7 @@ mod templates;
 /// Makes every grammar of the tree one of plain definitions.
 pub(crate) fn expand(loader: &mut Loader) {
     let mut next = 0;
-    while next < loader.ast.grammars.len() {
+    while next < loader.ast.grammars.len() && !loader.is_over {
         let id = AstGrammarId::from_index(next);
         if !loader.is_module(id) {
             expand_one(loader, id);
@@ -51,7 +51,13 @@ fn expand_one(loader: &mut Loader, id: AstGrammarId) {
     };
     let mut expansion = Expansion { loader, instances: vec![root], spaces: Vec::new(), slots: Vec::new() };
     expansion.find_instances();
+    if expansion.loader.is_over {
+        return;
+    }
     expansion.enter_names();
+    if expansion.loader.is_over {
+        return;
+    }
     let templates = Templates::new(&mut expansion);
     let (expanded, unused) = templates.items(&items);
     let grammar = &mut loader.ast.grammars[id];
@@ -342,6 +348,7 @@ impl Expansion<'_, '_, '_> {
         let title = self.instances[child].title.clone();
         let mut entered: FxHashSet<usize> = FxHashSet::default();
         let mut aliases: FxHashSet<(String, String)> = FxHashSet::default();
+        let mut sizes: FxHashMap<usize, usize> = FxHashMap::default();
         let mut agenda: Vec<usize> = Vec::new();
         for (name, alias) in names {
             if !aliases.insert((name.text.clone(), alias.text.clone())) {
@@ -366,6 +373,12 @@ impl Expansion<'_, '_, '_> {
                 self.enter(parent, alias.text, slot, alias.span);
             } else {
                 // A second name: a definition of its own, so that each may be overridden.
+                let size = *sizes.entry(slot).or_insert_with(|| self.size(slot));
+                if !self.loader.may_copy(size, alias.span) {
+                    let is_terminal = self.slots[slot].definition.is_terminal;
+                    self.imported_node(parent, alias, is_terminal, NodeKind::Error);
+                    continue;
+                }
                 let again = &self.slots[slot];
                 let (definition, parts) = (again.definition.clone(), again.parts.clone());
                 self.slots.push(Slot { definition, parts, span: alias.span, tentative: false, references: None });
@@ -398,6 +411,17 @@ impl Expansion<'_, '_, '_> {
             let span = self.slots[slot].span;
             self.enter(parent, mangled, slot, span);
         }
+    }
+
+    /// Nodes of a definition.
+    fn size(&self, slot: usize) -> usize {
+        let mut stack: Vec<NodeId> = self.slots[slot].parts.iter().map(|&(node, _)| node).collect();
+        let mut size = 0;
+        while let Some(node) = stack.pop() {
+            size += 1;
+            stack.extend(self.loader.ast.children(node));
+        }
+        size
     }
 
     /// The slots that a definition refers to.

@@ -25,6 +25,16 @@ pub(crate) enum Foreign {
     NoPercent { word: String },
     /// `[a-z]+` without slashes.
     Class { class: String },
+    /// `\d+` without slashes.
+    Escape { regex: String },
+    /// `(?:"a" | "b")`.
+    GroupMark,
+    /// `"x" / "y"`.
+    ChoiceSlash,
+    /// `t[max_tokens=5]` in a body.
+    AttributesAtUse { name: String, inside: String },
+    /// `%%`.
+    Sections,
     /// `{"a"}`.
     Braces { inner: Option<String> },
     /// `"a", "b"`.
@@ -89,6 +99,24 @@ impl Foreign {
             Foreign::Class { class } => (
                 "a class of characters stands in a regex".to_string(),
                 format!("a regex stands between slashes: `/{class}/`"),
+            ),
+            Foreign::Escape { regex } => (
+                "a backslash stands in regexes and strings only".to_string(),
+                format!("a regex stands between slashes: `/{regex}/`"),
+            ),
+            Foreign::GroupMark => {
+                ("`(?` begins a group in regexes only".to_string(), "a group is `(…)`: drop the `?:`".into())
+            }
+            Foreign::ChoiceSlash => {
+                ("alternatives have a `|` between them, not a `/`".to_string(), "write `|`, here and elsewhere".into())
+            }
+            Foreign::AttributesAtUse { name, inside } => (
+                "attributes stand where the rule is defined".to_string(),
+                format!("define the rule as `{name}[{inside}]: …`, and write `{name}` here"),
+            ),
+            Foreign::Sections => (
+                "`%%` divides no sections".to_string(),
+                "a Lark text has definitions and directives in any order: drop the line".into(),
             ),
             Foreign::Braces { inner } => {
                 let inner = inner.unwrap_or_else(|| "…".to_string());
@@ -160,10 +188,15 @@ impl Foreign {
     /// A name that nothing defines, and stands in another language for something that Lark has.
     pub fn name(text: &str, name: &str, at: usize) -> Option<Self> {
         let behind = &text[at + name.len()..];
-        let prefix = name.len() <= 2 && name.bytes().all(|b| b"rRbBfFuU".contains(&b));
-        if let Some(inner) = behind.strip_prefix('"').filter(|_| prefix) {
+        if let Some(inner) = behind.strip_prefix('"').filter(|_| is_prefix(name)) {
             let inner = inner[..inner.find('"')?].to_string();
             return Some(Foreign::StringPrefix { prefix: name.to_string(), inner });
+        }
+        let before = text[..at].strip_suffix('[').unwrap_or("");
+        let owner = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
+        if ["lazy", "capture"].contains(&name) && owner < before.len() && behind.starts_with([']', ',']) {
+            let (name, inside) = (before[owner..].to_string(), name.to_string());
+            return Some(Foreign::AttributesAtUse { name, inside });
         }
         match name {
             "EOF" | "eof" | "EOS" | "END_OF_FILE" => Some(Foreign::EndOfText { name: name.to_string() }),
@@ -175,10 +208,24 @@ impl Foreign {
     }
 }
 
+/// Whether a name may be the prefix of a string in Python.
+pub(crate) fn is_prefix(name: &str) -> bool {
+    name.len() <= 2 && name.bytes().all(|b| b"rRbBfFuU".contains(&b))
+}
+
 /// Whether `word`, right behind the literal that ends at `at`, is likely meant as its flags.
 pub(crate) fn is_flag(text: &str, at: usize, word: &str) -> bool {
     let is_behind = text[..at].ends_with(['"', '/']);
     is_behind && (word.len() == 1 || word.bytes().all(|b| b"dgimsuvyxIMS".contains(&b)))
+}
+
+/// Where an expression of a regex ends that begins with `\d` or the like and stands outside of one.
+pub(crate) fn escapes_end(text: &str, at: usize) -> Option<usize> {
+    let line = near_line(text, at);
+    let is_class = line[1..].starts_with(['d', 'D', 'w', 'W', 's', 'S', 'b', 'B']);
+    // Up to what stands in no such expression.
+    let end = line.find([' ', '\t', '\r', '"', '|', ')', '/', '#', ';']).unwrap_or(line.len());
+    is_class.then_some(at + end)
 }
 
 /// Where classes of characters with their repetitions end that begin at `at` and stand outside of a regex. `None` if they

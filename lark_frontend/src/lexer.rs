@@ -4,10 +4,10 @@
 //! A JSON value behind `%json`, `%regex`, `%llguidance` and `%larkspur` is one lexeme, read here so that its end is known.
 
 use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
-use larkspur_grammar::{Limits, SourceId, Span, behind_bom, typographic};
+use larkspur_grammar::{Diagnostic, Limits, SourceId, Span, behind_bom, typographic};
 
 use crate::error::{Mistake, Sink, near};
-use crate::foreign::{Foreign, HEADERS, class_end};
+use crate::foreign::{Foreign, HEADERS, class_end, escapes_end, is_prefix};
 
 /// The class of a lexeme of a grammar file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -66,6 +66,10 @@ pub enum SyntaxKind {
     Minus,
     /// `=`
     Equals,
+    /// `<-`, with which other languages define.
+    LeftArrow,
+    /// `=>`, likewise.
+    FatArrow,
     /// `,`
     Comma,
     /// `(`
@@ -112,6 +116,7 @@ const PUNCTUATION: &[(&str, SyntaxKind)] = &[
     (".", SyntaxKind::Dot),
     ("->", SyntaxKind::Arrow),
     ("-", SyntaxKind::Minus),
+    ("=>", SyntaxKind::FatArrow),
     ("=", SyntaxKind::Equals),
     (",", SyntaxKind::Comma),
     ("(", SyntaxKind::LParen),
@@ -182,6 +187,8 @@ impl SyntaxKind {
             SyntaxKind::Arrow => "`->`",
             SyntaxKind::Minus => "`-`",
             SyntaxKind::Equals => "`=`",
+            SyntaxKind::LeftArrow => "`<-`",
+            SyntaxKind::FatArrow => "`=>`",
             SyntaxKind::Comma => "`,`",
             SyntaxKind::LParen => "`(`",
             SyntaxKind::RParen => "`)`",
@@ -264,6 +271,7 @@ pub(crate) fn lex(
         rust: llguidance_face,
         line: 0,
         is_behind_comments: false,
+        has_choice: false,
         out: Lexed {
             lexemes: Vec::new(),
             json: Vec::new(),
@@ -297,6 +305,8 @@ struct Lexer<'a, 's> {
     line: usize,
     /// No `*/` follows.
     is_behind_comments: bool,
+    /// A `/` between alternatives was reported.
+    has_choice: bool,
     out: Lexed,
     languages: &'a [InnerLanguage],
     limits: &'a Limits,
@@ -371,12 +381,23 @@ impl Lexer<'_, '_> {
                 self.report(start, end, Mistake::Foreign(Foreign::Class { class }));
                 self.push(SyntaxKind::Error, start, end);
             }
+            b'/' if self.is_choice() => {
+                if !std::mem::replace(&mut self.has_choice, true) {
+                    self.report(start, start + 1, Mistake::Foreign(Foreign::ChoiceSlash));
+                }
+                self.push(SyntaxKind::VBar, start, start + 1);
+            }
             b'/' => self.regex(),
             b'"' => self.string(),
             b'\'' => self.single_quotes(),
             b'<' => self.special_token(),
             b'@' => self.grammar_ref(),
             b'%' => self.directive(),
+            b'\\' if let Some(end) = escapes_end(self.text, start) => {
+                let regex = self.text[start..end].to_string();
+                self.report(start, end, Mistake::Foreign(Foreign::Escape { regex }));
+                self.push(SyntaxKind::Error, start, end);
+            }
             b'\\' => self.line_continuation(),
             b'0'..=b'9' => self.number(),
             _ => {
@@ -412,6 +433,21 @@ impl Lexer<'_, '_> {
         let len = body.find("*/");
         self.is_behind_comments = len.is_none();
         Some(self.at + len? + 4)
+    }
+
+    /// Whether the slash here stands between alternatives, as in a PEG: with blanks around it, behind `<-` or where no other
+    /// slash is on the line.
+    fn is_choice(&self) -> bool {
+        let is_blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+        let lexemes = &self.out.lexemes;
+        let is_apart = self.at > 0 && is_blank(self.bytes[self.at - 1]) && is_blank(self.byte(self.at + 1));
+        let is_peg = || lexemes[self.line..].iter().take(8).any(|lexeme| lexeme.kind == SyntaxKind::LeftArrow);
+        let line = near_line(self.text, self.at + 1);
+        let line = line.split("//").next().unwrap_or(line);
+        let is_behind = lexemes.last().is_some_and(|last| {
+            ![SyntaxKind::Colon, SyntaxKind::VBar, SyntaxKind::LParen, SyntaxKind::LBracket].contains(&last.kind)
+        });
+        is_apart && is_behind && !self.rust && (!line.contains('/') || is_peg())
     }
 
     /// A backslash, blanks and a line end are nothing.
@@ -562,6 +598,17 @@ impl Lexer<'_, '_> {
         let start = self.at;
         let line = &self.bytes[start + 1..self.line_end(start)];
         let end = line.iter().position(|&b| b == b'\'').map_or(start + 1, |at| start + at + 2);
+        if let Some(&Lexeme { kind: SyntaxKind::RuleName, start: name, end: name_end }) = self.out.lexemes.last()
+            && name_end as usize == start
+            && end > start + 1
+            && is_prefix(&self.text[name as usize..start])
+        {
+            let prefix = self.text[name as usize..start].to_string();
+            let inner = self.text[start + 1..end - 1].to_string();
+            self.out.lexemes.pop();
+            self.report(name as usize, end, Mistake::Foreign(Foreign::StringPrefix { prefix, inner }));
+            return self.push(SyntaxKind::Error, name as usize, end);
+        }
         self.report(start, end, Mistake::UnexpectedCharacter { found: '\'' });
         self.push(SyntaxKind::Error, start, end);
     }
@@ -681,6 +728,8 @@ impl Lexer<'_, '_> {
         }
         if self.byte(end) == b'>' && end > start + 1 {
             self.push(SyntaxKind::SpecialToken, start, end + 1);
+        } else if self.byte(start + 1) == b'-' {
+            self.push(SyntaxKind::LeftArrow, start, start + 2);
         } else {
             self.report(start, end, Mistake::UnclosedToken);
             self.push(SyntaxKind::Error, start, end);
@@ -699,6 +748,12 @@ impl Lexer<'_, '_> {
 
     fn directive(&mut self) {
         let start = self.at;
+        if self.byte(start + 1) == b'%' {
+            let end = self.line_end(start);
+            self.report(start, start + 2, Mistake::Foreign(Foreign::Sections));
+            self.at = end;
+            return;
+        }
         let end = self.name_end(start + 1, false);
         let word = &self.text[start..end];
         if let Some(&language) = self.languages.iter().find(|language| *language.name == word[1..]) {
@@ -765,8 +820,18 @@ impl Lexer<'_, '_> {
                 (Some(document), end)
             }
             Err(diagnostics) => {
-                diagnostics.into_iter().for_each(|diagnostic| self.sink.push(diagnostic));
-                (None, self.json_recovery(start))
+                let place = |found: &Diagnostic| found.labels.first().map_or(start, |label| label.span.start as usize);
+                // What is not closed is shown where it was opened.
+                let first = diagnostics.iter().filter(|found| found.code != "N015").min_by_key(|found| place(found));
+                let comma = first.filter(|found| found.code == "N013").map(place);
+                let end = self.json_recovery(start, comma);
+                let own: Vec<Diagnostic> = diagnostics.into_iter().filter(|found| place(found) < end).collect();
+                if own.is_empty() {
+                    let what = if self.byte(start) == b'[' { "[" } else { "{" };
+                    self.report(end, end, Mistake::Unclosed { what, opened: self.span(start, start + 1) });
+                }
+                self.sink.extend(own);
+                (None, end)
             }
         };
         let span = self.span(start, end);
@@ -774,18 +839,38 @@ impl Lexer<'_, '_> {
         self.push(SyntaxKind::Json, start, end);
     }
 
-    /// Where to go on after a JSON value that is none: at its closing bracket, or else at the end of its line.
-    fn json_recovery(&self, start: usize) -> usize {
+    /// The first line between two places that begins a statement.
+    fn statement_line(&self, start: usize, end: usize) -> Option<usize> {
+        let lines = self.text[start..end].match_indices('\n').map(|(at, _)| start + at + 1);
+        lines.into_iter().find(|&line| is_statement(near_line(self.text, line)))
+    }
+
+    /// Where to go on after a JSON value that is none: at its closing bracket, or else at the end of its line. One that
+    /// first lacks a comma, at `comma`, before the next statement was not closed before that.
+    fn json_recovery(&self, start: usize, comma: Option<usize>) -> usize {
         if !matches!(self.byte(start), b'{' | b'[') {
             return self.line_end(start);
         }
-        match value_end(self.text, start) {
+        let value_end = value_end(self.text, start);
+        let is_behind = |&line: &usize| comma.map_or(value_end == self.text.len(), |comma| line <= comma);
+        if let Some(line) = self.statement_line(start, value_end).filter(is_behind) {
+            return start + self.text[start..line].trim_end().len();
+        }
+        match value_end {
             end if end >= self.text.len() && !matches!(self.text.trim_end().bytes().last(), Some(b'}' | b']')) => {
                 self.line_end(start)
             }
             end => end,
         }
     }
+}
+
+/// Whether a line that is not indented begins a statement.
+fn is_statement(line: &str) -> bool {
+    let name = line.trim_start_matches(['?', '!']);
+    let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let is_definition = rest.len() < name.len() && rest.trim_start().starts_with([':', '[', '{', '.']);
+    line.starts_with('%') || is_definition && rest.contains(':')
 }
 
 /// The line from a byte on, as far as it is worth looking at: what follows is looked at more than once.

@@ -30,6 +30,7 @@ mod foreign;
 mod ignored;
 mod indenter;
 mod lexer;
+mod lines;
 mod load;
 mod lower;
 mod modules;
@@ -99,7 +100,11 @@ pub fn parse(sources: &mut SourceMap, source: SourceId, options: &LarkOptions) -
         return Parsed { grammar: None, inner_texts: Vec::new(), diagnostics: sink.finish() };
     };
     expand::expand(&mut loader);
-    let ast = loader.ast;
+    let (ast, is_over) = (loader.ast, loader.is_over);
+    // Of what is over the limits nothing more is said.
+    if is_over {
+        return Parsed { grammar: None, inner_texts: ast.inner_texts(), diagnostics: sink.finish() };
+    }
     let rust = ast.rust.contains(&source);
     let ignore_edges = if rust { IgnoreEdges::Open } else { IgnoreEdges::Both };
     let setting = lower::Setting {

@@ -55,7 +55,8 @@ pub(crate) struct Loader<'a, 's> {
     /// Imports so far, and the bytes of what they read.
     imports: usize,
     bytes: usize,
-    is_over: bool,
+    /// A limit was met, and reported: nothing more is read or copied.
+    pub is_over: bool,
 }
 
 impl<'a, 's> Loader<'a, 's> {
@@ -132,7 +133,7 @@ impl<'a, 's> Loader<'a, 's> {
         self.imports += 1;
         self.ast.symbols += self.modules[module].symbols;
         let mistake = if depth > limits.grammar_depth_max {
-            Mistake::TooDeep { limit: limits.grammar_depth_max }
+            Mistake::ImportsTooDeep { limit: limits.grammar_depth_max }
         } else if self.imports > limits.grammar_imports_max {
             Mistake::ImportsTooMany { limit: limits.grammar_imports_max }
         } else if self.ast.symbols > limits.grammar_symbols_max {
@@ -140,17 +141,32 @@ impl<'a, 's> Loader<'a, 's> {
         } else {
             return true;
         };
-        if !self.is_over {
-            self.is_over = true;
+        self.over(span, mistake);
+        false
+    }
+
+    /// Counts what a second name for a definition copies; false, and reported, if that is too much.
+    pub fn may_copy(&mut self, symbols: usize, span: Span) -> bool {
+        let limit = self.options.limits.grammar_symbols_max;
+        self.ast.symbols += symbols;
+        let may_copy = self.ast.symbols <= limit;
+        if !may_copy {
+            self.over(span, Mistake::SymbolsTooMany { limit });
+        }
+        may_copy
+    }
+
+    fn over(&mut self, span: Span, mistake: Mistake) {
+        if !std::mem::replace(&mut self.is_over, true) {
             self.sink.report(span, mistake);
         }
-        false
     }
 
     /// The module of an import, which is read if it was not before. In Lark's order: search paths, beside the text that
     /// imports it, libraries.
     pub fn resolve(&mut self, import: &Import, home: &Home) -> Target {
-        if self.sink.is_full() {
+        // Past the limits no text is read.
+        if self.sink.is_full() || self.is_over {
             return Target::Failed;
         }
         if import.above {
@@ -226,6 +242,8 @@ impl<'a, 's> Loader<'a, 's> {
         let source = self.sources.add(name, text);
         let before = self.ast.symbols;
         let Some(grammar) = self.read(source, home.clone(), import.span) else { return Target::Failed };
+        // The text itself says where it goes over the limit.
+        self.is_over |= self.ast.symbols > self.options.limits.grammar_symbols_max && self.sink.has_errors();
         self.module_grammars.insert(grammar);
         let parsed = &mut self.ast.grammars[grammar];
         let module = Module {

@@ -546,7 +546,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// The names in a body that was given up are reported if nothing defines them and they are not what is wrong with
-    /// it; nested grammars are lowered for the sake of their mistakes.
+    /// it; literals and nested grammars are lowered for the sake of their mistakes.
     pub fn broken(&mut self, parts: &[NodeId]) {
         for &id in parts {
             let node = &self.setting.ast.nodes[id];
@@ -557,6 +557,9 @@ impl Lowerer<'_, '_> {
                     self.undefined(name, node.span);
                 }
                 NodeKind::Lark(grammar) => _ = self.nested(*grammar, node.span),
+                NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) => {
+                    self.terminal_leaf(id);
+                }
                 _ => {}
             }
         }

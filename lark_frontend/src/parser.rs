@@ -4,6 +4,8 @@
 //! still counts as defined, and the names in it are still looked up.
 //! A nested grammar is stepped over and read when its surroundings are done, so that nothing here recurses.
 
+use std::cell::OnceCell;
+
 use larkspur_grammar::{Condition, ConditionId, IndexVec, Limits, SourceId, Span, index::Id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,6 +13,7 @@ use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Import, Item, Manner
 use crate::error::{Mistake, Sink};
 use crate::foreign::{Foreign, HEADERS, KEYWORDS};
 use crate::lexer::{JsonBlock, Lexed, Lexeme, SyntaxKind};
+use crate::lines::BARE_DIRECTIVES;
 
 /// The mistake is in the sink; the statement is given up.
 pub(crate) struct Reported;
@@ -39,6 +42,9 @@ pub(crate) fn parse(
         at: 0,
         depth: 0,
         in_rule_body: false,
+        statement: 0,
+        has_break: false,
+        heads: OnceCell::new(),
         symbols,
         limits,
         sink,
@@ -74,6 +80,12 @@ pub(crate) struct Parser<'a, 's> {
     pub(crate) depth: usize,
     /// Whether the last statement was a definition: for the message when the next line is none.
     in_rule_body: bool,
+    /// The first lexeme of the statement.
+    pub(crate) statement: usize,
+    /// Whether the statement goes on behind a line break, which is reported.
+    pub(crate) has_break: bool,
+    /// See [`Parser::heads`].
+    pub(crate) heads: OnceCell<FxHashMap<&'a str, bool>>,
     /// Nodes, alternatives and statements so far.
     pub(crate) symbols: &'s mut usize,
     pub(crate) limits: &'a Limits,
@@ -194,7 +206,7 @@ impl<'a> Parser<'a, '_> {
         self.fail_at(span, Mistake::Foreign(foreign))
     }
     /// The lexemes up to the end of the line, but for very many.
-    fn rest_of_line(&self) -> &'a [Lexeme] {
+    pub(crate) fn rest_of_line(&self) -> &'a [Lexeme] {
         let rest = &self.lexemes[self.at.min(self.lexemes.len())..];
         let rest = &rest[..rest.len().min(1000)];
         let ends = [SyntaxKind::Newline, SyntaxKind::Eof];
@@ -277,6 +289,7 @@ impl Parser<'_, '_> {
             }
             let depth = self.depth;
             let (before, items_len) = (self.at, grammar.items.len());
+            self.has_break = false;
             let result = self.statement(&mut grammar.items).and_then(|()| self.statement_end(nested));
             if result.is_err() {
                 grammar.has_unread |= grammar.items.len() == items_len;
@@ -295,6 +308,7 @@ impl Parser<'_, '_> {
         loop {
             match self.peek().kind {
                 SyntaxKind::Eof => return,
+                SyntaxKind::Newline if self.in_rule_body && self.goes_on(self.at + 1) => {}
                 SyntaxKind::Newline if self.peek_after() != SyntaxKind::VBar => return,
                 SyntaxKind::LBrace => match self.nested_ends.get(&self.at) {
                     Some(&end) => self.at = end,
@@ -320,18 +334,10 @@ impl Parser<'_, '_> {
         *self.symbols += 1;
         let after_body = std::mem::replace(&mut self.in_rule_body, false);
         self.no_foreign_statement()?;
+        let begins = self.is_head(self.at);
+        self.statement = self.at;
         match self.peek().kind {
             SyntaxKind::RuleName | SyntaxKind::TerminalName | SyntaxKind::Bang | SyntaxKind::Question => {
-                let first = self.at;
-                while [SyntaxKind::Bang, SyntaxKind::Question].contains(&self.peek().kind) {
-                    self.next();
-                }
-                let begins = [SyntaxKind::Colon, SyntaxKind::DoubleColon, SyntaxKind::Equals, SyntaxKind::Dot]
-                    .into_iter()
-                    .chain([SyntaxKind::LBracket, SyntaxKind::LBrace])
-                    .any(|kind| kind == self.peek_after());
-                let name = std::mem::replace(&mut self.at, first);
-                let begins = begins || self.is_foreign_head(name);
                 if after_body && !begins {
                     // A line that goes on with the body before it: the likeliest mistake of all.
                     let found = self.found();
@@ -397,14 +403,26 @@ impl Parser<'_, '_> {
                 self.is_foreign = true;
                 self.fail_foreign(first, Foreign::AngleName { name })
             }
+            // Python's.
+            (SyntaxKind::RuleName, after)
+                if names.contains(&after)
+                    && word == "from"
+                    && self.lexemes.get(self.at + 2).is_some_and(|&third| self.str(third) == "import") =>
+            {
+                let module = self.str(self.lexemes[self.at + 1]).to_string();
+                let mut names = self.excuse_line();
+                names.drain(..names.len().min(3));
+                let line = self.rest_of_line();
+                let span = self.span(first).to(self.span(line[line.len() - 1]));
+                self.fail_at(span, Mistake::Foreign(Foreign::Import { module, names }))
+            }
             (SyntaxKind::RuleName, after) if names.contains(&after) && HEADERS.contains(&word) => {
                 self.is_foreign = true;
                 self.next();
                 self.fail_foreign(first, Foreign::Header { word: word.to_string() })
             }
             (SyntaxKind::RuleName, after)
-                if (names.contains(&after) || after == SyntaxKind::String)
-                    && ["import", "ignore", "declare", "override", "extend"].contains(&word) =>
+                if (names.contains(&after) || after == SyntaxKind::String) && BARE_DIRECTIVES.contains(&word) =>
             {
                 self.next();
                 let span = self.since(first);
@@ -466,7 +484,7 @@ impl Parser<'_, '_> {
 
     /// Whether a definition of another language begins with the name at a lexeme: its `:` stands on the next line, or behind
     /// parentheses or angles.
-    fn is_foreign_head(&self, name: usize) -> bool {
+    pub(crate) fn is_foreign_head(&self, name: usize) -> bool {
         let kind = |at: usize| self.lexemes.get(at).map_or(SyntaxKind::Eof, |lexeme| lexeme.kind);
         match kind(name + 1) {
             SyntaxKind::Newline | SyntaxKind::SpecialToken => kind(name + 2) == SyntaxKind::Colon,
@@ -483,8 +501,11 @@ impl Parser<'_, '_> {
         let first = self.peek();
         let (mut keep_all, mut inline) = (false, false);
         while let kind @ (SyntaxKind::Bang | SyntaxKind::Question) = self.peek().kind {
-            keep_all |= kind == SyntaxKind::Bang;
-            inline |= kind == SyntaxKind::Question;
+            let (seen, mark) = if kind == SyntaxKind::Bang { (&mut keep_all, "!") } else { (&mut inline, "?") };
+            if std::mem::replace(seen, true) {
+                let span = self.here();
+                self.sink.report(span, Mistake::MarkTwice { mark });
+            }
             self.next();
         }
         let is_terminal = self.is(SyntaxKind::TerminalName);
@@ -542,11 +563,14 @@ impl Parser<'_, '_> {
                         self.sink.report(span, Mistake::Foreign(Foreign::ColonBelow));
                     }
                 }
-                _ => return self.fail_expected("`:`"),
+                _ => {
+                    self.colon_missing(&definition.name.text)?;
+                    break;
+                }
             }
         }
         self.check_attributes(definition);
-        self.next();
+        self.accept(SyntaxKind::Colon);
         if self.is(SyntaxKind::Newline)
             && self.peek_after() != SyntaxKind::VBar
             && let Some((span, comment)) = self.regex_as_comment()
@@ -568,6 +592,17 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
+    /// Reports that the `:` is missing here. What follows is read as if it were there, if it may be a body.
+    fn colon_missing(&mut self, name: &str) -> Parse<()> {
+        if self.is(SyntaxKind::Error) {
+            return Err(Reported);
+        }
+        let end = self.lexemes[self.at - 1].end;
+        let span = Span { start: end, end, ..self.here() };
+        self.sink.report(span, Mistake::ColonMissing { name: name.to_string() });
+        if self.begins_item(self.at) { Ok(()) } else { Err(Reported) }
+    }
+
     /// The comment right behind the lexeme before this one, if it was likely meant as a regex: `//.*/`.
     fn regex_as_comment(&self) -> Option<(Span, String)> {
         let end = self.lexemes[self.at.checked_sub(1)?].end as usize;
@@ -587,10 +622,13 @@ impl Parser<'_, '_> {
             (SyntaxKind::DoubleColon, SyntaxKind::Equals) => "::=",
             (SyntaxKind::Colon, SyntaxKind::Equals) => ":=",
             (SyntaxKind::Equals, _) => "=",
+            (SyntaxKind::LeftArrow, _) => "<-",
+            (SyntaxKind::FatArrow, _) => "=>",
+            (SyntaxKind::Arrow, _) => "->",
             _ => return Ok(()),
         };
         self.next();
-        if sign != "=" {
+        if [":=", "::="].contains(&sign) {
             self.next();
         }
         let span = self.since(first);
@@ -739,9 +777,13 @@ impl Parser<'_, '_> {
         Ok(node)
     }
 
-    /// What is left of a body that was given up: names and nested grammars among the nodes from `first_node` on.
+    /// What is left of a body that was given up: names, literals and nested grammars among the nodes from `first_node` on.
     pub(crate) fn broken(&mut self, first_node: usize, span: Span) -> NodeId {
-        let is_kept = |kind: &NodeKind| matches!(kind, NodeKind::Rule(..) | NodeKind::Terminal(_) | NodeKind::Lark(_));
+        let is_kept = |kind: &NodeKind| match kind {
+            NodeKind::Rule(..) | NodeKind::Terminal(_) | NodeKind::Lark(_) => true,
+            NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) => true,
+            _ => false,
+        };
         let parts = (first_node..self.nodes.len()).map(NodeId::from_index);
         let kind = NodeKind::Broken(parts.filter(|&id| is_kept(&self.nodes[id].kind)).collect());
         self.node(kind, span)

@@ -1,7 +1,7 @@
 //! A rule's attributes to the IR: tails of terminals, captures, budgets.
 
 use larkspur_grammar::ir::Tail;
-use larkspur_grammar::{ExprId, ExprKind, Rule, Span};
+use larkspur_grammar::{ExprId, ExprKind, RegexNode, Rule, Span, TerminalId};
 
 use crate::ast::{AttributeValue, Definition, NodeId};
 use crate::error::Mistake;
@@ -47,7 +47,7 @@ impl Lowerer<'_, '_> {
         rule.body = match asked {
             Some((attribute, span)) => {
                 let scope = TerminalScope::Attribute { attribute, rule: rule.name.clone(), span };
-                self.tailed(definition.body, attributes, scope, &mut rule)
+                self.tailed(definition, attributes, scope, &mut rule)
             }
             None => self.expr(definition.body),
         };
@@ -76,13 +76,21 @@ impl Lowerer<'_, '_> {
     }
 
     /// The body of a rule with `lazy`, `stop` or `suffix`.
-    fn tailed(&mut self, body: NodeId, attributes: Attributes, scope: TerminalScope, rule: &mut Rule) -> ExprId {
+    fn tailed(
+        &mut self,
+        definition: &Definition,
+        attributes: Attributes,
+        scope: TerminalScope,
+        rule: &mut Rule,
+    ) -> ExprId {
+        let body = definition.body;
         self.scope = scope;
         let id = self.own_terminal(body);
         self.scope = TerminalScope::Definition;
         let span = self.setting.ast.nodes[body].span;
         let Some(tail) = attributes.tail else {
             self.grammar.terminals[id].lazy = true;
+            self.warn_of_lazy_rule(id, definition, attributes.lazy);
             return self.terminal_expr(id, span);
         };
         let regex = self.terminal(tail.value);
@@ -108,6 +116,20 @@ impl Lowerer<'_, '_> {
         let body = self.captured(body, rule.capture.take(), rule, span);
         let end = self.captured(end, attributes.stop_capture, rule, tail.span);
         self.grammar.expr(ExprKind::Sequence(vec![body, end]), span)
+    }
+
+    /// Warns of `lazy` on a terminal without an end of its own: it is empty, or repeats as seldom as it may.
+    fn warn_of_lazy_rule(&mut self, id: TerminalId, definition: &Definition, place: Option<Span>) {
+        let regex = self.grammar.terminals[id].regex;
+        let is_empty = self.grammar.regexes.info(regex).nullable;
+        let repeats = match *self.grammar.regexes.node(regex) {
+            RegexNode::Repeat(_, min, max) => max.is_none_or(|max| max > min),
+            _ => false,
+        };
+        if let Some(place) = place.filter(|_| is_empty || repeats) {
+            let rule = definition.template.as_ref().unwrap_or(&definition.name.text).clone();
+            self.sink.report(place, Mistake::LazyEndless { rule, is_empty });
+        }
     }
 
     /// `body` in a rule that captures it; as it is where there is nothing to capture.

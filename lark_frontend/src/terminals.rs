@@ -297,7 +297,7 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
-    fn terminal_leaf(&mut self, node: NodeId) -> RegexId {
+    pub fn terminal_leaf(&mut self, node: NodeId) -> RegexId {
         let ast = self.setting.ast;
         let span = ast.nodes[node].span;
         match &ast.nodes[node].kind {

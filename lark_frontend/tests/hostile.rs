@@ -59,6 +59,20 @@ fn every_limit_is_met() {
     assert_eq!(codes(&"$".repeat(100), &limits).last(), Some(&"L099"));
 }
 
+/// Names that are long and all alike are not compared, and those of the most letters that are compared are not with all.
+#[test]
+fn names_alike() {
+    for length in [2_000, 58] {
+        let stem = "u".repeat(length);
+        let used: String = (0..1_000).map(|i| format!(" {stem}{i}")).collect();
+        let defined: String = (0..1_000).map(|i| format!("{stem}x{i}: \"a\"\n")).collect();
+        let found = run(&format!("start:{used}\n{defined}"), &Limits::default(), false).diagnostics;
+        assert!(found.iter().all(|one| one.message.len() < 150), "{length}");
+        let near = found.iter().filter(|one| one.code == "L040" && one.help.is_some()).count();
+        assert_eq!(near, if length > 64 { 0 } else { 100 });
+    }
+}
+
 #[test]
 fn without_a_rule() {
     for text in ["", "%declare X a\n", "%import common.WS -> ws\n", "t{x}: x\n"] {
@@ -328,6 +342,17 @@ fn imports() {
         let wide: String = (0..10_000).map(|i| format!("r{i}: r{} \"x\"\n", (i + 1) % 10_000)).collect();
         let wide = vec![file("wide".to_string(), wide + "%override r9999: \"end\"\n")];
         assert_eq!(import(&wide, "start: r0\n%import .wide.r0\n"), [""; 0]);
+        // A second name copies the definition.
+        let large = vec![file("a".to_string(), format!("x: {}\n", "\"a\" ".repeat(5_000)))];
+        let names: String = (0..999).map(|i| format!("%import .a.x -> x{i}\n")).collect();
+        assert_eq!(import(&large, &format!("start: x0\n{names}")), ["L091"]);
+        let many: Vec<(String, String)> = (0..900)
+            .map(|i| {
+                file(format!("m{i}"), (0..500).map(|j| format!("r{j}: r{} \"a\" \"b\"\n", (j + 1) % 500)).collect())
+            })
+            .collect();
+        let names: String = (0..900).map(|i| format!("%import .m{i}.r0 -> x{i}\n")).collect();
+        assert_eq!(import(&many, &format!("start: x0\n{names}")), ["L091"]);
         let missing: String = (0..10_000).map(|i| format!("%import .m{i}.a{i}\n")).collect();
         assert_eq!(import(&[], &format!("start: \"a\"\n{missing}")), ["L031"; 100]);
     });

@@ -220,6 +220,10 @@ fn no_conversion() {
     assert_eq!(code(&Source::lark("start: \"a\""), SourceKind::Lark), "F006");
     assert_eq!(code(&Source::regex("(?x)a\nb"), SourceKind::Lark), "F006");
     assert_eq!(code(&Source::gbnf("root ::= rot"), SourceKind::Lark), "E021");
+    // `except!` is of any bytes.
+    let bytes = Source::kbnf("start ::= '(' except!(')') ')';");
+    let error = convert(&bytes, SourceKind::Gbnf, &options, &Limits::default()).unwrap_err();
+    assert_eq!(error.diagnostics[0].message, "GBNF has no words for this: texts that need not be UTF-8");
 }
 
 #[test]

@@ -28,6 +28,8 @@ CASES = {
     ),
     "names written with escapes": (KEYS, ['{"a":1,"b":"x"}'], ['{"a":1,"\\u0061":"x"}', '{"a":1,"a":1}']),
     "large numbers": ('start: %json {"const":9007199254740993}', ["9007199254740993"], ["9007199254740992"]),
+    "short escapes": ('start: %json {"type":"string"}', ['"\\t"', '"\\u0001"'], ['"\\u0009"']),
+    "& in a rule": ("start: A & B\nA: /[a-z]+/\nB: /[abc]+/", ["ab"], ["xy"]),
     "names that repeat": ('start: %json {"type":"object","minProperties":2}', ['{"a":1,"b":1}'], ['{"a":1,"a":1}']),
     "DEL in a string": ('start: %json {"type":"string"}', ['"\x7f"'], ['"\x01"']),
     "not": ('start: %json {"not":{"type":"string"}}', ["1"], ['"a"']),

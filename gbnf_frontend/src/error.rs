@@ -207,10 +207,9 @@ impl Describe for Mistake {
                 say(format!("the rule `{name}` has no right-hand side")).help("write `\"\"` for the empty text")
             }
             Mistake::EscapeBad { escape, reason } => say(format!("`{escape}` is no escape: {reason}"))
-                .help(match escape.chars().nth(1).and_then(class_help) {
-                    Some(help) => help,
-                    None => "the escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\[`, `\\]`, `\\-`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`",
-                }),
+                .help(escape.chars().nth(1).and_then(class_help).unwrap_or(
+                    "the escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\[`, `\\]`, `\\-`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`",
+                )),
             Mistake::RangeOrder { low, high } => say(format!(
                 "the range from `{}` to `{}` has no characters",
                 low.escape_debug(),

@@ -215,6 +215,29 @@ pub enum NumberError {
 ///
 /// Errors: [`NumberError`]. Cost: linear in the digits of the bounds written out without exponents.
 pub fn number_regex(range: &NumberRange, limits: &Limits, set: &mut RegexSet) -> Result<RegexId, NumberError> {
+    regex_of_parts(range, range.negative(), limits, set)
+}
+
+/// The same without `-0`, whatever its fraction of zeros.
+pub fn number_regex_without_minus_zero(
+    range: &NumberRange,
+    limits: &Limits,
+    set: &mut RegexSet,
+) -> Result<RegexId, NumberError> {
+    let mut negative = range.negative();
+    if let Some(interval) = &mut negative {
+        interval.low.exclusive |= interval.low.value.is_zero();
+    }
+    regex_of_parts(range, negative, limits, set)
+}
+
+/// The numbers of `range`, those with a sign as in `negative`.
+fn regex_of_parts(
+    range: &NumberRange,
+    negative: Option<Interval>,
+    limits: &Limits,
+    set: &mut RegexSet,
+) -> Result<RegexId, NumberError> {
     let multiple = match &range.multiple_of {
         Some(divisor) if divisor.is_zero() || divisor.negative => return Err(NumberError::DivisorNotPositive),
         Some(divisor) => Some(Multiple::new(divisor, range.kind)?),
@@ -238,7 +261,7 @@ pub fn number_regex(range: &NumberRange, limits: &Limits, set: &mut RegexSet) ->
         })
     };
     let positive = regex_of(range.positive());
-    let negative = regex_of(range.negative());
+    let negative = regex_of(negative);
     let regex = match (positive, negative) {
         (None, None) => return Err(NumberError::Empty),
         (Some(positive), None) => positive,

@@ -119,7 +119,8 @@ pub(crate) fn meaning(name: &str) -> Meaning {
         "byte" => Text(Format::Base64),
         "int32" => Integers { low: "-2147483648", high: "2147483647" },
         "int64" => Integers { low: "-9223372036854775808", high: "9223372036854775807" },
-        "float" | "double" | "binary" | "password" => Nothing,
+        // `unknown` is llguidance's.
+        "float" | "double" | "binary" | "password" | "unknown" => Nothing,
         "regex" => Text(Format::Regex),
         "uri-template" => Text(Format::UriTemplate),
         "idn-hostname" => Text(Format::IdnHostname),

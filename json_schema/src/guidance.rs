@@ -205,14 +205,13 @@ fn chosen(document: &JsonDocument, value: JsonId) -> Option<StringEscapes> {
     is_known.then(|| StringEscapes::Chosen { letters: letters.to_owned(), unicode })
 }
 
-/// Where a field stands; the root if it is not there.
-pub(crate) fn place(document: &JsonDocument, field: &str) -> (&'static str, JsonId) {
+/// The keyword that a field of ours stands in, its name there, and where that is; the root if it is not there.
+pub(crate) fn place(document: &JsonDocument, field: &'static str) -> (&'static str, &'static str, JsonId) {
     let root = document.root();
     let found = ["x-larkspur", "x-guidance"].into_iter().find_map(|keyword| {
         let object = document.get(root, keyword)?;
-        let ours = if field == "whitespace_pattern" { "whitespace" } else { field };
-        let place = document.get(object, if keyword == "x-larkspur" { ours } else { field })?;
-        Some((keyword, place))
+        let name = if (keyword, field) == ("x-guidance", "whitespace") { "whitespace_pattern" } else { field };
+        Some((keyword, name, document.get(object, name)?))
     });
-    found.unwrap_or(("the options", root))
+    found.unwrap_or(("the options", field, root))
 }

@@ -146,7 +146,7 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
     let prelude = match Prelude::of(spelling, limits) {
         Ok(prelude) => prelude,
         Err((field, errors)) => {
-            let (keyword, place) = guidance::place(&document, field);
+            let (keyword, field, place) = guidance::place(&document, field);
             for error in errors {
                 let reason = format!("the regex of `{field}` is wrong: {}", error.message);
                 sink.report(place, Mistake::Refused { keyword, reason });

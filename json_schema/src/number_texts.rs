@@ -14,7 +14,9 @@
 //!
 //! Within these texts each set has all the texts of its values, and no others.
 
-use larkspur_grammar::number::{Bound, Decimal, NumberKind, NumberRange, number_regex};
+use larkspur_grammar::number::{
+    Bound, Decimal, NumberKind, NumberRange, number_regex, number_regex_without_minus_zero,
+};
 use larkspur_grammar::{ByteSet, Limits, RegexId, RegexSet};
 use rustc_hash::FxHashMap;
 
@@ -137,10 +139,9 @@ impl NumberTable {
         for part in self.reachable(id) {
             let pair = match self.get(part) {
                 NumberSet::All => (all_plain(set), if with_exponents { free(set) } else { all_plain(set) }),
-                NumberSet::Range(range) => (
-                    range_texts(range, set).expect("the range was checked when it was made"),
-                    number_regex(range, &unlimited(), set).expect("the range was checked when it was made"),
-                ),
+                NumberSet::Range(range) => {
+                    (range_texts(range, set).expect("the range was checked when it was made"), range_regex(range, set))
+                }
                 NumberSet::Values(values) => (values_texts(values, 0, set), shortest_texts(values, set)),
                 NumberSet::Not(_) => {
                     let not = combined(self.get(part), |part| Some(known[&part].0), set).expect("known");
@@ -391,6 +392,13 @@ fn combined(
 /// What has been checked when a range was made is not checked again.
 fn unlimited() -> Limits {
     Limits { regex_nodes_max: usize::MAX, ..Limits::default() }
+}
+
+/// The shortest texts of a range's values, and those with zeros behind a fraction; without bounds also `-0`.
+fn range_regex(range: &NumberRange, set: &mut RegexSet) -> RegexId {
+    let is_bounded = range.minimum.is_some() || range.maximum.is_some();
+    let regex = if is_bounded { number_regex_without_minus_zero } else { number_regex };
+    regex(range, &unlimited(), set).expect("the range was checked when it was made")
 }
 
 /// All plain texts of a range's values; `None` if its divisor is too long.

@@ -164,7 +164,7 @@ impl Spelling {
                 set.repeat(space, 0, None)
             }
             Whitespace::Pattern(text) => {
-                let pattern = regex(set, "whitespace_pattern", text)?;
+                let pattern = regex(set, "whitespace", text)?;
                 set.optional(pattern)
             }
         };

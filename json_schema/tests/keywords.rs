@@ -117,9 +117,12 @@ fn formats() {
 fn numbers() {
     check(
         r#"{"type": "integer", "minimum": -3, "exclusiveMaximum": 12}"#,
-        &["-3", "0", "-0", "11"],
-        &["-4", "12", "1.0"],
+        &["-3", "0", "11"],
+        &["-4", "12", "1.0", "-0"],
     );
+    check(r#"{"type": "number", "minimum": 0}"#, &["0", "0.0", "0.5"], &["-0", "-0.0", "-0.5"]);
+    check(r#"{"type": "number", "maximum": 9}"#, &["0", "-0.5"], &["-0", "-0.0"]);
+    check(r#"{"type": "number", "multipleOf": 3}"#, &["0", "-0", "-3"], &["-1"]);
     check(r#"{"minimum": 1.5}"#, &["1.5", "1.50", "2", "\"a\"", "null"], &["1.4", "-2"]);
     check(r#"{"type": "number", "multipleOf": 0.01}"#, &["0.07", "0.070", "3"], &["0.071"]);
     check(r#"{"type": "integer", "multipleOf": 3, "minimum": 4}"#, &["6"], &["3", "7"]);

@@ -150,10 +150,10 @@ impl<'a> Parser<'a, '_> {
                 SyntaxKind::LParen => open.push(SyntaxKind::RParen),
                 SyntaxKind::LBracket => open.push(SyntaxKind::RBracket),
                 SyntaxKind::LBrace => open.push(SyntaxKind::RBrace),
-                kind @ (SyntaxKind::RParen | SyntaxKind::RBracket | SyntaxKind::RBrace) => {
-                    if open.pop() != Some(kind) || open.is_empty() {
-                        return open.is_empty() && kind == closing;
-                    }
+                kind @ (SyntaxKind::RParen | SyntaxKind::RBracket | SyntaxKind::RBrace)
+                    if open.pop() != Some(kind) || open.is_empty() =>
+                {
+                    return open.is_empty() && kind == closing;
                 }
                 SyntaxKind::Newline if self.begins_statement(at + 1) => return false,
                 _ => {}

@@ -721,10 +721,10 @@ impl Lowerer<'_, '_> {
         matches!(node.kind, NodeKind::Token).then(|| self.tokens(node.span, true))
     }
 
-    /// The tokens that end the sequence, taken back from the output: what `stop=""` waits for.
-    pub fn end_tokens(&mut self, span: Span) -> ExprId {
+    /// The tokens that end the sequence: what `stop=""` waits for. Those that are `hidden` are taken back from the output.
+    pub fn end_tokens(&mut self, span: Span, hidden: bool) -> ExprId {
         let text = self.text(span).to_string();
-        let set = TokenSet { text, span, items: vec![TokenItem::Eos], negated: false, hidden: true };
+        let set = TokenSet { text, span, items: vec![TokenItem::Eos], negated: false, hidden };
         let id = self.grammar.token_sets.push(set);
         self.grammar.expr(ExprKind::Tokens(id), span)
     }

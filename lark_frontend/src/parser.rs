@@ -779,10 +779,9 @@ impl Parser<'_, '_> {
 
     /// What is left of a body that was given up: names, literals and nested grammars among the nodes from `first_node` on.
     pub(crate) fn broken(&mut self, first_node: usize, span: Span) -> NodeId {
-        let is_kept = |kind: &NodeKind| match kind {
-            NodeKind::Rule(..) | NodeKind::Terminal(_) | NodeKind::Lark(_) => true,
-            NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) => true,
-            _ => false,
+        let is_kept = |kind: &NodeKind| {
+            let is_name = matches!(kind, NodeKind::Rule(..) | NodeKind::Terminal(_) | NodeKind::Lark(_));
+            is_name || matches!(kind, NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_))
         };
         let parts = (first_node..self.nodes.len()).map(NodeId::from_index);
         let kind = NodeKind::Broken(parts.filter(|&id| is_kept(&self.nodes[id].kind)).collect());

@@ -1,11 +1,17 @@
 //! A rule's attributes to the IR: tails of terminals, captures, budgets.
 
+use larkspur_grammar::algebra::{Algebra, Lowered};
 use larkspur_grammar::ir::Tail;
-use larkspur_grammar::{ExprId, ExprKind, RegexNode, Rule, Span, TerminalId};
+use larkspur_grammar::{ExprId, ExprKind, RegexId, RegexNode, RegexSet, Rule, Span, TerminalId};
 
 use crate::ast::{AttributeValue, Definition, NodeId};
 use crate::error::Mistake;
 use crate::lower::{Lowerer, TerminalScope};
+
+/// Work to find out whether a text of a terminal begins another one, in steps of 20 ns. 50,000 = 1 ms.
+const PREFIXES_WORK_MAX: u64 = 50_000;
+/// Expressions of that question at most.
+const PREFIXES_EXPRESSIONS_MAX: usize = 20_000;
 
 /// A rule's attributes, decoded.
 #[derive(Default)]
@@ -111,10 +117,19 @@ impl Lowerer<'_, '_> {
         if !(empty && tail.hidden) {
             return body;
         }
-        // `stop=""`: the text, then the end token, which the captures of this rule leave out.
-        let end = self.end_tokens(tail.span);
+        // `stop=""`: the text, then the end token, which the captures of this rule leave out. llguidance's may also be missing,
+        // and is where no text goes on.
+        let is_optional = self.is_rust(tail.span);
+        let regex = self.grammar.terminals[id].regex;
+        if is_optional && attributes.stop_capture.is_none() && is_prefix_free(&mut self.grammar.regexes, regex) {
+            return body;
+        }
+        let end = self.end_tokens(tail.span, !is_optional);
         let body = self.captured(body, rule.capture.take(), rule, span);
-        let end = self.captured(end, attributes.stop_capture, rule, tail.span);
+        let mut end = self.captured(end, attributes.stop_capture, rule, tail.span);
+        if is_optional {
+            end = self.grammar.expr(ExprKind::Repeat(end, 0, Some(1)), tail.span);
+        }
         self.grammar.expr(ExprKind::Sequence(vec![body, end]), span)
     }
 
@@ -141,4 +156,15 @@ impl Lowerer<'_, '_> {
         let id = self.inner_rule(inner);
         self.grammar.expr(ExprKind::Rule(id, None), span)
     }
+}
+
+/// Whether it is certain that no text of the regex begins another one, as where it ends with a quote that it does not hold.
+fn is_prefix_free(set: &mut RegexSet, regex: RegexId) -> bool {
+    let any = set.any_byte();
+    let more = set.repeat(any, 1, None);
+    let longer = set.concat(&[regex, more]);
+    let both = set.and(&[regex, longer]);
+    let mut algebra = Algebra::new(PREFIXES_EXPRESSIONS_MAX);
+    let lowered = algebra.lower(set, both, &mut Lowered::default());
+    matches!(lowered.and_then(|expr| algebra.is_non_empty(expr, PREFIXES_WORK_MAX)), Ok(false))
 }

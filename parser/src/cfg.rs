@@ -316,6 +316,12 @@ impl TokenLetter {
     pub fn contains(&self, token: u32) -> bool {
         self.bits.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 == 1)
     }
+
+    /// Its tokens, ascending.
+    pub fn tokens(&self) -> impl Iterator<Item = u32> {
+        let words = self.bits.iter().zip((0..).step_by(32));
+        words.flat_map(|(&word, first)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| first + bit))
+    }
 }
 
 impl Cfg {

@@ -11,6 +11,13 @@ use crate::matcher::Matcher;
 /// A share of the items that a set may have: so many may all sets of a forced text.
 const FORCED_SHARE: usize = 4;
 
+/// The tokens of forced bytes.
+struct Spelling {
+    tokens: Vec<TokenId>,
+    /// Whether they are those of all the bytes.
+    is_whole: bool,
+}
+
 impl Matcher {
     /// The bytes that must follow, up to the first place where there is a choice, where a token may be given as a
     /// token, where the text may end, or where the end of a token could end a rule with `max_tokens`. At most
@@ -27,32 +34,74 @@ impl Matcher {
         })
     }
 
-    /// The tokens in which the vocabulary's tokenizer spells the forced bytes, without those at the end that it could
-    /// cut otherwise with what follows, and no more than `MatcherOptions::max_tokens` leaves room for. Empty without a tokenizer.
+    /// The tokens that must follow: those in which the vocabulary's tokenizer spells the forced bytes, without those at the
+    /// end that it could cut otherwise with what follows (without a tokenizer, none), and tokens that the grammar names by
+    /// themselves, where nothing else may stand. No more than `MatcherOptions::max_tokens` leaves room for and
+    /// `Limits::forced_bytes_max`, and none behind one that ends a `stop` which is taken back. Empty with `no_forcing`.
     pub fn forced_tokens(&self) -> Result<Vec<TokenId>, MatcherError> {
         if self.is_stopped() || self.no_forcing() {
             return Ok(Vec::new());
         }
+        let cfg = self.grammar().cfg();
+        if cfg.token_letters.is_empty() && !self.can_take_back() {
+            return Ok(self.forced_spelling()?.tokens);
+        }
+        let tokens_max = self.grammar().shared().limits().forced_bytes_max;
+        let mut forced = Vec::new();
+        let mut ahead = self.fork();
+        while !ahead.is_stopped() && forced.len() < tokens_max {
+            let Spelling { mut tokens, is_whole } = ahead.forced_spelling()?;
+            if tokens.is_empty() && is_whole {
+                tokens.extend(ahead.forced_letter()?);
+            }
+            let is_last = tokens.is_empty() || !is_whole;
+            for token in tokens {
+                let consumed = ahead.consume_token(token)?;
+                forced.push(token);
+                if consumed.backtrack_tokens > 0 {
+                    return Ok(forced);
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(forced)
+    }
+
+    /// The forced bytes as tokens.
+    fn forced_spelling(&self) -> Result<Spelling, MatcherError> {
         let vocabulary = self.grammar().shared().vocabulary().clone();
         let tokens_left = self.tokens_left().map_or(usize::MAX, |left| left as usize);
         self.with_session(|session, cursor, pending| {
             let mut bytes = pending.to_vec();
             let after = forced(&mut session.machine, cursor, &mut bytes)?;
-            let Some(mut tokens) = vocabulary.tokenize(&bytes) else { return Ok(Vec::new()) };
-            if vocabulary.decode(&tokens) != bytes {
-                return Ok(Vec::new());
-            }
-            let kept = keep(&mut session.machine, &vocabulary, &tokens, &bytes, after)?;
-            tokens.truncate(kept.min(tokens_left));
-            Ok(tokens)
+            let Some(mut tokens) = vocabulary.tokenize(&bytes).filter(|tokens| vocabulary.decode(tokens) == bytes)
+            else {
+                return Ok(Spelling { tokens: Vec::new(), is_whole: bytes.is_empty() });
+            };
+            let kept = keep(&mut session.machine, &vocabulary, &tokens, &bytes, after)?.min(tokens_left);
+            let is_whole = kept == tokens.len();
+            tokens.truncate(kept);
+            Ok(Spelling { tokens, is_whole })
         })
+    }
+
+    /// The token that the grammar names and that is the only letter that can follow, the end of the text included.
+    fn forced_letter(&self) -> Result<Option<TokenId>, MatcherError> {
+        self.with_session(
+            |session, cursor, pending| {
+                if pending.is_empty() { session.machine.forced_token(cursor) } else { Ok(None) }
+            },
+        )
     }
 
     /// Prepares for a prompt that ends in the middle of what the tokenizer would make one token with the text that
     /// follows (*token healing*). Returns the tokens to feed the model in place of `prompt`; the bytes of those that
     /// were dropped are spelled again by the first tokens generated, which masks then require.
     ///
-    /// If the tokens returned reach into text that the grammar forces, that text is consumed.
+    /// If the tokens returned reach into text that the grammar forces, that text is consumed; where they hold all of it, so
+    /// are the [forced tokens](Self::forced_tokens) behind it, which are returned with them.
     /// Errors: [`MatcherError::UnknownToken`], [`MatcherError::LimitExceeded`]; the matcher must not have consumed
     /// anything, otherwise the prompt is returned as it is.
     pub fn process_prompt(&mut self, prompt: &[TokenId]) -> Result<Vec<TokenId>, MatcherError> {
@@ -89,7 +138,9 @@ impl Matcher {
         } else {
             self.set_pending(prompt_text[kept_len..].to_vec());
         }
-        Ok([before, &tokens[..kept]].concat())
+        let behind = if kept_len == bytes.len() { self.forced_tokens()? } else { Vec::new() };
+        self.start_after_tokens(&behind)?;
+        Ok([before, &tokens[..kept], &behind].concat())
     }
 
     fn no_forcing(&self) -> bool {

@@ -886,6 +886,17 @@ impl Machine {
         Ok(if live.len() == 1 { live.iter().next() } else { None })
     }
 
+    /// The token that is the only letter that can follow, the end of the text included.
+    pub fn forced_token(&mut self, cursor: Cursor) -> Result<Option<u32>, Fault> {
+        let letters = self.token_letters(cursor)?;
+        if letters.is_empty() || self.accepts(cursor)? || !self.live_bytes(cursor)?.is_empty() {
+            return Ok(None);
+        }
+        let mut tokens = letters.iter().flat_map(|&letter| self.cfg.token_letters[letter].tokens());
+        let first = tokens.next();
+        Ok(first.filter(|&first| tokens.all(|token| token == first)))
+    }
+
     /// Items that were touched to build the sets of a place and those that follow their items, and one for each thread.
     pub fn touched(&self, cursor: Cursor) -> usize {
         self.threads(cursor).iter().map(|thread| 1 + self.sets.touched(thread.set)).sum()

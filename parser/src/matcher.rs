@@ -604,6 +604,13 @@ impl Matcher {
         Ok(())
     }
 
+    /// The same for tokens behind that text. They count for `max_tokens`.
+    pub(crate) fn start_after_tokens(&mut self, tokens: &[TokenId]) -> Result<(), MatcherError> {
+        self.consume_tokens(tokens)?;
+        Arc::make_mut(&mut self.history).steps = PersistentVec::default();
+        Ok(())
+    }
+
     /// What is read without the tables, if that is all there is to the place.
     #[inline]
     fn published(&self) -> Option<&Published> {

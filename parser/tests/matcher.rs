@@ -100,6 +100,77 @@ fn forced_text_ends_where_a_budget_could() {
     assert!(matcher.consume_tokens(&matcher.forced_tokens().unwrap()).unwrap().stopped);
 }
 
+/// What [`Matcher::forced_tokens`] says, and that the mask before each of them has no other token.
+fn forced(matcher: &Matcher) -> Vec<TokenId> {
+    let forced = matcher.forced_tokens().unwrap();
+    let mut ahead = matcher.fork();
+    for &token in &forced {
+        if ahead.forced_bytes().unwrap().is_empty() {
+            let mut mask = TokenMask::new(ahead.grammar().shared().vocabulary().len());
+            ahead.compute_mask(&mut mask).unwrap();
+            assert_eq!(mask.iter().collect::<Vec<_>>(), [token]);
+        }
+        ahead.consume_token(token).unwrap();
+    }
+    forced
+}
+
+#[test]
+fn tokens_that_the_grammar_names_are_forced() {
+    let forced = |grammar: &str| forced(&matcher(grammar, &["foo", "foobar"], MatcherOptions::default()));
+    assert_eq!(forced("start: <[97]> <[98]>"), [97, 98]);
+    assert_eq!(forced("start: \"foo\" <[97]> <eos> <[5-5]> \"foobar\" /x*/"), [257, 97, EOS, 5, 258]);
+    assert_eq!(forced("start: \"foo\" <[97]> \"foo\" /.*/"), [257, 97], "the end could be `foobar`");
+    assert_eq!(forced("start: \"foo\" <[97]>? \"b\""), [257]);
+    assert_eq!(forced("start: <[97-98]> <[99]>"), [] as [TokenId; 0]);
+    assert_eq!(forced("start: <[97]> | <[98]> <[99]>"), [] as [TokenId; 0]);
+    assert_eq!(forced("start: <[97]> <[98]> | <[97]> <[99]>"), [97]);
+    assert_eq!(forced("start: <[97]>? <[98]>?"), [] as [TokenId; 0]);
+    assert_eq!(forced("start: <[97]> | \"b\""), [] as [TokenId; 0]);
+    assert_eq!(forced("start: a <[97]>\na[max_tokens=3]: <[98]> <[99]>{9} \"x\""), [98, 99, 99, 97]);
+    assert_eq!(forced("%larkspur { \"no_forcing\": true }\nstart: <[97]>"), [] as [TokenId; 0]);
+
+    let options = MatcherOptions { max_tokens: Some(2), ..MatcherOptions::default() };
+    assert_eq!(matcher("start: <[97]>{5}", &[], options).forced_tokens().unwrap(), [97, 97]);
+    let mut bounded = matcher("start: <[97]>{99}", &[], MatcherOptions::default());
+    assert_eq!(bounded.forced_tokens().unwrap().len(), 99);
+    bounded.consume_tokens(&bounded.forced_tokens().unwrap()).unwrap();
+    assert_eq!(bounded.stop_reason(), Some(StopReason::NoExtension));
+}
+
+#[test]
+fn tokens_behind_what_is_taken_back_are_not_forced_with_it() {
+    let options = MatcherOptions { backtracking: true, ..MatcherOptions::default() };
+    let mut matcher = matcher("start: a \"bar\" <[97]>\na[stop=\"x\"]: \"foo\"", &["foo", "xb"], options);
+    let mut text = Vec::new();
+    while !matcher.is_stopped() {
+        let forced = matcher.forced_tokens().unwrap();
+        assert!(!forced.is_empty());
+        for token in forced {
+            text.push(token);
+            let taken_back = matcher.consume_token(token).unwrap().backtrack_tokens;
+            text.truncate(text.len() - taken_back);
+        }
+    }
+    assert_eq!(text, [257, 98, 97, 114, 97]);
+    assert_eq!(matcher.text(), b"foobar");
+}
+
+#[test]
+fn named_tokens_that_are_forced_are_put_behind_a_prompt() {
+    let tokens = ["foo", "a:", ": "];
+    let mut matcher = self::matcher(r#"start: ": " <[97]> "foo" <eos> /x+/"#, &tokens, MatcherOptions::default());
+    let fed = matcher.process_prompt(&[token(&tokens, "a")]).unwrap();
+    assert_eq!(fed, [token(&tokens, "a:"), b' '.into(), 97, 257, EOS, b'x'.into()]);
+    assert_eq!((matcher.text(), matcher.step_count()), (b": foox".to_vec(), 0));
+    assert_eq!(allowed(&mut matcher), ["<eos>", "x"]);
+
+    let mut matcher = self::matcher(r#"start: ": " <[97]> "fo" /.*/"#, &tokens, MatcherOptions::default());
+    let fed = matcher.process_prompt(&[token(&tokens, "a")]).unwrap();
+    assert_eq!(fed, [token(&tokens, "a:"), b' '.into(), 97], "the text could become `foo`");
+    assert_eq!(matcher.text(), b": ");
+}
+
 #[test]
 fn a_prompt_is_healed() {
     let tokens = [" 1"];

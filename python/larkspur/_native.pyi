@@ -378,8 +378,8 @@ class Matcher:
     def forced_bytes(self) -> bytes:
         """The text that must follow, up to the first choice."""
     def forced_tokens(self) -> list[int]:
-        """The tokens in which the tokenizer spells what must follow, as far as nothing that comes after could change them. Empty without a
-        tokenizer."""
+        """The tokens that must follow: those in which the tokenizer spells the text that must, as far as nothing that comes after could
+        change them (without a tokenizer, none), and those that the grammar names by themselves."""
     def process_prompt(self, prompt: Sequence[int]) -> list[int]:
         """The prompt without tokens at its end that the tokenizer could make longer with the text to come (token healing), and with
         forced ones. The matcher must be at the start of its text; else the prompt is returned as it is."""

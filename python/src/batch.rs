@@ -12,6 +12,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::errors::{given_twice, matcher_error};
 use crate::matcher::Matcher;
 use crate::memory::Table;
+use crate::number::{Row, optional};
 use crate::token::{Token, ids};
 
 /// More threads than this wait for memory, not for processors: so many are made if no number is given.
@@ -109,14 +110,9 @@ fn draft_masks(table: Table, job: Job<(usize, Vec<TokenId>)>) -> Result<usize, M
 impl Executor {
     #[new]
     #[pyo3(signature = (threads=None))]
-    fn new(threads: Option<usize>) -> PyResult<Self> {
+    fn new(threads: Option<&Bound<PyAny>>) -> PyResult<Self> {
         let available = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = threads.unwrap_or(available.min(THREADS_MAX));
-        if !(1..=THREADS_ASKED_MAX).contains(&threads) {
-            return Err(PyValueError::new_err(format!(
-                "{threads} threads; from 1 to {THREADS_ASKED_MAX} are possible"
-            )));
-        }
+        let threads = optional("threads", threads, 1..=THREADS_ASKED_MAX)?.unwrap_or(available.min(THREADS_MAX));
         let pool =
             ThreadPoolBuilder::new().num_threads(threads).thread_name(|index| format!("larkspur-{index}")).build();
         let pool = pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
@@ -131,21 +127,21 @@ impl Executor {
     fn fill_masks_at(
         &self,
         py: Python,
-        batch: Vec<(Py<Matcher>, usize)>,
+        batch: Vec<(Py<Matcher>, Row)>,
         pointer: usize,
         row_bytes: usize,
         rows: usize,
     ) -> PyResult<Vec<Option<PyErr>>> {
         let table = Table::new(pointer, row_bytes, rows)?;
-        check(table, batch.iter().map(|(matcher, row)| (matcher, *row)))?;
-        let results = self.each(py, batch, |job| mask_into(table, job.what, job.matcher, job.vocabulary_len))?;
+        check(table, batch.iter().map(|(matcher, row)| (matcher, row.0)))?;
+        let results = self.each(py, batch, |job| mask_into(table, job.what.0, job.matcher, job.vocabulary_len))?;
         Ok(results.into_iter().map(|result| result.err().map(|error| matcher_error(py, error))).collect())
     }
 
     fn fill_draft_masks_at<'py>(
         &self,
         py: Python<'py>,
-        batch: Vec<(Py<Matcher>, usize, Vec<Token>)>,
+        batch: Vec<(Py<Matcher>, Row, Vec<Token>)>,
         pointer: usize,
         row_bytes: usize,
         rows: usize,
@@ -154,10 +150,10 @@ impl Executor {
         let rows_of = batch.iter().flat_map(|(matcher, row, draft)| {
             // A row past the end is found by the check, whichever it is.
             let len = draft.len().min(table.rows());
-            (0..=len).map(move |index| (matcher, row.saturating_add(index)))
+            (0..=len).map(move |index| (matcher, row.0.saturating_add(index)))
         });
         check(table, rows_of)?;
-        let batch = batch.into_iter().map(|(matcher, row, draft)| (matcher, (row, ids(draft)))).collect();
+        let batch = batch.into_iter().map(|(matcher, row, draft)| (matcher, (row.0, ids(draft)))).collect();
         let results = self.each(py, batch, |job| draft_masks(table, job))?;
         let shown = results.into_iter().map(|result| match result {
             Ok(written) => Ok(written.into_pyobject(py)?.into_any()),

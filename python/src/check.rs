@@ -21,7 +21,7 @@ pub(crate) fn check(
     py: Python,
     kind: &str,
     text: String,
-    limits: Option<HashMap<String, u64>>,
+    limits: Option<HashMap<String, Bound<PyAny>>>,
     options: Option<&Bound<PyDict>>,
 ) -> PyResult<Vec<Diagnostic>> {
     let reading = reading(kind, text, options)?;
@@ -36,6 +36,7 @@ pub(crate) fn check(
             .expect("the default slices are regexes of small automata");
         Ok(engine.compile_linked(linked))
     });
+    reading.check_retriever()?;
     match compiled.map_err(|error| build_error(py, &error))? {
         Ok(grammar) => Ok(Diagnostic::list(grammar.warnings(), grammar.sources())),
         Err(CompileError { diagnostics, sources }) => Ok(Diagnostic::list(&diagnostics, &sources)),
@@ -58,7 +59,9 @@ pub(crate) fn convert(
     let reading = reading(kind, text, options)?;
     let to = target(to)?;
     let limits = limits(None)?;
-    match py.detach(|| larkspur::convert(&reading.source, to, &reading.options, &limits)) {
+    let converted = py.detach(|| larkspur::convert(&reading.source, to, &reading.options, &limits));
+    reading.check_retriever()?;
+    match converted {
         Ok(converted) => Ok((converted.text, converted.notes)),
         Err(error) => Err(grammar_error(py, &error)),
     }

@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::diagnostic::Diagnostic;
 use crate::errors::{grammar_error, matcher_error, saved_grammar_error};
 use crate::matcher::Matcher;
+use crate::number::optional;
 use crate::options::{Reading, limits, reading, reading_of};
 use crate::tags::{Around, TagArguments, tags_source};
 use crate::vocabulary::Vocabulary;
@@ -28,7 +29,7 @@ impl Engine {
     fn new(
         py: Python,
         vocabulary: &Vocabulary,
-        limits: Option<HashMap<String, u64>>,
+        limits: Option<HashMap<String, Bound<PyAny>>>,
         slices: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let mut options = EngineOptions { limits: self::limits(limits)?, ..EngineOptions::default() };
@@ -62,7 +63,7 @@ impl Engine {
     }
 
     #[pyo3(
-        signature = (tags, *, triggers=vec![], excludes=vec![], at_least=0, at_most=None, end_with_last_tag=false, **options),
+        signature = (tags, *, triggers=vec![], excludes=vec![], at_least=None, at_most=None, end_with_last_tag=false, **options),
         text_signature = "($self, tags, *, triggers=..., excludes=..., at_least=0, at_most=None, end_with_last_tag=False, name=None, lexer=None, llguidance_face=False, spelling=None, import_path=None, modules=None, retriever=None, draft=None, format_annotation=False)"
     )]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments of Python's")]
@@ -72,11 +73,13 @@ impl Engine {
         tags: Vec<TagArguments>,
         triggers: Vec<String>,
         excludes: Vec<String>,
-        at_least: u8,
-        at_most: Option<u8>,
+        at_least: Option<&Bound<PyAny>>,
+        at_most: Option<&Bound<PyAny>>,
         end_with_last_tag: bool,
         options: Option<&Bound<PyDict>>,
     ) -> PyResult<Grammar> {
+        let at_least = optional("at_least", at_least, 0..=u8::MAX)?.unwrap_or_default();
+        let at_most = optional("at_most", at_most, 0..=u8::MAX)?;
         let around = Around { triggers, excludes, at_least, at_most, end_with_last_tag };
         self.compile_reading(py, reading_of(tags_source(tags, around)?, options)?)
     }
@@ -84,7 +87,9 @@ impl Engine {
 
 impl Engine {
     fn compile_reading(&self, py: Python, reading: Reading) -> PyResult<Grammar> {
-        match py.detach(|| self.inner.compile_with(&reading.source, &reading.options)) {
+        let compiled = py.detach(|| self.inner.compile_with(&reading.source, &reading.options));
+        reading.check_retriever()?;
+        match compiled {
             Ok(inner) => Ok(Grammar { inner, vocabulary: self.inner.vocabulary().clone() }),
             Err(error) => Err(grammar_error(py, &error)),
         }
@@ -125,7 +130,8 @@ impl Grammar {
     }
 
     #[pyo3(signature = (*, backtracking=false, max_tokens=None))]
-    fn matcher(&self, py: Python, backtracking: bool, max_tokens: Option<u32>) -> PyResult<Matcher> {
+    fn matcher(&self, py: Python, backtracking: bool, max_tokens: Option<&Bound<PyAny>>) -> PyResult<Matcher> {
+        let max_tokens = optional("max_tokens", max_tokens, 0..=u32::MAX)?;
         let options = MatcherOptions { backtracking, max_tokens };
         match py.detach(|| self.inner.matcher_with(options)) {
             Ok(matcher) => Ok(Matcher::new(matcher, self.clone())),

@@ -64,7 +64,7 @@ impl KbnfEngine {
         start: &str,
         finish: &str,
         cache_enabled: bool,
-        limits: Option<HashMap<String, u64>>,
+        limits: Option<HashMap<String, Bound<PyAny>>>,
     ) -> PyResult<Self> {
         let finish = match finish {
             "eager" => Finish::Eager,

@@ -11,6 +11,7 @@ mod errors;
 mod kbnf;
 mod matcher;
 mod memory;
+mod number;
 mod options;
 mod progress;
 mod tags;

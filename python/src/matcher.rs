@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 use crate::engine::Grammar;
 use crate::errors::{in_use, matcher_error};
 use crate::memory::Table;
+use crate::number::number;
 use crate::token::{Token, ids};
 
 /// What a byte of [`Matcher::compute_bias`] is for an allowed token.
@@ -103,7 +104,8 @@ impl Matcher {
     }
 
     /// Takes the last `tokens` tokens back, EOS among them. Raises `RollbackTooFar` where there are not so many.
-    fn rollback(&self, py: Python, tokens: usize) -> PyResult<()> {
+    fn rollback(&self, py: Python, tokens: &Bound<PyAny>) -> PyResult<()> {
+        let tokens = number("tokens", tokens, 0..=usize::MAX)?;
         self.run(py, |matcher| matcher.rollback(tokens))
     }
 
@@ -216,8 +218,8 @@ impl Matcher {
         Ok(PyBytes::new(py, &self.run(py, |matcher| matcher.forced_bytes())?))
     }
 
-    /// The tokens in which the tokenizer spells what must follow, as far as nothing that comes after could change them. Empty
-    /// without a tokenizer.
+    /// The tokens that must follow: those in which the tokenizer spells the text that must, as far as nothing that comes after
+    /// could change them (without a tokenizer, none), and those that the grammar names by themselves.
     fn forced_tokens(&self, py: Python) -> PyResult<Vec<TokenId>> {
         self.run(py, |matcher| matcher.forced_tokens())
     }

@@ -1,20 +1,28 @@
 //! Python's keyword arguments as the facade's options.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use larkspur::{
     CompileOptions, Draft, Folder, LexerMode, Limits, Modules, Retriever, Source, SourceBody, SourceKind, Spelling,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
+
+use crate::number::number;
 
 /// A grammar's text and how it is read.
 pub(crate) struct Reading {
     pub source: Source,
     pub options: CompileOptions,
+    /// What a retriever raised that is no error but for whoever called, such as `KeyboardInterrupt`.
+    interrupt: Interrupt,
 }
+
+/// The first interrupt, until it is raised again.
+type Interrupt = Arc<Mutex<Option<PyErr>>>;
 
 /// Reads the arguments of `compile`, `check` and `convert`.
 pub(crate) fn reading(kind: &str, text: String, arguments: Option<&Bound<PyDict>>) -> PyResult<Reading> {
@@ -29,7 +37,7 @@ pub(crate) fn reading(kind: &str, text: String, arguments: Option<&Bound<PyDict>
 
 /// The same for a source that is made already.
 pub(crate) fn reading_of(source: Source, arguments: Option<&Bound<PyDict>>) -> PyResult<Reading> {
-    let mut reading = Reading { source, options: CompileOptions::default() };
+    let mut reading = Reading { source, options: CompileOptions::default(), interrupt: Interrupt::default() };
     for (key, value) in arguments.into_iter().flatten() {
         if !value.is_none() {
             let key: String = key.extract()?;
@@ -41,6 +49,11 @@ pub(crate) fn reading_of(source: Source, arguments: Option<&Bound<PyDict>>) -> P
 }
 
 impl Reading {
+    /// Raises what interrupted a retriever.
+    pub fn check_retriever(&self) -> PyResult<()> {
+        self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+
     /// Only Lark has a choice of lexer modes (docs/lexing.md); a list may hold Lark.
     fn check_lexer(&self) -> PyResult<()> {
         match (&self.source.body, self.options.lexer) {
@@ -66,7 +79,7 @@ impl Reading {
             "retriever" if !value.is_callable() => {
                 return Err(PyTypeError::new_err(format!("retriever: {value} cannot be called")));
             }
-            "retriever" => options.retriever = Some(retriever(value.clone().unbind())),
+            "retriever" => options.retriever = Some(retriever(value.clone().unbind(), self.interrupt.clone())),
             "draft" => options.draft = Some(draft(value.extract()?)?),
             "format_annotation" => options.format_annotation = value.extract()?,
             _ => return Err(PyTypeError::new_err(format!("there is no argument {key:?}"))),
@@ -148,18 +161,31 @@ fn profile(name: &str) -> PyResult<Spelling> {
     }
 }
 
-/// What it raises is shown with the reference.
-fn retriever(function: Py<PyAny>) -> Retriever {
+/// An `Exception` that it raises is shown with the reference. Anything else is kept for the caller, and ends all.
+fn retriever(function: Py<PyAny>, interrupt: Interrupt) -> Retriever {
     Retriever::new(move |uri| {
-        Python::attach(|py| function.call1(py, (uri,))?.extract::<Option<String>>(py))
-            .map_err(|error: PyErr| error.to_string())
+        Python::attach(|py| {
+            let interrupted = || interrupt.lock().unwrap_or_else(PoisonError::into_inner);
+            if interrupted().is_some() {
+                return Err("interrupted".to_owned());
+            }
+            let text = function.call1(py, (uri,)).and_then(|text| text.extract::<Option<String>>(py));
+            text.map_err(|error: PyErr| {
+                let shown = error.to_string();
+                if !error.is_instance_of::<PyException>(py) {
+                    *interrupted() = Some(error);
+                }
+                shown
+            })
+        })
     })
 }
 
 /// Limits by name; those not given have their defaults.
-pub(crate) fn limits(given: Option<HashMap<String, u64>>) -> PyResult<Limits> {
+pub(crate) fn limits(given: Option<HashMap<String, Bound<PyAny>>>) -> PyResult<Limits> {
     let mut limits = Limits::default();
     for (name, value) in given.into_iter().flatten() {
+        let value = number(&format!("limit {name:?}"), &value, 0..=u64::MAX)?;
         if !limits.set(&name, value) {
             return Err(unknown("limit", &name, &Limits::NAMES.join(", ")));
         }
@@ -167,6 +193,14 @@ pub(crate) fn limits(given: Option<HashMap<String, u64>>) -> PyResult<Limits> {
     Ok(limits)
 }
 
+/// Of a name so many characters are shown.
+const SHOWN_MAX: usize = 60;
+
 fn unknown(what: &str, name: &str, known: &str) -> PyErr {
+    let mut shown: String = name.chars().take(SHOWN_MAX).collect();
+    if shown.len() < name.len() {
+        shown.push('…');
+    }
+    let name = shown;
     PyValueError::new_err(format!("there is no {what} {name:?}; there are {known}"))
 }

@@ -6,6 +6,7 @@ import copy
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NewType
 
 import pytest
@@ -138,6 +139,41 @@ def test_a_retriever_that_raises(engine: Engine) -> None:
 
     with pytest.raises(larkspur.GrammarError, match="no network"):
         engine.json_schema({"$ref": "https://example.com/s"}, retriever=retrieve)
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_a_retriever_that_is_interrupted(engine: Engine, interrupt: type[BaseException]) -> None:
+    asked: list[str] = []
+
+    def retrieve(uri: str) -> str:
+        asked.append(uri)
+        raise interrupt("now")
+
+    schema = {"anyOf": [{"$ref": f"https://example.com/{name}"} for name in "abc"]}
+    for call in (lambda **options: engine.json_schema(schema, **options), partial(larkspur.check, "json_schema", json.dumps(schema))):
+        asked.clear()
+        with pytest.raises(interrupt, match="now"):
+            call(retriever=retrieve)
+        assert len(asked) == 1
+
+
+def test_named_tokens_are_forced(engine: Engine) -> None:
+    matcher = engine.lark('start: "a" <[98]> "c" <[100-101]>').matcher()
+    assert matcher.forced_tokens() == [97, 98, 99] and matcher.forced_bytes() == b"a"
+    matcher.consume_tokens(matcher.forced_tokens())
+    assert matcher.allowed_tokens() == [100, 101] and matcher.forced_tokens() == []
+    matcher.reset()
+    assert matcher.process_prompt([120]) == [120, 97, 98, 99] and matcher.step_count == 0
+
+
+def test_spelling_names_its_options(engine: Engine) -> None:
+    with pytest.raises(larkspur.GrammarError, match="the regex of `whitespace` is wrong"):
+        engine.json_schema({}, spelling={"whitespace": {"pattern": "("}})
+    with pytest.raises(larkspur.GrammarError, match="the regex of `whitespace_pattern` is wrong"):
+        engine.json_schema({"x-guidance": {"whitespace_pattern": "("}})
+    with pytest.raises(ValueError, match='spelling "{{{.*…"') as caught:
+        engine.json_schema({}, spelling="{" * 10_000)
+    assert len(str(caught.value)) < 200
 
 
 def test_all_mistakes_with_places(engine: Engine) -> None:

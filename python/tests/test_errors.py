@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -152,6 +153,40 @@ def test_ids_that_are_none(engine: Engine, token: int) -> None:
     for make in makers:
         with pytest.raises(larkspur.VocabularyError):
             make()
+
+
+def test_numbers_out_of_range(engine: Engine) -> None:
+    grammar = engine.regex("a")
+    matcher = grammar.matcher()
+    table = bytearray(64)
+    address, row_bytes = ctypes.addressof(ctypes.c_char.from_buffer(table)), 64
+    tag = larkspur.Tag("<a>", "</a>")
+    calls: dict[str, list[Callable[[int], object]]] = {
+        "tokens": [matcher.rollback],
+        "max_tokens": [lambda value: grammar.matcher(max_tokens=value)],
+        "limit \"repeat_max\"": [
+            lambda value: Engine(Vocabulary.single_bytes(), limits={"repeat_max": value}),
+            lambda value: larkspur.check("regex", "a", limits={"repeat_max": value}),
+        ],
+        "threads": [larkspur.Executor],
+        "row": [
+            lambda value: larkspur.Executor(1).fill_masks_at([(matcher, value)], address, row_bytes, 1),
+            lambda value: larkspur.Executor(1).fill_draft_masks_at([(matcher, value, [97])], address, row_bytes, 1),
+        ],
+        "at_least": [lambda value: engine.structural_tags([tag], at_least=value)],
+        "at_most": [lambda value: engine.structural_tags([tag], at_most=value)],
+    }
+    for name, asked in calls.items():
+        for call in asked:
+            for value in (-1, 2**64):
+                with pytest.raises(ValueError, match=f"^{name} is {value}; from [01] to [0-9]+ are possible"):
+                    call(value)
+            with pytest.raises(TypeError):
+                call("1")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at_least is 65535; from 0 to 255 are possible"):
+        engine.structural_tags([tag], at_least=65_535)
+    with pytest.raises(larkspur.RollbackTooFar):
+        matcher.rollback(2**63)
 
 
 def test_what_is_no_integer_is_no_id(engine: Engine) -> None:

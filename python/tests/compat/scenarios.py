@@ -58,6 +58,49 @@ WRONG = [
     "start: /a\\b{3}(/", "start: foo::1", "5",
 ]  # fmt: skip
 
+# Grammars with tokens by their ids, and tokens that come before the question what must follow.
+NAMED = {
+    "two": ("start: <[97]> <[98]>", []),
+    "second": ("start: <[97]> <[98]>", [97]),
+    "text first": ('start: "a" <[98]> "c"', []),
+    "special": ("start: <[260]> <[97]>", []),
+    "choice": ("start: <[97-98]> <[99]>", []),
+    "after a choice": ("start: <[97-98]> <[99]>", [98]),
+    "or text": ('start: "ab" | <[97]>', []),
+    "counted": ("start: <[97]>{3} /x/", []),
+    "eos": ('start: "a" <[261]> "b"', []),
+    "missing end of text": ('start: "a" x "b"\nx[stop=""]: "xyz"', []),
+}
+
+# Rules that an EOS token may end, and texts.
+ENDED = {
+    "digits": ('start: "f" num "Hz"\nnum[stop=""]: /[0-9]+/', ["f", "f50", "f50H"]),
+    "quoted": ('start: "{" n "," "}"\nn[stop=""]: /"[A-Z][a-z]+"/', ['{"Abc', '{"Abc"', '{"Abc",']),
+    "whole": ('start: g\ng[stop=""]: /a*/', ["", "aa"]),
+    "free": ('start: g "x"\ng[stop=""]: /[a-z]*/', ["ab", "abx"]),
+    "two": ('start: g h\ng[stop=""]: /a*/\nh[stop=""]: /b*/', ["", "a", "ab"]),
+    "list": ('start: (g ",")+\ng[stop=""]: /[a-z]*/', ["aa", "aa,"]),
+}
+
+# Bounds that exclude each other; clients compare the text.
+BOUNDS = [
+    {"type": "array", "minItems": 10, "maxItems": 5},
+    {"type": "string", "minLength": 3, "maxLength": 2},
+    {"type": "object", "minProperties": 3, "maxProperties": 2},
+    {"type": "object", "required": ["a", "b"], "maxProperties": 1},
+    {"type": "integer", "minimum": 2, "maximum": 1},
+    {"type": "integer", "minimum": 1e20, "exclusiveMaximum": 5},
+    {"type": "number", "exclusiveMinimum": 2.5, "maximum": -5e-7},
+    {"type": "number", "exclusiveMinimum": 2.0, "exclusiveMaximum": 1},
+    {"type": "number", "minimum": 2, "exclusiveMaximum": 2},
+    {"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+    {"type": "integer", "minimum": 0.1, "maximum": 0.9},
+    {"allOf": [{"minimum": 10}, {"maximum": 5, "type": "integer"}]},
+    {"type": "object", "properties": {"a": {"type": "array", "minItems": 3, "maxItems": 2}}, "required": ["a"]},
+    {"allOf": [True, False]},
+    False,
+]
+
 REGEXES = ["a/b", r"\d+\D", r"[\w\s]", "a\nb\t\r", r"\/", "[/]", "é", r"\\d", "", r"(?x) a #b", r"[^\d]", "a["]
 
 
@@ -199,6 +242,21 @@ def interpreters():
     answers["interpreter, without ff"] = interpret(tokenizer(), 'start: "abc"', b"abc", False, False)[2::2]
     answers["interpreter, prompt"] = interpret(tokenizer(), 'start: "ab" /c?/', b"c", prompt=[104, 105])[0]
     answers["interpreter, all in the prompt"] = final(interpret(tokenizer(), 'start: "ab"', b"", prompt=[104]))
+    for name, grammar in {
+        "special": 'start: <|tool|> "ab" <|/tool|> /c+/', "by id": 'start: "ab" <[200]> "cd"', "eos": "start: <[261]> <[97]>",
+    }.items():  # fmt: skip
+        for prompt in ([], [104]):
+            steps = interpret(tokenizer(), grammar, b"", prompt=prompt)
+            answers[f"interpreter, prompt, {name}, {prompt}"] = steps[0]
+            if name == "special":
+                answers[f"interpreter, prompt, text, {name}, {prompt}"] = final(interpret(tokenizer(), grammar, b"c", prompt=prompt))
+    for name, (grammar, tokens) in {
+        "at the end": ('start: x\nx[stop=""]: /[a-z]*/', [*b"ab", 261]),
+        "in the middle": ('start: x "1"\nx[stop=""]: /[a-z]*/', [*b"ab", 261, *b"1"]),
+        "before text": ('start: x "123" /a*/\nx[stop=""]: /[a-z]*/', [*b"ab", 261]),
+    }.items():
+        steps = interpret(tokenizer(), grammar, tokens)
+        answers[f"interpreter, end of text, {name}"] = [step for step in steps if isinstance(step, tuple)]
     answers["interpreter, backtrack alone"] = raised(lambda: interpret(tokenizer(), 'start: "a"', b"a", True, False))
     answers["interpreter, wrong token"] = raised(lambda: interpret(tokenizer(), 'start: "a"', b"b"))
     answers["interpreter, token out of range"] = raised(lambda: interpret(tokenizer(), 'start: "a"', [9999]))
@@ -251,6 +309,43 @@ def matchers():
         ("json", 'start: %json {"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":false}', [265, 264, 49, 125]),
     ]:
         answers[f"matcher, tokens, {name}"] = walk(tok, unforced + grammar, tokens, forced=False)
+    return answers
+
+
+def forced():
+    import llguidance
+
+    answers = {}
+    for name, (grammar, tokens) in NAMED.items():
+        matcher = after(llguidance.LLMatcher(tokenizer(), grammar, log_level=0), tokens)
+        answers[f"forced, {name}"] = [matcher.compute_ff_tokens(), matcher.compute_ff_bytes().hex(), state(matcher)]
+    for name, (grammar, texts) in ENDED.items():
+        for text in texts:
+            matcher = after(llguidance.LLMatcher(tokenizer(), grammar, log_level=0), text.encode())
+            answers[f"ended, {name}, {text}"] = [matcher.compute_ff_bytes().hex(), state(matcher)]
+    return answers
+
+
+def bounds():
+    import llguidance
+
+    answers = {}
+    for schema in BOUNDS:
+        grammar = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema))
+        answers[f"bounds, {json.dumps(schema)}"] = [
+            llguidance.LLMatcher.validate_grammar(grammar, tokenizer()),
+            llguidance.LLMatcher.validate_grammar(grammar),
+            llguidance.LLMatcher(tokenizer(), grammar, log_level=0).get_error(),
+        ]
+    for schema, texts in [
+        ({"type": "integer", "minimum": 0}, ["0", "12", "-0"]), ({"type": "number", "maximum": 9}, ["0", "-0", "-0.0", "-0.5"]),
+        ({"type": "integer"}, ["-0"]), ({"type": "string", "format": "unknown"}, ['"x"']),
+    ]:  # fmt: skip
+        grammar = llguidance.LLMatcher.grammar_from_json_schema(schema)
+        for text in texts:
+            matcher = llguidance.LLMatcher(tokenizer(), grammar, log_level=0)
+            taken = matcher.try_consume_tokens(list(text.encode()))
+            answers[f"bounds, {schema}, {text}"] = [taken == len(text) and matcher.is_accepting(), matcher.get_grammar_warnings()]
     return answers
 
 
@@ -513,7 +608,7 @@ def main():
 
         larkspur.compat.install()
     answers = {}
-    for group in (signatures, tokenizers, converters, matchers, errors, executors, interpreters):
+    for group in (signatures, tokenizers, converters, matchers, forced, bounds, errors, executors, interpreters):
         answers.update(group())
     json.dump(answers, sys.stdout)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 from typing import Any
 
 import pytest
@@ -156,3 +157,79 @@ def test_unknown_formats_need_lenience(tokenizer: Any) -> None:
         matcher = LLMatcher(tokenizer, grammar)
         found = matcher.get_grammar_warnings()[0] if lenient else matcher.get_error()
         assert "Unknown format" in found
+
+
+@pytest.mark.parametrize(
+    ("grammar", "phrase"),
+    [
+        ('root: "a"', "no start"),
+        ("start: foo", 'unknown name: "foo"'),
+        ("start: FOO", 'unknown name: "FOO"'),
+        ('start: "a"\nstart: "b"', 'duplicate rule: "start"'),
+        ('start: A\nA: "a"\nA: "b"', 'duplicate token: "A"'),
+        ('start: A\nA: "a" | B\nB: "b" A', "circular reference in token"),
+        ('start: "a', "lexer error"),
+        ('start: "a"{7,6}', "range end must be >= start"),
+        ("start: %import", "Expected token"),
+        ("%import common.NOPE\nstart: NOPE", "Unknown common regex: common.NOPE"),
+        ("start: /a/l", "l-flag is not supported"),
+        ("start: A\nA: <think>", "cannot be used in terminals"),
+        ('start: A\nA: foo\nfoo: "a"', "cannot be used in terminals"),
+        ("start: <nope>", "unknown special token"),
+        ('start: "d".."a"', "invalid range order"),
+        ("start: <[9-1]>", "invalid token range"),
+        ('start[nope=1]: "a"', "Unknown attribute: nope"),
+        ('%llguidance { "no_forcing": 1 }\nstart: "a"', "failed to parse %llguidance declaration"),
+        ("start: %json []", "failed to compile JSON schema"),
+        ("start: %json {", "EOF while parsing an object"),
+        ('start: foo::1\nfoo: "a"', "rule 'foo' is not parametric"),
+        ('start: foo\nfoo::_: "a"', "rule 'foo' is parametric, but no parameter provided"),
+        ("start: /[/", "invalid regex"),
+        (
+            'start: %json {"type":"array","minItems":2,"maxItems":1}',
+            "Unsatisfiable schema: minItems (2) is greater than maxItems (1)",
+        ),
+    ],
+)
+def test_words_that_clients_look_for(grammar, phrase):
+    tokenizer = LLTokenizer("byte")
+    for message in (LLMatcher.validate_grammar(grammar, tokenizer), LLMatcher(tokenizer, grammar, log_level=0).get_error()):
+        assert phrase in message
+        assert re.search(r" \[[A-Z][0-9]{3}\]", message)
+
+
+def test_schemas_without_values_are_told_as_clients_compare_it():
+    for schema in ({"type": "string", "enum": [1]}, {"type": "string", "format": "date", "minLength": 30}, {"not": {}}):
+        grammar = LLMatcher.grammar_from_json_schema(schema)
+        assert LLMatcher.validate_grammar(grammar).startswith("Unsatisfiable schema: no value is valid ")
+
+
+ONE_OF_WARNING = "oneOf not fully supported, falling back to anyOf. This may cause validation errors in some cases."
+
+
+@pytest.mark.parametrize(
+    ("schema", "times"),
+    [
+        ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, 1),
+        ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, 0),
+        ({"oneOf": [{"const": 1}, {"enum": [2, 3]}]}, 0),
+        ({"oneOf": [{"type": "string"}]}, 0),
+        ({"oneOf": [True, {"type": "number"}]}, 1),
+        ({"oneOf": [{"$ref": "#/$defs/a"}, {"type": "null"}], "$defs": {"a": {"type": "string"}}}, 0),
+        ({"type": "object", "properties": {name: {"oneOf": [{"minLength": 2}, {"maxLength": 3}]} for name in "ab"}}, 2),
+        (
+            {"oneOf": [
+                {"type": "object", "properties": {"kind": {"const": kind}}, "required": ["kind"]} for kind in ("a", "b")
+            ]},
+            0,
+        ),
+    ],
+)  # fmt: skip
+def test_one_of_that_is_read_as_any_of(schema, times):
+    expected = [[], [ONE_OF_WARNING], [f"{ONE_OF_WARNING} (2 times)"]][times]
+    tokenizer = LLTokenizer("byte")
+    grammar = LLMatcher.grammar_from_json_schema(schema, overrides={"coerce_one_of": True})
+    assert LLMatcher.validate_grammar_with_warnings(grammar, tokenizer) == (False, expected)
+    assert LLMatcher.validate_grammar_with_warnings(grammar) == (False, expected)
+    assert LLMatcher(tokenizer, grammar, log_level=0).get_grammar_warnings() == expected
+    assert LLMatcher.validate_grammar_with_warnings(LLMatcher.grammar_from_json_schema(schema), tokenizer) == (False, [])

@@ -220,5 +220,9 @@ fn canonical(json: &[u8], normalizer: Value, pre_tokenizer: Value) -> tokenizers
 }
 
 fn read_json<'a, T: Deserialize<'a>>(file: &'static str, json: &'a [u8]) -> Result<T, LoadError> {
+    // A struct would also be read from an array.
+    if !json.trim_ascii_start().starts_with(b"{") {
+        return Err(LoadError::Json { file, message: "there is no JSON object".to_owned() });
+    }
     serde_json::from_slice(json).map_err(|error| LoadError::Json { file, message: error.to_string() })
 }

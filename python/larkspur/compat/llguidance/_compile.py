@@ -6,11 +6,17 @@ from typing import Any
 
 from larkspur import Diagnostic, check
 
+from ._one_of import one_of_warnings
+from ._phrases import phrased
+from ._unsatisfiable import said
+
 GrammarText = str | dict[str, Any]
 
 
 # As llguidance has it: what cannot be enforced is refused unless the schema's options say `lenient`.
 SPELLING = {"unknown_format": "error"}
+# The name of the source that is a list of grammars itself.
+_LIST = "<list>"
 
 
 def check_grammar(grammar: GrammarText, limits: dict[str, int]) -> tuple[bool, list[str]]:
@@ -21,15 +27,20 @@ def check_grammar(grammar: GrammarText, limits: dict[str, int]) -> tuple[bool, l
         return True, [str(error)]
     found = check(kind, text, llguidance_face=True, spelling=SPELLING, limits=limits)
     if any(map(_is_error, found)):
-        return True, [message(found)]
+        return True, [message(found, text)]
     unchecked = len(re.findall(r"<\[[\^\d*,\- ]+\]>", text))
     times = [f"no tokenizer - can't validate <[...]> ({unchecked} times)"] if unchecked else []
-    return False, times + [sentence(warning) for warning in found]
+    return False, times + warned(found, text)
 
 
-def message(diagnostics: list[Diagnostic]) -> str:
-    """The errors among the diagnostics, each headed by its place as llguidance has it, `at LINE(COLUMN): `."""
-    return "\n".join(map(_shown, filter(_is_error, diagnostics)))
+def message(diagnostics: list[Diagnostic], grammar: str) -> str:
+    """The errors among the diagnostics of a grammar's text, each headed by its place as llguidance has it, `at LINE(COLUMN): `."""
+    return "\n".join(_shown(error, grammar) for error in diagnostics if _is_error(error))
+
+
+def warned(warnings: list[Diagnostic], grammar: str) -> list[str]:
+    """The warnings of a grammar's text, as llguidance's clients look for them."""
+    return [*one_of_warnings(grammar), *map(phrased, warnings)]
 
 
 def refused(warnings: list[Diagnostic]) -> bool:
@@ -42,25 +53,20 @@ def _is_error(diagnostic: Diagnostic) -> bool:
     return diagnostic.severity == "error" or diagnostic.code == "J032"
 
 
-def _shown(error: Diagnostic) -> str:
-    place = f"at {error.line}({error.column}): " if error.line is not None else ""
+def _shown(error: Diagnostic, grammar: str) -> str:
+    # A schema in a list has no lines: neither llguidance's sentence nor ours is headed by a place, and bounds have that
+    # sentence alone, as clients compare it.
+    is_listed = error.source == _LIST and error.code.startswith("J")
+    theirs = said(error, grammar) if error.code == "J020" else None
+    if is_listed and theirs is not None:
+        return theirs
+    told = f"{theirs} ({error.message})" if theirs is not None else phrased(error)
+    if error.code.startswith("J") and not is_listed:
+        told = f"failed to compile JSON schema: {told}"
+    place = f"at {error.line}({error.column}): " if error.line is not None and not is_listed else ""
     # What is rendered begins with the message, too.
     frame = error.rendered.rstrip().partition("\n")[2]
-    return f"{place}{sentence(error)} [{error.code}]\n{frame}".rstrip()
-
-
-def sentence(diagnostic: Diagnostic) -> str:
-    """The message, behind the words that clients of llguidance look for in it."""
-    if diagnostic.code == "R032":
-        return f"initial lexer configuration (grammar) too big: {diagnostic.message}"
-    if diagnostic.code.startswith("R") and diagnostic.severity == "error":
-        return f"invalid regex: {diagnostic.message}"
-    if diagnostic.code == "J031":
-        return f"Unknown format: {diagnostic.message}"
-    if diagnostic.code == "J032":
-        kind = "unknown field" if "is no option" in diagnostic.message else "invalid type or value"
-        return f"{kind}: {diagnostic.message}"
-    return diagnostic.message
+    return f"{place}{told} [{error.code}]\n{frame}".rstrip()
 
 
 def classified(grammar: GrammarText) -> tuple[str, str]:

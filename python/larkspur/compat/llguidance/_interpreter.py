@@ -9,7 +9,6 @@ from larkspur import MatcherError, UnknownToken
 from larkspur._native import capture_spans, unsettled_len
 
 from ._errors import Reporter
-from ._forced import forced_tokens
 from ._limits import LLParserLimits
 from ._ll_tokenizer import LLTokenizer
 from ._util import (
@@ -127,6 +126,13 @@ class LLInterpreter:
         adjusted = self._call(lambda: self._matcher.process_prompt(ids))
         same = next((at for at, (a, b) in enumerate(zip(ids, adjusted, strict=False)) if a != b), len(ids))
         self._tokens = adjusted[same:]
+        # The text begins behind what the prompt holds of them.
+        at = len(self._matcher.text()) - len(self._matcher.grammar.vocabulary.decode(self._tokens))
+        for token in self._tokens:
+            if self._is_special(token):
+                self._specials.append((at, token))
+            else:
+                at += len(self._matcher.grammar.vocabulary.decode([token]))
         return adjusted
 
     def start_without_prompt(self) -> None:
@@ -186,8 +192,10 @@ class LLInterpreter:
         self._is_generated = True
         before = len(self._tokens)
         kept = self._commit(token, before)
-        while self._ff_tokens and not self._matcher.is_stopped():
-            forced = self._call(lambda: forced_tokens(self._matcher))
+        # As in llguidance, a `stop=""` that ends is all that happens.
+        forces = self._ff_tokens and token not in self._tokenizer.eos_tokens
+        while forces and not self._matcher.is_stopped():
+            forced = self._call(lambda: self._matcher.forced_tokens())
             if not forced:
                 break
             for each in forced:

@@ -248,9 +248,9 @@ class LLTokenizer:
         try:
             compiled = self._compiled(text, kind, tuple(engine_limits(limits).items()))
         except GrammarError as error:
-            raise ValueError(message(error.diagnostics)) from error
+            raise ValueError(message(error.diagnostics, text)) from error
         if refused(compiled.warnings):
-            raise ValueError(message(compiled.warnings))
+            raise ValueError(message(compiled.warnings, text))
         return compiled
 
     @cached_property

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from larkspur import Matcher, MatcherError, RollbackTooFar, Stopped
 
-from ._compile import GrammarText, check_grammar, sentence
+from ._compile import GrammarText, check_grammar, classified, warned
 from ._errors import Reporter
-from ._forced import forced_bytes, forced_tokens
+from ._forced import forced_bytes
 from ._json_schema import JsonCompileOptions, grammar_of_schema
 from ._limits import LLParserLimits, engine_limits
 from ._ll_tokenizer import LLTokenizer
@@ -60,7 +60,7 @@ class LLMatcher:
         try:
             compiled = tokenizer._compile(grammar, limits)
             self._matcher = compiled.matcher()
-            self._warnings = [sentence(warning) for warning in compiled.warnings]
+            self._warnings = warned(compiled.warnings, classified(grammar)[0])
         except (ValueError, MatcherError) as error:
             self._error = str(error)
 
@@ -89,7 +89,7 @@ class LLMatcher:
             return check_grammar(grammar, engine_limits(limits))
         expect(tokenizer, LLTokenizer)
         try:
-            return False, [sentence(warning) for warning in tokenizer._compile(grammar, limits).warnings]
+            return False, warned(tokenizer._compile(grammar, limits).warnings, classified(grammar)[0])
         except ValueError as error:
             return True, [str(error)]
 
@@ -175,7 +175,7 @@ class LLMatcher:
 
     def compute_ff_tokens(self) -> list[TokenId]:
         """The tokens that must follow, as the tokenizer spells them."""
-        return self._ask(forced_tokens, [])
+        return self._ask(lambda matcher: matcher.forced_tokens(), [])
 
     def compute_ff_bytes(self) -> bytes:
         """The bytes that must follow."""

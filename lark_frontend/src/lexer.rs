@@ -435,19 +435,19 @@ impl Lexer<'_, '_> {
         Some(self.at + len? + 4)
     }
 
-    /// Whether the slash here stands between alternatives, as in a PEG: with blanks around it, behind `<-` or where no other
-    /// slash is on the line.
+    /// Whether the slash here stands between alternatives, as in a PEG: with blanks around it, behind `<-` or where something
+    /// follows on the line, but no other slash; a regex with flag `x` may begin at a line's end.
     fn is_choice(&self) -> bool {
         let is_blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         let lexemes = &self.out.lexemes;
         let is_apart = self.at > 0 && is_blank(self.bytes[self.at - 1]) && is_blank(self.byte(self.at + 1));
         let is_peg = || lexemes[self.line..].iter().take(8).any(|lexeme| lexeme.kind == SyntaxKind::LeftArrow);
         let line = near_line(self.text, self.at + 1);
-        let line = line.split("//").next().unwrap_or(line);
+        let line = line.split("//").next().unwrap_or(line).trim();
         let is_behind = lexemes.last().is_some_and(|last| {
             ![SyntaxKind::Colon, SyntaxKind::VBar, SyntaxKind::LParen, SyntaxKind::LBracket].contains(&last.kind)
         });
-        is_apart && is_behind && !self.rust && (!line.contains('/') || is_peg())
+        is_apart && is_behind && !self.rust && (!line.is_empty() && !line.contains('/') || is_peg())
     }
 
     /// A backslash, blanks and a line end are nothing.

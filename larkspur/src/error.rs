@@ -14,7 +14,6 @@ pub struct CompileError {
     pub sources: SourceMap,
 }
 
-/// One line for each diagnostic.
 impl CompileError {
     /// Whether a message about the whole shows one of the diagnostics: an error, or a warning of what an error marks, which
     /// is often its cause.
@@ -28,6 +27,7 @@ impl CompileError {
     }
 }
 
+/// One line for each diagnostic.
 impl Display for CompileError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (index, diagnostic) in self.diagnostics.iter().enumerate() {

@@ -190,9 +190,14 @@ impl Search<'_> {
         Ok(false)
     }
 
-    /// Whether a longer match may be followed by what is swallowed here, or by anything where nothing may follow here: it is not
-    /// lost then. Also if there is no more time to find out.
+    /// Whether a longer match of the same lexeme may be followed by what is swallowed here, or by anything where nothing may
+    /// follow here: it is not lost then. Also if there is no more time to find out.
     fn longer_helps(&mut self, set: SetId, from: Reached, ending: &Ending, swallow: &Swallow) -> Result<bool, Fault> {
+        let taken = READABLE_FIRST.into_iter().find(|&byte| swallow.bytes.contains(byte));
+        let goes_on = taken.map_or(Ok(DEAD), |byte| self.machine.lexer.next(from.lex, byte))?;
+        if !self.machine.lexer.live_lexemes(goes_on).any(|live| live == swallow.lexeme) {
+            return Ok(false);
+        }
         let mut seen: FxHashSet<LexStateId> = FxHashSet::from_iter([from.lex]);
         let mut reached = vec![from];
         let mut next = 0;

@@ -15,6 +15,10 @@ const FOLLOWED_MAX: usize = 16;
 impl Normalizer<'_> {
     /// Warns of schemas for which no value is valid where an object or array can do without.
     pub fn warn_of_empty(&mut self) {
+        let has_empty = self.inhabited.values().any(|is_inhabited| !is_inhabited);
+        if !has_empty && !self.names_are_restricted() {
+            return;
+        }
         for id in self.schemas_read() {
             let Some(keywords) = self.read(id) else { continue };
             for (schema, what) in parts(&keywords) {

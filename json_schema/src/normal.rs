@@ -437,6 +437,11 @@ impl<'a> Normalizer<'a> {
         schemas
     }
 
+    /// Whether `propertyNames` was read.
+    pub fn names_are_restricted(&self) -> bool {
+        self.keywords.values().any(|keywords| keywords.names.is_some())
+    }
+
     /// Whether it was found out that no value is valid for the schema.
     pub fn is_known_empty(&mut self, schema: JsonId) -> bool {
         let node = self.schema(schema);

@@ -9,7 +9,7 @@
 //! lexemes.
 //!
 //! Anchors: a regex describes whole texts, so `^` and `$` at its edges say nothing; with [`RegexOptions::search`] they
-//! decide whether text may stand before and after; there they may stand anywhere.
+//! decide whether text may stand before and after; there, and with [`RegexOptions::alone`], they may stand anywhere.
 //!
 //! Known differences: Python's `re` knows the Unicode version of its interpreter, we that of `regex-syntax`; JavaScript's
 //! strings have lone surrogates, our texts do not.
@@ -69,11 +69,16 @@ pub struct RegexOptions {
     pub bytes: bool,
     /// The pattern may match anywhere in the text (JSON Schema); otherwise it matches the whole text.
     pub search: bool,
-    /// Nothing stands before or behind the text, so that word boundaries at its edges are decided.
+    /// Nothing stands before or behind the text, so that look-around and anchors are decided.
     pub alone: bool,
 }
 
 impl RegexOptions {
+    /// Whether look-around sees the whole text.
+    pub(crate) fn sees_edges(&self) -> bool {
+        self.search || self.alone
+    }
+
     /// A dialect without flags; the whole text matches.
     pub fn new(dialect: Dialect) -> Self {
         Self {

@@ -334,6 +334,18 @@ fn random_loops_that_look_around() {
     assert!(taken > patterns / 8, "{taken} taken");
 }
 
+/// More characters than there are letters: bytes are read then, where nothing must be spelled as JSON.
+#[test]
+fn many_characters_beside_look_around() {
+    let many: String = ('一'..).take(200).map(|c| format!("|{c}")).collect();
+    let alone = RegexOptions { alone: true, ..RegexOptions::new(Dialect::Python) };
+    let texts = ["a", "ba", "b", "一丁b", "ab", "x"].map(|text| text.as_bytes().to_vec());
+    let found = verdicts(&format!("(?:a\\Z|b{many})*"), &alone, &texts);
+    assert_eq!(found, Some(vec![true, true, true, true, false, false]));
+    let search = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
+    assert_eq!(verdicts(&format!("^(?:a$|b{many})*$"), &search, &texts), None);
+}
+
 /// Compares what terminals match with the matcher, in several surroundings. Returns how many were taken.
 fn check_terminals(patterns: impl Iterator<Item = Pattern>) -> usize {
     let texts = texts();

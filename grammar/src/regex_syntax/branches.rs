@@ -515,7 +515,7 @@ pub(super) fn lower(
     plain: &IndexVec<AstId, RegexId>,
     follows: bool,
 ) -> Result<Vec<Way>, LookFault> {
-    debug_assert!(!options.search && !options.alone, "what stands around it is known");
+    debug_assert!(!options.sees_edges(), "what stands around it is known");
     let anchors_look = follows && anchors_look(options);
     let mut source = Source::new((tree, plain), options, set, anchors_look);
     let ways = if follows { source.ways(root) } else { source.texts(root).map(|texts| vec![Way::plain(texts)]) };
@@ -541,7 +541,8 @@ pub(super) fn whole(
         whole
     };
     let Some((letters, lettered)) = Letters::read(tree, options) else {
-        if !options.bytes {
+        // What is searched is spelled by characters (JSON).
+        if options.search && !options.bytes {
             return Err(TooMany.into());
         }
         let (automaton, ends) = read(tree, options, set, plain)?;

@@ -566,7 +566,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "R026",
         "anchor in the middle",
-        "`^` and `$` stand at the edges of a regex.",
+        "`^` and `$` stand at the edges of a terminal's regex; with Python's flag `m` they may stand anywhere.",
         "start: /a$b/",
         "start: /ab/",
     ),

@@ -122,7 +122,7 @@ fn alike(classes: &[CharClass]) -> Option<Vec<CharClass>> {
     let mut alike: FxHashMap<Vec<bool>, Vec<(u32, u32)>> = FxHashMap::default();
     for (index, &low) in cuts.iter().enumerate() {
         let high = cuts.get(index + 1).map_or(u32::from(char::MAX), |next| next - 1);
-        if low > u32::from(char::MAX) || !(0..0xD800).contains(&low) && low < 0xE000 {
+        if char::from_u32(low).is_none() {
             continue;
         }
         let within = classes.iter().map(|class| holds(class, low)).collect();

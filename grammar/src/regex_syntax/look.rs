@@ -132,7 +132,7 @@ pub(super) fn lower(
     let all = set.repeat(all, 0, None);
     let epsilon = set.epsilon();
     let (lengths, questions) = (FxHashMap::default(), Questions::new());
-    let anchors_look = options.search || options.alone || follows && anchors_look(options);
+    let anchors_look = options.sees_edges() || follows && anchors_look(options);
     let (steps, work) = (0, SPLITS_WORK_MAX);
     let mut walk = Walk { tree, options, limits, set, plain, any, all, anchors_look, steps, work, lengths, questions };
     let items = vec![Item::Node(root)];

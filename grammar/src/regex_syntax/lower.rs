@@ -220,7 +220,7 @@ fn lower_ways(
     let is_anchored = tree.infos[root].anchored;
     let inner = if is_anchored { inner_anchors(tree, root, options, anchors_look) } else { Vec::new() };
     let walks = tree.infos[root].looks || !inner.is_empty() || anchors_look && is_anchored;
-    if !(options.search || options.alone) || tree.crlf_lines {
+    if !options.sees_edges() || tree.crlf_lines {
         inner.into_iter().for_each(|(error, span)| report.error(error, span));
     }
     if report.has_errors() {
@@ -283,8 +283,7 @@ fn walk(
             }
             // What they are about is told by the first, as far as it goes.
             let decidable = matches!(fault, LookFault::Before | LookFault::After);
-            let is_whole = options.search || options.alone;
-            let ways = match is_whole {
+            let ways = match options.sees_edges() {
                 true => branches::whole(tree, root, options, set, &plain).map(|texts| vec![Way::plain(texts)]),
                 false => branches::lower(tree, root, options, set, &plain, follows),
             };

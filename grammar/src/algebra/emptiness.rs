@@ -26,6 +26,9 @@ const NESTED_WORK_MAX: u64 = 50_000;
 /// a table of letters. Many searches are over before a large one would be worth it.
 const ASKS: [(u64, u64); 2] = [(20_000, 40_000), (200_000, 3_000_000)];
 
+/// Work after which it is asked whether what the search begins with [lacks bytes](Algebra::lacks_bytes).
+const LACK_AFTER: u64 = 50;
+
 /// Counts from here on are bounds of lengths, with which a search finds many states.
 const BOUND_MIN: u32 = 8;
 
@@ -115,7 +118,15 @@ impl Algebra {
         roots.sort_unstable();
         let started = self.work;
         let mut asks = ASKS.iter().peekable();
+        let mut lacks_bytes = Some(());
         while let Some(state) = frontier.pop() {
+            // Most of what has a text is near one.
+            if self.work - started > LACK_AFTER && lacks_bytes.take().is_some() {
+                roots.retain(|&root| !self.lacks_bytes(root));
+                if roots.is_empty() {
+                    break;
+                }
+            }
             if let Some((_, table_work)) = asks.next_if(|(after, _)| self.work - started > *after)
                 && !self.is_nested
                 && let Some(answer) = self.any_counted(&roots, *table_work)
@@ -179,7 +190,6 @@ impl Algebra {
         }
         if found.is_empty() {
             // What the search begins with.
-            open.retain(|&state| !self.lacks_bytes(state));
             for state in std::mem::take(&mut open) {
                 match self.has_word(state, Some(work_max.saturating_sub(self.work))) {
                     Some(true) => return true,

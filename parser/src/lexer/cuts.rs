@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{CharClass, LexerMode, RegexSet};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::arena::Expr;
 use super::guards::{Guard, Guarded};
 use super::rows::{ASK, Row};
 use super::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES};
+use crate::cfg::LexemeId;
 use crate::error::Fault;
 
 /// The bytes that characters of several bytes begin with.
@@ -20,10 +23,31 @@ const LEADS: std::ops::RangeInclusive<u8> = 0xC2..=0xF4;
 const CONTINUATIONS: (u8, u8) = (0x80, 0xBF);
 
 /// The rest of a character: how many bytes, and which the first of them may be.
-pub(super) type CharacterRest = (u32, (u8, u8));
+type CharacterRest = (u32, (u8, u8));
 
 /// Lexemes that end at a cut, by what may then follow.
 pub(crate) type Cut = Arc<[Guarded<LexemeSetId>]>;
+
+/// Bytes that lead to the same state, and that.
+type Run = (u8, u8, LexStateId);
+
+/// Codes of characters, in ranges, sorted.
+type Codes = Vec<(u32, u32)>;
+
+/// What is known of the characters that states go on over.
+#[derive(Default, Debug)]
+pub(super) struct Characters {
+    cuts: FxHashMap<(LexStateId, u8), Option<Cut>>,
+    /// What may follow at a cut, by the state behind the character's first byte, and that byte; `None` if nothing can.
+    owed: FxHashMap<(LexStateId, u8), Option<Expr>>,
+    /// Whether a state goes on over every rest of a character.
+    over_all: FxHashMap<(LexStateId, CharacterRest), bool>,
+    /// The characters with which lexemes of the grammar begin, by the first byte; `None` if that may be more than characters.
+    first: FxHashMap<u8, Option<Codes>>,
+}
+
+/// Lexemes that are asked for the characters that they begin with, at most.
+const LEXEMES_ASKED_MAX: usize = 1_000;
 
 impl Lexer {
     /// In `longest` mode: the lexemes that end in a state before a byte with which others, or they, go on to the state `next`.
@@ -36,11 +60,11 @@ impl Lexer {
         if byte < *LEADS.start() || next == DEAD || !self.may_be_cut(id, byte) {
             return Ok(None);
         }
-        if let Some(known) = self.cuts.get(&(id, byte)) {
+        if let Some(known) = self.characters.cuts.get(&(id, byte)) {
             return Ok(known.clone());
         }
         let cut = self.make_cut(id, byte, next)?;
-        self.cuts.insert((id, byte), cut.clone());
+        self.characters.cuts.insert((id, byte), cut.clone());
         Ok(cut)
     }
 
@@ -55,8 +79,7 @@ impl Lexer {
         if id == DEAD || len == 0 {
             return Ok(id != DEAD);
         }
-        for byte in first.0..=first.1 {
-            let next = self.next_in_character(id, byte)?;
+        for (_, _, next) in self.runs_in_character(id, first)? {
             if self.has_character(next, (len - 1, CONTINUATIONS))? {
                 return Ok(true);
             }
@@ -84,19 +107,15 @@ impl Lexer {
     }
 
     fn make_cut(&mut self, id: LexStateId, byte: u8, next: LexStateId) -> Result<Option<Cut>, Fault> {
-        let (code, rest) = lead(byte);
-        if self.goes_on_over_all(next, rest)? {
-            return Ok(None);
-        }
-        let mut taken: Vec<(u32, u32)> = Vec::new();
-        self.characters(next, code, rest, &mut taken)?;
-        let mut regexes = RegexSet::new();
-        let character = regexes.class(CharClass::from_ranges(taken));
-        let byte = regexes.any_byte();
-        let others = regexes.repeat(byte, 0, None);
-        let taken = regexes.concat(&[character, others]);
-        let taken = self.arena.lower(&regexes, &[taken])?[0];
-        let owed = self.arena.without(Expr::ALL, taken, &self.limits)?;
+        let owed = match self.characters.owed.get(&(next, byte)) {
+            Some(&known) => known,
+            None => {
+                let owed = self.owed_at_cut(byte, next)?;
+                self.characters.owed.insert((next, byte), owed);
+                owed
+            }
+        };
+        let Some(owed) = owed else { return Ok(None) };
         let ends = self.states[id].ends;
         let mut cut = Vec::new();
         for &(guard, ends) in self.by_follow(id, ends)?.iter() {
@@ -108,23 +127,79 @@ impl Lexer {
         Ok(Some(cut.into()))
     }
 
+    /// What may follow lexemes that end before a byte with which others, or they, go on to the state `next`: no character that
+    /// these go on over. `None` if nothing else can follow.
+    fn owed_at_cut(&mut self, byte: u8, next: LexStateId) -> Result<Option<Expr>, Fault> {
+        let (code, rest) = lead(byte);
+        if self.goes_on_over_all(next, rest)? {
+            return Ok(None);
+        }
+        let mut taken = Codes::new();
+        self.characters(next, code, rest, &mut taken)?;
+        let is_taken = |first: &(u32, u32)| taken.iter().any(|range| range.0 <= first.0 && first.1 <= range.1);
+        if self.first_characters(byte)?.is_some_and(|first| first.iter().all(is_taken)) {
+            return Ok(None);
+        }
+        let mut regexes = RegexSet::new();
+        let character = regexes.class(CharClass::from_ranges(taken));
+        let byte = regexes.any_byte();
+        let others = regexes.repeat(byte, 0, None);
+        let taken = regexes.concat(&[character, others]);
+        let taken = self.arena.lower(&regexes, &[taken])?[0];
+        Ok(Some(self.arena.without(Expr::ALL, taken, &self.limits)?))
+    }
+
+    /// The characters with which lexemes of the grammar begin, of those that begin with a byte. `None` if lexemes begin with it
+    /// otherwise, or if there are too many.
+    fn first_characters(&mut self, byte: u8) -> Result<Option<&Codes>, Fault> {
+        if !self.characters.first.contains_key(&byte) {
+            let lexemes: Vec<LexemeId> = self.cfg.lexemes.ids().collect();
+            let mut first = None;
+            if lexemes.len() <= LEXEMES_ASKED_MAX {
+                let start = self.start(&lexemes)?;
+                let begun = self.next_in_character(start, byte)?;
+                let (code, rest) = lead(byte);
+                let mut codes = Codes::new();
+                if self.reads_only_characters(begun, rest)? {
+                    self.characters(begun, code, rest, &mut codes)?;
+                    first = Some(codes);
+                }
+            }
+            self.characters.first.insert(byte, first);
+        }
+        Ok(self.characters.first[&byte].as_ref())
+    }
+
+    /// Whether what is read in a state is, first, a rest of a character.
+    fn reads_only_characters(&mut self, id: LexStateId, (len, first): CharacterRest) -> Result<bool, Fault> {
+        if id == DEAD || len == 0 {
+            return Ok(true);
+        }
+        if self.states[id].matched != NO_LEXEMES {
+            return Ok(false);
+        }
+        for (from, to, next) in self.runs_in_character(id, (0, u8::MAX))? {
+            let is_rest = first.0 <= from && to <= first.1;
+            if next != DEAD && !(is_rest && self.reads_only_characters(next, (len - 1, CONTINUATIONS))?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether lexemes of a state go on over every rest of a character.
     fn goes_on_over_all(&mut self, id: LexStateId, (len, first): CharacterRest) -> Result<bool, Fault> {
-        if let Some(&known) = self.over_all.get(&(id, (len, first))) {
+        if let Some(&known) = self.characters.over_all.get(&(id, (len, first))) {
             return Ok(known);
         }
         let mut over_all = true;
-        let mut last = DEAD;
-        for byte in first.0..=first.1 {
-            let next = self.next_in_character(id, byte)?;
-            over_all =
-                next != DEAD && (next == last || len == 1 || self.goes_on_over_all(next, (len - 1, CONTINUATIONS))?);
-            last = next;
+        for (_, _, next) in self.runs_in_character(id, first)? {
+            over_all = next != DEAD && (len == 1 || self.goes_on_over_all(next, (len - 1, CONTINUATIONS))?);
             if !over_all {
                 break;
             }
         }
-        self.over_all.insert((id, (len, first)), over_all);
+        self.characters.over_all.insert((id, (len, first)), over_all);
         Ok(over_all)
     }
 
@@ -136,30 +211,48 @@ impl Lexer {
         }
     }
 
+    /// The states behind the bytes of a range.
+    fn runs_in_character(&mut self, id: LexStateId, (first, last): (u8, u8)) -> Result<SmallVec<[Run; 8]>, Fault> {
+        let classes = self.classes_of_rests(id)?;
+        let mut runs: SmallVec<[Run; 8]> = SmallVec::new();
+        for byte in first..=last {
+            let is_alike = |run: &&Run| classes.is_some_and(|of| of[usize::from(run.1)] == of[usize::from(byte)]);
+            let next = match runs.last().filter(is_alike) {
+                Some(run) => run.2,
+                None => self.next_in_character(id, byte)?,
+            };
+            match runs.last_mut() {
+                Some(run) if run.2 == next => run.1 = byte,
+                _ => runs.push((byte, byte, next)),
+            }
+        }
+        Ok(runs)
+    }
+
     /// Adds the characters that lexemes of a state go on over, of those whose code begins with `code`.
     fn characters(
         &mut self,
         id: LexStateId,
         code: u32,
         (len, first): CharacterRest,
-        taken: &mut Vec<(u32, u32)>,
+        taken: &mut Codes,
     ) -> Result<(), Fault> {
-        for byte in first.0..=first.1 {
-            let next = self.next_in_character(id, byte)?;
-            let code = code << 6 | u32::from(byte & 0x3F);
-            let left = len - 1;
+        let left = len - 1;
+        for (from, to, next) in self.runs_in_character(id, first)? {
             if next == DEAD {
                 continue;
             }
+            let code = |byte: u8| code << 6 | u32::from(byte & 0x3F);
             if left == 0 || self.goes_on_over_all(next, (left, CONTINUATIONS))? {
-                let first = code << (6 * left);
-                let last = first | ((1 << (6 * left)) - 1);
+                let (first, last) = (code(from) << (6 * left), ((code(to) + 1) << (6 * left)) - 1);
                 match taken.last_mut().filter(|range| range.1 + 1 == first) {
                     Some(range) => range.1 = last,
                     None => taken.push((first, last)),
                 }
             } else {
-                self.characters(next, code, (left, CONTINUATIONS), taken)?;
+                for byte in from..=to {
+                    self.characters(next, code(byte), (left, CONTINUATIONS), taken)?;
+                }
             }
         }
         Ok(())

@@ -6,10 +6,10 @@ use larkspur_grammar::index::Id;
 use larkspur_grammar::{ByteSet, LexerMode};
 
 use super::arena::{Expr, ExprRow};
-use super::exceptions::TrieId;
+use super::exceptions::{NO_TEXTS, TrieId};
 use super::guards::Guard;
 use super::split::{Entries, Entry};
-use super::states::{DEAD, LexState, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, Rest, StateKind};
+use super::states::{DEAD, LexState, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, Rest, StateKey, StateKind};
 use crate::cfg::{Lexeme, LexemeId, Pattern};
 use crate::error::Fault;
 
@@ -322,6 +322,21 @@ impl Lexer {
         let row = self.arena.row(expr, &mut self.work, &self.limits)?;
         self.expr_rows.insert(expr, row.clone());
         Ok(row)
+    }
+
+    /// Bytes that a state does not tell apart, if that depends on the derivatives of its lexemes only.
+    pub(super) fn classes_of_rests(&mut self, id: LexStateId) -> Result<Option<[u8; 256]>, Fault> {
+        let key = self.states[id].key.clone();
+        let StateKey { entries, kind, guard } = &*key;
+        let is_plain =
+            |&(lexeme, rest): &Entry| self.cfg.lexemes[lexeme].pattern.is_regex() && self.parts(rest).1 == NO_TEXTS;
+        let depends = *guard == Guard::NONE && *kind != StateKind::LazyEnd && entries.iter().all(is_plain);
+        if !depends {
+            return Ok(None);
+        }
+        let rows: Vec<_> =
+            entries.iter().map(|&(_, rest)| self.expr_row(self.parts(rest).0)).collect::<Result<_, _>>()?;
+        Ok(Some(common_classes(rows.iter())))
     }
 
     /// The state after bytes; `DEAD` if they cannot follow.

@@ -16,7 +16,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::arena::{Arena, Expr, ExprRow};
-use super::cuts::{CharacterRest, Cut};
+use super::cuts::Characters;
 use super::exceptions::{NO_TEXTS, TrieId, Tries};
 use super::guards::{Guard, Guarded};
 use super::leaps::Leap;
@@ -133,10 +133,7 @@ pub(crate) struct Lexer {
     pub(super) by_follow: FxHashMap<(LexStateId, LexemeSetId), Arc<[Guarded<LexemeSetId>]>>,
     /// [`Lexer::guarded`].
     pub(super) guarded: FxHashMap<(LexStateId, Guard), LexStateId>,
-    /// [`Lexer::cut`].
-    pub(super) cuts: FxHashMap<(LexStateId, u8), Option<Cut>>,
-    /// Whether a state goes on over every rest of a character.
-    pub(super) over_all: FxHashMap<(LexStateId, CharacterRest), bool>,
+    pub(super) characters: Characters,
     /// What look-behinds know of the text so far.
     pub pasts: Pasts,
     /// Whether everything matches.
@@ -230,8 +227,7 @@ impl Lexer {
             follows,
             by_follow: FxHashMap::default(),
             guarded: FxHashMap::default(),
-            cuts: FxHashMap::default(),
-            over_all: FxHashMap::default(),
+            characters: Characters::default(),
             is_all: FxHashMap::default(),
             clamped: FxHashMap::default(),
             late: Vec::new(),

@@ -10,8 +10,9 @@
 //! - `equal`: rules, and parts of rules, that are equal up to what they are called are one: the coarsest partition, refined
 //!   round by round, as states of automata are made one (E. F. Moore, 1956). Grammars of JSON Schemas have
 //!   one rule for each shape, and stay as they are: the pass took a seventh of the time to compile them.
-//! - `runs`: in lexer mode `exact`, of alternatives that are repeated, a run of something (`[^()]+`) does not stand beside itself,
-//!   since that is one run: else each of its characters may be the last one, and the first one.
+//! - `runs`: in lexer mode `exact`, of alternatives that are repeated, with or without blanks behind them, a run of something
+//!   (`[^()]+`) does not stand beside itself, since that is one run: else each of its characters may be the last one, and the
+//!   first one.
 //!
 //! Cost: linear in the grammar, `equal` for each of at most 50 rounds.
 
@@ -113,6 +114,8 @@ fn units(grammar: &mut Grammar, _: Keeps) {
 
 /// Names of names that are followed at most.
 const CHAIN_MAX: usize = 1_000;
+/// Names of names that are followed at most to see what is repeated.
+const NAMES_MAX: usize = 100;
 
 /// The rule that an expression is, if it is nothing else.
 fn sole_rule(grammar: &Grammar, mut expr: ExprId) -> Option<RuleId> {
@@ -208,7 +211,7 @@ fn string(grammar: &Grammar, expr: ExprId) -> Option<(&str, &[u8])> {
     }
 }
 
-/// `(A | r+)*` is `(r+? A)* r+?`.
+/// `(A | r+)*` is `(r+? A)* r+?`, and `((A | r+) w*)*` is `(r+? A w* | r+ w+)* r+?`.
 fn runs(grammar: &mut Grammar, keeps: Keeps) {
     let is_exact = grammar.options.lexer == LexerMode::Exact;
     if !is_exact || !grammar.ignore.is_empty() || keeps.derivations || keeps.lexemes || grammar.options.is_made {
@@ -216,55 +219,110 @@ fn runs(grammar: &mut Grammar, keeps: Keeps) {
     }
     for id in grammar.exprs.ids() {
         let ExprKind::Repeat(child, min @ (0 | 1), None) = grammar.exprs[id].kind else { continue };
-        let ExprKind::Choice(alternatives) = &grammar.exprs[child].kind else { continue };
-        if alternatives.len() < 2 || alternatives.iter().any(|alternative| alternative.condition.is_some()) {
+        let Some(Repeated { run, others, behind }) = repeated(grammar, child) else { continue };
+        let span = grammar.exprs[id].span;
+        let some_behind = behind.and_then(|behind| not_empty(grammar, behind));
+        if others.is_empty() && behind.is_none() || behind.is_some() != some_behind.is_some() {
             continue;
         }
-        let Some(at) = alternatives.iter().position(|alternative| is_run(grammar, alternative.expr)) else { continue };
-        let mut others = alternatives.clone();
-        let run = others.remove(at).expr;
-        let span = grammar.exprs[id].span;
         let mut push = |kind| grammar.exprs.push(Expr { kind, span });
-        let others = push(ExprKind::Choice(others));
+        let one = |expr| Alternative { expr, condition: None };
         let maybe = push(ExprKind::Repeat(run, 0, Some(1)));
-        let step = push(ExprKind::Sequence(vec![maybe, others]));
+        let mut ways = Vec::new();
+        if !others.is_empty() {
+            let others = push(ExprKind::Choice(others));
+            ways.push(one(push(ExprKind::Sequence([maybe, others].into_iter().chain(behind).collect()))));
+        }
+        if let Some(some_behind) = some_behind {
+            ways.push(one(push(ExprKind::Sequence(vec![run, some_behind]))));
+        }
+        let step = match &*ways {
+            [way] => way.expr,
+            _ => push(ExprKind::Choice(ways)),
+        };
         let steps = push(ExprKind::Repeat(step, min, None));
         let last = push(ExprKind::Repeat(run, 0, Some(1)));
         let all = ExprKind::Sequence(vec![steps, last]);
         grammar.exprs[id].kind = match min {
             0 => all,
-            _ => {
-                let ways = [push(all), run].map(|expr| Alternative { expr, condition: None });
-                ExprKind::Choice(ways.into())
-            }
+            _ => ExprKind::Choice([push(all), run].map(one).into()),
         };
     }
 }
 
-/// Whether it is a plain terminal of which two side by side are one.
-fn is_run(grammar: &Grammar, mut expr: ExprId) -> bool {
-    for _ in 0..=CHAIN_MAX {
+/// What is repeated: a run or something else, and what may stand behind either.
+struct Repeated {
+    run: ExprId,
+    others: Vec<Alternative>,
+    behind: Option<ExprId>,
+}
+
+fn repeated(grammar: &Grammar, expr: ExprId) -> Option<Repeated> {
+    let mut expr = seen_through(grammar, expr);
+    let mut behind = None;
+    if let ExprKind::Sequence(parts) = &grammar.exprs[expr].kind {
+        let &[first, last] = &**parts else { return None };
+        (expr, behind) = (seen_through(grammar, first), Some(last));
+    }
+    match &grammar.exprs[expr].kind {
+        ExprKind::Choice(alternatives) if alternatives.iter().all(|one| one.condition.is_none()) => {
+            let at = alternatives.iter().position(|one| is_run(grammar, one.expr))?;
+            let mut others = alternatives.clone();
+            let run = others.remove(at).expr;
+            Some(Repeated { run, others, behind })
+        }
+        _ => is_run(grammar, expr).then_some(Repeated { run: expr, others: Vec::new(), behind }),
+    }
+}
+
+/// What an expression is behind names of rules that say no more, and behind nodes of one child.
+fn seen_through(grammar: &Grammar, mut expr: ExprId) -> ExprId {
+    for _ in 0..NAMES_MAX {
         expr = match &grammar.exprs[expr].kind {
             ExprKind::Sequence(parts) if parts.len() == 1 => parts[0],
             &ExprKind::Rule(rule, None) => {
                 let rule = &grammar.rules[rule];
                 if rule.parametric || rule.temperature.is_some() {
-                    return false;
+                    break;
                 }
                 rule.body
             }
             ExprKind::Choice(alternatives) => match alternatives.as_slice() {
                 [Alternative { expr, condition: None }] => *expr,
-                _ => return false,
+                _ => break,
             },
-            &ExprKind::Terminal(id) => {
-                let regex = grammar.regexes.node(grammar.terminals[id].regex);
-                return grammar.terminals[id].is_plain() && matches!(regex, RegexNode::Repeat(_, 0 | 1, None));
-            }
-            _ => return false,
+            _ => break,
         };
     }
-    false
+    expr
+}
+
+/// Whether it is a plain terminal of which two side by side are one.
+fn is_run(grammar: &Grammar, expr: ExprId) -> bool {
+    let ExprKind::Terminal(id) = grammar.exprs[seen_through(grammar, expr)].kind else { return false };
+    let regex = grammar.regexes.node(grammar.terminals[id].regex);
+    grammar.terminals[id].is_plain() && matches!(regex, RegexNode::Repeat(_, 0 | 1, None))
+}
+
+/// What may be repeated, at least once.
+fn not_empty(grammar: &mut Grammar, expr: ExprId) -> Option<ExprId> {
+    let expr = seen_through(grammar, expr);
+    let Expr { kind, span } = &grammar.exprs[expr];
+    let (span, kind) = (
+        *span,
+        match *kind {
+            ExprKind::Repeat(child, 0, None) => ExprKind::Repeat(child, 1, None),
+            ExprKind::Terminal(id) if grammar.terminals[id].is_plain() => {
+                let &RegexNode::Repeat(child, 0, None) = grammar.regexes.node(grammar.terminals[id].regex) else {
+                    return None;
+                };
+                let regex = grammar.regexes.repeat(child, 1, None);
+                ExprKind::Terminal(grammar.terminals.push(Terminal { regex, ..grammar.terminals[id].clone() }))
+            }
+            _ => return None,
+        },
+    );
+    Some(grammar.exprs.push(Expr { kind, span }))
 }
 
 fn children(kind: &ExprKind) -> Box<dyn Iterator<Item = ExprId> + '_> {

@@ -1,7 +1,9 @@
 //! The simplifications that run before lowering: each by itself, and what they leave alone.
 
+use std::sync::Arc;
+
 use larkspur::grammar::passes::{PASSES, simplify};
-use larkspur::{CompileOptions, Limits, Source, ir_dump, link};
+use larkspur::{CompileOptions, Engine, Limits, Matcher, Source, Vocabulary, ir_dump, link};
 
 /// The lines of a grammar's rules and terminals after the passes up to `last`.
 fn after(source: &Source, last: &str) -> Vec<String> {
@@ -83,10 +85,63 @@ fn a_repeated_run_does_not_stand_beside_itself_in_exact_mode() {
     assert_eq!(rules("root ::= \"(\" (root | [^()]+)* \")\"")[0], "R0 root = T1 ((T0? (R0))* T0?) T2");
     let once = rules("root ::= (\"<\" root \">\" | text)+\ntext ::= [^<>]+");
     assert_eq!(once[0], "R0 root = ((T2? ((T0 R0 T1)))+ T2?) | T2");
+    // Behind names of rules, and before blanks.
+    let lisp = rules("root ::= s*\ns ::= (atom | \"(\" root \")\") ws\natom ::= [a-z]+\nws ::= [ ]*");
+    assert_eq!(lisp[0], "R0 root = ((T2? ((T0 R0 T1)) T3) | (T2 T4))* T2?");
     // One character at a time has no other way, and in `longest` mode there is none.
     for kept in ["root ::= (\"a\" | [^a])*", "root ::= (\"ab\" | [^a]+){2,}", "root ::= [^a]+ \"a\""] {
         assert_eq!(rules(kept), after(&Source::gbnf(kept), "equal"), "{kept}");
     }
     let longest = Source::lark("start: (\"a\" | /[^a]+/)*\n");
     assert_eq!(after(&longest, "runs"), after(&longest, "equal"));
+}
+
+/// What a capture, which no text reaches, keeps the pass from is the same language: all texts of few bytes, and what may follow them.
+#[test]
+fn runs_leave_the_language_as_it_is() {
+    let elements = [
+        "(r | \"(\" start \")\")",
+        "(r | \"ab\" | \"b\"?)",
+        "(r | /[b ]+/) w",
+        "(r | \"(\" start \")\") blanks",
+        "r w",
+        "(r | \"a \" start \"b\") w",
+        "(\"b\" | r) blanks",
+    ];
+    let rules = "w: / */\nblanks: (\" \" | \"b \")*\nunused[capture]: \"z\"\n";
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    for (element, run) in
+        elements.iter().flat_map(|element| ["/[ab]+/", "/(ab)+/", "/[a ]+/"].map(|run| (element, run)))
+    {
+        for times in ["*", "+"] {
+            let inline = format!("start: ({element}){times}\nr: {run}\n");
+            let named = format!("start: e{times}\ne: {element}\nr: {run}\n");
+            for text in [inline, named] {
+                let exact = format!("%larkspur {{ \"lexer\": \"exact\" }}\n{text}{rules}");
+                let plain = exact.replace("unused[capture]", "unused");
+                assert_ne!(after(&Source::lark(plain.clone()), "runs"), after(&Source::lark(plain.clone()), "equal"));
+                let matcher = |text: String| {
+                    engine.compile(&Source::lark(text)).expect("it is right").matcher().expect("it has a start")
+                };
+                let (mut one, mut other) = (matcher(plain), matcher(exact));
+                same_texts(&mut one, &mut other, 5, &text);
+            }
+        }
+    }
+}
+
+fn same_texts(one: &mut Matcher, other: &mut Matcher, bytes_max: usize, grammar: &str) {
+    assert_eq!(one.is_accepting(), other.is_accepting(), "{grammar}");
+    let allowed = one.allowed_bytes().expect("no limit is met");
+    assert_eq!(Ok(allowed), other.allowed_bytes(), "{grammar}");
+    if bytes_max == 0 {
+        return;
+    }
+    for byte in allowed.iter() {
+        one.consume_bytes(&[byte]).expect("it is allowed");
+        other.consume_bytes(&[byte]).expect("it is allowed");
+        same_texts(one, other, bytes_max - 1, grammar);
+        one.rollback(1).expect("it was read");
+        other.rollback(1).expect("it was read");
+    }
 }

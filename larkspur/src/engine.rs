@@ -28,7 +28,8 @@ impl Engine {
 
     /// An engine with limits and slices of the caller's choice.
     ///
-    /// Errors: [`SliceError`] if a slice is not a regex or needs too many states.
+    /// Errors: [`SliceError`] if a slice is not a regex or needs too many states, if there are too many slices, or if a limit
+    /// is too small for one, also for one of [`DEFAULT_SLICES`](crate::DEFAULT_SLICES).
     pub fn with_options(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
         let recent = Arc::new(Recent::new(options.limits.grammars_kept_bytes_max));
         Ok(Self { shared: Shared::new(vocabulary, options)?, recent })

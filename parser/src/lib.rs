@@ -37,4 +37,4 @@ pub use error::MatcherError;
 pub use mask::{MaskId, MaskStats};
 pub use matcher::{Consumed, Matcher, MatcherOptions, StopReason};
 pub use saved::LoadFault;
-pub use slicer::{DEFAULT_SLICES, SliceError};
+pub use slicer::{DEFAULT_SLICES, SLICES_MAX, SliceError};

@@ -30,7 +30,7 @@ mod unsettled;
 
 pub use batch::compute_masks;
 pub use captures::Capture;
-pub use codes::CODES;
+pub use codes::{CODES, limit_diagnostic};
 pub use eager::EagerMatcher;
 pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
 pub use error::MatcherError;

@@ -11,7 +11,7 @@
 mod budget;
 mod lists;
 mod stuck;
-mod tail;
+pub(crate) mod tail;
 mod tape;
 pub(crate) mod ways;
 

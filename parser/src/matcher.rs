@@ -797,16 +797,14 @@ impl Matcher {
 
     /// Length of the tail of the lexeme that has ended with the text.
     fn tail_len(&self, lexeme: LexemeId) -> Result<usize, MatcherError> {
-        let start = self.now.lexeme_start;
-        let text = &self.history.text.to_vec()[start..];
-        Ok(self.epoch.lock().machine.tail_len(lexeme, text)?)
+        let text = self.lexeme_text();
+        Ok(self.session().machine.tail_len(lexeme, &text)?)
     }
 
     /// Takes back the tokens that the last `len` bytes of text touch (none: the last token), which ended a `stop`.
     /// Returns how many tokens that are.
     fn take_back(&mut self, len: usize) -> usize {
-        let text = self.history.text.to_vec();
-        let kept_len = text.len() - len;
+        let kept_len = self.history.text.len() - len;
         let (cursor, tokens) = (self.now.cursor, self.now.tokens);
         let mut taken = 1;
         let mut first = self.history.steps.get(self.history.steps.len() - 1).clone();
@@ -814,17 +812,17 @@ impl Matcher {
             taken += 1;
             first = self.history.steps.get(self.history.steps.len() - taken).clone();
         }
+        let mut again = self.history.text.suffix(first.text_len.min(kept_len));
+        let hidden = again.split_off(again.len() - len);
         let mut pending: Vec<u8> = first.before.pending.to_vec();
-        pending.extend_from_slice(&text[first.text_len.min(kept_len)..kept_len]);
+        pending.extend(again);
         let history = Arc::make_mut(&mut self.history);
         history.steps.truncate(history.steps.len() - taken);
         history.text.truncate(kept_len);
-        self.captured.take();
         if len > 0 {
-            Arc::make_mut(&mut self.history)
-                .events
-                .push(Event { at: kept_len, kind: EventKind::Hidden(text[kept_len..].into()) });
+            history.events.push(Event { at: kept_len, kind: EventKind::Hidden(hidden.into()) });
         }
+        self.captured.take();
         self.now = Now { cursor, pending: pending[..].into(), tokens, stop: None, lexeme_start: kept_len };
         taken
     }

@@ -12,8 +12,9 @@ use larkspur_lark_frontend::Modules;
 use larkspur_toktrie::limits::VOCABULARY_LEN_MAX;
 use larkspur_toktrie::{TokenId, Vocabulary, VocabularyError};
 
-use crate::error::{CompileError, Mistake};
+use crate::error::CompileError;
 use crate::front_ends::inner_text;
+use crate::mistake::Mistake;
 use crate::source::{Source, SourceBody};
 use crate::tags;
 

@@ -5,8 +5,9 @@ use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::{CompileOptions, link};
-use crate::error::{CompileError, Mistake};
+use crate::error::CompileError;
 use crate::front_ends::INNER_LANGUAGES;
+use crate::mistake::Mistake;
 use crate::source::{Source, SourceBody, SourceKind};
 
 pub use larkspur_gbnf_frontend::Converted;

@@ -127,9 +127,10 @@ impl Reading<'_> {
 ///
 /// Errors: everything that is wrong with it, as far as that shows without a vocabulary.
 pub fn link(source: &Source, options: &CompileOptions, limits: &Limits) -> Result<Linked, CompileError> {
+    let limits = limits.clone().within_stack();
     let mut reading = Reading {
         options,
-        limits,
+        limits: &limits,
         sources: SourceMap::new(),
         is_without_text: matches!(source.body, SourceBody::Grammar { sources: None, .. }),
         diagnostics: Vec::new(),

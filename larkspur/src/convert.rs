@@ -22,6 +22,7 @@ pub fn convert(
     options: &CompileOptions,
     limits: &Limits,
 ) -> Result<Converted, CompileError> {
+    let limits = &limits.clone().within_stack();
     match (&source.body, to) {
         (SourceBody::Text { kind, text }, SourceKind::Lark) => lark(source, *kind, text, options, limits),
         (_, SourceKind::Gbnf) if source.kind() != Some(SourceKind::Gbnf) => {

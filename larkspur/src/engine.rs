@@ -114,10 +114,13 @@ pub struct CompiledGrammar {
     recent: Weak<Recent>,
 }
 
-/// A request ends here: the engine frees grammars that it let go while others waited for theirs.
+/// A request ends where nobody but the engine has its grammar any more: the engine frees grammars that it let go while others
+/// waited for theirs. A clone that goes ends nothing.
 impl Drop for CompiledGrammar {
     fn drop(&mut self) {
-        if let Some(recent) = self.recent.upgrade() {
+        // This one and the engine's.
+        let is_last = Arc::strong_count(&self.inner) <= 2;
+        if is_last && let Some(recent) = self.recent.upgrade() {
             recent.free();
         }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::ast::{Ast, AstId, Tree};
+use super::ast::{Ast, AstId, Direction, Sign, Tree};
 use crate::index::IndexVec;
 use crate::regex::{CharClass, RegexId, RegexSet};
 
@@ -98,7 +98,7 @@ impl Loop {
         let mut steps = Vec::new();
         for &part in parts {
             match &tree.nodes[part] {
-                Ast::Look { behind: false, negative: true, child, .. } => {
+                Ast::Look { direction: Direction::Ahead, sign: Sign::Negative, child, .. } => {
                     let words = words(tree, *child)?;
                     if words.iter().any(Vec::is_empty) {
                         return None;

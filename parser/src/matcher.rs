@@ -181,6 +181,9 @@ enum Hidden {
 
 impl Matcher {
     /// A matcher at the start of a text.
+    ///
+    /// Errors: [`MatcherError::LimitExceeded`].
+    /// Cost: the first one of an epoch builds where every text starts.
     pub fn new(grammar: &CompiledGrammar, options: MatcherOptions) -> Result<Self, MatcherError> {
         let epoch = grammar.epoch();
         let cursor = epoch.lock().machine.start()?;
@@ -277,8 +280,7 @@ impl Matcher {
     /// Overwrites a mask with the one of which a matcher of the same grammar told the id. False if that was dropped since;
     /// the mask is then as it was.
     ///
-    /// # Panics
-    /// If the mask is not of the vocabulary's length.
+    /// Panics if the mask is not of the vocabulary's length.
     pub fn mask_by_id(&self, id: MaskId, mask: &mut TokenMask) -> bool {
         assert_eq!(mask.vocabulary_len(), self.vocabulary().len(), "the mask is of another vocabulary");
         let is_published = self.epoch.published().is_some_and(|published| published.write_numbered(id, mask));
@@ -289,8 +291,7 @@ impl Matcher {
     /// place of `draft[i]`, and the last one of what may follow all. Returns how many were written: one more than tokens
     /// that can be consumed, or as many if the text ends with the last of those. The matcher stays where it is.
     ///
-    /// # Panics
-    /// If there are fewer masks than tokens and one more, or a mask is not of the vocabulary's length.
+    /// Panics if there are fewer masks than tokens and one more, or a mask is not of the vocabulary's length.
     /// Errors: as of [`compute_mask`](Self::compute_mask) and [`consume_token`](Self::consume_token) but for rejections.
     pub fn compute_draft_masks(&self, draft: &[TokenId], masks: &mut [TokenMask]) -> Result<usize, MatcherError> {
         assert!(masks.len() > draft.len(), "a draft of {} tokens has one mask more", draft.len());
@@ -311,8 +312,7 @@ impl Matcher {
     /// `None` for one that follows the text so far. `masks[i]` is that of what may follow `tree[i]`. Returns for each
     /// whether it and all before it can be consumed; the masks of others are empty. The matcher stays where it is.
     ///
-    /// # Panics
-    /// If there are not as many masks as tokens, a mask is not of the vocabulary's length, or a token stands before one
+    /// Panics if there are not as many masks as tokens, a mask is not of the vocabulary's length, or a token stands before one
     /// that it follows.
     /// Errors: as of [`compute_draft_masks`](Self::compute_draft_masks).
     pub fn compute_tree_masks(
@@ -338,7 +338,10 @@ impl Matcher {
         Ok(after.iter().map(Option::is_some).collect())
     }
 
-    /// Whether a token is allowed, without making a mask. Cost: its bytes.
+    /// Whether a token is allowed, without making a mask.
+    ///
+    /// Errors: [`MatcherError::UnknownToken`], [`MatcherError::LimitExceeded`].
+    /// Cost: its bytes.
     pub fn is_allowed(&self, token: TokenId) -> Result<bool, MatcherError> {
         if self.read_plain(token)?.is_some() {
             return Ok(true);
@@ -398,6 +401,7 @@ impl Matcher {
     ///
     /// Errors: as [`consume_token`](Self::consume_token), for the first token that cannot be consumed. The matcher then
     /// stays where it was.
+    /// Cost: that of each token, and a fork, which copies the end of the history once (some hundred bytes).
     pub fn consume_tokens(&mut self, tokens: &[TokenId]) -> Result<Consumed, MatcherError> {
         let mut after = self.clone();
         let mut total = Consumed::default();
@@ -430,6 +434,8 @@ impl Matcher {
     }
 
     /// How many of the tokens could be consumed, one after the other. The matcher stays where it is.
+    ///
+    /// Errors and cost: as of [`try_consume_tokens`](Self::try_consume_tokens).
     pub fn validate_tokens(&self, tokens: &[TokenId]) -> Result<usize, MatcherError> {
         self.fork().try_consume_tokens(tokens)
     }
@@ -458,18 +464,19 @@ impl Matcher {
         Ok(())
     }
 
-    /// Takes back the last `tokens` tokens (or texts): everything is as it was before them.
+    /// Takes back the last steps, each a token or what [`consume_bytes`](Self::consume_bytes) took: everything is as it was before
+    /// them.
     ///
-    /// Errors: [`MatcherError::RollbackTooFar`].
-    pub fn rollback(&mut self, tokens: usize) -> Result<(), MatcherError> {
+    /// Errors: [`MatcherError::RollbackTooFar`] past [`step_count`](Self::step_count).
+    pub fn rollback(&mut self, steps: usize) -> Result<(), MatcherError> {
         let available = self.history.steps.len();
-        if tokens > available {
-            return Err(MatcherError::RollbackTooFar { wanted: tokens, available });
+        if steps > available {
+            return Err(MatcherError::RollbackTooFar { wanted: steps, available });
         }
-        if tokens > 0 {
+        if steps > 0 {
             let history = Arc::make_mut(&mut self.history);
-            let step = history.steps.get(available - tokens).clone();
-            history.steps.truncate(available - tokens);
+            let step = history.steps.get(available - steps).clone();
+            history.steps.truncate(available - steps);
             history.text.truncate(step.text_len);
             history.read.truncate(step.read_len);
             history.events.truncate(step.events_len);
@@ -485,12 +492,18 @@ impl Matcher {
     }
 
     /// Back to the start of a text.
+    ///
+    /// Errors: [`MatcherError::LimitExceeded`]; the matcher then stays where it was.
+    /// Cost: as of [`new`](Self::new).
     pub fn reset(&mut self) -> Result<(), MatcherError> {
         *self = Matcher::new(&self.grammar, self.options)?;
         Ok(())
     }
 
     /// Whether the text may end here.
+    ///
+    /// Errors: [`MatcherError::LimitExceeded`].
+    /// Cost: one look-up for each thread; more where a lexeme ends here and what follows it is not known yet.
     pub fn is_accepting(&self) -> Result<bool, MatcherError> {
         if self.now.stop.is_some_and(|stop| stop != StopReason::MaxTokens) {
             return Ok(true);
@@ -519,6 +532,9 @@ impl Matcher {
     }
 
     /// The highest sampling temperature of what can follow; `None` if none is set.
+    ///
+    /// Errors: [`MatcherError::LimitExceeded`].
+    /// Cost: the lexemes that can go on or follow.
     pub fn temperature(&self) -> Result<Option<f32>, MatcherError> {
         if self.now.stop.is_some() {
             return Ok(None);
@@ -532,6 +548,9 @@ impl Matcher {
     }
 
     /// Bytes that can follow, whatever the vocabulary.
+    ///
+    /// Errors: [`MatcherError::LimitExceeded`].
+    /// Cost: a row of the lexer for each thread.
     pub fn allowed_bytes(&self) -> Result<ByteSet, MatcherError> {
         if self.now.stop.is_some() {
             return Ok(ByteSet::EMPTY);
@@ -543,6 +562,9 @@ impl Matcher {
     }
 
     /// Names of the terminals and tokens that can follow or go on here, for messages.
+    ///
+    /// Errors: [`MatcherError::LimitExceeded`].
+    /// Cost: the lexemes that can go on or follow; allocates.
     pub fn expected(&self) -> Result<Vec<String>, MatcherError> {
         if self.now.stop.is_some() {
             return Ok(Vec::new());

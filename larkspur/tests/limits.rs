@@ -79,9 +79,7 @@ fn no_limit_makes_a_door_panic() {
 /// Nesting is read by recursion: the limit stops where the stack of a thread does, however high it is set. It was a crash.
 #[test]
 fn deepest_nesting_fits_a_stack() {
-    let mut limits = Limits::default();
-    limits.grammar_depth_max = usize::MAX;
-    limits.schema_unique_depth_max = usize::MAX;
+    let limits = Limits { grammar_depth_max: usize::MAX, schema_unique_depth_max: usize::MAX, ..Limits::default() };
     let engine = Engine::with_options(
         Arc::new(Vocabulary::single_bytes()),
         &EngineOptions { limits: limits.clone(), slices: Vec::new() },

@@ -13,26 +13,26 @@ use crate::machine::Cursor;
 /// What a matcher has consumed.
 #[derive(Clone, Default, Debug)]
 pub(super) struct History {
-    pub(super) steps: PersistentVec<Step>,
+    pub steps: PersistentVec<Step>,
     /// Bytes of the text so far.
-    pub(super) text: PersistentVec<u8>,
+    pub text: PersistentVec<u8>,
     /// Bytes that were read, also those that were taken back from the text since; kept only if the grammar records
     /// lexemes. Places in it are those of the machine's tape.
-    pub(super) read: PersistentVec<u8>,
+    pub read: PersistentVec<u8>,
     /// What else there is to a text.
-    pub(super) events: PersistentVec<Event>,
+    pub events: PersistentVec<Event>,
 }
 
 impl History {
     /// Goes on to where a token or a text of these bytes leads.
-    pub(super) fn add(&mut self, now: &mut Now, reading: Reading, bytes: &[u8], has_recorded: bool) {
+    pub fn add(&mut self, now: &mut Now, reading: Reading, bytes: &[u8], has_recorded: bool) {
         let before = std::mem::replace(now, reading.now);
         self.push(&before, &bytes[reading.text], has_recorded);
         self.events.extend(&reading.events);
     }
 
     /// Goes on by a text, from where the matcher was before.
-    pub(super) fn push(&mut self, before: &Now, text: &[u8], has_recorded: bool) {
+    pub fn push(&mut self, before: &Now, text: &[u8], has_recorded: bool) {
         let (text_len, read_len, events_len) = (self.text.len(), self.read.len(), self.events.len());
         self.steps.push_with(|| Step { before: before.clone(), text_len, read_len, events_len });
         if has_recorded {
@@ -45,15 +45,15 @@ impl History {
 /// Where a matcher is, without its history.
 #[derive(Clone, Debug)]
 pub(super) struct Now {
-    pub(super) cursor: Cursor,
+    pub cursor: Cursor,
     /// Bytes that belong to the text already and that the next tokens must still spell: after token healing and after
     /// tokens were taken back in the middle of one.
-    pub(super) pending: Pending,
+    pub pending: Pending,
     /// Tokens consumed.
-    pub(super) tokens: u32,
-    pub(super) stop: Option<StopReason>,
+    pub tokens: u32,
+    pub stop: Option<StopReason>,
     /// Where the lexemes of the only thread began.
-    pub(super) lexeme_start: usize,
+    pub lexeme_start: usize,
 }
 
 /// Bytes that are most often none, which takes no reference to count.
@@ -77,10 +77,10 @@ impl From<&[u8]> for Pending {
 /// A token or a text that was consumed, and where the matcher was before.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    pub(super) before: Now,
-    pub(super) text_len: usize,
-    pub(super) read_len: usize,
-    pub(super) events_len: usize,
+    pub before: Now,
+    pub text_len: usize,
+    pub read_len: usize,
+    pub events_len: usize,
 }
 
 /// What a text holds besides bytes.

@@ -16,18 +16,18 @@ use crate::published::{Published, PublishedStep};
 /// Where a token leads that is read as bytes and nothing else, as nearly all are.
 #[derive(Clone, Copy)]
 pub(super) struct Plain {
-    pub(super) cursor: Cursor,
-    pub(super) stop: Option<StopReason>,
+    pub cursor: Cursor,
+    pub stop: Option<StopReason>,
 }
 
 /// A token or a text being read.
 pub(super) struct Reading {
-    pub(super) now: Now,
+    pub now: Now,
     /// The part of its bytes that is new text: what was pending is not.
-    pub(super) text: Range<usize>,
-    pub(super) events: Vec<Event>,
+    pub text: Range<usize>,
+    pub events: Vec<Event>,
     /// What ended with the last letter that was read and is to be taken back.
-    pub(super) hidden: Option<Hidden>,
+    pub hidden: Option<Hidden>,
 }
 
 /// What is taken back from the output.

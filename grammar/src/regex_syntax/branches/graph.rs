@@ -32,11 +32,11 @@ pub(super) enum Edge {
 
 /// A graph; it begins at place 0.
 pub(super) struct Graph {
-    pub(super) edges: Vec<Vec<(Edge, usize)>>,
-    pub(super) automata: Vec<Automaton>,
+    pub edges: Vec<Vec<(Edge, usize)>>,
+    pub automata: Vec<Automaton>,
     by_language: FxHashMap<RegexId, usize>,
     /// Automata that look behind, and the states to which what stands before the text may lead, at most 64.
-    pub(super) looks_behind: BTreeMap<usize, Vec<usize>>,
+    pub looks_behind: BTreeMap<usize, Vec<usize>>,
 }
 
 /// A graph, or what is made of it, is too large.
@@ -50,7 +50,7 @@ impl From<TooMany> for LookFault {
 }
 
 impl Graph {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             edges: vec![Vec::new()],
             automata: Vec::new(),
@@ -59,12 +59,12 @@ impl Graph {
         }
     }
 
-    pub(super) fn place(&mut self) -> Result<usize, TooMany> {
+    pub fn place(&mut self) -> Result<usize, TooMany> {
         self.edges.push(Vec::new());
         if self.edges.len() > PLACES_MAX { Err(TooMany) } else { Ok(self.edges.len() - 1) }
     }
 
-    pub(super) fn edge(&mut self, from: usize, edge: Edge) -> Result<usize, TooMany> {
+    pub fn edge(&mut self, from: usize, edge: Edge) -> Result<usize, TooMany> {
         let to = self.place()?;
         self.edges[from].push((edge, to));
         Ok(to)
@@ -83,7 +83,7 @@ impl Graph {
     }
 
     /// A text of a language from a place on; where it leads to.
-    pub(super) fn text(&mut self, from: usize, language: RegexId, set: &RegexSet) -> Result<usize, TooMany> {
+    pub fn text(&mut self, from: usize, language: RegexId, set: &RegexSet) -> Result<usize, TooMany> {
         if matches!(set.node(language), RegexNode::Literal(bytes) if bytes.is_empty()) {
             return self.edge(from, Edge::Nothing);
         }
@@ -92,14 +92,14 @@ impl Graph {
     }
 
     /// What follows a place is one of `allowed`, a language of any bytes.
-    pub(super) fn ahead(&mut self, from: usize, allowed: RegexId, set: &RegexSet) -> Result<usize, TooMany> {
+    pub fn ahead(&mut self, from: usize, allowed: RegexId, set: &RegexSet) -> Result<usize, TooMany> {
         let automaton = self.automaton(allowed, set)?;
         self.edge(from, Edge::Ahead(automaton))
     }
 
     /// What stands before a place is (or is not) one of `found`, a language of any bytes; before the text `any`
     /// may stand.
-    pub(super) fn behind(
+    pub fn behind(
         &mut self,
         from: usize,
         (found, sign): (RegexId, Sign),
@@ -119,7 +119,7 @@ impl Graph {
     }
 
     /// The end of a part that is any of several.
-    pub(super) fn join(&mut self, ends: &[usize]) -> Result<usize, TooMany> {
+    pub fn join(&mut self, ends: &[usize]) -> Result<usize, TooMany> {
         let end = self.place()?;
         ends.iter().for_each(|&from| self.edges[from].push((Edge::Nothing, end)));
         Ok(end)
@@ -127,7 +127,7 @@ impl Graph {
 
     /// The texts that lead to place `end`, by what must stand around them. Of those that everything may stand around there is
     /// one way at most. `steps` are those that are left.
-    pub(super) fn ways(&self, end: usize, set: &mut RegexSet, steps: &mut usize) -> Result<Vec<Way>, LookFault> {
+    pub fn ways(&self, end: usize, set: &mut RegexSet, steps: &mut usize) -> Result<Vec<Way>, LookFault> {
         let (automaton, states) = Reading::new(self, end).explore(steps, |_| Ok(()))?;
         // By what must stand before, and by what must follow, in one of several cases.
         type Around<'a> = (&'a [(usize, u64)], BTreeSet<&'a [(usize, usize)]>);
@@ -187,7 +187,7 @@ impl Graph {
     /// The texts that lead to place `end`.
     ///
     /// Errors: it is too large, or what stands around some texts decides whether they match.
-    pub(super) fn texts(&self, end: usize, set: &mut RegexSet, steps: &mut usize) -> Result<RegexId, LookFault> {
+    pub fn texts(&self, end: usize, set: &mut RegexSet, steps: &mut usize) -> Result<RegexId, LookFault> {
         // No other condition stands beside the one that everything meets.
         let (automaton, states) = Reading::new(self, end).explore(steps, |state| match state.ends.first() {
             Some(Wants { behind, .. }) if !behind.is_empty() => Err(LookFault::Before),
@@ -200,7 +200,7 @@ impl Graph {
 
     /// An automaton, and its states to which the texts lead that lead to place `end` where nothing stands around them, as it
     /// does not before them; behind `found`, if that is a place, all texts match.
-    pub(super) fn whole(
+    pub fn whole(
         &self,
         end: usize,
         found: Option<usize>,

@@ -17,10 +17,10 @@ const BRANCHES_MAX: usize = 256;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub(super) struct Wants {
     /// Automata and states from which what follows must be accepted. Ascending.
-    pub(super) ahead: Vec<(usize, usize)>,
+    pub ahead: Vec<(usize, usize)>,
     /// Automata, and to which of their states what stands before the text must lead: a bit each, as in
     /// [`Graph::looks_behind`]. Ascending.
-    pub(super) behind: Vec<(usize, u64)>,
+    pub behind: Vec<(usize, u64)>,
 }
 
 impl Wants {
@@ -71,27 +71,27 @@ pub(super) fn add(either: &mut Either, wants: Wants) -> bool {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct State {
     /// In the middle of a text: its automaton and state, and the place where it leads.
-    pub(super) open: BTreeMap<(usize, usize, usize), Either>,
+    pub open: BTreeMap<(usize, usize, usize), Either>,
     /// At the end.
-    pub(super) ends: Either,
+    pub ends: Either,
     /// As [`Graph::looks_behind`]: by the state at the text's start the state in which an automaton is.
-    pub(super) pasts: Vec<Vec<usize>>,
+    pub pasts: Vec<Vec<usize>>,
 }
 
 /// A graph while its states are explored.
 pub(super) struct Reading<'a> {
-    pub(super) graph: &'a Graph,
-    pub(super) end: usize,
+    pub graph: &'a Graph,
+    pub end: usize,
     /// The place behind which all texts lead to the end.
-    pub(super) found: Option<usize>,
+    pub found: Option<usize>,
     /// Bytes that all automata treat alike.
-    pub(super) classes: Vec<ByteSet>,
+    pub classes: Vec<ByteSet>,
     /// By class and automaton, the automaton's own class.
-    pub(super) own_classes: Vec<Vec<usize>>,
+    pub own_classes: Vec<Vec<usize>>,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(graph: &'a Graph, end: usize) -> Self {
+    pub fn new(graph: &'a Graph, end: usize) -> Self {
         let mut known: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
         let (mut classes, mut own_classes) = (Vec::new(), Vec::new());
         for byte in 0..=255u8 {
@@ -107,7 +107,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The automaton of all states, and these; the first is the start. `check` ends it early.
-    pub(super) fn explore(
+    pub fn explore(
         self,
         steps: &mut usize,
         check: impl Fn(&State) -> Result<(), LookFault>,

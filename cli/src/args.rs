@@ -22,7 +22,7 @@ pub(crate) enum Command {
     /// Show the tokens that a grammar allows after a text.
     Mask(MaskArgs),
     /// Follow a text token by token: allowed tokens, forced bytes, lexemes, time.
-    Trace(TraceArgs),
+    Trace(MatchArgs),
     /// Generate random sentences of a grammar by sampling from its masks.
     Generate(GenerateArgs),
     /// Print what a grammar looks like inside.
@@ -95,6 +95,7 @@ pub(crate) struct CheckArgs {
     pub explain: Option<String>,
 }
 
+/// A text to be matched, or traced.
 #[derive(Debug, Args)]
 pub(crate) struct MatchArgs {
     /// Grammar file; `-` is standard input.
@@ -125,22 +126,6 @@ pub(crate) struct MaskArgs {
     /// Every allowed token instead of a few.
     #[arg(long)]
     pub all: bool,
-    /// As text for people, or as JSON.
-    #[arg(long, value_enum, default_value_t)]
-    pub output: Output,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TraceArgs {
-    /// Grammar file; `-` is standard input.
-    pub grammar: String,
-    /// The text; `-`, or nothing, is standard input. For a JSON Schema also the name of a `.json` file.
-    #[arg(allow_hyphen_values = true, conflicts_with = "token_ids")]
-    pub text: Option<String>,
-    #[command(flatten)]
-    pub read: ReadArgs,
-    #[command(flatten)]
-    pub how: TextArgs,
     /// As text for people, or as JSON.
     #[arg(long, value_enum, default_value_t)]
     pub output: Output,

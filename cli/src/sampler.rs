@@ -102,6 +102,15 @@ pub(crate) struct Sampler<'a> {
     last: Option<Class>,
 }
 
+/// What is known of the place at which a token is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Here {
+    /// The text may end here.
+    pub is_accepting: bool,
+    /// What follows is free text.
+    pub is_free: bool,
+}
+
 /// A step of a way to the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unit {
@@ -142,7 +151,8 @@ impl<'a> Sampler<'a> {
 
     /// Draws an allowed token that does not end the text; `None` if there is none. `haste`, from 0 to 1, prefers
     /// what closes something.
-    pub fn draw(&mut self, mask: &TokenMask, is_accepting: bool, is_free: bool, haste: f64) -> Option<TokenId> {
+    pub fn draw(&mut self, mask: &TokenMask, here: Here, haste: f64) -> Option<TokenId> {
+        let Here { is_accepting, is_free } = here;
         let eos = self.vocabulary.eos();
         let candidates = || mask.iter().filter(|id| !is_accepting || !eos.contains(id));
         let mut weights = if is_free { FREE_CLASS_WEIGHTS } else { CLASS_WEIGHTS };

@@ -69,14 +69,19 @@ pub struct Parsed {
 
 /// Reads a GBNF text, which may be a part of another. Cost: linear in the text, but for counts that are written out.
 pub fn parse(sources: &SourceMap, body: Span, options: &GbnfOptions) -> Parsed {
+    parse_with_ast(sources, body, options).1
+}
+
+/// The same with the syntax tree; `None` if the text is over its limit.
+fn parse_with_ast(sources: &SourceMap, body: Span, options: &GbnfOptions) -> (Option<Ast>, Parsed) {
     let mut sink = Sink::new(options.limits);
     let Some(ast) = read(sources, body, options, &mut sink) else {
-        return Parsed { grammar: None, diagnostics: sink.finish() };
+        return (None, Parsed { grammar: None, diagnostics: sink.finish() });
     };
     let text = &sources.get(body.source).text;
     let whole = Span { end: body.start, ..body };
     let grammar = lower::lower(text, &ast, options, whole, &mut sink);
-    Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish() }
+    (Some(ast), Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish() })
 }
 
 /// Reads a GBNF text as far as its syntax tree, which prints as text with [`Ast::dump`].
@@ -88,14 +93,10 @@ pub fn parse_ast(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -
 
 /// Converts a GBNF text to a Lark text of the same language; `None` iff an error is in the diagnostics.
 pub fn to_lark(sources: &SourceMap, source: SourceId, options: &GbnfOptions) -> (Option<Converted>, Vec<Diagnostic>) {
-    let parsed = parse(sources, sources.whole(source), options);
-    if parsed.grammar.is_none() {
-        return (None, parsed.diagnostics);
-    }
-    // It has just been read without an error.
-    let ast = parse_ast(sources, source, options).0;
+    let (ast, parsed) = parse_with_ast(sources, sources.whole(source), options);
+    let sound = ast.filter(|_| parsed.grammar.is_some());
     let text = &sources.get(source).text;
-    let converted = ast.map(|ast| to_lark::to_lark(text, &ast, options.start.unwrap_or("root")));
+    let converted = sound.map(|ast| to_lark::to_lark(text, &ast, options.start.unwrap_or("root")));
     (converted, parsed.diagnostics)
 }
 

@@ -193,8 +193,7 @@ impl State {
     }
     /// The value.
     ///
-    /// # Panics
-    /// If it is of another type: states stay with their automaton.
+    /// Panics if it is of another type: states stay with their automaton.
     pub fn get<T: 'static>(&self) -> &T {
         self.0.as_any().downcast_ref().expect("a state of this automaton")
     }

@@ -58,8 +58,7 @@ pub struct DfaRef(Arc<dyn Dfa>);
 impl DfaRef {
     /// Wraps an automaton.
     ///
-    /// # Panics
-    /// If it has over 256 letters.
+    /// Panics if it has over 256 letters.
     pub fn new(dfa: Arc<dyn Dfa>) -> Self {
         assert!(dfa.letters() <= 256, "letters are bytes");
         Self(dfa)
@@ -107,8 +106,7 @@ impl RegexSet {
     /// The words of an automaton, with the texts of each letter. These are finitely many each, none is empty, and none
     /// is the beginning of another, of the same letter or of two.
     ///
-    /// # Panics
-    /// If a letter has no text, may be empty or is without bound, or if there are not as many as the automaton reads.
+    /// Panics if a letter has no text, may be empty or is without bound, or if there are not as many as the automaton reads.
     pub fn dfa(&mut self, dfa: &DfaRef, letters: &[RegexId]) -> RegexId {
         assert_eq!(letters.len(), dfa.letters(), "a text for each letter");
         for &letter in letters {

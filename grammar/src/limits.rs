@@ -21,17 +21,30 @@ macro_rules! limits {
             /// The names of all limits.
             pub const NAMES: &[&str] = &[$(stringify!($name)),+];
 
-            /// Sets the limit of that name; a value past what its type holds means its largest. `false` if there is no
-            /// such limit.
+            /// Sets the limit of that name; a value past the largest means that one. `false` if there is no such limit.
             pub fn set(&mut self, name: &str, value: u64) -> bool {
                 match name {
                     $(stringify!($name) => self.$name = <$type>::try_from(value).unwrap_or(<$type>::MAX),)+
                     _ => return false,
                 }
+                *self = std::mem::take(self).within_stack();
                 true
             }
         }
     };
+}
+
+impl Limits {
+    /// The largest `grammar_depth_max` and `schema_unique_depth_max`: what recurses this deep fits a thread's stack of 2 MB, also
+    /// in a debug build.
+    pub const DEPTH_MAX: usize = 1_000;
+
+    /// The same with no limit of recursion past what a stack holds.
+    pub fn within_stack(mut self) -> Self {
+        self.grammar_depth_max = self.grammar_depth_max.min(Self::DEPTH_MAX);
+        self.schema_unique_depth_max = self.schema_unique_depth_max.min(Self::DEPTH_MAX);
+        self
+    }
 }
 
 limits! {
@@ -40,7 +53,7 @@ limits! {
     /// Diagnostics reported for one source. 100: more help nobody.
     pub diagnostics_max: usize = 100,
     /// Nesting of parentheses, brackets and embedded grammars in a source. 200: deeper is not written by hand, and
-    /// the reader of regexes recurses this deep.
+    /// readers recurse this deep, so that more than 1,000 means 1,000.
     pub grammar_depth_max: usize = 200,
     /// Texts that a Lark text imports, each counted for every text that imports it. 1,000.
     pub grammar_imports_max: usize = 1_000,
@@ -125,7 +138,7 @@ limits! {
     /// may come next are one search of sixteen times as much. 30,000 = some milliseconds.
     pub schema_search_max: usize = 30_000,
     /// Open brackets within an array whose elements are compared (`uniqueItems`) while parsing; one more is not allowed. 200:
-    /// comparing values recurses this deep.
+    /// comparing values recurses this deep, so that more than 1,000 means 1,000.
     pub schema_unique_depth_max: usize = 200,
     /// Bytes of compiled grammars that an engine keeps though nobody has them any more, for when the same source is compiled
     /// again; up to half as many wait to be freed. 8 MB: some tens of schemas.

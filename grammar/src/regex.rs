@@ -442,8 +442,7 @@ impl RegexSet {
     }
     /// See [`RegexNode::Values`].
     ///
-    /// # Panics
-    /// If 0 is among the values: its exponents have no bound.
+    /// Panics if 0 is among the values: its exponents have no bound.
     pub fn values(&mut self, values: impl IntoIterator<Item = Decimal>, exponent_max: u8) -> RegexId {
         let mut values: Vec<Decimal> = values.into_iter().collect();
         assert!(!values.iter().any(Decimal::is_zero), "0 has any exponent");

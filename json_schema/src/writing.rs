@@ -34,8 +34,7 @@ impl Writing {
     }
     /// All spellings of a scalar, given by its canonical text or by any other one.
     ///
-    /// # Panics
-    /// If the text is no scalar, or a number whose exponent has more than 17 digits.
+    /// Panics if the text is no scalar, or a number whose exponent has more than 17 digits.
     pub fn scalar(self, text: &str, set: &mut RegexSet) -> RegexId {
         match text.as_bytes().first() {
             Some(b'"') => {

@@ -12,8 +12,9 @@ use larkspur_lark_frontend::Modules;
 use larkspur_toktrie::limits::VOCABULARY_LEN_MAX;
 use larkspur_toktrie::{TokenId, Vocabulary, VocabularyError};
 
-use crate::error::{CompileError, Mistake};
+use crate::error::CompileError;
 use crate::front_ends::inner_text;
+use crate::mistake::Mistake;
 use crate::source::{Source, SourceBody};
 use crate::tags;
 
@@ -126,9 +127,10 @@ impl Reading<'_> {
 ///
 /// Errors: everything that is wrong with it, as far as that shows without a vocabulary.
 pub fn link(source: &Source, options: &CompileOptions, limits: &Limits) -> Result<Linked, CompileError> {
+    let limits = limits.clone().within_stack();
     let mut reading = Reading {
         options,
-        limits,
+        limits: &limits,
         sources: SourceMap::new(),
         is_without_text: matches!(source.body, SourceBody::Grammar { sources: None, .. }),
         diagnostics: Vec::new(),

@@ -5,8 +5,9 @@ use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::{CompileOptions, link};
-use crate::error::{CompileError, Mistake};
+use crate::error::CompileError;
 use crate::front_ends::INNER_LANGUAGES;
+use crate::mistake::Mistake;
 use crate::source::{Source, SourceBody, SourceKind};
 
 pub use larkspur_gbnf_frontend::Converted;
@@ -21,6 +22,7 @@ pub fn convert(
     options: &CompileOptions,
     limits: &Limits,
 ) -> Result<Converted, CompileError> {
+    let limits = &limits.clone().within_stack();
     match (&source.body, to) {
         (SourceBody::Text { kind, text }, SourceKind::Lark) => lark(source, *kind, text, options, limits),
         (_, SourceKind::Gbnf) if source.kind() != Some(SourceKind::Gbnf) => {

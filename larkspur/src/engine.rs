@@ -28,7 +28,8 @@ impl Engine {
 
     /// An engine with limits and slices of the caller's choice.
     ///
-    /// Errors: [`SliceError`] if a slice is not a regex or needs too many states.
+    /// Errors: [`SliceError`] if a slice is not a regex or needs too many states, if there are too many slices, or if a limit
+    /// is too small for one, also for one of [`DEFAULT_SLICES`](crate::DEFAULT_SLICES).
     pub fn with_options(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
         let recent = Arc::new(Recent::new(options.limits.grammars_kept_bytes_max));
         Ok(Self { shared: Shared::new(vocabulary, options)?, recent })
@@ -113,10 +114,13 @@ pub struct CompiledGrammar {
     recent: Weak<Recent>,
 }
 
-/// A request ends here: the engine frees grammars that it let go while others waited for theirs.
+/// A request ends where nobody but the engine has its grammar any more: the engine frees grammars that it let go while others
+/// waited for theirs. A clone that goes ends nothing.
 impl Drop for CompiledGrammar {
     fn drop(&mut self) {
-        if let Some(recent) = self.recent.upgrade() {
+        // This one and the engine's.
+        let is_last = Arc::strong_count(&self.inner) <= 2;
+        if is_last && let Some(recent) = self.recent.upgrade() {
             recent.free();
         }
     }

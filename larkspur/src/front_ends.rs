@@ -10,8 +10,8 @@ use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::{InnerLanguage, LarkOptions};
 
 use crate::compile::{CompileOptions, Reading};
-use crate::error::Mistake;
 use crate::list;
+use crate::mistake::Mistake;
 use crate::source::{Source, SourceBody, SourceKind};
 
 /// One kind of source.

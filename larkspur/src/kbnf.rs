@@ -20,8 +20,8 @@
 
 use std::sync::Arc;
 
-use larkspur_grammar::{Diagnostic, Limits};
-use larkspur_parser::{EagerMatcher, EngineOptions, Matcher, MatcherError};
+use larkspur_grammar::{Limits, SourceMap};
+use larkspur_parser::{EagerMatcher, EngineOptions, Matcher, MatcherError, SliceError, limit_diagnostic};
 use larkspur_toktrie::{TokenId, TokenMask, Vocabulary};
 use thiserror::Error;
 
@@ -110,7 +110,8 @@ pub enum MaskLogitsError {
     },
 }
 
-/// Why a token was not accepted and logits were not masked. Engine and logits are then as they were.
+/// Why a token was not accepted and logits were not masked. Text and logits are then as they were; what was allowed may be
+/// forgotten: see [`Engine::update_logits`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum UpdateLogitsError {
     /// The token was not accepted, or what follows it could not be computed.
@@ -169,14 +170,19 @@ impl Engine {
             Finish::Eager => EngineOptions { limits, slices: Vec::new() },
             Finish::Eos => EngineOptions { limits, ..EngineOptions::default() },
         };
-        let engine = crate::Engine::with_options(vocabulary.clone(), &options)
-            .expect("the default slices are regexes of small automata");
+        let engine = crate::Engine::with_options(vocabulary.clone(), &options).map_err(|error| match error {
+            SliceError::LimitExceeded { limit, value, .. } => {
+                CompileError { diagnostics: vec![limit_diagnostic(limit, value, None)], sources: SourceMap::new() }
+            }
+            _ => unreachable!("the default slices are few regexes of small automata"),
+        })?;
         let source = Source::kbnf(grammar);
         let options = CompileOptions { start: Some(start_nonterminal), ..CompileOptions::default() };
         let grammar = engine.compile_with(&source, &options)?;
         let sequence = Sequence::new(&grammar, finish).map_err(|error| {
-            let diagnostic = Diagnostic::new("B002", crate::Severity::Error, None, error.to_string());
-            CompileError { diagnostics: vec![diagnostic], sources: grammar.sources().clone() }
+            let LimitExceeded { limit, value } = limit_exceeded(error);
+            let diagnostics = vec![limit_diagnostic(limit, value, None)];
+            CompileError { diagnostics, sources: grammar.sources().clone() }
         })?;
         let allowed = TokenMask::new(vocabulary.len());
         Ok(Self { grammar, vocabulary, sequence, is_finished: false, allowed })
@@ -236,8 +242,8 @@ impl Engine {
             Sequence::Eos(matcher) => matcher.compute_mask(&mut self.allowed),
         };
         match computed {
-            Err(MatcherError::LimitExceeded { limit, value }) => Err(LimitExceeded { limit, value }),
-            _ => Ok(()),
+            Ok(()) | Err(MatcherError::NoToken) => Ok(()),
+            Err(error) => Err(limit_exceeded(error)),
         }
     }
 
@@ -273,7 +279,8 @@ impl Engine {
 
     /// Accepts a token, and masks the logits of the next step. At the end they are left as they are.
     ///
-    /// Errors: [`UpdateLogitsError`]; after a limit no token counts as allowed.
+    /// Errors: [`UpdateLogitsError`]. Text and logits are then as they were; if it is a limit that what follows the token has
+    /// met, no token counts as allowed until that is computed again.
     pub fn update_logits(
         &mut self,
         token: TokenId,
@@ -305,13 +312,9 @@ impl Engine {
             Sequence::Eager(matcher) => matcher.reset(),
             Sequence::Eos(matcher) => matcher.reset(),
         };
-        match reset {
-            Err(MatcherError::LimitExceeded { limit, value }) => Err(LimitExceeded { limit, value }),
-            _ => {
-                self.is_finished = false;
-                Ok(())
-            }
-        }
+        reset.map_err(limit_exceeded)?;
+        self.is_finished = false;
+        Ok(())
     }
 
     /// The vocabulary.
@@ -330,11 +333,20 @@ fn is_at_end(matcher: &Matcher) -> Result<bool, MatcherError> {
     Ok(matcher.is_accepting()? && matcher.allowed_bytes()?.is_empty())
 }
 
+/// The limit of an error of what refuses nothing but for limits.
+fn limit_exceeded(error: MatcherError) -> LimitExceeded {
+    match error {
+        MatcherError::LimitExceeded { limit, value } => LimitExceeded { limit, value },
+        _ => unreachable!("nothing was consumed: {error}"),
+    }
+}
+
 fn accept_error(error: MatcherError) -> AcceptTokenError {
     match error {
         MatcherError::UnknownToken { .. } => AcceptTokenError::UnknownTokenId,
         MatcherError::LimitExceeded { limit, value } => AcceptTokenError::Limit(LimitExceeded { limit, value }),
         MatcherError::Stopped => AcceptTokenError::Finished,
-        _ => AcceptTokenError::Rejected,
+        MatcherError::TokenRejected { .. } | MatcherError::TextRejected { .. } => AcceptTokenError::Rejected,
+        _ => unreachable!("something was consumed: {error}"),
     }
 }

@@ -33,6 +33,7 @@ mod folder;
 mod front_ends;
 pub mod kbnf;
 mod list;
+mod mistake;
 mod recent;
 mod saved;
 mod source;
@@ -63,7 +64,7 @@ pub use larkspur_json_schema::{
 pub use larkspur_lark_frontend::{ModuleResolver, ModuleText, Modules};
 pub use larkspur_parser::{
     Capture, Consumed, DEFAULT_SLICES, EngineOptions, GrammarStats, MaskId, MaskStats, Matcher, MatcherError,
-    MatcherOptions, SliceError, StopReason, compute_masks,
+    MatcherOptions, SLICES_MAX, SliceError, StopReason, compute_masks,
 };
 /// Vocabularies, their loaders, tries and masks.
 pub use larkspur_toktrie as toktrie;

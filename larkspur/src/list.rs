@@ -5,8 +5,8 @@ use larkspur_grammar::json::{JsonDocument, JsonId, parse_json};
 use larkspur_grammar::{Grammar, SourceId, Span};
 
 use crate::compile::Reading;
-use crate::error::Mistake;
 use crate::front_ends::{embedded_schema, named_text};
+use crate::mistake::Mistake;
 use crate::source::SourceKind;
 
 const LIST_KEYS: [&str; 2] = ["grammars", "max_tokens"];

@@ -181,6 +181,9 @@ mod tests {
             |number: usize| engine.compile(&Source::lark(format!("start: \"{number}\"\n"))).expect("it compiles");
         let mut held: Vec<CompiledGrammar> = (0..KEPT_MAX + 5).map(compile).collect();
         assert_eq!(waiting(&engine), 5);
+        drop(held[0].clone());
+        drop(held[KEPT_MAX].clone());
+        assert_eq!(waiting(&engine), 5, "others have these grammars");
         held.pop();
         assert_eq!(waiting(&engine), 0);
         held.extend((KEPT_MAX + 5..KEPT_MAX + 50).map(compile));

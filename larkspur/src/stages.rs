@@ -8,13 +8,15 @@ use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::{CompileOptions, Linked};
-use crate::error::{CompileError, Mistake};
+use crate::error::CompileError;
+use crate::mistake::Mistake;
 use crate::source::{Source, SourceBody, SourceKind};
 
 /// The syntax tree of a Lark, GBNF or KBNF text. A text with mistakes has one, too, without what could not be read.
 ///
 /// Errors: `F005` for any other source; what keeps the text from being read at all.
 pub fn ast_dump(source: &Source, options: &CompileOptions, limits: &Limits) -> Result<String, CompileError> {
+    let limits = &limits.clone().within_stack();
     let mut sources = SourceMap::new();
     let (dump, diagnostics) = match &source.body {
         SourceBody::Text { kind: SourceKind::Lark, text } => {

@@ -10,8 +10,8 @@ use larkspur_grammar::{
 };
 
 use crate::compile::Reading;
-use crate::error::Mistake;
 use crate::front_ends::content_text;
+use crate::mistake::Mistake;
 use crate::source::{Source, SourceBody, SourceKind};
 
 /// Free text until a trigger, then a grammar, then free text again: what models write around calls of tools.

@@ -1,11 +1,12 @@
 //! The facade through its public door.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use larkspur::grammar::{Embed, EmbedKind, ExprKind, Rule};
 use larkspur::{
     CompileOptions, Engine, EngineOptions, Folder, Grammar, LexerMode, MatcherError, MatcherOptions, NumberSpelling,
-    Source, SourceBody, SourceId, SourceKind, SourceMap, Span, Spelling, StopReason, TokenMask, Vocabulary,
+    SLICES_MAX, Source, SourceBody, SourceId, SourceKind, SourceMap, Span, Spelling, StopReason, TokenMask, Vocabulary,
     VocabularyBuilder, Whitespace,
 };
 
@@ -585,6 +586,26 @@ fn matchers_after_one_that_met_expressions_max() {
     assert_eq!(other.is_accepting(), Ok(true));
 }
 
+/// Slices are numbered in a byte: of more than it holds some were taken for each other, and masks were wrong.
+#[test]
+fn too_many_slices() {
+    let mut builder = Vocabulary::builder();
+    let lens = 1..SLICES_MAX as u32 + 2;
+    lens.clone().for_each(|len| _ = builder.token(len, "a".repeat(len as usize)));
+    let vocabulary = Arc::new(builder.build().expect("sound tokens"));
+    let with = |count: usize| {
+        let slices = (1..=count).map(|len| format!("a{{{len}}}")).collect();
+        Engine::with_options(vocabulary.clone(), &EngineOptions { slices, ..EngineOptions::default() })
+    };
+    let engine = with(SLICES_MAX).expect("as many as are possible");
+    let mut matcher = engine.compile(&Source::regex("a+")).expect("it compiles").matcher().expect("within limits");
+    let mut mask = TokenMask::new(vocabulary.len());
+    matcher.compute_mask(&mut mask).expect("within limits");
+    assert_eq!(mask.iter().collect::<Vec<u32>>(), lens.collect::<Vec<u32>>());
+    let error = with(300).expect_err("too many");
+    assert_eq!(error.to_string(), "300 slices; at most 64 are possible");
+}
+
 /// The mistake is the limit's, not that of slices that nobody gave.
 #[test]
 fn limits_too_small_for_slices() {
@@ -610,4 +631,53 @@ fn repeated_keys_of_a_schema_in_lark() {
     let grammar = engine().compile(&Source::lark(lark)).expect("the last one counts");
     let codes: Vec<&str> = grammar.warnings().iter().map(|warning| warning.code).collect();
     assert_eq!(codes, ["N101"]);
+}
+
+/// Where a `stop` begins is found in one pass, however many of its beginnings the text has: they were tried one by one.
+#[test]
+fn beginnings_of_a_stop() {
+    let source = Source::lark("start: t\nt[capture, stop=/a*b[0-9]/]: /(.|\\n)*/\n");
+    let grammar = engine().compile(&source).expect("it compiles");
+    let text = format!("{}cab1", "a".repeat(16_000));
+    let start = Instant::now();
+    let mut matcher = grammar.matcher().expect("within limits");
+    matcher.consume_bytes(text.as_bytes()).expect("it may follow");
+    assert_eq!(matcher.captures().expect("within limits")[0].bytes.len(), 16_001);
+    let mut matcher = grammar.matcher_with(backtracking()).expect("within limits");
+    let (last, before) = text.as_bytes().split_last().expect("there is text");
+    matcher.consume_bytes(before).expect("it may follow");
+    assert_eq!(matcher.unsettled_len(), Ok(2));
+    matcher.consume_token((*last).into()).expect("it may follow");
+    assert_eq!(matcher.text().len(), 16_001);
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+/// Beginnings that are all unlike each other are work, which has a limit. The matcher is then where it was.
+#[test]
+fn beginnings_of_a_stop_have_a_limit() {
+    let limits = larkspur::Limits { lexer_work_max: 100_000, ..larkspur::Limits::default() };
+    let options = EngineOptions { limits, slices: Vec::new() };
+    let engine = Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
+    let source = Source::lark("start: t\nt[stop=/a{300}b/]: /(.|\\n)*/\n");
+    let mut matcher = engine.compile(&source).expect("it compiles").matcher_with(backtracking()).expect("it starts");
+    matcher.consume_bytes("a".repeat(1_000).as_bytes()).expect("it may follow");
+    let exceeded = MatcherError::LimitExceeded { limit: "lexer_work_max", value: 100_000 };
+    assert_eq!(matcher.unsettled_len(), Err(exceeded.clone()));
+    assert_eq!(matcher.consume_token(b'b'.into()), Err(exceeded));
+    assert_eq!(matcher.text().len(), 1_000);
+}
+
+fn backtracking() -> MatcherOptions {
+    MatcherOptions { backtracking: true, ..MatcherOptions::default() }
+}
+
+/// Lazy repetitions of many alternatives are refused or read at once; 3,000 took 16 s.
+#[test]
+fn lazy_repetitions_of_many_alternatives() {
+    for count in [100, 250, 3_000] {
+        let words: Vec<String> = (0..count).map(|number| format!("ab{number}c")).collect();
+        let start = Instant::now();
+        let _ = engine().compile(&Source::lark(format!("start: A\nA: /({})*?x/\n", words.join("|"))));
+        assert!(start.elapsed() < Duration::from_secs(4), "{count}: {:?}", start.elapsed());
+    }
 }

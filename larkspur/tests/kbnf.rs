@@ -469,3 +469,12 @@ fn the_engine_allows_what_kbnfs_engine_allows() {
     }
     assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures[..failures.len().min(8)].join("\n\n"));
 }
+
+/// Limits that are too small for the slices, which nobody gave, are told as others are; they were a panic.
+#[test]
+fn limits_too_small_for_slices() {
+    let limits = Limits { expressions_max: 10, ..Limits::default() };
+    let config = Config { finish: Finish::Eos, limits, ..Config::default() };
+    let error = Engine::with_config("start ::= 'a';", few_tokens(), config).expect_err("a limit");
+    assert_eq!(error.to_string(), "error[B002]: the limit `expressions_max` of 10 is exceeded");
+}

@@ -10,8 +10,7 @@ use crate::matcher::Matcher;
 /// [`Matcher::compute_mask`] would, in order. Matchers of one grammar wait for each other where masks are new; known ones
 /// are copied. A server calls it within the `install` of a pool of its own; else it is rayon's global one.
 ///
-/// # Panics
-/// If a mask is not of its matcher's vocabulary's length.
+/// Panics if a mask is not of its matcher's vocabulary's length.
 pub fn compute_masks(batch: &mut [(&mut Matcher, &mut TokenMask)]) -> Vec<Result<(), MatcherError>> {
     if rayon::current_num_threads() > 1 {
         batch.iter().for_each(|(matcher, _)| matcher.publish());

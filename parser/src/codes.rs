@@ -1,6 +1,6 @@
 //! The codes of this crate.
 
-use larkspur_grammar::CodeInfo;
+use larkspur_grammar::{CodeInfo, Diagnostic, Severity, Span};
 
 /// Every code that compiling for a vocabulary reports. The examples are Lark.
 pub const CODES: &[CodeInfo] = &[
@@ -75,3 +75,10 @@ pub const CODES: &[CodeInfo] = &[
         good: "start: \"a\" <eos>\n",
     },
 ];
+
+/// What is said where compiling met a limit, a field of [`Limits`](larkspur_grammar::Limits).
+pub fn limit_diagnostic(limit: &str, value: u64, span: Option<Span>) -> Diagnostic {
+    let message = format!("the limit `{limit}` of {value} is exceeded");
+    Diagnostic::new("B002", Severity::Error, span, message)
+        .help("make it simpler, or raise the limit if you trust the grammar")
+}

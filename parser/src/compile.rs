@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use larkspur_grammar::index::Id;
+use larkspur_grammar::index::{Id, IndexVec};
 use larkspur_grammar::passes::simplify;
-use larkspur_grammar::{Diagnostic, LexerMode, LinkedGrammar, RegexNode};
+use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, RegexNode, Span};
 use larkspur_toktrie::Vocabulary;
 use rustc_hash::FxHashSet;
 
-use crate::cfg::LexemeId;
 use crate::cfg::lower::lower;
+use crate::cfg::{Cfg, LexemeId};
+use crate::codes::limit_diagnostic;
 use crate::engine::{CompiledGrammar, Era, Shared};
 use crate::error::Fault;
+use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::states;
 use crate::machine::Machine;
 use crate::machine::ways::Traps;
@@ -22,19 +24,53 @@ const EMPTINESS_SHARES: u64 = 3;
 
 pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<CompiledGrammar, Vec<Diagnostic>> {
     let limits = shared.limits();
-    let root = &linked.grammars[linked.root];
-    let start_span = root.rules[root.start].span;
-    let limit_met = |fault: Fault| vec![limit_diagnostic(fault, start_span)];
+    let start_span = start_span(&linked);
+    let limit_met = |fault: Fault| vec![exceeded(fault, start_span)];
     let spelled = spelled_tokens(&linked, shared.vocabulary());
     simplify(&mut linked, None);
-    let root = &linked.grammars[linked.root];
-    let simplified_start = root.rules[root.start].span;
+    let simplified_start = self::start_span(&linked);
     let (cfg, mut diagnostics) = lower(linked, shared.vocabulary(), limits)?;
     diagnostics.extend(spelled);
 
     let Era { arena, terms, .. } = shared.era();
     let mut cfg = Arc::new(cfg);
     let exprs = states::lower(&cfg, &arena).map_err(limit_met)?;
+    let is_empty = emptiness(&cfg, &exprs, (&arena, limits), &mut diagnostics);
+    diagnostics = without_errors(diagnostics)?;
+
+    let cfg_mut = Arc::get_mut(&mut cfg).expect("the lexer is gone");
+    let literals: Vec<_> = cfg_mut.lexemes.iter().map(|lexeme| lexeme.pattern.literal_bytes(0)).collect();
+    let first = |id: LexemeId| exprs[id].map_or(literals[id.index()], |expr| arena.first_bytes(expr));
+    diagnostics.extend(cfg_mut.prune(|id| is_empty[id.index()], first, simplified_start).err());
+    diagnostics = without_errors(diagnostics)?;
+
+    let Some(mut machine) = machine_with_traps(&mut cfg, &exprs, &arena, limits).map_err(limit_met)? else {
+        diagnostics.push(forbidden(start_span));
+        return Err(diagnostics);
+    };
+    if cfg.mode == LexerMode::Longest {
+        diagnostics.extend(swallows(&mut machine).map_err(limit_met)?);
+        diagnostics = without_errors(diagnostics)?;
+    }
+    Ok(CompiledGrammar::new(shared.clone(), cfg, (machine, &terms), diagnostics))
+}
+
+fn start_span(linked: &LinkedGrammar) -> Span {
+    let root = &linked.grammars[linked.root];
+    root.rules[root.start].span
+}
+
+fn without_errors(diagnostics: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics) } else { Ok(diagnostics) }
+}
+
+/// Which lexemes match no text. Reports these, and those of which that takes too much work to decide.
+fn emptiness(
+    cfg: &Cfg,
+    exprs: &IndexVec<LexemeId, Option<Expr>>,
+    (arena, limits): (&Arena, &Limits),
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<bool> {
     let mut is_empty = Vec::with_capacity(cfg.lexemes.len());
     let mut said = FxHashSet::default();
     let fuel = limits.regex_emptiness_fuel;
@@ -55,7 +91,7 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
                 // Of what all terminals have together, less may have been left.
                 let is_of_fuel = fault.limit().0 == "regex_emptiness_fuel";
                 let fault = if is_of_fuel { Fault::exceeded("regex_emptiness_fuel", fuel) } else { fault };
-                diagnostics.push(limit_diagnostic(fault, lexeme.span));
+                diagnostics.push(exceeded(fault, lexeme.span));
                 if left == 0 {
                     break;
                 }
@@ -63,42 +99,30 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
             }
         }
     }
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(diagnostics);
-    }
+    is_empty
+}
 
-    let cfg_mut = Arc::get_mut(&mut cfg).expect("the lexer is gone");
-    let literals: Vec<_> = cfg_mut.lexemes.iter().map(|lexeme| lexeme.pattern.literal_bytes(0)).collect();
-    let first = |id: LexemeId| exprs[id].map_or(literals[id.index()], |expr| arena.first_bytes(expr));
-    if let Err(error) = cfg_mut.prune(|id| is_empty[id.0 as usize], first, simplified_start) {
-        diagnostics.push(error);
-        return Err(diagnostics);
-    }
-    let mut machine = Machine::new(cfg.clone(), &exprs, arena.clone(), limits).map_err(limit_met)?;
-    match machine.traps().map_err(limit_met)? {
+/// A machine at the start of a text that keeps out of the places where look-around lets nothing follow, if there are some.
+/// `None` if there is nothing else.
+fn machine_with_traps(
+    cfg: &mut Arc<Cfg>,
+    exprs: &IndexVec<LexemeId, Option<Expr>>,
+    arena: &Arc<Arena>,
+    limits: &Limits,
+) -> Result<Option<Machine>, Fault> {
+    let mut machine = Machine::new(cfg.clone(), exprs, arena.clone(), limits)?;
+    match machine.traps()? {
         Traps::None => {}
         Traps::Some => {
             drop(machine);
-            Arc::get_mut(&mut cfg).expect("the machine is gone").has_traps = true;
-            machine = Machine::new(cfg.clone(), &exprs, arena, limits).map_err(limit_met)?;
+            Arc::get_mut(cfg).expect("the machine is gone").has_traps = true;
+            machine = Machine::new(cfg.clone(), exprs, arena.clone(), limits)?;
         }
-        Traps::Everywhere => {
-            diagnostics.push(forbidden(start_span));
-            return Err(diagnostics);
-        }
+        Traps::Everywhere => return Ok(None),
     }
-    machine.start().map_err(limit_met)?;
-    if cfg.mode == LexerMode::Longest {
-        if cfg.has_behinds && machine.is_stuck_at_start().map_err(limit_met)? {
-            diagnostics.push(forbidden(start_span));
-            return Err(diagnostics);
-        }
-        diagnostics.extend(swallows(&mut machine).map_err(limit_met)?);
-        if diagnostics.iter().any(Diagnostic::is_error) {
-            return Err(diagnostics);
-        }
-    }
-    Ok(CompiledGrammar::new(shared.clone(), cfg, (machine, &terms), diagnostics))
+    machine.start()?;
+    let may_be_stuck = cfg.mode == LexerMode::Longest && cfg.has_behinds;
+    Ok((!may_be_stuck || !machine.is_stuck_at_start()?).then_some(machine))
 }
 
 /// Lints: strings that are the names of special tokens, which the tokens themselves never match.
@@ -119,14 +143,13 @@ fn spelled_tokens(linked: &LinkedGrammar, vocabulary: &Vocabulary) -> Vec<Diagno
     found
 }
 
-fn forbidden(span: larkspur_grammar::Span) -> Diagnostic {
+fn forbidden(span: Span) -> Diagnostic {
     let message = "the grammar can never be finished: look-around forbids whatever could follow";
     let help = "a look-ahead must allow some lexeme that the rules have next, a look-behind some that they have before";
     Diagnostic::error("P004", span, message).help(help)
 }
 
-fn limit_diagnostic(fault: Fault, span: larkspur_grammar::Span) -> Diagnostic {
+fn exceeded(fault: Fault, span: Span) -> Diagnostic {
     let (limit, value) = fault.limit();
-    let message = format!("the limit `{limit}` of {value} is exceeded");
-    Diagnostic::error("B002", span, message).help("make it simpler, or raise the limit if you trust the grammar")
+    limit_diagnostic(limit, value, Some(span))
 }

@@ -20,7 +20,8 @@ use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer, horizon};
 pub struct EngineOptions {
     /// Bounds on everything that input can make long.
     pub limits: Limits,
-    /// Regexes (Rust's syntax) of the slices: see [`DEFAULT_SLICES`]. Empty switches the slicer off.
+    /// Regexes (Rust's syntax) of the slices, at most [`SLICES_MAX`](crate::SLICES_MAX): see [`DEFAULT_SLICES`]. Empty switches
+    /// the slicer off.
     pub slices: Vec<String>,
 }
 
@@ -61,9 +62,12 @@ impl Era {
 }
 
 impl Shared {
-    /// Sorts the vocabulary into slices. Cost: tens of milliseconds for 200,000 tokens.
+    /// Sorts the vocabulary into slices.
+    ///
+    /// Errors: [`SliceError`].
+    /// Cost: tens of milliseconds for 200,000 tokens.
     pub fn new(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
-        let limits = options.limits.clone();
+        let limits = options.limits.clone().within_stack();
         let era = Era::new(0, &vocabulary, &limits);
         let slicer = Slicer::new(&vocabulary, &options.slices, &era.arena, &limits)?;
         let inner = SharedInner { vocabulary, slicer, era: Mutex::new(era), limits };

@@ -32,12 +32,12 @@ pub enum MatcherError {
     /// The text has ended.
     #[error("the text has ended; only an EOS token or a rollback is possible")]
     Stopped,
-    /// More tokens to take back than there are.
+    /// More steps to take back than there are: tokens, and texts that belong to none.
     #[error("cannot take back {wanted} tokens: there are {available}")]
     RollbackTooFar {
-        /// Tokens asked for.
+        /// Steps asked for.
         wanted: usize,
-        /// Tokens consumed.
+        /// Steps there are.
         available: usize,
     },
     /// No token is allowed, although the text is not complete: the vocabulary cannot spell what must follow.

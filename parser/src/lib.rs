@@ -30,11 +30,11 @@ mod unsettled;
 
 pub use batch::compute_masks;
 pub use captures::Capture;
-pub use codes::CODES;
+pub use codes::{CODES, limit_diagnostic};
 pub use eager::EagerMatcher;
 pub use engine::{CompiledGrammar, EngineOptions, GrammarStats, Shared};
 pub use error::MatcherError;
 pub use mask::{MaskId, MaskStats};
 pub use matcher::{Consumed, Matcher, MatcherOptions, StopReason};
 pub use saved::LoadFault;
-pub use slicer::{DEFAULT_SLICES, SliceError};
+pub use slicer::{DEFAULT_SLICES, SLICES_MAX, SliceError};

@@ -8,20 +8,23 @@
 //! other it is `exact` mode in which the lexemes of the others compete.
 //! The definitions are those of `docs/semantics.md`.
 
+mod answers;
 mod budget;
+mod exact;
 mod lists;
+mod reread;
 mod stuck;
-mod tail;
+pub(crate) mod tail;
 mod tape;
 pub(crate) mod ways;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use larkspur_grammar::{ByteSet, IndexVec, LexerMode, Limits};
+use larkspur_grammar::{IndexVec, LexerMode, Limits};
 use rustc_hash::FxHashMap;
 
-use crate::cfg::{Cfg, LexemeId, TokenLetterId};
+use crate::cfg::{Cfg, LexemeId};
 use crate::earley::sets::{NO_SET, SetId, Sets};
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
@@ -29,6 +32,8 @@ use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
 use lists::Lists;
+pub(crate) use reread::REREAD_DEPTH_MAX;
+use reread::Rereading;
 pub(crate) use tape::Tape;
 use ways::Ways;
 
@@ -96,16 +101,6 @@ const RECENT_ENDS: usize = 16;
 
 /// A lexeme end: where the lexemes began and which ended, the set that it leads to and the lexer state that starts there.
 type RecentEnd = (SetId, LexemeSetId, SetId, LexStateId);
-
-/// How often the text of a `stop` may be read again within one byte.
-pub(crate) const REREAD_DEPTH_MAX: u32 = 16;
-
-/// A text of a `stop` that was to be read again: within how many others, in which token, by which set, with what look-around
-/// knew before it, and whose it is.
-type Rereading = (u32, u32, SetId, Guard, LexemeId);
-
-/// How many of them are remembered; then all are forgotten.
-const REREADINGS_MAX: usize = 1 << 14;
 
 /// All that grows while a grammar is used, within one epoch.
 #[derive(Debug)]
@@ -549,387 +544,5 @@ impl Machine {
             self.lazy_ends.insert(thread, cursor);
         }
         Ok(cursor)
-    }
-
-    /// Whether the text of a `stop` among lexemes that end may be read again.
-    pub fn may_read_again(&self, ends: LexemeSetId) -> bool {
-        self.cfg.has_hidden && self.lexer.lexemes(ends).iter().any(|&id| self.cfg.lexemes[id].may_read_again())
-    }
-
-    /// Ends lexemes of a thread, which is there since texts were read again `times` within this byte: threads that have
-    /// read the text of a `stop` again, and the set that the others lead to.
-    fn end(&mut self, thread: Thread, ends: LexemeSetId, times: u32) -> Result<(Vec<Thread>, SetId), Fault> {
-        if !self.cfg.has_hidden {
-            return Ok((Vec::new(), self.scan(thread, ends)?));
-        }
-        let (stops, plain): (Vec<LexemeId>, Vec<LexemeId>) =
-            self.lexer.lexemes(ends).iter().partition(|&&id| self.cfg.lexemes[id].may_read_again());
-        let mut reached = NO_SET;
-        if !plain.is_empty() {
-            let plain = self.lexer.lexeme_set(&plain);
-            reached = self.scan(thread, plain)?;
-        }
-        let mut reread = Vec::new();
-        for stop in stops {
-            let alone = self.lexer.lexeme_set(&[stop]);
-            let after = self.scan(thread, alone)?;
-            let guard = Guard::after(self.lexer.guard(thread.lex).past);
-            match self.reread(after, guard, stop, times)? {
-                Some(cursor) => reread.extend(self.threads(cursor).iter().copied()),
-                None => reached = self.sets.union(reached, after)?,
-            }
-        }
-        Ok((reread, reached))
-    }
-
-    /// The place after the text of a `stop` if `set` forces it: each byte is the only letter that can follow. `times` texts
-    /// were read again within this byte before. Look-behinds see the text as it is read, twice.
-    pub fn reread(&mut self, set: SetId, guard: Guard, stop: LexemeId, times: u32) -> Result<Option<Cursor>, Fault> {
-        let outer = self.reread_depth;
-        let depth = outer + times;
-        let cfg = self.cfg.clone();
-        let text = cfg.lexemes[stop].tail.as_ref().and_then(|tail| tail.literal.as_deref());
-        let Some(text) = text.filter(|_| depth < REREAD_DEPTH_MAX) else { return Ok(None) };
-        let rereading = (depth, self.sets.token_now, set, guard, stop);
-        if let Some(&known) = self.rereadings.get(&rereading) {
-            return Ok(known);
-        }
-        self.reread_depth = depth + 1;
-        // What is remembered of it is for all.
-        let looks_ahead = std::mem::take(&mut self.sets.ahead.is_on);
-        let here = self.tape.end();
-        self.tape.truncate(here.saturating_sub(text.len()));
-        let began = self.tape.end();
-        let result = self.reread_inner(set, guard, text);
-        self.tape.truncate(began);
-        self.tape.extend(text);
-        self.sets.ahead.is_on = looks_ahead;
-        self.reread_depth = outer;
-        let result = result?;
-        // Where texts are recorded, where they begin counts too.
-        if !self.tape.is_on() {
-            if self.rereadings.len() >= REREADINGS_MAX {
-                self.rereadings.clear();
-            }
-            self.rereadings.insert(rereading, result);
-        }
-        Ok(result)
-    }
-
-    /// Threads that have read texts again, which are looked at next. There are `before` others.
-    fn next_readers(&self, mut threads: Vec<Thread>, before: usize) -> Result<Vec<Thread>, Fault> {
-        threads.sort_unstable();
-        threads.dedup();
-        if !threads.is_empty() && before + threads.len() > self.limits.threads_max {
-            return Err(Fault::exceeded("threads_max", self.limits.threads_max as u64));
-        }
-        Ok(threads)
-    }
-
-    fn reread_inner(&mut self, set: SetId, guard: Guard, text: &[u8]) -> Result<Option<Cursor>, Fault> {
-        let mut cursor = Cursor(self.fresh_guarded(set, guard)?);
-        for &byte in text {
-            if self.forced_byte(cursor)? != Some(byte) {
-                return Ok(None);
-            }
-            cursor = self.step(cursor, byte)?.expect("a forced byte can follow");
-            self.tape.push(byte);
-        }
-        Ok(Some(cursor))
-    }
-
-    /// A step of a single thread, which most often stays one; without lists.
-    fn step_exact_single(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {
-        if self.cfg.has_hidden || self.lexer.state(thread.lex).looks_ahead {
-            return self.step_exact(vec![thread], byte);
-        }
-        let goes_on = self.goes_on(thread, byte)?;
-        let ends = self.lexer.ends_before(thread.lex, byte, goes_on)?;
-        let mut begun = None;
-        if ends != NO_LEXEMES && self.may_follow(thread, ends, byte)? {
-            let (set, start) = self.end_plain(thread, ends)?;
-            if goes_on == DEAD {
-                match self.lexer.quick(start, byte) {
-                    REFUSED => return Ok(None),
-                    ASK => {}
-                    next => return Ok(Some(Cursor(self.thread(LexStateId(next), set)?))),
-                }
-            }
-            let fresh = self.thread(start, set)?;
-            let lex = self.goes_on(fresh, byte)?;
-            begun = (lex != DEAD).then(|| self.moved(fresh, lex));
-        }
-        let only = match (goes_on, begun) {
-            (DEAD, None) => return Ok(None),
-            (DEAD, Some(begun)) => begun,
-            (_, None) => self.moved(thread, goes_on),
-            (_, Some(begun)) => {
-                let both = vec![self.moved(thread, goes_on), begun];
-                return self.viable(both);
-            }
-        };
-        let is_viable = !self.lexer.state(only.lex).may_be_stuck || self.leads_on(only)?;
-        Ok(is_viable.then_some(Cursor(only)))
-    }
-
-    /// The place of those threads that lead somewhere.
-    fn viable(&mut self, threads: Vec<Thread>) -> Result<Option<Cursor>, Fault> {
-        let mut viable = Vec::with_capacity(threads.len());
-        for thread in threads {
-            if !self.lexer.state(thread.lex).may_be_stuck || self.leads_on(thread)? {
-                viable.push(thread);
-            }
-        }
-        self.cursor(viable)
-    }
-
-    fn step_exact(&mut self, threads: Vec<Thread>, byte: u8) -> Result<Option<Cursor>, Fault> {
-        let mut next = Vec::with_capacity(threads.len() + 1);
-        let mut agenda = threads;
-        let mut times = 0;
-        let mut reached = NO_SET;
-        // The same where only certain texts may follow.
-        let mut guarded: Vec<Guarded<SetId>> = Vec::new();
-        while !agenda.is_empty() {
-            let mut readers = Vec::new();
-            for thread in agenda {
-                let goes_on = self.goes_on(thread, byte)?;
-                if goes_on != DEAD {
-                    next.push(self.moved(thread, goes_on));
-                }
-                let ends = self.lexer.ends_before(thread.lex, byte, goes_on)?;
-                if ends == NO_LEXEMES || !self.may_follow(thread, ends, byte)? {
-                    continue;
-                }
-                for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
-                    let (reread, set) = self.end(thread, ends, times)?;
-                    readers.extend(self.guard(reread, guard)?);
-                    match guarded.iter_mut().find(|(other, _)| *other == guard) {
-                        _ if guard == Guard::NONE => reached = self.sets.union(reached, set)?,
-                        Some((_, all)) => *all = self.sets.union(*all, set)?,
-                        None => guarded.push((guard, set)),
-                    }
-                }
-            }
-            agenda = self.next_readers(readers, next.len())?;
-            times += 1;
-        }
-        if reached != NO_SET {
-            let begun = self.begin(reached, byte)?;
-            if begun.lex != DEAD {
-                next.push(begun);
-            }
-        }
-        for (guard, set) in guarded {
-            if set != NO_SET {
-                next.extend(Some(self.begin_guarded(set, guard, byte)?).filter(|begun| begun.lex != DEAD));
-            }
-        }
-        self.viable(next)
-    }
-
-    /// The sets that the text may be in here, at a token letter or at its end: all lexemes that match have ended.
-    pub fn boundary(&mut self, cursor: Cursor) -> Result<Vec<SetId>, Fault> {
-        let mut sets = Vec::new();
-        if let Some(thread) = Self::single(cursor) {
-            let state = self.lexer.state(thread.lex);
-            if state.kind != StateKind::Fresh && state.ends == NO_LEXEMES {
-                return Ok(sets);
-            }
-        }
-        for (guard, set) in self.place(cursor)?.1 {
-            if self.may_end(guard) {
-                sets.push(set);
-            }
-        }
-        sets.sort_unstable();
-        sets.dedup();
-        Ok(sets)
-    }
-
-    /// Whether the text may end there, or a token letter follow, as far as look-aheads say.
-    pub fn may_end(&self, guard: Guard) -> bool {
-        guard.owed == Expr::ALL || self.lexer.arena().nullable(guard.owed)
-    }
-
-    /// All threads of a place, those that have read the text of a `stop` again included, and the sets reached, with what
-    /// may follow.
-    fn place(&mut self, cursor: Cursor) -> Result<(Vec<Thread>, Vec<Guarded<SetId>>), Fault> {
-        let mut sets = Vec::new();
-        let mut threads = Vec::new();
-        let mut agenda = self.threads(cursor).to_vec();
-        let mut times = 0;
-        while !agenda.is_empty() {
-            let mut readers = Vec::new();
-            for &thread in &agenda {
-                let state = self.lexer.state(thread.lex);
-                if state.kind == StateKind::Fresh {
-                    sets.push((self.lexer.guard(thread.lex), thread.set));
-                } else if state.ends != NO_LEXEMES {
-                    let ends = state.ends;
-                    for &(guard, ends) in self.lexer.by_follow(thread.lex, ends)?.iter() {
-                        let (reread, set) = self.end(thread, ends, times)?;
-                        readers.extend(self.guard(reread, guard)?);
-                        if set != NO_SET {
-                            sets.push((guard, set));
-                        }
-                    }
-                }
-            }
-            threads.append(&mut agenda);
-            agenda = self.next_readers(readers, threads.len())?;
-            times += 1;
-        }
-        sets.sort_unstable();
-        sets.dedup();
-        Ok((threads, sets))
-    }
-
-    /// The lexer states that the next byte can be read in.
-    fn lexer_states(&mut self, cursor: Cursor) -> Result<Vec<LexStateId>, Fault> {
-        let (threads, sets) = self.place(cursor)?;
-        let mut states: Vec<LexStateId> = threads.iter().map(|thread| thread.lex).collect();
-        for (guard, set) in sets {
-            states.push(self.guarded_start(set, guard)?);
-        }
-        states.sort_unstable();
-        states.dedup();
-        Ok(states)
-    }
-
-    /// Whether some lexeme may end here, without which the text may not either.
-    pub fn ends_lexeme(&self, cursor: Cursor) -> bool {
-        self.threads(cursor).iter().any(|thread| {
-            let state = self.lexer.state(thread.lex);
-            state.kind == StateKind::Fresh || state.ends != NO_LEXEMES
-        })
-    }
-
-    /// Whether the text may end here.
-    pub fn accepts(&mut self, cursor: Cursor) -> Result<bool, Fault> {
-        Ok(self.boundary(cursor)?.iter().any(|&set| self.sets.accepts(set)))
-    }
-
-    /// Token letters that can follow.
-    pub fn token_letters(&mut self, cursor: Cursor) -> Result<Vec<TokenLetterId>, Fault> {
-        if self.cfg.token_letters.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut letters = Vec::new();
-        for set in self.boundary(cursor)? {
-            letters.extend(self.sets.token_letters(set, &mut self.lexer)?);
-        }
-        letters.sort_unstable();
-        letters.dedup();
-        Ok(letters)
-    }
-
-    /// The place after a token letter, and whether the token is to be hidden; `None` if it cannot follow.
-    pub fn step_token(&mut self, cursor: Cursor, token: u32) -> Result<Option<(Cursor, bool)>, Fault> {
-        if self.cfg.token_letters.is_empty() {
-            return Ok(None);
-        }
-        let mut threads = Vec::new();
-        let mut hidden = false;
-        let mut reached = NO_SET;
-        for set in self.boundary(cursor)? {
-            let (next, hide) = self.sets.scan_token(set, token, &mut self.lexer)?;
-            if next == NO_SET {
-                continue;
-            }
-            hidden |= hide;
-            match self.cfg.mode {
-                LexerMode::Longest => threads.push(self.fresh_guarded(next, self.outset())?),
-                LexerMode::Exact => reached = self.sets.union(reached, next)?,
-            }
-        }
-        if reached != NO_SET {
-            threads.push(self.fresh_guarded(reached, self.outset())?);
-        }
-        Ok(self.cursor(threads)?.map(|cursor| (cursor, hidden)))
-    }
-
-    /// Bytes that can follow.
-    pub fn live_bytes(&mut self, cursor: Cursor) -> Result<ByteSet, Fault> {
-        let mut candidates = ByteSet::EMPTY;
-        for state in self.lexer_states(cursor)? {
-            candidates = candidates.union(&self.lexer.row(state)?.live);
-        }
-        let mut live = ByteSet::EMPTY;
-        for byte in candidates.iter() {
-            if self.step(cursor, byte)?.is_some() {
-                live.insert(byte);
-            }
-        }
-        Ok(live)
-    }
-
-    /// Whether nothing can follow where the text starts, nor the text end there.
-    pub fn is_stuck_at_start(&mut self) -> Result<bool, Fault> {
-        let start = self.start()?;
-        Ok(!self.accepts(start)? && self.token_letters(start)?.is_empty() && self.live_bytes(start)?.is_empty())
-    }
-
-    /// The byte that is the only letter that can follow, the end of the text included.
-    pub fn forced_byte(&mut self, cursor: Cursor) -> Result<Option<u8>, Fault> {
-        if let Some(thread) = Self::single(cursor)
-            && self.lexer.state(thread.lex).ends == NO_LEXEMES
-            && self.lexer.row(thread.lex)?.live.len() > 1
-            && self.cfg.mode == LexerMode::Longest
-        {
-            return Ok(None);
-        }
-        if self.accepts(cursor)? || !self.token_letters(cursor)?.is_empty() {
-            return Ok(None);
-        }
-        let live = self.live_bytes(cursor)?;
-        Ok(if live.len() == 1 { live.iter().next() } else { None })
-    }
-
-    /// The token that is the only letter that can follow, the end of the text included.
-    pub fn forced_token(&mut self, cursor: Cursor) -> Result<Option<u32>, Fault> {
-        let letters = self.token_letters(cursor)?;
-        if letters.is_empty() || self.accepts(cursor)? || !self.live_bytes(cursor)?.is_empty() {
-            return Ok(None);
-        }
-        let mut tokens = letters.iter().flat_map(|&letter| self.cfg.token_letters[letter].tokens());
-        let first = tokens.next();
-        Ok(first.filter(|&first| tokens.all(|token| token == first)))
-    }
-
-    /// Items that were touched to build the sets of a place and those that follow their items, and one for each thread.
-    pub fn touched(&self, cursor: Cursor) -> usize {
-        self.threads(cursor).iter().map(|thread| 1 + self.sets.touched(thread.set)).sum()
-    }
-
-    /// Names of what can follow: live lexemes, and what may start if those end here.
-    pub fn expected(&mut self, cursor: Cursor) -> Result<Vec<String>, Fault> {
-        let mut lexemes: Vec<LexemeId> = Vec::new();
-        let mut names: Vec<String> = Vec::new();
-        for state in self.lexer_states(cursor)? {
-            lexemes.extend(self.lexer.growing_lexemes(state)?);
-        }
-        lexemes.sort_unstable();
-        lexemes.dedup();
-        names.extend(lexemes.iter().map(|&lexeme| self.cfg.lexemes[lexeme].name.clone()));
-        for letter in self.token_letters(cursor)? {
-            names.push(self.cfg.token_letters[letter].text.clone());
-        }
-        let mut seen = rustc_hash::FxHashSet::default();
-        names.retain(|name| seen.insert(name.clone()));
-        Ok(names)
-    }
-
-    /// The highest temperature of the lexemes that can follow.
-    pub fn temperature(&mut self, cursor: Cursor) -> Result<Option<f32>, Fault> {
-        let mut highest: Option<f32> = None;
-        for state in self.lexer_states(cursor)? {
-            for lexeme in self.lexer.live_lexemes(state) {
-                if let Some(temperature) = self.cfg.lexemes[lexeme].temperature {
-                    highest = Some(highest.map_or(temperature, |highest| highest.max(temperature)));
-                }
-            }
-        }
-        Ok(highest)
     }
 }

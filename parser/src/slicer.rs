@@ -33,12 +33,19 @@ pub const DEFAULT_SLICES: [&str; 5] = [
     r"(?s:.){1,32}",
 ];
 
+/// Slices of an engine at most: each state is asked about each of them. Past a handful they cost more than they spare.
+pub const SLICES_MAX: usize = 64;
+
 /// Bytes of a short token.
 const SHORT_BYTES_MAX: usize = 32;
 
 /// A slice has parts if it has this part of all nodes, one in so many: so that walks are longer than to find out which parts a
 /// state takes.
 const PARTED_SHARE: usize = 16;
+
+/// In place of the slice of a token that none matches.
+const NO_SLICE: u8 = u8::MAX;
+const _: () = assert!(SLICES_MAX < NO_SLICE as usize);
 
 /// States of a slice's automaton; a slice that needs more is refused.
 const SLICE_STATES_MAX: usize = 4096;
@@ -98,6 +105,14 @@ pub(crate) struct Slice {
 /// Why a slicer could not be made.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SliceError {
+    /// There are more than [`SLICES_MAX`].
+    #[error("{found} slices; at most {limit} are possible")]
+    TooMany {
+        /// How many there are.
+        found: usize,
+        /// [`SLICES_MAX`].
+        limit: usize,
+    },
     /// The slice is not a regex.
     #[error("slice {index} is not a regex: {message}")]
     Regex {
@@ -127,13 +142,19 @@ pub enum SliceError {
 }
 
 impl Slicer {
-    /// Sorts the vocabulary's tokens into slices. Cost: about the length of the vocabulary's tokens for each slice.
+    /// Sorts the vocabulary's tokens into slices.
+    ///
+    /// Errors: [`SliceError`].
+    /// Cost: about the length of the vocabulary's tokens for each slice.
     pub fn new(
         vocabulary: &Arc<Vocabulary>,
         slices: &[String],
         arena: &Arena,
         limits: &Limits,
     ) -> Result<Self, SliceError> {
+        if slices.len() > SLICES_MAX {
+            return Err(SliceError::TooMany { found: slices.len(), limit: SLICES_MAX });
+        }
         let mut automata = Vec::with_capacity(slices.len());
         let mut classes = Vec::with_capacity(slices.len());
         for (index, slice) in slices.iter().enumerate() {
@@ -146,7 +167,7 @@ impl Slicer {
             automata.push((automaton(index, slice, arena, limits)?, counted));
             classes.push(class);
         }
-        let mut slice_of: Vec<u8> = vec![u8::MAX; vocabulary.len()];
+        let mut slice_of: Vec<u8> = vec![NO_SLICE; vocabulary.len()];
         for id in 0..vocabulary.len() as TokenId {
             let Some(bytes) = vocabulary.token_bytes(id) else { continue };
             if let Some(slice) = automata.iter().position(|(automaton, _)| automaton.matches(bytes)) {
@@ -168,7 +189,7 @@ impl Slicer {
             let parts = class.map(|class| Parts::new(&trie, &class, mask.len()));
             slices.push(Slice { automaton, counted, mask, trie, parts, includes });
         }
-        let is_left = |id: TokenId| slice_of[id as usize] == u8::MAX;
+        let is_left = |id: TokenId| slice_of[id as usize] == NO_SLICE;
         let is_long = |id: TokenId| vocabulary.token_bytes(id).is_some_and(|bytes| bytes.len() > SHORT_BYTES_MAX);
         let rests = [trie.subset(|id| is_left(id) && !is_long(id)), trie.subset(|id| is_left(id) && is_long(id))];
         let words_len = vocabulary.len().div_ceil(32);
@@ -349,6 +370,7 @@ impl Contained {
     }
 }
 
+/// A slice's regex. It is the program's own: limits of what users write, which may be narrow, do not hold for it.
 fn parse(index: usize, text: &str) -> Result<(RegexSet, RegexId), SliceError> {
     let mut set = RegexSet::new();
     let options = RegexOptions::new(Dialect::Rust);

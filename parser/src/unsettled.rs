@@ -2,15 +2,17 @@
 
 use crate::cfg::LexemeId;
 use crate::error::{Fault, MatcherError};
-use crate::lexer::arena::Expr;
 use crate::machine::Machine;
+use crate::machine::tail::OpenTails;
 use crate::matcher::Matcher;
 
 impl Matcher {
     /// Bytes at the end of the text that may be the beginning of a `stop`, which would be taken back.
     /// 0 without [`MatcherOptions::backtracking`](crate::MatcherOptions::backtracking).
     ///
-    /// Cost: proportional to the text of the lexeme that is being read; nothing in grammars without `stop`.
+    /// Errors: [`MatcherError::LimitExceeded`].
+    /// Cost: the text of the lexeme that is being read, each byte times the rests that a `stop` which began before it may have
+    /// there: a few, but as many as its longest match for one such as `/a[ab]{1000}/`. Nothing in grammars without `stop`.
     pub fn unsettled_len(&self) -> Result<usize, MatcherError> {
         if self.is_stopped() || !self.can_take_back() {
             return Ok(0);
@@ -39,21 +41,11 @@ impl Machine {
             return Ok(lens.into_iter().find(|&len| text.ends_with(&literal[..len])).unwrap_or(0));
         }
         let whole = self.lexer.arena().lower(&cfg.regexes, &[tail.tail])?[0];
-        // Where tails may have begun, and what is left of each; of those alike the earliest.
-        let mut open: Vec<(usize, Expr)> = Vec::new();
+        let mut tails = OpenTails::new(whole);
         for (start, &byte) in text.iter().enumerate() {
-            if open.iter().all(|&(_, rest)| rest != whole) {
-                open.push((start, whole));
-            }
-            let mut after: Vec<(usize, Expr)> = Vec::new();
-            for (began, rest) in open {
-                let rest = self.lexer.expr_row(rest)?.next(byte);
-                if rest != Expr::NOTHING && after.iter().all(|&(_, other)| other != rest) {
-                    after.push((began, rest));
-                }
-            }
-            open = after;
+            tails.begin(start);
+            tails.read(self, byte)?;
         }
-        Ok(open.first().map_or(0, |&(began, _)| text.len() - began))
+        Ok(tails.first().map_or(0, |began| text.len() - began))
     }
 }

@@ -221,9 +221,10 @@ class Engine:
     def __new__(
         cls, vocabulary: Vocabulary, *, limits: Mapping[str, int] | None = None, slices: Sequence[str] | None = None
     ) -> Engine:
-        """`limits` by name (docs/limits.md); `slices` are regexes of texts whose tokens are looked up in a piece.
+        """`limits` by name (docs/limits.md); `slices` are at most 64 regexes of texts whose tokens are looked up in a piece.
 
-        Raises `ValueError` for unknown limits and for slices that are no regexes.
+        Raises `ValueError` for unknown limits, for slices that are no regexes or too many, and for limits that are too small
+        for a slice, also for one of the default slices.
         """
     @property
     def vocabulary(self) -> Vocabulary: ...

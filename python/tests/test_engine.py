@@ -271,6 +271,15 @@ def test_limits() -> None:
         Engine(Vocabulary.single_bytes(), limits={"text": 3})
     with pytest.raises(ValueError, match="slice"):
         Engine(Vocabulary.single_bytes(), slices=["["])
+    with pytest.raises(ValueError, match="65 slices"):
+        Engine(Vocabulary.single_bytes(), slices=["a"] * 65)
+
+
+def test_limits_too_small_for_the_default_slices() -> None:
+    few = {"expressions_max": 10}
+    with pytest.raises(ValueError, match="expressions_max"):
+        Engine(Vocabulary.single_bytes(), limits=few)
+    assert {found.code for found in larkspur.check("lark", 'start: "a"', limits=few)} <= {"B002"}
 
 
 def test_captures_and_backtracking(words: Engine) -> None:

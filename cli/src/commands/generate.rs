@@ -10,7 +10,7 @@ use larkspur::{CompiledGrammar, Matcher, TokenId, TokenMask, Vocabulary};
 use crate::Outcome;
 use crate::args::{GenerateArgs, Profile};
 use crate::grammar::compile;
-use crate::sampler::{Sampler, Unit};
+use crate::sampler::{Here, Sampler, Unit};
 use crate::{render, vocabulary};
 
 /// Shares of the budget between which a sentence is as long as it likes.
@@ -118,7 +118,7 @@ fn sentence(
             Some(token) => Some(token),
             None => {
                 way.clear();
-                sampler.draw(&sentence.mask, is_accepting, is_free, haste)
+                sampler.draw(&sentence.mask, Here { is_accepting, is_free }, haste)
             }
         };
         let Some(token) = token.filter(|&token| !is_accepting || !sampler.is_blank(token)) else {

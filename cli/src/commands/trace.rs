@@ -11,7 +11,7 @@ use super::mask::quoted;
 use super::match_text::{print_rejection, result};
 use super::prepare::{Default, Prepared, prepare};
 use crate::Outcome;
-use crate::args::{Output, TraceArgs};
+use crate::args::{MatchArgs, Output};
 use crate::output;
 use crate::text::{PieceKind, Rejection, Text};
 
@@ -30,7 +30,7 @@ struct Row {
     consume_time_us: Option<f64>,
 }
 
-pub(crate) fn run(args: &TraceArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &MatchArgs) -> Result<Outcome> {
     let prepared = prepare(&args.grammar, args.text.as_deref(), &args.read, &args.how, Default::Tokens)?;
     let Some(Prepared { vocabulary, grammar, text, .. }) = prepared else { return Ok(Outcome::Failed) };
     let mut matcher = grammar.matcher()?;

@@ -13,6 +13,20 @@ define_id! {
     pub(super) struct AstId = "a";
 }
 
+/// Where an assertion looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Direction {
+    Ahead,
+    Behind,
+}
+
+/// Whether what an assertion looks for must stand there or must not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sign {
+    Positive,
+    Negative,
+}
+
 /// One node.
 #[derive(Clone, Debug)]
 pub(super) enum Ast {
@@ -32,10 +46,8 @@ pub(super) enum Ast {
     Repeat(AstId, u32, Option<u32>),
     /// `(?=…)` and its kin: what must (or must not) stand behind or before this place.
     Look {
-        /// What stands before is looked at.
-        behind: bool,
-        /// It must not stand there.
-        negative: bool,
+        direction: Direction,
+        sign: Sign,
         /// What to look for.
         child: AstId,
         /// `(?=`.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Dialect;
-use super::ast::Ast;
+use super::ast::{Ast, Direction, Sign};
 use super::error::RegexError;
 use super::parser::{Flags, Item, Parser};
 
@@ -26,8 +26,8 @@ impl<'t> Parser<'t, '_, '_> {
                 self.at += 1;
                 self.body(open)
             }
-            Some('=' | '!') => self.look(open, false, rest.starts_with('!')),
-            Some('<') if matches!(second, Some('=' | '!')) => self.look(open, true, second == Some('!')),
+            Some(sign @ ('=' | '!')) => self.look(open, Direction::Ahead, sign),
+            Some('<') if let Some(sign @ ('=' | '!')) = second => self.look(open, Direction::Behind, sign),
             Some('<') => self.named(open, 1),
             Some('P') if second == Some('<') => self.named(open, 2),
             Some('P') if second == Some('=') => {
@@ -76,15 +76,16 @@ impl<'t> Parser<'t, '_, '_> {
     }
 
     /// `(?=`, `(?!`, `(?<=`, `(?<!`.
-    fn look(&mut self, open: usize, behind: bool, negative: bool) -> Item {
-        let len = if behind { 2 } else { 1 };
+    fn look(&mut self, open: usize, direction: Direction, sign: char) -> Item {
+        let len = if direction == Direction::Behind { 2 } else { 1 };
+        let sign = if sign == '!' { Sign::Negative } else { Sign::Positive };
         if self.options.dialect == Dialect::Rust {
             return self.unsupported(open, len, RegexError::LookAround);
         }
         self.at += len;
         let span = open..self.at;
         match self.body(open) {
-            Item::Node(child) => Item::Node(self.tree.push(Ast::Look { behind, negative, child, span })),
+            Item::Node(child) => Item::Node(self.tree.push(Ast::Look { direction, sign, child, span })),
             other => other,
         }
     }

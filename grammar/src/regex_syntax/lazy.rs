@@ -49,6 +49,15 @@ pub struct LazyTail {
     pub repeated: RegexId,
 }
 
+/// What stands before a lazy quantifier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Beginning {
+    /// It must end in one place only.
+    EndsOnce,
+    /// It may also end with a repetition of a class.
+    MayEndGreedily,
+}
+
 /// Why a lazy quantifier has no exact meaning here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LazyError(LazyFault);
@@ -65,7 +74,7 @@ impl LazyTail {
     ///
     /// Errors: what the module says.
     pub fn then(self, rest: RegexId, set: &mut RegexSet, limits: &Limits) -> Result<RegexId, LazyError> {
-        close(self, rest, None, true, set, limits).map_err(LazyError)
+        close(self, rest, None, Beginning::MayEndGreedily, set, limits).map_err(LazyError)
     }
 }
 
@@ -161,12 +170,11 @@ impl<'a> Lazy<'a> {
         branch.lazy.is_some_and(|at| branch.parts[at..].iter().all(|&part| !self.tree.infos[part].anchored))
     }
 
-    /// The language of a branch without assertions, and how it goes on if its lazy quantifier is its end. `strict`: its
-    /// beginning must end in one place only.
+    /// The language of a branch without assertions, and how it goes on if its lazy quantifier is its end.
     pub fn language(
         &mut self,
         branch: &Branch,
-        strict: bool,
+        beginning: Beginning,
         depth: usize,
         set: &mut RegexSet,
     ) -> Result<(RegexId, Option<LazyTail>), Fault> {
@@ -189,7 +197,7 @@ impl<'a> Lazy<'a> {
         }
         let mut ways = Vec::new();
         for branch in self.branches(rest.to_vec())? {
-            ways.push(self.language(&branch, false, depth + 1, set)?.0);
+            ways.push(self.language(&branch, Beginning::MayEndGreedily, depth + 1, set)?.0);
         }
         let language = set.or(&ways);
         let is_plain = self.ends_plainly(branch);
@@ -200,7 +208,7 @@ impl<'a> Lazy<'a> {
             }
             _ => None,
         };
-        let closed = close(tail, last, all, !strict, set, self.limits).map_err(|fault| (fault, span))?;
+        let closed = close(tail, last, all, beginning, set, self.limits).map_err(|fault| (fault, span))?;
         Ok((set.concat(&[closed, left_out]), rest.is_empty().then_some(tail)))
     }
 }
@@ -228,12 +236,12 @@ fn without_optional_end(set: &mut RegexSet, regex: RegexId) -> (RegexId, RegexId
     (set.concat(&parts[..needed]), set.concat(&parts[needed..]))
 }
 
-/// `before`, then the first match of `repeated` and `rest`, which is `all` if that is given. `greedy_end`: `before` may end with a repetition of a class.
+/// `before`, then the first match of `repeated` and `rest`, which is `all` if that is given.
 fn close(
     tail: LazyTail,
     rest: RegexId,
     all: Option<RegexId>,
-    greedy_end: bool,
+    beginning: Beginning,
     set: &mut RegexSet,
     limits: &Limits,
 ) -> Result<RegexId, LazyFault> {
@@ -243,7 +251,10 @@ fn close(
     if all.is_none() && width(set, tail.body).is_none_or(|width| width == 0) {
         return Err(LazyFault::Body);
     }
-    let start = if greedy_end { without_greedy_end(set, tail.before) } else { tail.before };
+    let start = match beginning {
+        Beginning::EndsOnce => tail.before,
+        Beginning::MayEndGreedily => without_greedy_end(set, tail.before),
+    };
     if !is_prefix_free(set, start, limits)? {
         return Err(LazyFault::Before);
     }

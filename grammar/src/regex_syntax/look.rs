@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::ast::{Anchor, Ast, AstId, Tree};
+use super::ast::{Anchor, Ast, AstId, Direction, Sign, Tree};
 use super::error::{LookFault, RegexError};
 use super::follow::{Automaton, SPLITS_WORK_MAX};
 use super::loops::Loop;
@@ -366,7 +366,7 @@ impl Walk<'_> {
             }
         }
         let rank = |&id: &AstId| match &self.tree.nodes[id] {
-            Ast::Look { behind: true, .. } => 0,
+            Ast::Look { direction: Direction::Behind, .. } => 0,
             Ast::Anchor(anchor, _) if anchor.is_start() => 0,
             Ast::Boundary { .. } => 1,
             _ => 2,
@@ -388,13 +388,13 @@ impl Walk<'_> {
                 let bytes = start_allowed(*anchor, self.all, self.options, self.set);
                 self.before(history, Before { text, bytes, reach: Some(1) }, view, node)
             }
-            &Ast::Look { behind: true, negative, child, .. } => {
+            &Ast::Look { direction: Direction::Behind, sign, child, .. } => {
                 let (found, reach) = self.behind(child, self.any)?;
-                let text = if negative { self.complement(found) } else { found };
+                let text = if sign == Sign::Negative { self.complement(found) } else { found };
                 let bytes = match view.at_start {
                     true => {
                         let found = self.behind(child, self.all)?.0;
-                        if negative { self.set.not(found) } else { found }
+                        if sign == Sign::Negative { self.set.not(found) } else { found }
                     }
                     false => text,
                 };
@@ -408,13 +408,13 @@ impl Walk<'_> {
                 let allowed = Allowed { text: end, bytes, reach: Some(reach), child: None };
                 self.after(history, allowed, rest, view, node).map(Asserted::Both)
             }
-            &Ast::Look { behind: false, negative, child, .. } => {
+            &Ast::Look { direction: Direction::Ahead, sign, child, .. } => {
                 let (found, reach) = self.ahead(child, history, view, self.any)?;
-                let text = if negative { self.complement(found) } else { found };
+                let text = if sign == Sign::Negative { self.complement(found) } else { found };
                 let bytes = match view.right {
                     Right::Follows => {
                         let found = self.ahead(child, history, view, self.all)?.0;
-                        if negative { self.set.not(found) } else { found }
+                        if sign == Sign::Negative { self.set.not(found) } else { found }
                     }
                     _ => text,
                 };

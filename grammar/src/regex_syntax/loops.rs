@@ -5,9 +5,11 @@
 //! from state to state, and every state may end the repetition with what it does not forbid. These right-linear equations
 //! are solved by Arden's rule (`X = A X | B` has the solution `A* B`).
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
-use super::ast::{Ast, AstId, Tree};
+use super::ast::{Ast, AstId, Direction, Sign, Tree};
 use crate::index::IndexVec;
 use crate::regex::{CharClass, RegexId, RegexSet};
 
@@ -26,7 +28,7 @@ type State = Vec<(usize, usize)>;
 /// One part of a body.
 enum Step {
     /// These words must not come next.
-    Forbid(Vec<usize>),
+    Forbid(Range<usize>),
     Char(CharClass),
     /// Anything but the empty text.
     Text(RegexId),
@@ -73,7 +75,7 @@ impl Loop {
             }
             let before = read.words.len();
             for text in &texts {
-                let mut steps = vec![Step::Forbid((0..before).collect())];
+                let mut steps = vec![Step::Forbid(0..before)];
                 steps.extend(text.iter().cloned().map(Step::Char));
                 read.alternatives.push(steps);
             }
@@ -96,14 +98,14 @@ impl Loop {
         let mut steps = Vec::new();
         for &part in parts {
             match &tree.nodes[part] {
-                Ast::Look { behind: false, negative: true, child, .. } => {
+                Ast::Look { direction: Direction::Ahead, sign: Sign::Negative, child, .. } => {
                     let words = words(tree, *child)?;
                     if words.iter().any(Vec::is_empty) {
                         return None;
                     }
                     let first = self.words.len();
                     self.words.extend(words);
-                    steps.push(Step::Forbid((first..self.words.len()).collect()));
+                    steps.push(Step::Forbid(first..self.words.len()));
                 }
                 _ if let Some(class) = character(tree, part) => steps.push(Step::Char(class)),
                 Ast::Literal(range) => {
@@ -212,15 +214,18 @@ impl Loop {
                 let mut longer = Vec::new();
                 for (text, state) in ways {
                     self.step(set, step, (text, state), any, &mut longer)?;
-                }
-                if longer.len() > WAYS_MAX {
-                    return None;
+                    if longer.len() > WAYS_MAX {
+                        return None;
+                    }
                 }
                 ways = longer;
             }
             all.extend(ways);
+            if all.len() > WAYS_MAX {
+                return None;
+            }
         }
-        (all.len() <= WAYS_MAX).then_some(all)
+        Some(all)
     }
 
     fn step(
@@ -233,7 +238,7 @@ impl Loop {
     ) -> Option<()> {
         match step {
             Step::Forbid(words) => {
-                state.extend(words.iter().map(|&word| (word, 0)));
+                state.extend(words.clone().map(|word| (word, 0)));
                 state.sort_unstable();
                 state.dedup();
                 ways.push((text, state));

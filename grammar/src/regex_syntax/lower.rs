@@ -7,10 +7,10 @@
 
 use std::ops::Range;
 
-use super::ast::{Anchor, Ast, AstId, Tree};
+use super::ast::{Anchor, Ast, AstId, Direction, Tree};
 use super::error::{LazyFault, LookFault, RegexError, RegexLint, Report};
 use super::follow::Automaton;
-use super::lazy::{Lazy, TREE_NODES_MAX};
+use super::lazy::{Beginning, Lazy, TREE_NODES_MAX};
 use super::look::Way;
 use super::undecided::Questions;
 use super::{Dialect, LexemeRegex, Looking, RegexOptions, branches, look};
@@ -105,9 +105,10 @@ fn lower_lexeme_inner(
     }
     let mut lazy = Lazy::new(tree, limits, plain);
     let found = lazy.branches(vec![root]).and_then(|branches| {
+        let beginning = if tree.infos[root].anchored { Beginning::EndsOnce } else { Beginning::MayEndGreedily };
         let mut languages = Vec::with_capacity(branches.len());
         for branch in &branches {
-            languages.push(lazy.language(branch, tree.infos[root].anchored, 0, set)?);
+            languages.push(lazy.language(branch, beginning, 0, set)?);
         }
         Ok((branches, languages))
     });
@@ -306,7 +307,7 @@ fn walk(
 fn conjuncts(tree: &Tree, root: AstId) -> Vec<Tree> {
     let Ast::Concat(parts) = &tree.nodes[root] else { return Vec::new() };
     let is_start = |part: &AstId| matches!(tree.nodes[*part], Ast::Anchor(Anchor::TextStart, _));
-    let is_look = |part: &AstId| matches!(tree.nodes[*part], Ast::Look { behind: false, .. });
+    let is_look = |part: &AstId| matches!(tree.nodes[*part], Ast::Look { direction: Direction::Ahead, .. });
     let leading = parts.iter().take_while(|part| is_start(part) || is_look(part)).count();
     let (leading, rest) = parts.split_at(leading);
     let Some(&start) = leading.iter().find(|part| is_start(part)) else { return Vec::new() };
@@ -382,8 +383,9 @@ fn inner_anchors(
                     inner.push((RegexError::InnerAnchor { is_start, repeated: place.repeated }, span.clone()));
                 }
             }
-            Ast::Look { child, behind, .. } => {
-                let (start, end) = (anchors_look && *behind, anchors_look && !*behind);
+            Ast::Look { child, direction, .. } => {
+                let (start, end) =
+                    (anchors_look && *direction == Direction::Behind, anchors_look && *direction == Direction::Ahead);
                 places[*child] = Place { start, end, repeated: false };
             }
             _ => {}

@@ -571,7 +571,10 @@ impl Derivation<'_, '_> {
         let mut whole = self.text.get(start..end).unwrap_or_default().to_vec();
         whole.extend_from_slice(taken_back.map_or(&[], |bytes| bytes));
         self.chart.step(whole.len())?;
+        self.chart.machine.begin_question();
         let len = self.chart.machine.tail_len(lexeme, &whole)?;
+        // `capture_work_max` bounds all lexemes together.
+        self.chart.step(self.chart.machine.lexer.work as usize)?;
         let at = start + whole.len() - len;
         let tail = whole.split_off(whole.len() - len);
         Ok(Some(Split { at, end: end.max(at), tail, next }))

@@ -90,6 +90,25 @@ struct LexemeKey {
     recorded: bool,
 }
 
+impl LexemeKey {
+    /// A lexeme of a rule, without look-around or a tail, that is not recorded.
+    fn plain(pattern: RegexId, priority: i32, is_literal: bool) -> Self {
+        Self {
+            pattern,
+            priority,
+            is_literal,
+            lazy: false,
+            tail: None,
+            temperature: None,
+            ignored_by: None,
+            competes: false,
+            follow: None,
+            behind: None,
+            recorded: false,
+        }
+    }
+}
+
 /// Alternatives that are compared with each other without a table.
 const FEW: usize = 16;
 
@@ -345,18 +364,12 @@ impl<'a> Lowering<'a> {
         if !is_plain || self.regexes.info(regex).len_max == Some(0) {
             return None;
         }
+        let pattern = self.without_empty(regex);
         let key = LexemeKey {
-            pattern: self.without_empty(regex),
-            priority: terminal.priority,
-            is_literal: terminal.is_literal,
-            lazy: false,
-            tail: None,
             temperature: context.temperature,
-            ignored_by: None,
             competes: self.competes(context.grammar),
-            follow: None,
-            behind: None,
             recorded: true,
+            ..LexemeKey::plain(pattern, terminal.priority, terminal.is_literal)
         };
         Some(self.lexeme(key, terminal.name.clone(), terminal.span))
     }
@@ -442,18 +455,11 @@ impl<'a> Lowering<'a> {
                 terminals.iter().map(|terminal| self.import(context.grammar, terminal.regex)).collect();
             let names: Vec<&str> = terminals.iter().take(4).map(|terminal| terminal.name.as_str()).collect();
             let more = if terminals.len() > 4 { format!(" | … ({} in all)", terminals.len()) } else { String::new() };
+            let pattern = self.regexes.or(&literals);
             let key = LexemeKey {
-                pattern: self.regexes.or(&literals),
-                priority,
-                is_literal,
-                lazy: false,
-                tail: None,
                 temperature: context.temperature,
-                ignored_by: None,
                 competes: self.competes(context.grammar),
-                follow: None,
-                behind: None,
-                recorded: false,
+                ..LexemeKey::plain(pattern, priority, is_literal)
             };
             let lexeme = self.lexeme(key, format!("{}{more}", names.join(" | ")), terminals[0].span);
             for &index in &members {
@@ -612,18 +618,15 @@ impl<'a> Lowering<'a> {
             // The empty match is the first one: nothing else can ever end a lazy lexeme.
             None
         } else {
+            let pattern = self.without_empty(whole);
             let key = LexemeKey {
-                pattern: self.without_empty(whole),
-                priority: terminal.priority,
-                is_literal: terminal.is_literal,
                 lazy,
                 tail,
                 temperature: context.temperature,
-                ignored_by: None,
                 competes: self.competes(context.grammar),
                 follow: terminal.follow.map(|follow| self.import(context.grammar, follow)),
                 behind: terminal.behind.map(|behind| self.import(context.grammar, behind)),
-                recorded: false,
+                ..LexemeKey::plain(pattern, terminal.priority, terminal.is_literal)
             };
             Some((self.lexeme(key, terminal.name.clone(), terminal.span), optional))
         };
@@ -719,18 +722,14 @@ impl<'a> Lowering<'a> {
                 if self.regexes.info(regex).len_max == Some(0) {
                     continue;
                 }
+                let pattern = self.without_empty(regex);
                 let key = LexemeKey {
-                    pattern: self.without_empty(regex),
-                    priority: 0,
-                    is_literal: terminal.is_literal,
                     lazy: terminal.lazy,
-                    tail: None,
-                    temperature: None,
                     ignored_by: Some(id),
                     competes: self.competes(id),
                     follow: terminal.follow.map(|follow| self.import(id, follow)),
                     behind: terminal.behind.map(|behind| self.import(id, behind)),
-                    recorded: false,
+                    ..LexemeKey::plain(pattern, 0, terminal.is_literal)
                 };
                 lexemes.push(self.lexeme(key, terminal.name.clone(), terminal.span));
             }

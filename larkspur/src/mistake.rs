@@ -1,0 +1,117 @@
+//! What is wrong with a source before any front end has read it.
+
+use larkspur_grammar::{Diagnostic, Span};
+
+use crate::source::SourceKind;
+
+/// What the facade itself finds wrong; documented in [`CODES`](crate::CODES).
+pub(crate) enum Mistake {
+    SchemaWithoutText,
+    SourceTooLarge {
+        limit: usize,
+        used: usize,
+    },
+    /// Of what has no rules.
+    StartWithoutRules {
+        what: &'static str,
+    },
+    NoSyntaxTree,
+    NoConversion {
+        from: Option<SourceKind>,
+        to: SourceKind,
+        reason: Option<&'static str>,
+    },
+    Tags {
+        reason: String,
+    },
+    ListNotObject {
+        found: &'static str,
+    },
+    GrammarsMissing,
+    GrammarsNotArray {
+        found: &'static str,
+    },
+    GrammarsEmpty,
+    ElementNotObject {
+        found: &'static str,
+    },
+    ElementWithoutGrammar,
+    ElementWithTwo {
+        other: Span,
+    },
+    NotString {
+        key: &'static str,
+        found: &'static str,
+    },
+    MaxTokens,
+    KeyUnknown {
+        key: String,
+        near: Option<String>,
+    },
+    NameTwice {
+        name: String,
+        first: Span,
+    },
+}
+
+impl Mistake {
+    pub fn diagnostic(self, span: Span) -> Diagnostic {
+        let error = |code, message: &str| Diagnostic::error(code, span, message);
+        match self {
+            Mistake::SchemaWithoutText => error("F002", "the text of this schema is not known")
+                .help("give the sources that the grammar's spans point into"),
+            Mistake::SourceTooLarge { limit, used } => {
+                Diagnostic::error("F003", span, format!("the source has {used} bytes; at most {limit} are possible"))
+                    .help("the limit is `source_bytes_max`")
+            }
+            Mistake::StartWithoutRules { what } => {
+                Diagnostic::error("F004", span, format!("a {what} has no rules to start with"))
+            }
+            Mistake::NoSyntaxTree => error("F005", "only a Lark, GBNF or KBNF text has a syntax tree to show"),
+            Mistake::NoConversion { from, to, reason } => {
+                let from = from.map_or("a grammar without text", SourceKind::title);
+                let to = to.title();
+                match reason {
+                    Some(reason) => Diagnostic::error("F006", span, format!("{to} has no words for this: {reason}")),
+                    None => Diagnostic::error("F006", span, format!("there is no conversion from {from} to {to}"))
+                        .help("GBNF, regexes and JSON Schemas can be written as Lark, and all of them as GBNF"),
+                }
+            }
+            Mistake::Tags { reason } => Diagnostic::error("F007", span, format!("structural tags: {reason}")),
+            Mistake::ListNotObject { found } => {
+                Diagnostic::error("F010", span, format!("a list of grammars is an object, not {found}"))
+                    .help("write `{\"grammars\": [ … ]}`")
+            }
+            Mistake::GrammarsMissing => {
+                error("F010", "the key `grammars` is missing").help("write `{\"grammars\": [ … ]}`")
+            }
+            Mistake::GrammarsNotArray { found } => {
+                Diagnostic::error("F010", span, format!("`grammars` is an array, not {found}"))
+            }
+            Mistake::GrammarsEmpty => error("F010", "the list of grammars is empty"),
+            Mistake::ElementNotObject { found } => {
+                Diagnostic::error("F011", span, format!("an element of the list is an object, not {found}"))
+                    .help("write `{\"name\": …, \"lark_grammar\": …}`")
+            }
+            Mistake::ElementWithoutGrammar => error("F011", "there is no grammar in this element")
+                .help("give `lark_grammar`, `json_schema`, `gbnf_grammar`, `kbnf_grammar` or `regex`"),
+            Mistake::ElementWithTwo { other } => {
+                error("F011", "an element has one grammar").also(other, "given here, too")
+            }
+            Mistake::NotString { key, found } => {
+                Diagnostic::error("F012", span, format!("`{key}` is a string, not {found}"))
+            }
+            Mistake::MaxTokens => error("F013", "`max_tokens` is a whole number below 2^32"),
+            Mistake::KeyUnknown { key, near } => {
+                let diagnostic = Diagnostic::warning("F014", span, format!("the key `{key}` has no meaning here"));
+                match near {
+                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                    None => diagnostic,
+                }
+            }
+            Mistake::NameTwice { name, first } => {
+                Diagnostic::error("G002", span, format!("two grammars are named `{name}`")).also(first, "first here")
+            }
+        }
+    }
+}

@@ -99,7 +99,7 @@ pub const CODES: &[CodeInfo] = &[
         "J030",
         "keyword without effect",
         "No keyword of the schema's draft has this name, or the keyword says nothing where it stands: beside `$ref` up to \
-         draft 7, `additionalItems` beside `prefixItems`, `then` and `else` without `if`, `minContains` and `maxContains` \
+         draft 7, beside a `type` that leaves out what it speaks of, `additionalItems` without an array in `items`, `then` and `else` without `if`, `if` without both, `minContains` and `maxContains` \
          without `contains`, definitions alone. By the specification it is ignored. What a reference leads to has an effect. Inside `properties`, `additionalProperties` is the name \
          of a property.",
         r#"{"type": "string", "minlength": 1}"#,
@@ -118,6 +118,35 @@ pub const CODES: &[CodeInfo] = &[
         "The field has no effect: `x-guidance` has none of this name, or it takes a value of another kind.",
         r#"{"type": "string", "x-guidance": {"whitespace": "flexible"}}"#,
         r#"{"type": "string", "x-guidance": {"whitespace_flexible": false}}"#,
+    ),
+    CodeInfo::new(
+        "J033",
+        "number for draft 4's boolean",
+        "In draft 4 `exclusiveMinimum` and `exclusiveMaximum` say whether `minimum` and `maximum` are valid themselves. A number \
+         is read as in later drafts.",
+        r#"{"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer", "exclusiveMinimum": 5}"#,
+        r#"{"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer", "minimum": 5, "exclusiveMinimum": true}"#,
+    ),
+    CodeInfo::new(
+        "J034",
+        "required property that is nearly another one",
+        "The property is required, and nothing is said of it anywhere; one beside it has its name but for case, `_` and `-`.",
+        r#"{"properties": {"userId": {"type": "string"}}, "required": ["user_id"]}"#,
+        r#"{"properties": {"userId": {"type": "string"}}, "required": ["userId"]}"#,
+    ),
+    CodeInfo::new(
+        "J035",
+        "branches of `oneOf` that are equal",
+        "A value must be valid for one branch and no other. What is valid for one of two equal branches is valid for both.",
+        r#"{"oneOf": [{"type": "string"}, {"type": "null"}, {"type": "string"}]}"#,
+        r#"{"oneOf": [{"type": "string"}, {"type": "null"}]}"#,
+    ),
+    CodeInfo::new(
+        "J036",
+        "count in a pattern that is not closed",
+        "By ECMA-262 `{` is a character where it begins no count.",
+        r#"{"type": "string", "pattern": "^[0-9]{3$"}"#,
+        r#"{"type": "string", "pattern": "^[0-9]{3}$"}"#,
     ),
     CodeInfo::new(
         "J040",

@@ -23,6 +23,8 @@ pub enum Draft {
 
 use Draft::*;
 
+const ALL: [Draft; 5] = [Draft4, Draft6, Draft7, Draft2019, Draft2020];
+
 impl Draft {
     /// The draft that a `$schema` names.
     pub fn from_uri(uri: &str) -> Option<Self> {
@@ -41,16 +43,31 @@ impl Draft {
     /// The URI of the draft that a `$schema` was probably meant to name.
     pub(crate) fn near_uri(uri: &str) -> Option<&'static str> {
         let folded = uri.to_ascii_lowercase();
-        let uris = [
-            ("04", "http://json-schema.org/draft-04/schema#"),
-            ("06", "http://json-schema.org/draft-06/schema#"),
-            ("07", "http://json-schema.org/draft-07/schema#"),
-            ("2019-09", "https://json-schema.org/draft/2019-09/schema"),
-            ("2020-12", "https://json-schema.org/draft/2020-12/schema"),
-        ];
+        let mut uris = ["04", "06", "07", "2019-09", "2020-12"].into_iter().zip(ALL.map(Draft::uri));
+        // The name of a draft alone.
+        if !folded.contains("://") && !folded.contains("json-schema.org") {
+            let name =
+                folded.trim_end_matches('#').trim_start_matches("draft").trim_start_matches(['/', '-', '_', ' ', '0']);
+            return uris.find(|(draft, _)| name == draft.trim_start_matches('0')).map(|(_, uri)| uri);
+        }
         let rest = folded.split_once("json-schema.org")?.1;
         let name = rest.trim_start_matches(['/', '-']).strip_prefix("draft")?.trim_start_matches(['/', '-', '_', '0']);
-        uris.into_iter().find(|(draft, _)| name.starts_with(draft.trim_start_matches('0'))).map(|(_, uri)| uri)
+        uris.find(|(draft, _)| name.starts_with(draft.trim_start_matches('0'))).map(|(_, uri)| uri)
+    }
+    /// The URI of its meta-schema.
+    pub(crate) fn uri(self) -> &'static str {
+        match self {
+            Draft4 => "http://json-schema.org/draft-04/schema#",
+            Draft6 => "http://json-schema.org/draft-06/schema#",
+            Draft7 => "http://json-schema.org/draft-07/schema#",
+            Draft2019 => "https://json-schema.org/draft/2019-09/schema",
+            Draft2020 => "https://json-schema.org/draft/2020-12/schema",
+        }
+    }
+    /// The draft that first has a keyword which this one has not, or has no longer.
+    pub(crate) fn lacks(self, keyword: &str) -> Option<Draft> {
+        let row = KEYWORDS.iter().find(|row| row.name == keyword)?;
+        (self < row.first || self > row.last).then_some(row.first)
     }
     /// Whether keywords beside `$ref` count.
     pub fn ref_has_siblings(self) -> bool {

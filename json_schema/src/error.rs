@@ -70,6 +70,8 @@ pub(crate) enum Mistake {
     /// With the keywords that exclude each other, if they are known.
     Unsatisfiable {
         keywords: Vec<Excluding>,
+        /// The way out, if more is known than that they exclude each other.
+        help: Option<String>,
     },
     NeverFinished,
     /// No value is valid for what need not be there: a property, an element or a name.
@@ -85,6 +87,25 @@ pub(crate) enum Mistake {
         keyword: &'static str,
         cause: &'static str,
         help: &'static str,
+    },
+    /// A number for draft 4's boolean `exclusiveMinimum` or `exclusiveMaximum`.
+    ExclusiveNumber {
+        keyword: &'static str,
+        bound: String,
+    },
+    /// A required property that no schema names, beside one that is nearly called so.
+    RequiredNearly {
+        name: String,
+        near: String,
+    },
+    /// A branch of `oneOf` that says the same as one before it.
+    BranchTwice {
+        first: usize,
+        second: usize,
+    },
+    /// `{` and digits in a pattern, which begin no count.
+    OpenCount {
+        text: String,
     },
     /// A property without values that is called as a keyword.
     KeywordAsName {
@@ -128,6 +149,10 @@ const INTEGERS: [(&str, &str, &str); 6] = [
 
 /// Formats of identifiers that others have.
 const IDENTIFIERS: [&str; 6] = ["cuid", "cuid2", "ksuid", "nanoid", "ulid", "xid"];
+
+/// What lists of schemas take, and divisors.
+pub(crate) const AT_LEAST_ONE: &str = "an array of at least one schema";
+pub(crate) const ABOVE_ZERO: &str = "a number above 0";
 
 /// What `type` takes.
 const TYPES: &str = "`null`, `boolean`, `object`, `array`, `number`, `integer` or `string`";
@@ -241,6 +266,13 @@ fn with_near(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
     }
 }
 
+/// What definitions stand under, of two references, and the keyword that the one which leads nowhere has in its place.
+fn renamed<'r>(target: &'r str, near: &'r str) -> Option<(&'r str, &'r str)> {
+    let (meant, written) = (target.strip_prefix("#/")?.split_once('/')?.0, near.strip_prefix("#/")?.split_once('/')?.0);
+    let is_keyword = KEYWORDS.iter().any(|row| row.name == written);
+    (["$defs", "definitions"].contains(&meant) && !is_keyword).then_some((written, meant))
+}
+
 /// The diagnostic, with the way out that is known.
 fn with_hint(diagnostic: Diagnostic, hint: Option<Hint>, pointer: &str) -> Diagnostic {
     match hint {
@@ -250,7 +282,20 @@ fn with_hint(diagnostic: Diagnostic, hint: Option<Hint>, pointer: &str) -> Diagn
 }
 
 /// A schema without values, with the keywords that exclude each other; the error is at the last of them.
-fn unsatisfiable(error: impl Fn(String) -> Diagnostic, keywords: &[Excluding], at: &str) -> Diagnostic {
+fn unsatisfiable(
+    error: impl Fn(String) -> Diagnostic,
+    keywords: &[Excluding],
+    help: Option<String>,
+    at: &str,
+) -> Diagnostic {
+    let diagnostic = excluding(error, keywords, at);
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+fn excluding(error: impl Fn(String) -> Diagnostic, keywords: &[Excluding], at: &str) -> Diagnostic {
     let message = format!("no value is valid for the schema at {at}");
     let name = |Excluding { member, pointer }: &Excluding| match pointer {
         None => format!("`{}`", member.key),
@@ -281,6 +326,10 @@ impl Mistake {
                 | Mistake::KeywordUnknown { .. }
                 | Mistake::WithoutEffect { .. }
                 | Mistake::KeywordAsName { .. }
+                | Mistake::ExclusiveNumber { .. }
+                | Mistake::RequiredNearly { .. }
+                | Mistake::BranchTwice { .. }
+                | Mistake::OpenCount { .. }
                 | Mistake::GuidanceField { .. }
                 | Mistake::FormatUnknown { is_error: false, .. }
                 | Mistake::DraftUnknown { is_old: false, .. }
@@ -303,6 +352,10 @@ impl Mistake {
             Mistake::KeywordUnknown { .. } | Mistake::WithoutEffect { .. } | Mistake::KeywordAsName { .. } => "J030",
             Mistake::FormatUnknown { .. } => "J031",
             Mistake::GuidanceField { .. } => "J032",
+            Mistake::ExclusiveNumber { .. } => "J033",
+            Mistake::RequiredNearly { .. } => "J034",
+            Mistake::BranchTwice { .. } => "J035",
+            Mistake::OpenCount { .. } => "J036",
             Mistake::Limit { .. } | Mistake::CountTooLarge { .. } => "J040",
         }
     }
@@ -312,11 +365,14 @@ impl Mistake {
         matches!(self, Mistake::KeywordUnknown { .. } | Mistake::WithoutEffect { .. })
     }
 
-    /// Whether the schema is right, only we cannot enforce it, and can do without.
+    /// Whether we can do without: the schema is right, only we cannot enforce it, or says nothing there.
     pub fn is_ours(&self) -> bool {
         match self {
             Mistake::Refused { keyword, .. } => !["const", "uniqueItems"].contains(keyword),
-            Mistake::EqualElements { .. } => true,
+            Mistake::EqualElements { .. } | Mistake::RefRemote { .. } | Mistake::CountTooLarge { .. } => true,
+            // What the specification forbids, and says nothing, or has one meaning all the same.
+            Mistake::KeywordValue { keyword: "allOf", expected: AT_LEAST_ONE, .. }
+            | Mistake::KeywordValue { keyword: "multipleOf", expected: ABOVE_ZERO, .. } => true,
             _ => false,
         }
     }
@@ -358,6 +414,13 @@ impl Mistake {
                     return diagnostic
                         .help("this is out of an OpenAPI document: bring its `components` along, beside the schema");
                 }
+                if let Some(near) = &near
+                    && let Some((written, meant)) = renamed(&target, near)
+                {
+                    let rest = &near[2 + written.len()..];
+                    let also = if target.ends_with(rest) { String::new() } else { format!(", and write `#/{meant}{rest}`") };
+                    return diagnostic.help(format!("`{written}` is no keyword: rename it to `{meant}`{also}"));
+                }
                 with_near(diagnostic, near.as_deref())
             }
             Mistake::RefRemote { keyword, uri, reason: None, near } => {
@@ -383,13 +446,17 @@ impl Mistake {
             Mistake::EqualElements { keyword } => error(format!(
                 "`{keyword}` at {at} cannot be enforced: that takes an array of which two elements are equal"
             )),
-            Mistake::Unsatisfiable { keywords } => unsatisfiable(error, &keywords, &at),
+            Mistake::Unsatisfiable { keywords, help } => unsatisfiable(error, &keywords, help, &at),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
             Mistake::NeverThere { what: "a name" } => warning(format!("no name is valid for the schema at {at}: only `{{}}` is left"))
                 .help("names are strings, those of numbers, too: `{\"enum\": [\"1\", \"2\"]}`; where no property is meant, write `false`"),
             Mistake::NeverThere { what } => {
                 warning(format!("no value is valid for the schema at {at}, so that there is never such {what}"))
                     .help("change it; where none is meant, write `false`")
+            }
+            Mistake::KeywordUnknown { keyword, hint: hint @ Some(Hint::OtherDraft { .. }) } => {
+                let message = format!("`{keyword}` at {at} is no keyword of this schema's draft and has no effect");
+                with_hint(warning(message), hint, pointer)
             }
             Mistake::KeywordUnknown { keyword, hint: Some(hint) } => with_hint(
                 warning(format!("the unknown keyword `{keyword}` at {at} has no effect")),
@@ -414,6 +481,9 @@ impl Mistake {
                     Some((_, low, high)) => {
                         diagnostic.help(format!("write its bounds: `\"minimum\": {low}, \"maximum\": {high}`"))
                     }
+                    None if format == "ip" => {
+                        diagnostic.help("write `\"anyOf\": [{\"format\": \"ipv4\"}, {\"format\": \"ipv6\"}]`, or one of them")
+                    }
                     // Of something else, however near.
                     None if IDENTIFIERS.contains(&&*format) => diagnostic,
                     None => with_near(diagnostic, did_you_mean(&format, formats::NAMES.iter().copied())),
@@ -421,6 +491,26 @@ impl Mistake {
             }
             Mistake::WithoutEffect { keyword, cause, help } => {
                 warning(format!("`{keyword}` at {at} has no effect {cause}")).help(help)
+            }
+            Mistake::ExclusiveNumber { keyword, bound } => {
+                let name = if keyword == "exclusiveMinimum" { "minimum" } else { "maximum" };
+                let message = format!("`{keyword}` at {at} takes a boolean in draft 4; the number counts as in later drafts");
+                warning(message).help(format!(
+                    "write `\"{name}\": {bound}, \"{keyword}\": true`, or name a later draft in `$schema`"
+                ))
+            }
+            Mistake::RequiredNearly { name, near } => {
+                warning(format!("`{name}` at {at} is required, and no schema says anything of it"))
+                    .help(format!("did you mean the property `{near}`?"))
+            }
+            Mistake::BranchTwice { first, second } => {
+                let message = format!("the branches {first} and {second} of `oneOf` say the same, the latter at {at}");
+                warning(format!("{message}: what is valid for one is valid for both, and for `oneOf` never"))
+                    .help("leave one of them out, or write `anyOf`")
+            }
+            Mistake::OpenCount { text } => {
+                warning(format!("`{text}` in the pattern at {at} is no count, but these characters"))
+                    .help(format!("write `{text}}}` for a count, or `\\\\{text}` for the characters, in JSON with both backslashes"))
             }
             Mistake::KeywordAsName { keyword } => {
                 warning(format!("`{keyword}` at {at} is the name of a property, which no object may then have"))

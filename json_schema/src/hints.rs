@@ -6,7 +6,7 @@ use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue, pointer_key, point
 use larkspur_grammar::number::Decimal;
 
 use crate::ast::Types;
-use crate::draft::KEYWORDS;
+use crate::draft::{Draft, KEYWORDS};
 use crate::formats::{self, Meaning};
 use crate::strings::quoted;
 
@@ -76,6 +76,13 @@ pub(crate) enum Hint {
     /// A whole OpenAPI document, with the pointer of a schema in it.
     OpenApi {
         pointer: String,
+    },
+    /// A sentence that needs nothing of the schema.
+    Sentence(&'static str),
+    /// What another draft has, and what this one has in its place.
+    OtherDraft {
+        first: Draft,
+        written: Option<&'static str>,
     },
     /// The name of a keyword for that of a type.
     Enumeration,
@@ -147,6 +154,23 @@ impl Hint {
         }
     }
 
+    /// What stands in a schema's draft for a keyword that another draft has.
+    pub fn of_draft(key: &str, draft: Draft) -> Option<Self> {
+        let first = draft.lacks(key)?;
+        let written = match key {
+            "$defs" => Some("`definitions`"),
+            "const" => Some("`\"enum\": […]` with this value alone"),
+            "dependentRequired" | "dependentSchemas" => Some("`dependencies`"),
+            "prefixItems" => Some("`items` with this array"),
+            "$recursiveRef" if draft == Draft::Draft2020 => Some("`$dynamicRef`"),
+            "$dynamicRef" if draft == Draft::Draft2019 => Some("`$recursiveRef`"),
+            "$id" => Some("`id`"),
+            "$anchor" => Some("`\"$id\": \"#…\"`"),
+            _ => None,
+        };
+        Some(Self::OtherDraft { first, written })
+    }
+
     /// What a member means that is no keyword.
     pub fn unknown(document: &JsonDocument, value: JsonId, key: &str, is_root: bool) -> Option<Self> {
         let schema = document.parent(value)?;
@@ -171,7 +195,8 @@ impl Hint {
                 }
                 is_property(document, value, key).then(|| Self::Property(quoted(key)))
             }
-            _ => is_property(document, value, key).then(|| Self::Property(quoted(key))),
+            _ if is_property(document, value, key) => Some(Self::Property(quoted(key))),
+            _ => alias(document, schema, key, value),
         }
     }
 
@@ -179,6 +204,17 @@ impl Hint {
     pub fn type_(document: &JsonDocument, value: JsonId) -> Option<Self> {
         let found = match document.value(value) {
             JsonValue::Null => return Some(Self::NullName),
+            JsonValue::Object(_) => {
+                let is_in_list = document.parent(value).is_some_and(|list| document.array(list).is_some());
+                let members = document.object(value).unwrap_or_default();
+                let is_schema = members.iter().any(|member| KEYWORDS.iter().any(|row| row.name == &*member.key));
+                return Some(match is_schema && !is_in_list {
+                    true => Self::Property(quoted("type")),
+                    false => {
+                        Self::Sentence("a type is a name; alternatives that are schemas stand in `\"anyOf\": [{…}]`")
+                    }
+                });
+            }
             JsonValue::String(found) => &**found,
             _ => return None,
         };
@@ -264,6 +300,12 @@ impl Hint {
             Self::OpenApi { pointer } => {
                 format!("this is an OpenAPI document; pick one of its schemas: `\"$ref\": \"#{pointer}\"`")
             }
+            Self::Sentence(sentence) => (*sentence).to_owned(),
+            Self::OtherDraft { written: Some(written), .. } => format!("write {written}"),
+            Self::OtherDraft { first, written: None } => {
+                let name = first.to_string();
+                format!("it is a keyword of {name} and others; name that in `$schema`: `{}`", first.uri())
+            }
             Self::Enumeration => "`enum` is a keyword of its own: write `\"enum\": [\"…\"]`".to_owned(),
             Self::Avro { name, written } => {
                 format!("`{name}` is a type of Avro, which is another language; in JSON Schema write `{written}`")
@@ -272,6 +314,48 @@ impl Hint {
                 format!("{what}; the schema itself stands at `/{pointer}`: give that alone")
             }
         }
+    }
+}
+
+/// The keyword that a name stands for elsewhere, by the types beside it.
+fn alias(document: &JsonDocument, schema: JsonId, key: &str, value: JsonId) -> Option<Hint> {
+    let folded: String = key.chars().filter(|c| !['_', '-'].contains(c)).flat_map(char::to_lowercase).collect();
+    let types = types(document, schema).unwrap_or_default();
+    let has = |name: &str| types.iter().any(|one| one == name);
+    let by_type = |of: [&'static str; 4]| {
+        let at = ["string", "array", "object"].iter().position(|name| has(name)).unwrap_or(3);
+        Hint::Name(of[at])
+    };
+    let is = |names: &[&str]| names.contains(&&*folded);
+    match document.value(value) {
+        JsonValue::Number(_) => match &*folded {
+            _ if is(&["min", "minvalue", "ge", "gte"]) => {
+                Some(by_type(["minLength", "minItems", "minProperties", "minimum"]))
+            }
+            _ if is(&["max", "maxvalue", "le", "lte"]) => {
+                Some(by_type(["maxLength", "maxItems", "maxProperties", "maximum"]))
+            }
+            "gt" => Some(Hint::Name("exclusiveMinimum")),
+            "lt" => Some(Hint::Name("exclusiveMaximum")),
+            _ if is(&["minlen", "minimumlength"]) => {
+                Some(by_type(["minLength", "minItems", "minProperties", "minLength"]))
+            }
+            _ if is(&["maxlen", "maximumlength"]) => {
+                Some(by_type(["maxLength", "maxItems", "maxProperties", "maxLength"]))
+            }
+            _ if is(&["length", "len", "size", "count"]) => Some(Hint::Sentence(match has("array") {
+                true => "write `minItems` and `maxItems`",
+                false => "write `minLength` and `maxLength`",
+            })),
+            _ => None,
+        },
+        JsonValue::String(_) if is(&["regex", "regexp", "match"]) => Some(Hint::Name("pattern")),
+        JsonValue::Bool(_) if is(&["unique", "distinct"]) => Some(Hint::Name("uniqueItems")),
+        JsonValue::Bool(_) if is(&["optional", "isoptional"]) => {
+            Some(Hint::Sentence("a property is optional unless its object lists it in `required`"))
+        }
+        JsonValue::Array(_) if is(&["choices", "options", "allowedvalues", "allowed"]) => Some(Hint::Name("enum")),
+        _ => None,
     }
 }
 

@@ -49,6 +49,7 @@ mod numbers;
 mod objects;
 mod once;
 mod parser;
+mod patterns;
 mod places;
 mod plan;
 mod prelude;
@@ -78,6 +79,7 @@ use error::{Excluding, Mistake, Sink};
 use guidance::Guidance;
 use loader::Loader;
 use normal::{Mode, Normalizer};
+use patterns::between_slashes;
 use prelude::Prelude;
 use refs::Resources;
 use twins::Twins;
@@ -216,6 +218,7 @@ impl Reading<'_> {
             !schemas.is_inhabited(schema, Mode::Exact) && !schemas.sink.has_errors()
         };
         let mut keywords = contradiction::contradiction(document, place, is_empty);
+        let mut help = self.spelled_by_others(document, place, &limits);
         // A pattern that no text matches needs nothing beside it.
         let mut schemas = self.schemas(document, Twins::default(), &limits, Sink::new(document, &limits));
         let alone = keywords.iter().position(|Excluding { member, .. }| {
@@ -224,11 +227,34 @@ impl Reading<'_> {
         if let Some(alone) = alone {
             keywords = vec![keywords.swap_remove(alone)];
         }
+        let patterns = keywords.iter().filter(|keyword| keyword.member.key == "pattern");
+        let mut texts = patterns.filter_map(|keyword| document.string(keyword.member.value));
+        if let Some(meant) = texts.find_map(between_slashes) {
+            help = Some(format!("the slashes are characters of the pattern; write `{meant}`"));
+        }
         let span = keywords
             .last()
             .map(|last| &last.member)
             .map_or(document.span(place), |last| Span { end: document.span(last.value).end, ..last.key_span });
-        sink.report_at(place, span, Mistake::Unsatisfiable { keywords });
+        sink.report_at(place, span, Mistake::Unsatisfiable { keywords, help });
+    }
+
+    /// What is to be said of a schema that has values of which the plain profile writes none: numbers that are no integers
+    /// of draft 4 only by their spelling.
+    fn spelled_by_others(&self, document: &JsonDocument, place: JsonId, limits: &Limits) -> Option<String> {
+        let has_draft4 = self.resources.about.values().any(|resource| resource.dialect.draft == Draft::Draft4);
+        if !has_draft4 || self.guidance.spelling.number_spelling == NumberSpelling::Any {
+            return None;
+        }
+        let mut schemas = self.schemas(document, Twins::default(), limits, Sink::new(document, limits));
+        schemas.has_any_spelling = true;
+        let schema = schemas.schema(place);
+        let is_inhabited = schemas.is_inhabited(schema, Mode::Exact) && !schemas.sink.has_errors();
+        is_inhabited.then(|| {
+            "in draft 4 `1.0` is no integer, but only numbers of this kind are left, and this profile does not write them; \
+             set `number_spelling` to `any`"
+                .to_owned()
+        })
     }
 }
 

@@ -316,7 +316,7 @@ impl Lowerer<'_, '_> {
                 let keyword = if narrow(min).is_none() { "minItems" } else { "maxItems" };
                 let place = self.normalizer.document.get(self.place, keyword).unwrap_or(self.place);
                 self.normalizer.sink.report(place, Mistake::CountTooLarge { keyword });
-                expr
+                self.expr(ExprKind::Repeat(expr, narrow(min).unwrap_or(0), None))
             }
         }
     }

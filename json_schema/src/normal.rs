@@ -17,11 +17,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use crate::ast::{Keywords, Limit, PatternProperty, Schema, Types};
 use crate::constants::Constants;
 use crate::emptiness::Search;
-use crate::error::{Mistake, Said, Sink};
+use crate::error::{ABOVE_ZERO, Mistake, Said, Sink};
 use crate::formats::{self, Format, Meaning};
 use crate::ir::{ANY, ArrayId, ClauseId, Ir, NEVER, Node, NodeId, ObjectId, Shape, ShapeId};
 use crate::numbers::{COUNT_MAX, DIGITS_MAX, NumberTable, Numbers, RangeError, shortest_text};
 use crate::parser;
+use crate::patterns::{forgive, open_count};
 use crate::plan::Trouble;
 use crate::plan::arrays::ArrayPlan;
 use crate::plan::objects::ObjectPlan;
@@ -475,8 +476,9 @@ impl<'a> Normalizer<'a> {
             let list: Vec<NodeId> = list.iter().map(|&schema| self.schema(schema)).collect();
             parts.push(self.ir.some(&list, id));
         }
-        if let Some((place, list)) = &keywords.one_of {
-            let list: Vec<NodeId> = list.iter().map(|&schema| self.schema(schema)).collect();
+        if let Some((place, schemas)) = &keywords.one_of {
+            let list: Vec<NodeId> = schemas.iter().map(|&schema| self.schema(schema)).collect();
+            self.warn_of_twice(&list, schemas);
             let one = if self.coerce_one_of { self.ir.some(&list, *place) } else { self.ir.one(&list, *place) };
             parts.push(one);
         }
@@ -552,6 +554,23 @@ impl<'a> Normalizer<'a> {
         let shape = Shape { objects: object.into_iter().collect(), ..self.no_shape() };
         let shape = self.ir.shapes.intern(shape);
         self.ir.node(Node::Shape(shape), origin)
+    }
+
+    /// Warns of branches of a `oneOf` that are one node, and could be alone only without each other.
+    fn warn_of_twice(&mut self, nodes: &[NodeId], schemas: &[JsonId]) {
+        if self.coerce_one_of {
+            return;
+        }
+        let mut first: FxHashMap<NodeId, usize> = FxHashMap::default();
+        for (second, (&node, &place)) in nodes.iter().zip(schemas).enumerate() {
+            if node == NEVER {
+                continue;
+            }
+            let first = *first.entry(node).or_insert(second);
+            if first != second {
+                self.sink.report(place, Mistake::BranchTwice { first, second });
+            }
+        }
     }
 
     fn conditional(&mut self, condition: JsonId, then: Option<JsonId>, otherwise: Option<JsonId>) -> NodeId {
@@ -691,6 +710,7 @@ impl<'a> Normalizer<'a> {
 
     fn range(&mut self, keywords: &Keywords, range: NumberRange) -> Numbers {
         let wider = if range.kind == NumberKind::Integer { Numbers::INTEGERS } else { Numbers::ALL };
+        let without_divisor = NumberRange { multiple_of: None, ..range.clone() };
         match self.numbers.range(range, &mut self.set, self.limits) {
             Ok(numbers) => numbers,
             Err(error) => {
@@ -699,9 +719,7 @@ impl<'a> Normalizer<'a> {
                 let place = divisor.or(bound.map(|limit| (limit.place, limit.keyword)));
                 let (place, keyword) = place.unwrap_or((self.document.root(), "multipleOf"));
                 let mistake = match error {
-                    RangeError::NotPositive => {
-                        Mistake::KeywordValue { keyword, expected: "a number above 0", hint: None }
-                    }
+                    RangeError::NotPositive => Mistake::KeywordValue { keyword, expected: ABOVE_ZERO, hint: None },
                     RangeError::DivisorTooLarge => Mistake::Refused {
                         keyword,
                         reason: "remainders are computed in 64 bits, and its digits are too many".to_owned(),
@@ -714,7 +732,11 @@ impl<'a> Normalizer<'a> {
                     },
                 };
                 self.sink.report(place, mistake);
-                if self.sink.lenient { wider } else { Numbers::NONE }
+                if !self.sink.lenient {
+                    return Numbers::NONE;
+                }
+                // The bounds can be enforced all the same.
+                self.numbers.range(without_divisor, &mut self.set, self.limits).unwrap_or(wider)
             }
         }
     }
@@ -819,10 +841,19 @@ impl<'a> Normalizer<'a> {
         let options = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
         let mut said = Vec::new();
         let parsed = parse_regex(text, &map, &options, self.limits, &mut self.set, &mut said);
-        let regex = parsed.unwrap_or_else(|errors| {
+        let is_right = parsed.is_ok();
+        let regex = parsed.unwrap_or_else(|mut errors| {
+            let is_lenient = self.sink.lenient && forgive(&mut errors);
             said.extend(errors);
-            self.any_text
+            // A name of which it is not known whether a pattern has it is one that is not listed.
+            if is_lenient && member.is_some() { self.set.nothing() } else { self.any_text }
         });
+        if let Some(text) = open_count(text).filter(|_| is_right) {
+            let members = document.object(place).unwrap_or_default();
+            let key = member.and_then(|member| members.get(member));
+            let (at, span) = key.map_or((place, document.span(place)), |member| (member.value, member.key_span));
+            self.sink.report_at(at, span, Mistake::OpenCount { text: text.to_owned() });
+        }
         if !said.is_empty() {
             self.sink.note_regex(place, member);
         }

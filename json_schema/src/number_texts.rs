@@ -93,7 +93,13 @@ impl NumberTable {
         set: &mut RegexSet,
     ) -> RegexId {
         let integers = self.and(integers, Numbers::INTEGERS);
-        let integers = self.written(integers, false, set);
+        // Zero is the only integer with two such texts, of which the plain profile writes one where there are bounds.
+        let has_zero = spelling == NumberSpelling::Any && self.contains(integers, &Decimal::zero()) == Some(true);
+        let mut integers = self.written(integers, false, set);
+        if has_zero {
+            let minus_zero = set.literal(b"-0");
+            integers = set.or(&[integers, minus_zero]);
+        }
         if others == Numbers::NONE {
             return integers;
         }

@@ -6,10 +6,14 @@ use larkspur_grammar::number::Decimal;
 
 use crate::ast::{Keywords, Limit, PatternProperty, Schema, Types};
 use crate::draft::{Dialect, Draft};
-use crate::error::{Mistake, Sink};
+use crate::error::{AT_LEAST_ONE, Mistake, Sink};
+use crate::formats::{self, Meaning};
 use crate::hints::Hint;
 use crate::numbers::count;
 use crate::refs::Resources;
+
+/// Properties among which one is looked for that is nearly called as a required one, at most.
+const NAMES_COMPARED_MAX: usize = 200;
 
 struct Parser<'a, 'b, 's> {
     document: &'a JsonDocument,
@@ -95,13 +99,82 @@ fn found(document: &JsonDocument, id: JsonId) -> &'static str {
     }
 }
 
+/// Which types a keyword says something of, and a sentence for where `type` has none of these; `None` for keywords of all
+/// values and for formats of numbers, which are also written beside `string`.
+fn type_of_keyword(document: &JsonDocument, keyword: &str, value: JsonId) -> Option<(Types, &'static str)> {
+    Some(match keyword {
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+            (Types::INTEGER, "it says something of numbers only; add `number` to `type`, or leave it out")
+        }
+        "minLength" | "maxLength" | "pattern" => {
+            (Types::STRING, "it says something of strings only; add `string` to `type`, or leave it out")
+        }
+        "format" if matches!(document.string(value).map(formats::meaning), Some(Meaning::Text(_))) => {
+            (Types::STRING, "this format is of strings; add `string` to `type`, or leave it out")
+        }
+        "prefixItems" | "items" | "additionalItems" | "unevaluatedItems" | "contains" | "minContains"
+        | "maxContains" | "minItems" | "maxItems" | "uniqueItems" => {
+            (Types::ARRAY, "it says something of arrays only; add `array` to `type`, or leave it out")
+        }
+        "properties"
+        | "patternProperties"
+        | "additionalProperties"
+        | "unevaluatedProperties"
+        | "propertyNames"
+        | "required"
+        | "minProperties"
+        | "maxProperties"
+        | "dependentRequired"
+        | "dependentSchemas"
+        | "dependencies" => (
+            Types::OBJECT,
+            "it says something of objects only; add `object` to `type`, or put it into the schema of the object that is meant",
+        ),
+        _ => return None,
+    })
+}
+
+/// Whether a keyword's value says nothing of any value: what programs write that fill in every field.
+fn says_nothing(document: &JsonDocument, value: JsonId) -> bool {
+    match document.value(value) {
+        JsonValue::Object(members) => members.is_empty(),
+        JsonValue::Array(elements) => elements.is_empty(),
+        JsonValue::Number(text) => &**text == "0",
+        JsonValue::Null => true,
+        JsonValue::Bool(truth) => {
+            let is_flag = document.parent(value).is_some_and(|schema| is_flag(document, schema, value));
+            *truth != is_flag
+        }
+        JsonValue::String(_) => false,
+    }
+}
+
+/// Whether a value is that of a keyword which takes a boolean that is no schema.
+fn is_flag(document: &JsonDocument, schema: JsonId, value: JsonId) -> bool {
+    ["uniqueItems", "exclusiveMinimum", "exclusiveMaximum"].iter().any(|key| document.get(schema, key) == Some(value))
+}
+
+/// Equal but for case, `_` and `-`.
+fn is_nearly(name: &str, other: &str) -> bool {
+    let letters = |name: &str| -> Vec<char> {
+        name.chars().filter(|c| !['_', '-'].contains(c)).flat_map(char::to_lowercase).collect()
+    };
+    letters(name) == letters(other)
+}
+
+/// Whether an object of the document has a member of this name. Cost: linear in the document.
+fn is_key_somewhere(document: &JsonDocument, name: &str) -> bool {
+    (0..document.len() as u32).any(|index| document.member(JsonId(index), name).is_some())
+}
+
 impl<'a> Parser<'a, '_, '_> {
     fn member(&mut self, schema: JsonId, member: &JsonMember) {
         let (key, value) = (&*member.key, member.value);
         let Some(row) = self.dialect.keyword(key) else {
             if !key.starts_with("x-") && !self.is_used(value) && !self.sink.is_misplaced(schema) {
                 let is_root = schema == self.document.root();
-                let hint = Hint::unknown(self.document, value, key, is_root);
+                let hint = Hint::of_draft(key, self.dialect.draft)
+                    .or_else(|| Hint::unknown(self.document, value, key, is_root));
                 let mistake = Mistake::KeywordUnknown { keyword: key.to_owned(), hint };
                 self.sink.report_at(value, member.key_span, mistake);
             }
@@ -225,12 +298,76 @@ impl<'a> Parser<'a, '_, '_> {
             ("else", out.otherwise.is_some() && no_condition, "without `if`", chosen),
             ("additionalItems", !out.prefix.is_empty(), "beside `prefixItems`", behind),
         ] {
-            if is_idle
-                && let Some(member) = self.document.member(id, keyword)
-                && !self.is_used(member.value)
+            if is_idle && let Some(member) = self.document.member(id, keyword) {
+                self.idle(member, keyword, cause, help);
+            }
+        }
+        self.of_other_types(id);
+        self.required_nearly(id);
+        let document = self.document;
+        // What `if` has evaluated counts for `unevaluatedProperties` and `unevaluatedItems`, here or further out.
+        if let (Some(condition), None, None) = (self.out.condition, self.out.then, self.out.otherwise)
+            && !says_nothing(document, condition)
+            && !self.resources.has_unevaluated(document)
+            && let Some(member) = document.member(id, "if")
+        {
+            self.idle(
+                member,
+                "if",
+                "without `then` and `else`",
+                "say what follows from it in `then`; or write `allOf` if it must hold",
+            );
+        }
+        if self.out.prefix.is_empty()
+            && document.get(id, "items").is_none_or(|items| document.array(items).is_none())
+            && self.dialect.keyword("additionalItems").is_some()
+            && let Some(member) = document.member(id, "additionalItems").filter(|it| !says_nothing(document, it.value))
+        {
+            let help =
+                "it is for what stands behind an array of schemas in `items`; one schema there is for all elements";
+            self.idle(member, "additionalItems", "without an array in `items`", help);
+        }
+    }
+
+    /// Warns of a keyword that says nothing where it stands.
+    fn idle(&mut self, member: &JsonMember, keyword: &'static str, cause: &'static str, help: &'static str) {
+        if !self.is_used(member.value) {
+            self.sink.report_at(member.value, member.key_span, Mistake::WithoutEffect { keyword, cause, help });
+        }
+    }
+
+    /// Keywords of values that `type` beside them leaves out.
+    fn of_other_types(&mut self, id: JsonId) {
+        let Some(types) = self.out.types.filter(|&types| types != Types(0) && types != Types::ALL) else { return };
+        for member in self.document.object(id).unwrap_or_default() {
+            let Some(row) = self.dialect.keyword(&member.key) else { continue };
+            let Some((of, help)) = type_of_keyword(self.document, row.name, member.value) else { continue };
+            if types.0 & of.0 == 0 && !says_nothing(self.document, member.value) {
+                self.idle(member, row.name, "beside `type`", help);
+            }
+        }
+    }
+
+    /// Names in `required` that are those of properties but for case, `_` and `-`, and that stand nowhere else.
+    fn required_nearly(&mut self, id: JsonId) {
+        let document = self.document;
+        if self.out.required.is_empty() || self.out.properties.is_empty() || !self.out.patterns.is_empty() {
+            return;
+        }
+        let Some(required) = document.get(id, "required") else { return };
+        for &place in document.array(required).unwrap_or_default() {
+            let name = document.string(place).unwrap_or_default();
+            let has = |wanted: &str| self.out.properties.iter().any(|(name, _)| *name == *wanted);
+            if has(name) || self.out.properties.len() > NAMES_COMPARED_MAX {
+                continue;
+            }
+            let near = self.out.properties.iter().map(|(name, _)| name).find(|near| is_nearly(near, name));
+            if let Some(near) = near
+                && !self.out.required.contains(near)
+                && !is_key_somewhere(document, name)
             {
-                let mistake = Mistake::WithoutEffect { keyword, cause, help };
-                self.sink.report_at(member.value, member.key_span, mistake);
+                let mistake = Mistake::RequiredNearly { name: name.to_owned(), near: near.to_string() };
+                self.sink.report(place, mistake);
             }
         }
     }
@@ -310,7 +447,7 @@ impl<'a> Parser<'a, '_, '_> {
     fn schemas(&mut self, keyword: &'static str, value: JsonId) -> Option<Vec<JsonId>> {
         let list = self.document.array(value).filter(|list| !list.is_empty()).map(<[JsonId]>::to_vec);
         if list.is_none() {
-            self.wrong(keyword, value, "an array of at least one schema");
+            self.wrong(keyword, value, AT_LEAST_ONE);
         }
         list
     }
@@ -369,6 +506,10 @@ impl<'a> Parser<'a, '_, '_> {
         }
         if exclusive && self.dialect.draft == Draft::Draft4 && self.document.number(value).is_none() {
             return self.wrong(keyword, value, "a boolean");
+        }
+        if exclusive && self.dialect.draft == Draft::Draft4 {
+            let bound = self.document.number(value).unwrap_or_default().to_owned();
+            self.sink.report(value, Mistake::ExclusiveNumber { keyword, bound });
         }
         if let Some(number) = self.decimal(keyword, value) {
             let limit = Limit { value: number, exclusive, place: value, keyword };

@@ -3,6 +3,8 @@
 //! `loader` finds the names, `reach` says where each reference leads. Ids here are of originals, see
 //! [`JsonDocument::original`], but for the table of targets.
 
+use std::cell::OnceCell;
+
 use compact_str::CompactString;
 use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId, pointer_key, pointer_step};
@@ -57,6 +59,8 @@ pub(crate) struct Resources {
     pub targets: FxHashMap<JsonId, Target>,
     /// The schemas that references lead to, and all that they are inside of.
     around_targets: FxHashSet<JsonId>,
+    /// Whether `unevaluatedProperties` or `unevaluatedItems` stands anywhere.
+    has_unevaluated: OnceCell<bool>,
 }
 
 impl Resources {
@@ -100,6 +104,14 @@ impl Resources {
     /// Whether a reference that is reached leads to this value, or into it.
     pub fn is_led_into(&self, document: &JsonDocument, value: JsonId) -> bool {
         self.around_targets.contains(&document.original(value))
+    }
+
+    /// Whether `unevaluatedProperties` or `unevaluatedItems` stands anywhere. Cost: linear in the document, once.
+    pub fn has_unevaluated(&self, document: &JsonDocument) -> bool {
+        *self.has_unevaluated.get_or_init(|| {
+            let keys = ["unevaluatedProperties", "unevaluatedItems"];
+            (0..document.len() as u32).any(|index| keys.iter().any(|key| document.member(JsonId(index), key).is_some()))
+        })
     }
 
     /// Whether the resource has OpenAPI's `components`.

@@ -155,42 +155,44 @@ impl StructuralTags {
         triggers
     }
 
-    /// What is wrong with them, in a sentence.
-    fn mistakes(&self, triggers: &[&str]) -> Vec<String> {
+    /// What is wrong with them, in a sentence, and the tag that it is about if it is one.
+    fn mistakes(&self, triggers: &[&str]) -> Vec<(Option<usize>, String)> {
         let mut mistakes = Vec::new();
         if triggers.contains(&"") {
-            mistakes.push("a trigger, or the beginning of a tag, is empty".to_owned());
+            let empty = self.tags.iter().position(|tag| self.triggers.is_empty() && tag.begin.text() == Some(""));
+            mistakes.push((empty, "a trigger, or the beginning of a tag, is empty".to_owned()));
         }
         if self.excluded.iter().any(String::is_empty) {
-            mistakes.push("an excluded text is empty".to_owned());
+            mistakes.push((None, "an excluded text is empty".to_owned()));
         }
         for outer in triggers {
             let inner = triggers.iter().find(|inner| !inner.is_empty() && *inner != outer && outer.contains(**inner));
-            mistakes.extend(inner.map(|inner| format!("the trigger `{outer}` holds the trigger `{inner}`")));
+            mistakes.extend(inner.map(|inner| (None, format!("the trigger `{outer}` holds the trigger `{inner}`"))));
         }
-        for Tag { begin, content, end } in &self.tags {
+        for (index, Tag { begin, content, end }) in self.tags.iter().enumerate() {
             let name = begin.name();
+            let mut of_tag = |reason: String| mistakes.push((Some(index), reason));
             if begin.text().is_some_and(|begin| !triggers.iter().any(|trigger| begin.starts_with(trigger))) {
-                mistakes.push(format!("the tag `{name}` begins with no trigger"));
+                of_tag(format!("the tag `{name}` begins with no trigger"));
             }
             if content.is_none() && end.text() == Some("") {
-                mistakes.push(format!("the tag `{name}` is any text and has no end"));
+                of_tag(format!("the tag `{name}` is any text and has no end"));
             }
             match content.as_ref().map(|content| &content.body) {
                 Some(SourceBody::Text { kind: SourceKind::List, .. }) => {
-                    mistakes.push(format!("the content of `{name}` is a list of grammars"));
+                    of_tag(format!("the content of `{name}` is a list of grammars"));
                 }
                 Some(SourceBody::Grammar { .. }) => {
-                    mistakes.push(format!("the content of `{name}` is a grammar without text"));
+                    of_tag(format!("the content of `{name}` is a grammar without text"));
                 }
                 _ => {}
             }
         }
         if self.at_most.is_some_and(|most| most < self.at_least) {
-            mistakes.push("the least number of tags is over the greatest".to_owned());
+            mistakes.push((None, "the least number of tags is over the greatest".to_owned()));
         }
         if self.ends_with_tag && self.at_most.is_none_or(|most| most == 0) {
-            mistakes.push("the text is to end with a tag, and no number of them is the greatest".to_owned());
+            mistakes.push((None, "the text is to end with a tag, and no number of them is the greatest".to_owned()));
         }
         mistakes
     }
@@ -221,21 +223,27 @@ pub(crate) fn read(reading: &mut Reading, name: &str, tags: &StructuralTags, dep
     let triggers = tags.all_triggers();
     let mut mistakes = tags.mistakes(&triggers);
     if depth == 0 && reading.options.start.is_some() {
-        mistakes.push("they have no rules to start with".to_owned());
+        mistakes.push((None, "they have no rules to start with".to_owned()));
     }
     if depth > reading.limits.grammar_depth_max {
-        mistakes.push(format!("they stand in one another more than {} deep", reading.limits.grammar_depth_max));
+        mistakes.push((None, format!("they stand in one another more than {} deep", reading.limits.grammar_depth_max)));
     }
+    // A line for each tag.
+    let mut start = 0;
+    let line = |text: &str| {
+        let span = Span::new(source, start, start + text.len());
+        start += text.len() + 1;
+        span
+    };
+    let lines: Vec<Span> = reading.sources.get(source).text.lines().map(line).collect();
     if !mistakes.is_empty() {
-        mistakes.into_iter().for_each(|reason| reading.report(whole, Mistake::Tags { reason }));
+        for (tag, reason) in mistakes {
+            reading.report(tag.map_or(whole, |tag| lines[tag]), Mistake::Tags { reason });
+        }
         return None;
     }
     let mut builder = Builder::new(tags, &triggers, whole);
-    let mut line_start = 0;
-    for (index, tag) in tags.tags.iter().enumerate() {
-        let line = reading.sources.get(source).text[line_start..].find('\n').expect("a line for each tag");
-        let span = Span::new(source, line_start, line_start + line);
-        line_start += line + 1;
+    for (index, (tag, &span)) in tags.tags.iter().zip(&lines).enumerate() {
         let content = tag.content.as_ref().map(|content| content_of(reading, content, depth));
         // After a mistake the other contents are still read, for theirs.
         if content.as_ref().is_none_or(Option::is_some) {

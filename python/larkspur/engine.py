@@ -70,7 +70,10 @@ class Engine(_native.Engine):
         return self.compile("json_schema", schema_text(schema), **options)
 
     def choice(self, texts: Iterable[str]) -> Grammar:
-        """One of these texts, as they are. Raises `ValueError` if there are none, `TypeError` for what is no text."""
+        """One of these texts, as they are. Raises `ValueError` if there are none, `TypeError` for what is no text, and for
+        one text alone."""
+        if isinstance(texts, str):
+            raise TypeError(f"a choice is of a list of texts; write [{texts!r}] for one")
         literals = [_literal(text) for text in texts]
         if not literals:
             raise ValueError("a choice needs one text at least")
@@ -91,10 +94,15 @@ class Engine(_native.Engine):
 
         `triggers` are by default the beginnings of the tags. `excludes` are texts that free text does not hold. With
         `end_with_last_tag` the text ends with the last tag that `at_most` allows. Options as `compile`.
-        docs/structural-tags.md has the meaning. Raises `GrammarError`.
+        docs/structural-tags.md has the meaning. Raises `GrammarError`, and `TypeError` for what is no tag or list.
         """
+        for name, texts in (("triggers", triggers), ("excludes", excludes)):
+            if isinstance(texts, str):
+                raise TypeError(f"{name} is a list of texts; write [{texts!r}] for one")
+        if isinstance(tags, Tag):
+            raise TypeError("tags is a list of larkspur.Tag; write [tag] for one")
         return self.compile_tags(
-            [tag.arguments() for tag in tags],
+            [_arguments(tag) for tag in tags],
             triggers=triggers,
             excludes=excludes,
             at_least=at_least,
@@ -110,6 +118,12 @@ class Engine(_native.Engine):
             text = file.read()
         options.setdefault("import_path", os.path.dirname(name) or ".")
         return self.compile("file", text, name=name, **options)
+
+
+def _arguments(tag: Tag) -> tuple[tuple[bool, str], tuple[str, str] | None, tuple[bool, str]]:
+    if not isinstance(tag, Tag):
+        raise TypeError(f"tags is a list of larkspur.Tag, not of {type(tag).__name__}")
+    return tag.arguments()
 
 
 def _literal(text: str) -> str:

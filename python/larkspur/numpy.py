@@ -29,8 +29,11 @@ def allowed(table: npt.NDArray[np.int32], length: int) -> npt.NDArray[np.bool_]:
 def apply(logits: npt.NDArray[np.floating], table: npt.NDArray[np.int32]) -> None:
     """Sets the logits of tokens that are not allowed to negative infinity, in place.
 
-    Shapes (rows, tokens) and (rows, words), or one dimension each. Raises `ValueError` if they don't fit together.
+    Shapes (rows, tokens) and (rows, words), or one dimension each. Raises `ValueError` if they don't fit together, and
+    `TypeError` for logits of a type without infinity.
     """
+    if logits.dtype.kind in "biuOSUMm":
+        raise TypeError(f"logits of type {logits.dtype} cannot be negative infinity; they are floats")
     if logits.ndim != table.ndim or logits.shape[:-1] != table.shape[:-1]:
         raise ValueError(f"logits of shape {logits.shape} and masks of shape {table.shape} don't fit together")
     logits[~allowed(table, logits.shape[-1])] = -np.inf

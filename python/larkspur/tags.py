@@ -45,4 +45,8 @@ class Tag:
 
 
 def _mark(mark: str | Token) -> tuple[bool, str]:
-    return (True, mark.name) if isinstance(mark, Token) else (False, mark)
+    if isinstance(mark, Token):
+        return True, mark.name
+    if not isinstance(mark, str):
+        raise TypeError(f"a tag begins and ends with a text or a larkspur.Token, not with {type(mark).__name__}")
+    return False, mark

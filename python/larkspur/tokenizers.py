@@ -159,6 +159,8 @@ def _of_bytes(tokens: Sequence[Any], eos: Eos, size: int | None) -> Vocabulary:
     """Tokens by id. One that begins with 0xFF is special, and the rest of it its name, as llguidance has it."""
     if not all(isinstance(token, (bytes, bytearray)) for token in tokens):
         raise TypeError("a list of tokens is one of bytes")
+    if not tokens:
+        raise VocabularyError("the list of tokens is empty: there is nothing to make masks of")
     specials = {id: token[1:].decode(errors="replace") for id, token in enumerate(tokens) if token[:1] == b"\xff" and len(token) > 1}
     names = {name: id for id, name in reversed(specials.items())}
     ends = _ids(eos, names.get)

@@ -41,11 +41,20 @@ pub(crate) fn reading_of(source: Source, arguments: Option<&Bound<PyDict>>) -> P
     for (key, value) in arguments.into_iter().flatten() {
         if !value.is_none() {
             let key: String = key.extract()?;
-            reading.set(&key, &value)?;
+            reading.set(&key, &value).map_err(|error| named(&key, &value, error))?;
         }
     }
     reading.check_lexer()?;
     Ok(reading)
+}
+
+/// The error of an argument of the wrong type, with its name.
+fn named(key: &str, value: &Bound<PyAny>, error: PyErr) -> PyErr {
+    let message = error.value(value.py()).to_string();
+    if !error.is_instance_of::<PyTypeError>(value.py()) || message.contains(key) {
+        return error;
+    }
+    PyTypeError::new_err(format!("{key}: {message}"))
 }
 
 impl Reading {
@@ -88,6 +97,14 @@ impl Reading {
     }
 }
 
+/// What others call the kinds of grammars.
+const KINDS_ELSEWHERE: [(&str, &[&str]); 4] = [
+    ("json_schema", &["json", "schema", "jsonschema", "json-schema", "json schema"]),
+    ("gbnf", &["ebnf", "cfg", "bnf", "grammar"]),
+    ("regex", &["regexp", "re", "pattern"]),
+    ("list", &["llguidance", "grammars"]),
+];
+
 /// A text of a kind.
 pub(crate) fn source(kind: &str, text: String) -> PyResult<Source> {
     Ok(match kind {
@@ -98,11 +115,10 @@ pub(crate) fn source(kind: &str, text: String) -> PyResult<Source> {
         "json_schema" => Source::json_schema(text),
         "list" => Source::list(text),
         _ => {
-            return Err(unknown(
-                "kind of grammar",
-                kind,
-                "lark, gbnf, kbnf, regex, json_schema, list, and file with a name",
-            ));
+            let known = "lark, gbnf, kbnf, regex, json_schema, list, and file with a name";
+            let meant = KINDS_ELSEWHERE.iter().find(|(_, names)| names.contains(&kind.to_lowercase().as_str()));
+            let meant = meant.map_or(String::new(), |(name, _)| format!("; did you mean {name:?}?"));
+            return Err(unknown("kind of grammar", kind, &format!("{known}{meant}")));
         }
     })
 }

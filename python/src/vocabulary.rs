@@ -10,6 +10,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::errors::{build_error, load_error};
+use crate::number::optional;
 use crate::token::{NewToken, Token, ids};
 
 /// A model's tokens.
@@ -54,6 +55,11 @@ fn called(tokenize: Py<PyAny>) -> TokenizeFn {
     })
 }
 
+/// The length of a padded vocabulary.
+fn size(size: Option<&Bound<PyAny>>) -> PyResult<Option<usize>> {
+    optional("size", size, 0..=u32::MAX).map(|size| size.map(|size| size as usize))
+}
+
 impl Vocabulary {
     fn of(inner: larkspur::Vocabulary) -> Self {
         Self { inner: Arc::new(inner) }
@@ -74,7 +80,7 @@ impl Vocabulary {
         tokens: &Bound<PyAny>,
         specials: &Bound<PyAny>,
         eos: Vec<NewToken>,
-        size: Option<usize>,
+        size: Option<&Bound<PyAny>>,
         tokenize: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let mut builder = larkspur::Vocabulary::builder();
@@ -89,7 +95,7 @@ impl Vocabulary {
         for id in eos {
             builder.eos(id.0);
         }
-        if let Some(size) = size {
+        if let Some(size) = self::size(size)? {
             builder.len(size);
         }
         if let Some(tokenize) = tokenize {
@@ -107,14 +113,14 @@ impl Vocabulary {
         generation_config: Option<PyBackedBytes>,
         eos: Vec<Eos>,
         special_names: Vec<String>,
-        size: Option<usize>,
+        size: Option<&Bound<PyAny>>,
     ) -> PyResult<Self> {
         let options = HuggingFaceOptions {
             tokenizer_config: tokenizer_config.as_deref(),
             generation_config: generation_config.as_deref(),
             eos: choice(eos),
             special_names,
-            len: size,
+            len: self::size(size)?,
             ..HuggingFaceOptions::default()
         };
         py.detach(|| larkspur::Vocabulary::from_huggingface(&json, &options))
@@ -130,7 +136,7 @@ impl Vocabulary {
         name: Option<&str>,
         specials: Option<Vec<(NewToken, String)>>,
         eos: Vec<Eos>,
-        size: Option<usize>,
+        size: Option<&Bound<PyAny>>,
         tokenize: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let mut options = match name {
@@ -145,7 +151,7 @@ impl Vocabulary {
         if !eos.is_empty() {
             options.eos = choice(eos);
         }
-        options.len = size;
+        options.len = self::size(size)?;
         options.tokenizer = tokenize.map(called);
         py.detach(|| larkspur::Vocabulary::from_tiktoken_ranks(&ranks, &options))
             .map(Self::of)
@@ -154,16 +160,23 @@ impl Vocabulary {
 
     #[staticmethod]
     #[pyo3(signature = (model, *, eos=vec![], size=None))]
-    fn from_sentencepiece(py: Python, model: PyBackedBytes, eos: Vec<Eos>, size: Option<usize>) -> PyResult<Self> {
-        let options = SentencePieceOptions { eos: choice(eos), len: size, ..SentencePieceOptions::default() };
+    fn from_sentencepiece(
+        py: Python,
+        model: PyBackedBytes,
+        eos: Vec<Eos>,
+        size: Option<&Bound<PyAny>>,
+    ) -> PyResult<Self> {
+        let options =
+            SentencePieceOptions { eos: choice(eos), len: self::size(size)?, ..SentencePieceOptions::default() };
         py.detach(|| larkspur::Vocabulary::from_sentencepiece(&model, &options))
             .map(Self::of)
             .map_err(|error| load_error(py, &error))
     }
 
     #[pyo3(signature = (eos, *, size=None))]
-    fn with_eos(&self, py: Python, eos: Vec<NewToken>, size: Option<usize>) -> PyResult<Self> {
+    fn with_eos(&self, py: Python, eos: Vec<NewToken>, size: Option<&Bound<PyAny>>) -> PyResult<Self> {
         let eos: Vec<TokenId> = eos.into_iter().map(|id| id.0).collect();
+        let size = self::size(size)?;
         py.detach(|| self.inner.with_eos(&eos, size)).map(Self::of).map_err(|error| build_error(py, &error))
     }
 

@@ -212,3 +212,49 @@ def test_schemas_with_halves_of_surrogate_pairs(engine: Engine) -> None:
     assert isinstance(value, GrammarError) and value.code == "N009"
     assert str(value) == str(text)
     engine.json_schema({"const": "\ud83d\ude00"})
+
+
+def test_one_text_for_a_list(engine: Engine) -> None:
+    tag = larkspur.Tag("<a>", "</a>", regex="a")
+    for call, message in [
+        (lambda: engine.choice("abc"), r"write \['abc'\] for one"),
+        (lambda: engine.structural_tags([tag], triggers="<"), r"triggers is a list of texts; write \['<'\] for one"),
+        (lambda: engine.structural_tags([tag], excludes="x"), "excludes is a list"),
+        (lambda: engine.structural_tags([("a", "b")]), "larkspur.Tag, not of tuple"),  # type: ignore[list-item]
+        (lambda: engine.structural_tags(tag), r"write \[tag\] for one"),  # type: ignore[arg-type]
+        (lambda: engine.structural_tags([larkspur.Tag(5, "")]), "not with int"),  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(TypeError, match=message):
+            call()
+
+
+def test_arguments_are_named(engine: Engine) -> None:
+    for options in ({"draft": 7}, {"name": 7}, {"start": 7}, {"lexer": 7}, {"import_path": 7}):
+        with pytest.raises(TypeError, match=next(iter(options))):
+            engine.compile("json_schema", "true", **options)
+    for kind, meant in [("json", "json_schema"), ("ebnf", "gbnf"), ("regexp", "regex"), ("llguidance", "list")]:
+        with pytest.raises(ValueError, match=f'did you mean "{meant}"'):
+            larkspur.check(kind, "true")
+    for size in (-1, 2**70):
+        for call in (
+            lambda: Vocabulary.single_bytes().with_eos([256], size=size),
+            lambda: Vocabulary.from_tokens([(0, b"a")], [], [], size=size),
+            lambda: Engine.from_tokenizer("bytes", size=size),
+        ):
+            with pytest.raises(ValueError, match=f"size is {size}"):
+                call()
+
+
+def test_no_tokens() -> None:
+    with pytest.raises(larkspur.VocabularyError, match="empty"):
+        Engine.from_tokenizer([])
+    assert not larkspur.Tokenizer.supports([])
+
+
+def test_the_tag_that_is_wrong(engine: Engine) -> None:
+    tags = [larkspur.Tag("<a>", "</a>", regex="a"), larkspur.Tag("[b]", "[/b]", regex="b")]
+    with pytest.raises(GrammarError) as found:
+        engine.structural_tags(tags, triggers=["<"])
+    (diagnostic,) = found.value.diagnostics
+    assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("F007", 2, 1)
+    assert '"[b]"' in diagnostic.rendered and '"<a>"' not in diagnostic.rendered

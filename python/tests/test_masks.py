@@ -38,6 +38,8 @@ def test_numpy(engine: Engine) -> None:
     masks.apply(logits, table)
     assert np.flatnonzero(np.isfinite(logits[0])).tolist() == [97]
     assert np.isfinite(logits[1]).all()
+    with pytest.raises(TypeError, match="int32"):
+        masks.apply(np.zeros((2, 257), dtype=np.int32), table)
     # A model's logits may be longer than the vocabulary: what is past it is never allowed.
     padded = np.zeros((2, 300), dtype=np.float32)
     masks.apply(padded, table)

@@ -233,3 +233,44 @@ def test_one_of_that_is_read_as_any_of(schema, times):
     assert LLMatcher.validate_grammar_with_warnings(grammar) == (False, expected)
     assert LLMatcher(tokenizer, grammar, log_level=0).get_grammar_warnings() == expected
     assert LLMatcher.validate_grammar_with_warnings(LLMatcher.grammar_from_json_schema(schema), tokenizer) == (False, [])
+
+
+def test_forms_of_arguments(tokenizer: Any) -> None:
+    assert not LLMatcher(tokenizer, "start: /a/", log_level=-1).is_error()
+    with pytest.raises(TypeError, match="'list' object is not an instance of 'tuple'"):
+        llguidance.JsonCompiler(separators=[",", ":"])
+    for flag in ("verbose_errors", "precompute_large_lexemes"):
+        with pytest.raises(TypeError, match="'int' object is not an instance of 'bool'"):
+            llguidance.LLParserLimits(**{flag: 1})
+    for schema in ({"const": "\ud800"}, '{"const": "\ud800"}'):
+        for options in (None, {"lenient": True}):
+            with pytest.raises(ValueError, match="Value is not JSON serializable"):
+                LLMatcher.grammar_from_json_schema(schema, options)
+    grammar = LLMatcher.grammar_from_json_schema({"type": "null"}, overrides=[])
+    assert not LLMatcher(tokenizer, grammar).is_error()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [(b"x", "'x'"), (b"\n", "'\\n'"), (b"\0", "'\\0'"), (b"'", "'\\''"), (b"\x85", "'\\u{85}'"), (b"\xc3", "'Ã'")]
+)
+def test_the_byte_that_does_not_fit(tokenizer: Any, text: bytes, shown: str) -> None:
+    matcher = LLMatcher(tokenizer, 'start: "ab"', log_level=0)
+    assert not matcher.consume_token(text[0])
+    assert f"doesn't satisfy the grammar; byte {shown} fails parse" in matcher.get_error()
+
+
+def test_a_tokenizer_that_overrides_how_texts_are_encoded() -> None:
+    class Plain:
+        eos_token_id, bos_token_id = 256, None
+        tokens = [bytes([byte]) for byte in range(256)] + [b"<eos>"]
+
+        def __call__(self, text: bytes) -> list[int]:
+            return list(text)
+
+    class Own(llguidance.TokenizerWrapper):  # type: ignore[misc]
+        def _encode_string(self, s: str) -> list[int]:
+            tokens: list[int] = super()._encode_string(s)
+            return tokens[::-1]
+
+    own = Own(Plain())
+    assert (own._encode_string("ab"), own("ab")) == ([98, 97], [97, 98])

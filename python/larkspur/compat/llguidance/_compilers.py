@@ -20,6 +20,8 @@ class JsonCompiler:
         json_allowed_escapes: str | None = None,
         json_allow_general_unicode_escapes: bool = False,
     ) -> None:
+        if separators is not None:
+            expect(separators, tuple)
         item, key = separators or ((",", ":") if whitespace_flexible else (", ", ": "))
         self._options: JsonCompileOptions = {
             "item_separator": item,

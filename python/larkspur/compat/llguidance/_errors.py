@@ -46,5 +46,16 @@ class Reporter:
             return "parser stopped in consume_token; no error message"
         if isinstance(error, TokenRejected):
             shown = self._tokenizer.test_trace_tokens([error.token])
-            return f'Parser Error: token "{shown}" doesn\'t satisfy the grammar; its byte {error.at_byte} cannot follow'
+            text = self._tokenizer._vocabulary.token_bytes(error.token) or b""
+            # Special tokens begin with 0xFF, as llguidance has them.
+            byte = text[error.at_byte] if error.at_byte < len(text) else 0xFF
+            return f'Parser Error: token "{shown}" doesn\'t satisfy the grammar; byte {_byte(byte)} fails parse'
         return str(error)
+
+
+def _byte(byte: int) -> str:
+    """A byte as Rust shows the character of this number."""
+    escapes = {0: "\\0", 9: "\\t", 10: "\\n", 13: "\\r", 39: "\\'", 92: "\\\\"}
+    is_printable = 0x20 <= byte < 0x7F or byte > 0xA0 and byte != 0xAD
+    shown = chr(byte) if is_printable else "\\u{%x}" % byte
+    return f"'{escapes.get(byte, shown)}'"

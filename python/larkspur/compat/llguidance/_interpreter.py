@@ -1,6 +1,7 @@
 """`LLInterpreter`: one generated text, as Guidance uses it, with a report of what was read."""
 
 import json
+import operator
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,7 +17,6 @@ from ._util import (
     TokenId,
     as_token,
     as_tokens,
-    as_unsigned,
     check_pointer,
     expect,
     mask_byte_len,
@@ -67,7 +67,7 @@ class LLInterpreter:
             expect(limits, LLParserLimits)
         if enable_backtrack and not enable_ff_tokens:
             raise ValueError("backtrack requires ff_tokens")
-        self._log_level = 1 if log_level is None else as_unsigned(log_level)
+        self._log_level = 1 if log_level is None else operator.index(log_level)
         self._tokenizer = tokenizer
         self._report = Reporter(tokenizer, grammar, self._log_level, limits)
         self._ff_tokens = bool(enable_ff_tokens)

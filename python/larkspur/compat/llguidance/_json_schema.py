@@ -29,17 +29,19 @@ def grammar_of_schema(
     """
     if defaults is None and overrides is None:
         # A text stays as it is: numbers may have more digits than Python's.
-        return f'{{ "grammars": [{{ "json_schema": {schema if isinstance(schema, str) else _written(schema)} }}] }}'
+        text = _encodable(schema) if isinstance(schema, str) else _written(schema)
+        return f'{{ "grammars": [{{ "json_schema": {text} }}] }}'
     value = json.loads(schema) if isinstance(schema, str) else schema
     if not isinstance(value, dict):
         raise ValueError("Expecting object schema to apply options")
     for given in (defaults, overrides):
-        if given is not None and not isinstance(given, dict):
+        # An empty list is no options, as in llguidance.
+        if given is not None and not isinstance(given, dict) and given != []:
             raise ValueError("JSON options are an object")
     options = _options(defaults) | _options(value.get("x-guidance")) | _options(overrides)
     if isinstance(schema, str) and "x-guidance" not in value:
         start = schema.index("{") + 1
-        text = f'{schema[:start]}"x-guidance":{_written(options)}{"," if value else ""}{schema[start:]}'
+        text = f'{_encodable(schema[:start])}"x-guidance":{_written(options)}{"," if value else ""}{_encodable(schema[start:])}'
     else:
         text = _written(value | {"x-guidance": options})
     return f'{{"grammars":[{{"name":"json_schema","json_schema":{text}}}]}}'
@@ -56,6 +58,16 @@ def _options(given: object) -> dict[str, Any]:
 
 def _written(value: object) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
         raise ValueError(f"Value is not JSON serializable: {error}") from error
+    return _encodable(text)
+
+
+def _encodable(text: str) -> str:
+    """The text. Raises `ValueError` for half of a surrogate pair, which no UTF-8 has."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"Value is not JSON serializable: {error}") from error
+    return text

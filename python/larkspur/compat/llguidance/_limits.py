@@ -1,6 +1,6 @@
 """`LLParserLimits`."""
 
-from ._util import as_unsigned
+from ._util import as_unsigned, expect
 
 
 class LLParserLimits:
@@ -28,6 +28,9 @@ class LLParserLimits:
         def count(value: int | None, default: int) -> int:
             return default if value is None else as_unsigned(value)
 
+        for flag in (precompute_large_lexemes, verbose_errors):
+            if flag is not None:
+                expect(flag, bool)
         self._values = (
             count(max_items_in_row, 2_000),
             count(initial_lexer_fuel, 1_000_000),
@@ -35,8 +38,8 @@ class LLParserLimits:
             count(step_max_items, 50_000),
             count(max_lexer_states, 250_000),
             count(max_grammar_size, 500_000),
-            True if precompute_large_lexemes is None else bool(precompute_large_lexemes),
-            True if verbose_errors is None else bool(verbose_errors),
+            True if precompute_large_lexemes is None else precompute_large_lexemes,
+            True if verbose_errors is None else verbose_errors,
         )
 
     @property

@@ -1,6 +1,7 @@
 """`LLMatcher`: one generated text, as servers use it."""
 
 import ctypes
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -51,7 +52,7 @@ class LLMatcher:
         if limits is not None:
             expect(limits, LLParserLimits)
         self._tokenizer = tokenizer
-        self._report = Reporter(tokenizer, grammar, 1 if log_level is None else as_unsigned(log_level), limits)
+        self._report = Reporter(tokenizer, grammar, 1 if log_level is None else operator.index(log_level), limits)
         self._error = ""
         self._matcher: Matcher | None = None
         # The tokens of the text, but for EOS tokens after its end; as many as the engine's matcher has steps.

@@ -29,7 +29,9 @@ class TokenizerWrapper:
         except Exception:
             self._accepts_bytes = False
 
-    def __call__(self, s: str) -> list[TokenId]:
-        """The tokens of a text."""
+    def _encode_string(self, s: str) -> list[TokenId]:
+        """The tokens of a text. As in llguidance, subclasses may call it; `__call__` is this one whatever they make of it."""
         tokens: list[TokenId] = self._gtokenizer(s.encode("utf-8") if self._accepts_bytes else s)
         return tokens
+
+    __call__ = _encode_string

@@ -1,0 +1,225 @@
+//! Warnings that lead to what was meant, and where they must not come.
+
+mod common;
+
+use common::{accepts, compiled_as, compiled_with, shared};
+use larkspur_grammar::{Diagnostic, Limits};
+use larkspur_json_schema::{Draft, SchemaOptions, Spelling};
+
+const DRAFT4: &str = r#""$schema":"http://json-schema.org/draft-04/schema#""#;
+const DRAFT7: &str = r#""$schema":"http://json-schema.org/draft-07/schema#""#;
+
+fn diagnostics(schema: &str) -> Vec<Diagnostic> {
+    compiled_with(&shared(), schema, Draft::Draft2020).1
+}
+
+/// What is said of the schema, in short: code, and what stands in the first two places for names.
+fn said(schema: &str) -> Vec<(&'static str, String)> {
+    let names = |found: &Diagnostic| found.message.split('`').skip(1).step_by(2).take(1).collect::<String>();
+    diagnostics(schema).iter().map(|found| (found.code, names(found))).collect()
+}
+
+#[test]
+fn keywords_of_other_types() {
+    for (schema, keyword) in [
+        (r#"{"type":"integer","minLength":3}"#, "minLength"),
+        (r#"{"type":["integer","null"],"pattern":"a"}"#, "pattern"),
+        (r#"{"type":"array","properties":{"a":{}}}"#, "properties"),
+        (r#"{"type":"object","items":{"type":"string"}}"#, "items"),
+        (r#"{"type":"integer","format":"date"}"#, "format"),
+        (r#"{"type":"string","minimum":1}"#, "minimum"),
+        (r#"{"type":"string","uniqueItems":true}"#, "uniqueItems"),
+        (r#"{"not":{"type":"string","required":["a"]}}"#, "required"),
+    ] {
+        assert_eq!(said(schema), [("J030", keyword.to_owned())], "{schema}");
+        assert!(diagnostics(schema)[0].message.ends_with("has no effect beside `type`"), "{schema}");
+    }
+    for schema in [
+        r#"{"type":["integer","string"],"minLength":3}"#,
+        r#"{"type":"integer","format":"int64"}"#,
+        r#"{"type":"string","format":"int64"}"#,
+        r#"{"type":"integer","multipleOf":2,"maximum":10}"#,
+        r#"{"minLength":3,"anyOf":[{"type":"integer"},{"type":"string"}]}"#,
+        // What programs write that fill in every field.
+        r#"{"type":"string","properties":{},"required":[],"minItems":0,"uniqueItems":false,"additionalProperties":true}"#,
+        r##"{"type":"array","properties":{"a":{"type":"string"}},"items":{"$ref":"#/properties/a"}}"##,
+    ] {
+        assert_eq!(said(schema), [], "{schema}");
+    }
+}
+
+#[test]
+fn conditions_and_elements_that_say_nothing() {
+    assert_eq!(said(r#"{"if":{"type":"string"}}"#), [("J030", "if".to_owned())]);
+    assert_eq!(said(r#"{"if":{"required":["a"]},"unevaluatedProperties":false}"#), []);
+    assert_eq!(said(r#"{"allOf":[{"if":{"required":["a"]}}],"unevaluatedProperties":false}"#), []);
+    let schema = format!(r#"{{{DRAFT7},"items":{{"type":"string"}},"additionalItems":false}}"#);
+    assert_eq!(said(&schema), [("J030", "additionalItems".to_owned())]);
+    assert_eq!(said(r#"{"additionalItems":false}"#), [("J030", "additionalItems".to_owned())]);
+    assert_eq!(said(r#"{"items":[{"type":"string"}],"additionalItems":false}"#), []);
+}
+
+#[test]
+fn required_names_that_are_nearly_properties() {
+    let found = diagnostics(r#"{"properties":{"C":{"type":"string"}},"required":["c"]}"#);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].help.as_deref(), Some("did you mean the property `C`?"));
+    for schema in [
+        r#"{"properties":{"C":{}},"patternProperties":{"^c":{"type":"string"}},"required":["c"]}"#,
+        r#"{"properties":{"C":{}},"required":["c","C"]}"#,
+        r#"{"properties":{"C":{}},"required":["c"],"anyOf":[{"properties":{"c":{"type":"string"}}},{"maxProperties":3}]}"#,
+        r#"{"properties":{"C":{}},"required":["d"]}"#,
+    ] {
+        assert_eq!(said(schema), [], "{schema}");
+    }
+}
+
+#[test]
+fn equal_branches() {
+    let codes = |schema: &str| said(schema).into_iter().map(|(code, _)| code).collect::<Vec<_>>();
+    // Annotations make no difference.
+    assert_eq!(codes(r#"{"oneOf":[{"type":"string","title":"a"},{"type":"null"},{"type":"string"}]}"#), ["J035"]);
+    assert_eq!(codes(r#"{"oneOf":[{"type":"string"},{"type":"null"},false,false]}"#), Vec::<&str>::new());
+    assert_eq!(codes(r#"{"anyOf":[{"type":"string"},{"type":"string"}]}"#), Vec::<&str>::new());
+    assert_eq!(
+        codes(r#"{"oneOf":[{"type":"string"},{"type":"string"},{"type":"null"}],"x-guidance":{"coerce_one_of":true}}"#),
+        Vec::<&str>::new()
+    );
+}
+
+#[test]
+fn patterns_as_in_code() {
+    let found = diagnostics(r#"{"type":"string","pattern":"/^abc$/i"}"#);
+    let error = found.iter().find(|found| found.is_error()).expect("no text matches");
+    assert_eq!(error.help.as_deref(), Some("the slashes are characters of the pattern; write `^abc$`"));
+    for (pattern, text) in [(r"\\d{3", "{3"), (r"^a{2,3$", "{2,3"), (r"(a|b){3x}", "{3")] {
+        let found = diagnostics(&format!(r#"{{"type":"string","pattern":"{pattern}"}}"#));
+        assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), ["J036"], "{pattern}");
+        assert!(found[0].message.starts_with(&format!("`{text}` in the pattern at `/pattern`")), "{pattern}");
+    }
+    for pattern in [r"\\d{3}", r"\\{3", r"[{3]", r"^{3", r"\\u{41}", "a{b", "{2", "a{,3"] {
+        assert_eq!(said(&format!(r#"{{"type":"string","pattern":"{pattern}"}}"#)), [], "{pattern}");
+    }
+}
+
+#[test]
+fn one_way_out_of_definitions_that_are_called_otherwise() {
+    let found = diagnostics(r##"{"$ref":"#/$defs/A","defs":{"A":{"type":"string"}}}"##);
+    let helps: Vec<&str> = found.iter().filter_map(|found| found.help.as_deref()).collect();
+    assert_eq!(helps, ["`defs` is no keyword: rename it to `$defs`", "did you mean `$defs`?"]);
+}
+
+#[test]
+fn what_was_meant() {
+    for (schema, help) in [
+        (r#"{"type":"integer","min":3}"#.to_owned(), "did you mean `minimum`?"),
+        (r#"{"type":"string","min":3}"#.to_owned(), "did you mean `minLength`?"),
+        (r#"{"type":"array","max":3}"#.to_owned(), "did you mean `maxItems`?"),
+        (r#"{"type":"string","length":3}"#.to_owned(), "write `minLength` and `maxLength`"),
+        (r#"{"type":"string","maximum_length":3}"#.to_owned(), "did you mean `maxLength`?"),
+        (r#"{"type":"string","regex":"a"}"#.to_owned(), "did you mean `pattern`?"),
+        (r#"{"type":"array","unique":true}"#.to_owned(), "did you mean `uniqueItems`?"),
+        (r#"{"optional":true}"#.to_owned(), "a property is optional unless its object lists it in `required`"),
+        (r#"{"choices":["a"]}"#.to_owned(), "did you mean `enum`?"),
+        (r#"{"allowedValues":["a"]}"#.to_owned(), "did you mean `enum`?"),
+        (
+            r#"{"type":"string","format":"ip"}"#.to_owned(),
+            r#"write `"anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]`, or one of them"#,
+        ),
+        (r#"{"$schema":"draft-07"}"#.to_owned(), "did you mean `http://json-schema.org/draft-07/schema#`?"),
+        (format!(r#"{{{DRAFT7},"$defs":{{"a":{{}}}}}}"#), "write `definitions`"),
+        (format!(r#"{{{DRAFT7},"dependentRequired":{{"a":["b"]}}}}"#), "write `dependencies`"),
+        (format!(r#"{{{DRAFT7},"prefixItems":[{{}}]}}"#), "write `items` with this array"),
+        (format!(r#"{{{DRAFT4},"const":1}}"#), "write `\"enum\": […]` with this value alone"),
+        (
+            format!(r#"{{{DRAFT4},"if":{{"type":"string"}}}}"#),
+            "it is a keyword of draft 7 and others; name that in `$schema`: `http://json-schema.org/draft-07/schema#`",
+        ),
+        (
+            r#"{"type":{"$ref":"other"}}"#.to_owned(),
+            "if it is the name of a property, put it into `properties`: `\"properties\": {\"type\": {…}}`",
+        ),
+        (
+            r#"{"type":["null",{"enum":[1]}]}"#.to_owned(),
+            "a type is a name; alternatives that are schemas stand in `\"anyOf\": [{…}]`",
+        ),
+        (
+            format!(r#"{{{DRAFT4},"exclusiveMinimum":5}}"#),
+            "write `\"minimum\": 5, \"exclusiveMinimum\": true`, or name a later draft in `$schema`",
+        ),
+    ] {
+        let found = diagnostics(&schema);
+        let helps: Vec<&str> = found.iter().filter_map(|found| found.help.as_deref()).collect();
+        assert_eq!(helps, [help], "{schema}: {found:#?}");
+    }
+}
+
+/// `-0` has neither fraction nor exponent, so that it is an integer of draft 4, too.
+#[test]
+fn minus_zero_of_draft_4() {
+    let limits = Limits::default();
+    let options = SchemaOptions { spelling: Spelling::validator(), ..SchemaOptions::new(&limits) };
+    for (schema, text) in [
+        (r#""type":"integer""#, "-0"),
+        (r#""type":"integer","minimum":0"#, "-0"),
+        (r#""type":"integer","maximum":1"#, "-0"),
+        (r#""type":"integer","enum":[0]"#, "-0"),
+        (r#""type":"integer","multipleOf":2,"minimum":-4"#, "-0"),
+        (r#""type":["integer","string"],"minimum":-1"#, "-0"),
+        (r#""type":"integer","not":{"enum":[5]}"#, "-0"),
+        (r#""patternProperties":{"^x":{"maximum":1}},"properties":{"x y":{"type":"integer"}}"#, r#"{"x y":-0}"#),
+    ] {
+        let grammar = compiled_as(&shared(), &format!("{{{DRAFT4},{schema}}}"), &options).0.expect("it has values");
+        assert_eq!(accepts(&grammar, text), Ok(true), "{schema}");
+        for other in ["-0.0", "-0e1", "0.0"] {
+            assert_eq!(accepts(&grammar, &text.replace("-0", other)), Ok(false), "{schema} {other}");
+        }
+    }
+    for schema in [r#""type":"integer","minimum":1"#, r#""type":"integer","not":{"enum":[0]}"#] {
+        let grammar = compiled_as(&shared(), &format!("{{{DRAFT4},{schema}}}"), &options).0.expect("it has values");
+        assert_eq!(accepts(&grammar, "-0"), Ok(false), "{schema}");
+    }
+}
+
+/// Numbers that are no integers of draft 4 only by how they are written, of which the generator's profile has none.
+#[test]
+fn values_of_another_profile() {
+    let schema = format!(r#"{{{DRAFT4},"type":"number","not":{{"type":"integer"}},"multipleOf":3,"minimum":2}}"#);
+    let found = diagnostics(&schema);
+    assert_eq!(found.len(), 1);
+    let help = found[0].help.as_deref().unwrap_or_default();
+    assert!(
+        help.starts_with("in draft 4 `1.0` is no integer") && help.ends_with("set `number_spelling` to `any`"),
+        "{help}"
+    );
+    // And there is none.
+    let found = diagnostics(&schema.replace("draft-04", "draft-07"));
+    assert!(found[0].help.as_deref().unwrap_or_default().starts_with("change one of them"));
+}
+
+/// What can be done without is a warning, and the rest holds.
+#[test]
+fn lenient() {
+    let limits = Limits::default();
+    let spelling = Spelling { lenient: true, ..Spelling::default() };
+    let options = SchemaOptions { spelling, ..SchemaOptions::new(&limits) };
+    for (schema, code, accepted, rejected) in [
+        (r#"{"type":"integer","allOf":[]}"#, "J002", "1", "\"\""),
+        (r#"{"type":"integer","multipleOf":-1,"minimum":3}"#, "J002", "3", "2"),
+        (r#"{"type":"string","pattern":"(a)\\1"}"#, "R027", "\"b\"", "1"),
+        (r#"{"type":"object","patternProperties":{"(a)\\1":{"type":"null"}}}"#, "R027", r#"{"b":1}"#, "1"),
+        (r#"{"type":"string","maxLength":10000000000}"#, "J040", "\"b\"", "1"),
+        (r#"{"type":"array","minItems":1,"maxItems":10000000000}"#, "J040", "[1,2]", "[]"),
+        (r#"{"type":"integer","allOf":[{"$ref":"https://example.com/a"}]}"#, "J005", "1", "\"\""),
+    ] {
+        let (grammar, found) = compiled_as(&shared(), schema, &options);
+        let grammar = grammar.unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"));
+        assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [code], "{schema}");
+        assert!(found[0].message.ends_with("; it is not enforced"), "{schema}: {}", found[0].message);
+        assert_eq!((accepts(&grammar, accepted), accepts(&grammar, rejected)), (Ok(true), Ok(false)), "{schema}");
+        let strict = SchemaOptions::new(&limits);
+        assert!(compiled_as(&shared(), schema, &strict).0.is_err(), "{schema}");
+    }
+    // There is no value without it.
+    assert!(compiled_as(&shared(), r#"{"anyOf":[]}"#, &options).0.is_err());
+}

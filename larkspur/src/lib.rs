@@ -33,6 +33,7 @@ mod folder;
 mod front_ends;
 pub mod kbnf;
 mod list;
+mod other_language;
 mod recent;
 mod saved;
 mod source;

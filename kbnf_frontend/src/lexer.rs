@@ -319,7 +319,7 @@ impl<'a> Lexer<'a, '_> {
 fn class_len(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('[')?;
     let inside =
-        &inside[..inside.find([']', '\n', ' ', '"', '\'', '|']).filter(|&end| inside[end..].starts_with(']'))?];
+        &inside[..inside.find(['[', ']', '\n', ' ', '"', '\'', '|']).filter(|&end| inside[end..].starts_with(']'))?];
     let mut chars = inside.strip_prefix('^').unwrap_or(inside).chars().peekable();
     let (mut ranges, mut was_letter) = (0, false);
     while let Some(c) = chars.next() {

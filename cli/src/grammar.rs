@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -24,6 +25,9 @@ impl ReadArgs {
         }
         // What comes from standard input stands in the current folder.
         let folder = Folder::beside(if source.name == STDIN { "" } else { &source.name });
+        if let Some(path) = self.import_paths.iter().find(|path| !Path::new(path).is_dir()) {
+            bail!("--import-path: there is no folder `{path}`");
+        }
         let folder = self.import_paths.iter().fold(folder, Folder::search);
         Ok(CompileOptions {
             modules: Some(folder.into()),

@@ -9,6 +9,9 @@ use larkspur::Vocabulary;
 use larkspur::toktrie::{HuggingFaceOptions, SentencePieceOptions, TiktokenOptions};
 use tiktoken_rs::CoreBPE;
 
+/// The vocabularies that are part of the program.
+const KNOWN: &str = "`o200k`, `o200k_harmony`, `cl100k` and `bytes`";
+
 /// The vocabulary that `--tokenizer` names.
 pub(crate) fn named(name: &str) -> Result<Arc<Vocabulary>> {
     let vocabulary = match name {
@@ -18,6 +21,9 @@ pub(crate) fn named(name: &str) -> Result<Arc<Vocabulary>> {
             embedded(tiktoken_rs::o200k_harmony_singleton(), &["<|return|>", "<|call|>", "<|endoftext|>"])?
         }
         "cl100k" | "cl100k_base" => embedded(tiktoken_rs::cl100k_base_singleton(), &["<|endoftext|>"])?,
+        path if !Path::new(path).exists() => {
+            bail!("there is neither a file or folder `{path}` nor a vocabulary of this name: built in are {KNOWN}")
+        }
         path => from_path(Path::new(path)).with_context(|| path.to_owned())?,
     };
     Ok(Arc::new(vocabulary))

@@ -31,6 +31,19 @@ pub(crate) enum Mistake {
     Directive {
         word: String,
     },
+    /// `<root> ::= …`.
+    AngleName {
+        name: String,
+    },
+    /// `{"a"}`, with what stands between.
+    Braces {
+        inner: Option<String>,
+    },
+    /// What xgrammar has in its grammars: `TagDispatch(…)`, `(=…)`.
+    TagDispatch,
+    LookAhead,
+    /// `-> name`.
+    Alias,
     /// `/` between alternatives.
     ChoiceSlash,
     /// `"a".."z"`.
@@ -93,7 +106,9 @@ pub(crate) enum Mistake {
     StartMissing {
         name: String,
         near: Option<Near>,
+        /// The first one, or of a start that the caller names those there are.
         first: Option<String>,
+        asked: bool,
     },
     SourceTooLarge {
         limit: usize,
@@ -160,9 +175,24 @@ impl Describe for Mistake {
             Mistake::UnexpectedCharacter { found: '/' } => {
                 error("GBNF has no regexes").help("write classes and repetitions: `[a-z]+`")
             }
+            Mistake::UnexpectedCharacter { found: ';' } => {
+                error("rules end with their line, not with `;`").help("drop the `;`, here and elsewhere")
+            }
+            Mistake::UnexpectedCharacter { found: ',' } => error("parts of a sequence have no `,` between them")
+                .help("parts stand side by side: `\"a\" \"b\"`; alternatives have a `|`"),
             Mistake::UnexpectedCharacter { found } => {
                 say(format!("the character `{}` has no meaning here", found.escape_debug()))
             }
+            Mistake::AngleName { name } => {
+                say(format!("`<{name}>` is a token, and not a rule's name")).help(format!("write `{name} ::= …`, and `{name}` where it is used"))
+            }
+            Mistake::Braces { inner } => error("braces hold counts, and stand behind what is repeated")
+                .help(format!("repetition is `({})*`", inner.as_deref().unwrap_or("…"))),
+            Mistake::Alias => error("GBNF has no names for alternatives").help("drop the `-> …`; `->` is Lark's"),
+            Mistake::TagDispatch => error("GBNF has no `TagDispatch`")
+                .help("free text with tags in it is a source of its own, structural tags: see docs/structural-tags.md"),
+            Mistake::LookAhead => error("GBNF has no look-ahead `(=…)`")
+                .help("what free text with tags needs it for is in structural tags: see docs/structural-tags.md"),
             Mistake::TypographicQuotes { inner } => {
                 error("these are typographic quotes").help(format!("write `\"{inner}\"`"))
             }
@@ -229,11 +259,14 @@ impl Describe for Mistake {
                     .also(first, "this one has no effect")
             }
             Mistake::RuleUndefined { name, near } => say(format!("there is no rule `{name}`")).did_you_mean(near),
-            Mistake::StartMissing { name, near, first } => {
+            Mistake::StartMissing { name, near, first, asked } => {
                 let diagnostic = say(format!("there is no rule `{name}` to start with"));
                 match (near, first) {
                     _ if name.is_empty() => {
                         diagnostic.help("the option `start` is the empty text: name a rule, or leave it out")
+                    }
+                    (None, Some(names)) if asked => {
+                        diagnostic.help(format!("the option `start` names it; there are {names}"))
                     }
                     (None, Some(first)) => diagnostic.help(format!("rename the first rule, `{first}`, to `{name}`")),
                     (near, _) => diagnostic.did_you_mean(near),
@@ -270,19 +303,22 @@ impl Mistake {
             | Mistake::RegexEscape { .. }
             | Mistake::PosixClass { .. }
             | Mistake::Directive { .. }
+            | Mistake::TagDispatch
+            | Mistake::Alias
+            | Mistake::LookAhead
             | Mistake::Flag { .. } => "E001",
             Mistake::RangeDots { .. } => "E015",
             Mistake::UnclosedString => "E002",
             Mistake::UnclosedClass => "E003",
             Mistake::UnclosedToken => "E004",
             Mistake::UnclosedGroup { .. } | Mistake::GroupNotOpen => "E005",
-            Mistake::DefinitionSign { .. } | Mistake::NameExpected { .. } => "E006",
+            Mistake::DefinitionSign { .. } | Mistake::NameExpected { .. } | Mistake::AngleName { .. } => "E006",
             Mistake::DefinitionOnLine { .. } => "E007",
             Mistake::EscapeBad { .. } => "E008",
             Mistake::RangeOrder { .. } => "E009",
             Mistake::ClassEmpty => "E010",
             Mistake::RepeatNothing => "E011",
-            Mistake::RepeatCounts { .. } | Mistake::RepeatOrder { .. } => "E012",
+            Mistake::RepeatCounts { .. } | Mistake::RepeatOrder { .. } | Mistake::Braces { .. } => "E012",
             Mistake::TokenBad { .. } => "E013",
             Mistake::RuleEmpty { .. } => "E014",
             Mistake::DefinedTwice { .. } => "E020",

@@ -7,9 +7,10 @@
 use std::collections::hash_map::Entry;
 use std::fmt::Write;
 
+use larkspur_grammar::lints::productive;
 use larkspur_grammar::{
-    CharClass, ExprId, ExprKind, Grammar, GrammarId, IgnoreEdges, LexerMode, Limits, LinkedGrammar, RegexId, RegexNode,
-    RuleId, Span, TerminalId, TokenItem, TokenSet,
+    CharClass, ExprId, ExprKind, Grammar, GrammarId, IgnoreEdges, IndexVec, LexerMode, Limits, LinkedGrammar, RegexId,
+    RegexNode, RuleId, Span, TerminalId, TokenItem, TokenSet,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -50,6 +51,7 @@ pub fn from_ir(linked: &LinkedGrammar, comments: &[Comment], limits: &Limits) ->
         waiting: Vec::new(),
         out: String::new(),
         automata: FxHashMap::default(),
+        finished: FxHashMap::default(),
         span: linked.grammars[linked.root].rules[linked.grammars[linked.root].start].span,
     };
     writer.grammar();
@@ -125,6 +127,26 @@ struct Writer<'a> {
     automata: FxHashMap<(GrammarId, RegexId), Vec<State>>,
     /// The terminal that is written.
     span: Span,
+    /// Of each grammar that is reached, which nodes derive a text.
+    finished: FxHashMap<GrammarId, IndexVec<ExprId, bool>>,
+}
+
+/// Which nodes derive a text. GBNF would begin on the others, and never end.
+fn finished(grammar: &Grammar) -> IndexVec<ExprId, bool> {
+    let rules = productive(grammar);
+    let mut finished: IndexVec<ExprId, bool> = IndexVec::new();
+    for node in grammar.exprs.iter() {
+        // Children are older than their parents.
+        let is_finished = match &node.kind {
+            ExprKind::Sequence(parts) => parts.iter().all(|&part| finished[part]),
+            ExprKind::Choice(ways) => ways.iter().any(|way| finished[way.expr]),
+            ExprKind::Repeat(child, min, _) => *min == 0 || finished[*child],
+            ExprKind::Rule(rule, _) => rules[*rule],
+            _ => true,
+        };
+        finished.push(is_finished);
+    }
+    finished
 }
 
 impl<'a> Writer<'a> {
@@ -292,6 +314,17 @@ impl<'a> Writer<'a> {
         stack.push(child);
     }
 
+    /// Whether a node derives a text; that some is left out is noted.
+    fn is_finished(&mut self, id: GrammarId, expr: ExprId) -> bool {
+        let grammar: &'a Grammar = &self.linked.grammars[id];
+        let is_finished = self.finished.entry(id).or_insert_with(|| finished(grammar))[expr];
+        let note = "what no text can finish is left out";
+        if !is_finished && !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.to_owned());
+        }
+        is_finished
+    }
+
     fn expr(&mut self, id: GrammarId, expr: ExprId, place: Place, stack: &mut Vec<Task>) {
         let grammar: &'a Grammar = &self.linked.grammars[id];
         let span = grammar.exprs[expr].span;
@@ -304,14 +337,19 @@ impl<'a> Writer<'a> {
                 if alternatives.iter().any(|alternative| alternative.condition.is_some()) {
                     self.refusals.push((span, "conditions"));
                 }
-                match alternatives.as_slice() {
-                    [only] => stack.push(Task::Expr(only.expr, place)),
+                let mut ways: Vec<ExprId> = alternatives.iter().map(|one| one.expr).collect();
+                ways.retain(|&way| self.is_finished(id, way));
+                match ways.as_slice() {
+                    // The whole grammar has no text.
+                    [] => stack.push(Task::Expr(alternatives[0].expr, place)),
+                    &[only] => stack.push(Task::Expr(only, place)),
                     _ => {
-                        let parts = alternatives.iter().map(|one| Task::Expr(one.expr, Place::Alternative)).collect();
+                        let parts = ways.into_iter().map(|way| Task::Expr(way, Place::Alternative)).collect();
                         self.choice(parts, place, stack);
                     }
                 }
             }
+            ExprKind::Repeat(child, ..) if !self.is_finished(id, *child) => self.word("\"\""),
             ExprKind::Repeat(child, min, max) => {
                 self.repeat(Task::Expr(*child, Place::Repeated), (*min, *max), place, stack);
             }

@@ -1,9 +1,9 @@
 //! [`Ast`] to [`Grammar`]: names are resolved, what is regular becomes terminals, the rest rules.
 
-use larkspur_grammar::diagnostic::{Near, near};
+use larkspur_grammar::diagnostic::{Near, names_there_are, near};
 use larkspur_grammar::{
     Alternative, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexId, RegexNode, Rule, RuleId,
-    Span, Terminal, TerminalId, TokenItem, TokenSet, Unproductive, index::Id,
+    Span, Terminal, TerminalId, TokenItem, TokenSet, Unproductive, index::Id, name_in_groups,
 };
 use rustc_hash::FxHashMap;
 
@@ -80,13 +80,14 @@ impl<'a> Lowerer<'a, '_> {
             if let NodeKind::Name(name) = &node.kind
                 && !self.of_name.contains_key(name.as_str())
             {
-                if let Some(mistake) = self.flag(name, node.span) {
-                    self.sink.report(node.span, mistake);
+                let span = name_in_groups(self.text, name, node.span);
+                if let Some(mistake) = self.flag(name, span) {
+                    self.sink.report(span, mistake);
                     continue;
                 }
                 // What is only counted needs no help.
-                let near = if self.sink.is_full() { None } else { self.near(name) };
-                self.sink.report(node.span, Mistake::RuleUndefined { name: name.clone(), near });
+                let near = if self.sink.has_room() { self.near(name) } else { None };
+                self.sink.report(span, Mistake::RuleUndefined { name: name.clone(), near });
             }
         }
     }
@@ -111,11 +112,17 @@ impl<'a> Lowerer<'a, '_> {
         let name = self.options.start.unwrap_or("root");
         let found = self.of_name.get(name).copied();
         if found.is_none() {
-            let first = self.ast.definitions.first().map(|definition| definition.name.clone());
+            let asked = self.options.start.is_some();
+            let definitions = &self.ast.definitions;
+            let first = match asked {
+                true => names_there_are(definitions.iter().map(|own| own.name.as_str())),
+                false => definitions.first().map(|own| own.name.clone()),
+            };
             // A text in which nothing could be read has been spoken of.
             if first.is_some() || !self.sink.has_errors() {
                 let near = self.near(name);
-                self.sink.report(whole, Mistake::StartMissing { name: name.to_owned(), near, first });
+                let place = definitions.first().filter(|_| !asked && near.is_none()).map_or(whole, |own| own.name_span);
+                self.sink.report(place, Mistake::StartMissing { name: name.to_owned(), near, first, asked });
             }
         }
         found

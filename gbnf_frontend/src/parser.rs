@@ -125,6 +125,13 @@ impl Parser<'_> {
     fn foreign_sign(&self) -> Option<&'static str> {
         [":=", "->", "<-", "=>", "=", ":"].into_iter().find(|sign| self.rest().starts_with(sign))
     }
+    /// The name of `<name> ::=` here, and how long that is without the sign.
+    fn angle_name(&self) -> Option<(String, usize)> {
+        let (name, behind) = self.rest().strip_prefix('<')?.split_once('>')?;
+        let is_name = !name.is_empty() && name.len() < 80 && !name.contains('\n');
+        (is_name && behind.trim_start_matches([' ', '\t']).starts_with("::="))
+            .then(|| (name.to_owned(), name.len() + 2))
+    }
     /// Whether only blanks stand before this on its line.
     fn is_first_on_line(&self) -> bool {
         let before = &self.text[self.begin..self.at];
@@ -137,7 +144,17 @@ impl Parser<'_> {
         let start = self.at;
         let name = self.word().to_owned();
         let name_span = self.since(start);
+        if let Some((name, len)) = self.angle_name().filter(|_| name.is_empty()) {
+            self.at += len;
+            self.sink.report(self.since(start), Mistake::AngleName { name });
+            self.skip_line();
+            return None;
+        }
         if name.is_empty() {
+            if self.rest().starts_with("(*") {
+                self.comment_sign();
+                return None;
+            }
             if self.rest().starts_with("//") || self.rest().starts_with("/*") {
                 self.comment_sign();
                 return None;
@@ -209,6 +226,7 @@ impl Parser<'_> {
                         break;
                     }
                 }
+                b'(' if self.rest().starts_with("(*") => self.comment_sign(),
                 b'(' => {
                     self.at += 1;
                     if open.len() > self.limits.grammar_depth_max {
@@ -217,6 +235,10 @@ impl Parser<'_> {
                         open.truncate(1);
                         self.at = self.text.len();
                         break;
+                    }
+                    if self.byte() == Some(b'=') {
+                        self.at += 1;
+                        self.sink.report(self.since(start), Mistake::LookAhead);
                     }
                     self.space(true);
                     open.push(Open::new(start, self.at));
@@ -251,6 +273,12 @@ impl Parser<'_> {
                         self.repeat(open.last_mut().expect("one is open"), min, max, start);
                     }
                 }
+                b'-' if self.rest().starts_with("->") => {
+                    self.at += 2;
+                    self.space(false);
+                    self.word();
+                    self.sink.report(self.since(start), Mistake::Alias);
+                }
                 _ if is_word(byte) => {
                     if self.is_definition() {
                         let is_first = self.is_first_on_line();
@@ -265,6 +293,11 @@ impl Parser<'_> {
                         }
                     }
                     let name = self.word().to_owned();
+                    if name == "TagDispatch" && self.byte() == Some(b'(') {
+                        self.sink.report(self.since(start), Mistake::TagDispatch);
+                        self.skip_line();
+                        continue;
+                    }
                     let node = self.node(NodeKind::Name(name), start);
                     open.last_mut().expect("one is open").sequence.push(node);
                 }
@@ -357,6 +390,13 @@ impl Parser<'_> {
         };
         let has_end = self.byte() == Some(b'}');
         if !has_end {
+            if min.is_none() && self.at == start + 1 {
+                let line = &self.rest()[..self.rest().find(['\n', '\r']).unwrap_or(self.rest().len())];
+                let inner = line.split_once('}').map(|(inner, _)| inner.trim().to_owned());
+                self.at += inner.as_ref().map_or(line.len(), |_| line.find('}').map_or(0, |len| len + 1));
+                self.sink.report(Span::new(self.source, start, start + 1), Mistake::Braces { inner });
+                return None;
+            }
             let reason = "counts in braces are not closed, or hold more than numbers and a comma";
             self.sink.report(self.since(start), Mistake::RepeatCounts { reason });
             // To the brace, if it stands on this line.
@@ -478,7 +518,9 @@ impl Parser<'_> {
     fn comment_sign(&mut self) {
         let start = self.at;
         self.sink.report(Span::new(self.source, start, start + 2), Mistake::CommentSign);
-        match self.rest().strip_prefix("/*").and_then(|rest| rest.find("*/")) {
+        let rest = self.rest();
+        let (open, close) = if rest.starts_with("(*") { ("(*", "*)") } else { ("/*", "*/") };
+        match rest.strip_prefix(open).and_then(|rest| rest.find(close)) {
             Some(len) => self.at += len + 4,
             None => self.skip_line(),
         }

@@ -133,6 +133,17 @@ fn slips() {
         "root ::= (?:\"a\" | \"b\")+",
         "root ::= [[:alpha:]]+ [^[:space:]]",
         "root ::= \"a\" %json {\"type\":\n \"object\"} \"b\"",
+        "root ::= \"a\";",
+        "root ::= \"a\", \"b\"",
+        "<root> ::= \"a\"",
+        "root ::= \"a\" (* b *) \"c\"",
+        "(* b *)\nroot ::= \"c\"",
+        "root ::= {\"a\"}",
+        "root ::= TagDispatch((\"<a>\", x), stop_eos=true)\nx ::= \"a\"",
+        "root ::= \"a\" (=\"b\")",
+        "root ::= (x) (y)* ( z )",
+        "begin ::= \"a\"",
+        "root ::= \"a\" -> x",
     ];
     let show = |text: &&str| {
         let found = diagnostics(text, &Limits::default()).into_iter().map(|diagnostic| {
@@ -170,4 +181,17 @@ const EXPECTED: &[&str] = &[
     "E001 9..20 GBNF has no named classes such as `[:alpha:]`; write `[a-zA-Z]`\n\
      E001 22..34 GBNF has no named classes such as `[:space:]`; write `[^ \\t\\r\\n]`",
     "E001 13..18 GBNF has no `%json`; write the grammar in Lark, or convert the schema to rules",
+    "E001 12..13 rules end with their line, not with `;`; drop the `;`, here and elsewhere",
+    "E001 12..13 parts of a sequence have no `,` between them; parts stand side by side: `\"a\" \"b\"`; alternatives have a `|`",
+    "E006 0..6 `<root>` is a token, and not a rule's name; write `root ::= …`, and `root` where it is used",
+    "E001 13..15 this begins no comment; a comment begins with `#` and ends with its line",
+    "E001 0..2 this begins no comment; a comment begins with `#` and ends with its line",
+    "E012 9..10 braces hold counts, and stand behind what is repeated; repetition is `(\"a\")*`",
+    "E001 9..20 GBNF has no `TagDispatch`; free text with tags in it is a source of its own, structural tags: see docs/structural-tags.md",
+    "E001 13..15 GBNF has no look-ahead `(=…)`; what free text with tags needs it for is in structural tags: see docs/structural-tags.md",
+    "E021 10..11 there is no rule `x`; \n\
+     E021 14..15 there is no rule `y`; \n\
+     E021 20..21 there is no rule `z`; ",
+    "E022 0..5 there is no rule `root` to start with; rename the first rule, `begin`, to `root`",
+    "E001 13..17 GBNF has no names for alternatives; drop the `-> …`; `->` is Lark's",
 ];

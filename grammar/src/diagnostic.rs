@@ -1,5 +1,6 @@
 //! What we tell the author of a grammar: plain data, rendered by the doors.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,8 @@ use crate::span::Span;
 
 /// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
 const NAMES_COMPARED_MAX: usize = 5_000;
+/// Names that a message lists.
+const NAMES_SHOWN: usize = 8;
 /// Bytes of a name that may be a slip of the pen: a longer one has no near names.
 const NEAR_BYTES_MAX: usize = 64;
 /// Steps of comparing one name with others letter by letter, which 8,000 names of 8 letters take.
@@ -156,21 +159,39 @@ pub struct DiagnosticList {
     warnings: Vec<Diagnostic>,
     limit: usize,
     suppressed: usize,
+    /// An error was left out.
+    lacks_errors: bool,
+    /// A reader stopped for that, so that nobody knows how many more there are.
+    is_cut: Cell<bool>,
 }
 
 impl DiagnosticList {
     /// An empty list. At least one error is always kept, so that a mistake is never taken for none.
     pub fn new(limits: &Limits) -> Self {
         let limit = limits.diagnostics_max.max(1);
-        Self { errors: Vec::new(), warnings: Vec::new(), limit, suppressed: 0 }
+        Self {
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            limit,
+            suppressed: 0,
+            lacks_errors: false,
+            is_cut: Cell::new(false),
+        }
     }
     /// Adds a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        let list = if diagnostic.is_error() { &mut self.errors } else { &mut self.warnings };
+        let is_error = diagnostic.is_error();
+        // Another reader stopped.
+        if is_more(diagnostic.code) && !self.errors.is_empty() {
+            (self.lacks_errors, self.suppressed) = (true, self.suppressed + 1);
+            return self.is_cut.set(true);
+        }
+        let list = if is_error { &mut self.errors } else { &mut self.warnings };
         if list.len() < self.limit {
             list.push(diagnostic);
         } else {
             self.suppressed += 1;
+            self.lacks_errors |= is_error;
         }
     }
     /// Adds a diagnostic that may have been added before.
@@ -186,15 +207,21 @@ impl DiagnosticList {
         let list = if severity == Severity::Error { &self.errors } else { &self.warnings };
         let is_full = list.len() >= self.limit;
         self.suppressed += usize::from(is_full);
+        self.lacks_errors |= is_full && severity == Severity::Error;
         is_full
     }
     /// The errors that are kept.
     pub fn errors(&self) -> &[Diagnostic] {
         &self.errors
     }
-    /// Whether no further error would be kept.
+    /// Whether a reader is to stop: an error was found that is not kept. From then on nobody knows how many there are.
     pub fn is_full(&self) -> bool {
-        self.errors.len() >= self.limit
+        self.is_cut.set(self.is_cut.get() || self.lacks_errors);
+        self.lacks_errors
+    }
+    /// Whether another error would be kept, so that it is worth while to say much of it.
+    pub fn has_room(&self) -> bool {
+        self.errors.len() < self.limit
     }
     /// The diagnostics in the order of the text; errors go before warnings where not all are shown. `more` is the code
     /// that says so.
@@ -208,12 +235,32 @@ impl DiagnosticList {
         let place = |span: Span| (span.source, span.start, span.end);
         all.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| place(label.span)));
         if self.suppressed > 0 {
-            let message = format!("{} more problems are not shown", self.suppressed);
-            let diagnostic = Diagnostic::new(more, severity, None, message);
-            all.push(diagnostic.help("mend the first ones, or raise the limit `diagnostics_max`"));
+            let count = (!self.is_cut.get()).then_some(self.suppressed);
+            all.push(more_problems(more, severity, None, count));
         }
         all
     }
+}
+
+/// Whether a code says that there are more problems than are shown, as the last one of each language does.
+fn is_more(code: &str) -> bool {
+    code.ends_with("099")
+}
+
+/// What says that not all is shown; at a place, that is where the first one stands that is not.
+pub(crate) fn more_problems(
+    code: &'static str,
+    severity: Severity,
+    span: Option<Span>,
+    count: Option<usize>,
+) -> Diagnostic {
+    debug_assert!(is_more(code), "{code} is such a code");
+    let message = match count {
+        None => "there are more problems, which are not shown".to_owned(),
+        Some(1) => "1 more problem is not shown".to_owned(),
+        Some(count) => format!("{count} more problems are not shown"),
+    };
+    Diagnostic::new(code, severity, span, message).help("mend the first ones, or raise the limit `diagnostics_max`")
 }
 
 /// What can be wrong with a text of one language, each kind with its sentence.
@@ -249,9 +296,13 @@ impl<M: Describe> Sink<M> {
     pub fn extend(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
         diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
-    /// Whether no further error would be shown.
+    /// Whether a reader is to stop: an error was found that is not shown.
     pub fn is_full(&self) -> bool {
         self.list.is_full()
+    }
+    /// Whether another error would be shown, so that it is worth while to say much of it.
+    pub fn has_room(&self) -> bool {
+        self.list.has_room()
     }
     /// Whether there is an error.
     pub fn has_errors(&self) -> bool {
@@ -296,6 +347,14 @@ pub fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Option<Spa
     let found = did_you_mean(name, names.iter().map(|&(other, _)| other))?;
     let &(name, defined) = names.iter().find(|(other, _)| *other == found)?;
     Some(Near { name: name.to_owned(), defined })
+}
+
+/// The first of some names for a sentence; `None` if there are none.
+pub fn names_there_are<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let mut names = names.into_iter();
+    let shown: Vec<String> = names.by_ref().take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.next().is_some() { ", …" } else { "" };
+    (!shown.is_empty()).then(|| shown.join(", ") + more)
 }
 
 /// A name without case, and with `_` for `-`.

@@ -40,6 +40,6 @@ pub use link::{LinkedGrammar, link};
 pub use param::{Comparison, Condition, ConditionId, ParamExpr, ParamRange};
 pub use regex::{ByteSet, CharClass, Imported, Parts, RegexBase, RegexId, RegexNode, RegexSet, SavedRegexes, Text};
 pub use regex_syntax::{Dialect, LazyTail, LexemeRegex, RegexOptions, parse_lexeme, parse_regex};
-pub use span::{Source, SourceId, SourceMap, Span, behind_bom};
+pub use span::{Source, SourceId, SourceMap, Span, behind_bom, name_in_groups};
 pub use text_map::TextMap;
 pub use typographic::typographic;

@@ -85,6 +85,8 @@ pub fn link(
                         let compared = if diagnostics.len() < NAMES_EXPLAINED_MAX { NAMES_COMPARED_MAX } else { 0 };
                         if let Some(near) = did_you_mean(&name, names.take(compared)) {
                             diagnostic = diagnostic.help(format!("did you mean `@{near}`?"));
+                        } else if ["json", "lark", "regex", "gbnf", "kbnf"].contains(&name.as_str()) {
+                            diagnostic = diagnostic.help(format!("did you mean `%{name} {{ … }}`?"));
                         }
                         diagnostics.push(diagnostic);
                     }

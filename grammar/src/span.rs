@@ -39,6 +39,13 @@ pub fn behind_bom(text: &str) -> usize {
     if text.starts_with(BOM) { BOM.len_utf8() } else { 0 }
 }
 
+/// Where a name stands that is alone in groups, of which `span` is the place. With a comment before it, the groups' place.
+pub fn name_in_groups(text: &str, name: &str, span: Span) -> Span {
+    let inner = text[span.start as usize..span.end as usize].trim_start_matches(['(', ' ', '\t', '\r', '\n']);
+    let start = span.end - inner.len() as u32;
+    if inner.starts_with(name) { Span { start, end: start + name.len() as u32, ..span } } else { span }
+}
+
 /// A source text and the name it is shown under.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Source {

@@ -149,6 +149,7 @@ fn every_code_has_its_examples() {
     for info in CODES {
         let limits = match info.code {
             "N019" => Limits { grammar_depth_max: 2, ..Limits::default() },
+            "N099" => Limits { diagnostics_max: 1, ..Limits::default() },
             "N020" => Limits { source_bytes_max: 2, ..Limits::default() },
             _ => Limits::default(),
         };

@@ -248,7 +248,7 @@ impl<'a> Sink<'a> {
     }
     /// Whether another error would be shown, so that it is worth while to say much of it.
     pub fn has_room(&self) -> bool {
-        !self.list.is_full()
+        self.list.has_room()
     }
     pub fn has_errors(&self) -> bool {
         !self.list.errors().is_empty()

@@ -60,6 +60,10 @@ pub(crate) enum Mistake {
         is_comment: bool,
         text: Option<String>,
     },
+    /// `[a-z]+`.
+    Class {
+        class: String,
+    },
     PatternKindUnknown {
         prefix: String,
         near: Option<String>,
@@ -85,7 +89,9 @@ pub(crate) enum Mistake {
     StartMissing {
         name: String,
         near: Option<Near>,
+        /// The first one, or of a start that the caller names those there are.
         first: Option<String>,
+        asked: bool,
     },
     OnlyEmpty {
         name: String,
@@ -186,6 +192,8 @@ impl Describe for Mistake {
             }
             Mistake::PatternWithoutText { is_comment: false, .. } => error("no string follows here")
                 .help("write `#\"…\"`, `#e\"…\"`, `#ex\"…\"` or `#substrs\"…\"`, without blanks"),
+            Mistake::Class { class } => error("a class of characters stands in a regex")
+                .help(format!("write `#\"{}\"`", class.replace('\\', "\\\\"))),
             Mistake::PatternKindUnknown { prefix, near } => meant(
                 say(format!("`{prefix}` is no kind of regex")),
                 near,
@@ -206,11 +214,14 @@ impl Describe for Mistake {
             Mistake::NameUndefined { name, near } => {
                 say(format!("there is no nonterminal `{name}`")).did_you_mean(near)
             }
-            Mistake::StartMissing { name, near, first } => {
+            Mistake::StartMissing { name, near, first, asked } => {
                 let diagnostic = say(format!("there is no nonterminal `{name}` to start with"));
                 match (near, first) {
                     _ if name.is_empty() => {
                         diagnostic.help("the option `start` is the empty text: name a nonterminal, or leave it out")
+                    }
+                    (None, Some(names)) if asked => {
+                        diagnostic.help(format!("the option `start` names it; there are {names}"))
                     }
                     (None, Some(first)) => diagnostic.help(format!("name the first one, `{first}`, `{name}`")),
                     (near, _) => diagnostic.did_you_mean(near),
@@ -257,7 +268,7 @@ impl Mistake {
             Mistake::RepeatNothing => "K009",
             Mistake::Counts => "K010",
             Mistake::CommaAlone => "K011",
-            Mistake::PatternWithoutText { .. } | Mistake::PatternKindUnknown { .. } => "K012",
+            Mistake::PatternWithoutText { .. } | Mistake::PatternKindUnknown { .. } | Mistake::Class { .. } => "K012",
             Mistake::SpecialUnknown { .. } => "K013",
             Mistake::ExceptForm { .. } => "K014",
             Mistake::ExceptNothingLeft { .. } => "K015",

@@ -141,6 +141,12 @@ impl<'a> Lexer<'a, '_> {
     fn lexeme(&mut self) -> Option<SyntaxKind> {
         let start = self.at;
         let first = self.rest().chars().next().expect("a character");
+        if let Some(len) = class_len(self.rest()) {
+            self.at += len;
+            let class = self.text[start..self.at].to_owned();
+            self.sink.report(self.since(start), Mistake::Class { class });
+            return Some(SyntaxKind::Mistake);
+        }
         let single = match first {
             ';' => Some(SyntaxKind::Semicolon),
             '|' => Some(SyntaxKind::Bar),
@@ -307,6 +313,31 @@ impl<'a> Lexer<'a, '_> {
         self.at += line.find('/').map_or(0, |len| len + 1);
         Some(SyntaxKind::Mistake)
     }
+}
+
+/// The length of a class of characters with its repetition, `[a-z_]+`: ranges, escapes and single characters, no words.
+fn class_len(text: &str) -> Option<usize> {
+    let inside = text.strip_prefix('[')?;
+    let inside =
+        &inside[..inside.find(['[', ']', '\n', ' ', '"', '\'', '|']).filter(|&end| inside[end..].starts_with(']'))?];
+    let mut chars = inside.strip_prefix('^').unwrap_or(inside).chars().peekable();
+    let (mut ranges, mut was_letter) = (0, false);
+    while let Some(c) = chars.next() {
+        if c == '\\' {
+            chars.next();
+            was_letter = false;
+        } else if chars.peek() == Some(&'-') && c.is_ascii_alphanumeric() {
+            chars.next();
+            chars.next().filter(char::is_ascii_alphanumeric)?;
+            (ranges, was_letter) = (ranges + 1, false);
+        } else if c.is_ascii_alphanumeric() && was_letter {
+            return None;
+        } else {
+            was_letter = c.is_ascii_alphanumeric();
+        }
+    }
+    let len = inside.len() + 2;
+    (ranges > 0).then(|| len + usize::from(text[len..].starts_with(['*', '+', '?'])))
 }
 
 fn is_word(c: char) -> bool {

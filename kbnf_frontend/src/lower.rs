@@ -1,10 +1,10 @@
 //! [`Ast`] to [`Grammar`]: nonterminals become rules, strings and patterns terminals.
 
-use larkspur_grammar::diagnostic::{Near, near};
+use larkspur_grammar::diagnostic::{Near, names_there_are, near};
 use larkspur_grammar::substring::{self, substring};
 use larkspur_grammar::{
     Alternative, Dialect, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexId, RegexNode,
-    RegexOptions, Rule, RuleId, Span, Terminal, TerminalId, Unproductive, index::Id, parse_regex,
+    RegexOptions, Rule, RuleId, Span, Terminal, TerminalId, Unproductive, index::Id, name_in_groups, parse_regex,
 };
 use rustc_hash::FxHashMap;
 
@@ -72,14 +72,14 @@ impl<'a> Lowerer<'a, '_> {
     fn check_names(&mut self) {
         for node in self.ast.nodes.iter() {
             let (name, span) = match &node.kind {
-                NodeKind::Name(name) => (name, node.span),
+                NodeKind::Name(name) => (name, name_in_groups(self.text, name, node.span)),
                 NodeKind::Except(Excluded::Name(name, span), _) => (name, *span),
                 _ => continue,
             };
             if !self.of_name.contains_key(name.as_str()) {
                 // What is only counted needs no help.
                 let near = match name.as_str() {
-                    _ if self.sink.is_full() => None,
+                    _ if !self.sink.has_room() => None,
                     "any" => Some(Near { name: "any!".to_owned(), defined: None }),
                     "except" => Some(Near { name: "except!(…)".to_owned(), defined: None }),
                     _ => self.near(name),
@@ -94,11 +94,17 @@ impl<'a> Lowerer<'a, '_> {
         let name = self.options.start.unwrap_or("start");
         let found = self.of_name.get_key_value(name).map(|(&name, _)| name);
         if found.is_none() {
-            let first = self.ast.definitions.first().map(|definition| definition.name.clone());
+            let asked = self.options.start.is_some();
+            let definitions = &self.ast.definitions;
+            let first = match asked {
+                true => names_there_are(definitions.iter().map(|own| own.name.as_str())),
+                false => definitions.first().map(|own| own.name.clone()),
+            };
             // A text in which nothing could be read has been spoken of.
             if first.is_some() || !self.sink.has_errors() {
                 let near = self.near(name);
-                self.sink.report(whole, Mistake::StartMissing { name: name.to_owned(), near, first });
+                let place = definitions.first().filter(|_| !asked && near.is_none()).map_or(whole, |own| own.name_span);
+                self.sink.report(place, Mistake::StartMissing { name: name.to_owned(), near, first, asked });
             }
         }
         found

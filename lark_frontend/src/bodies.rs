@@ -7,7 +7,7 @@ use larkspur_grammar::Span;
 
 use crate::ast::{AstAlternative, Node, NodeId, NodeKind};
 use crate::error::Mistake;
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, without_repetition};
 use crate::lexer::{Lexeme, SyntaxKind, class_at, near_line};
 use crate::parser::{Parse, Parser, Reported, SEQUENCE_ENDS};
 
@@ -138,7 +138,11 @@ impl Parser<'_, '_> {
         if self.is(SyntaxKind::Newline) && self.peek_after() == SyntaxKind::VBar {
             self.next();
         }
-        if self.accept(SyntaxKind::VBar).is_some() {
+        if let Some(bar) = self.accept(SyntaxKind::VBar) {
+            if self.is(SyntaxKind::VBar) && self.peek().start == bar.end {
+                let span = self.span(bar).to(self.here());
+                self.sink.report(span, Mistake::NothingBetween { signs: "||" });
+            }
             *self.symbols += 1;
             top.begin_alternative(self.peek());
             return Ok(None);
@@ -243,6 +247,7 @@ impl Parser<'_, '_> {
         }
         let atom = Atom { first, tildes };
         let mut template = None;
+        self.no_empty_brackets();
         let closing = match self.peek().kind {
             SyntaxKind::LParen => SyntaxKind::RParen,
             SyntaxKind::LBracket => SyntaxKind::RBracket,
@@ -265,6 +270,22 @@ impl Parser<'_, '_> {
         let opened = self.next();
         self.no_group_mark(opened);
         Ok(Some(OpenGroup { opened, closing, atom, template }))
+    }
+
+    /// Warns of `a[]` and `a()`: what is right behind a name looks like a part of it.
+    fn no_empty_brackets(&mut self) {
+        let opened = self.peek();
+        let brackets = match (opened.kind, self.peek_after()) {
+            (SyntaxKind::LParen, SyntaxKind::RParen) => "()",
+            (SyntaxKind::LBracket, SyntaxKind::RBracket) => "[]",
+            _ => return,
+        };
+        let is_name = |kind| matches!(kind, SyntaxKind::RuleName | SyntaxKind::TerminalName);
+        let touches = |last: &Lexeme| last.end == opened.start && is_name(last.kind);
+        if self.at > 0 && touches(&self.lexemes[self.at - 1]) {
+            let span = Span { end: self.lexemes[self.at + 1].end, ..self.span(opened) };
+            self.sink.report(span, Mistake::NothingBetween { signs: brackets });
+        }
     }
 
     /// Reports `(?:`, and skips what is too much of it.
@@ -353,6 +374,7 @@ impl Parser<'_, '_> {
             node = self.node(NodeKind::Complement(node), span);
         }
         let Some((min, max)) = self.repetition()? else { return Ok(node) };
+        self.no_attributes();
         let span = self.since(atom.first);
         let repeat = self.node(NodeKind::Repeat(node, min, max), span);
         let second = self.peek();
@@ -421,9 +443,11 @@ impl Parser<'_, '_> {
         if !self.is(SyntaxKind::Minus) || self.peek_after() != SyntaxKind::Number {
             return Ok(());
         }
+        let min = self.str(self.lexemes[self.at - 1]).to_string();
         self.next();
-        self.next();
-        self.fail_foreign(first, Foreign::CountDash { braces })
+        let last = self.next();
+        let max = self.str(last).to_string();
+        self.fail_foreign(first, Foreign::CountDash { braces, min, max })
     }
 
     fn count(&mut self) -> Parse<u32> {
@@ -519,11 +543,17 @@ impl Parser<'_, '_> {
                 Foreign::Path { module: name, name: self.str(last).to_string(), ignored: self.is_ignored(lexeme) };
             return self.fail_foreign(lexeme, foreign);
         }
+        if self.is(SyntaxKind::Dot) && self.peek_after() == SyntaxKind::Number {
+            self.next();
+            let last = self.next();
+            let priority = self.str(last).to_string();
+            return self.fail_foreign(lexeme, Foreign::PriorityAtUse { name, priority });
+        }
         if self.begins_arguments(self.at) {
             let span = self.span(lexeme);
             return self.fail_at(span, Mistake::Expected { expected: "a rule before `{`", found: format!("`{name}`") });
         }
-        self.no_attributes(lexeme);
+        self.no_attributes();
         if self.is(SyntaxKind::Colon) || (self.is(SyntaxKind::DoubleColon) && self.peek_after() == SyntaxKind::Colon) {
             return self.fail_expected("a symbol, a literal, `|` or the end of the line");
         }
@@ -544,26 +574,34 @@ impl Parser<'_, '_> {
         Ok(self.node(kind, span))
     }
 
-    /// Reports attributes right behind a name that is used, and skips them.
-    fn no_attributes(&mut self, name: Lexeme) {
+    /// Reports attributes right behind a name that is used, or its repetition, and skips them: to their `]`, or without one
+    /// to the end of the line.
+    fn no_attributes(&mut self) {
         let opened = self.peek();
-        if opened.kind != SyntaxKind::LBracket || opened.start != name.end || self.peek_after() != SyntaxKind::RuleName
-        {
+        if opened.kind != SyntaxKind::LBracket {
+            return;
+        }
+        let before = without_repetition(&self.text[..opened.start as usize]);
+        let item = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let name = &before[item.len()..];
+        if name.is_empty() || self.peek_after() != SyntaxKind::RuleName {
             return;
         }
         let attribute = self.str(self.lexemes[self.at + 1]);
         let line = self.rest_of_line();
         let is_end = |lexeme: &Lexeme| lexeme.kind == SyntaxKind::RBracket;
-        let Some(close) = line.iter().position(is_end) else { return };
-        let has_value = line[..close].iter().any(|lexeme| lexeme.kind == SyntaxKind::Equals);
+        let close = line.iter().position(is_end);
+        let attributes = &line[..close.unwrap_or(line.len())];
+        let has_value = attributes.iter().any(|lexeme| lexeme.kind == SyntaxKind::Equals);
         if !has_value || !crate::attributes::NAMES.contains(&attribute) {
             return;
         }
-        let span = self.span(opened).to(self.span(line[close]));
-        let inside = self.text[opened.end as usize..line[close].start as usize].trim().to_string();
-        let name = self.str(name).to_string();
+        let last = attributes[attributes.len() - 1];
+        let span = self.span(opened).to(self.span(close.map_or(last, |close| line[close])));
+        let inside = self.text[opened.end as usize..last.end as usize].trim().to_string();
+        let name = name.to_string();
         self.sink.report(span, Mistake::Foreign(Foreign::AttributesAtUse { name, inside }));
-        self.at += close + 1;
+        self.at += close.map_or(line.len(), |close| close + 1);
     }
 
     /// Whether a lexeme stands right behind `%ignore`.

@@ -204,6 +204,13 @@ pub const CODES: &[CodeInfo] = &[
         "start[stop=/x+/]: /.*/\n",
     ),
     CodeInfo::new(
+        "L029",
+        "nothing between bars or brackets",
+        "`||` has an empty alternative in it, and `()` and `[]` right behind a name are the empty text: mistakes, most likely.",
+        "start: \"a\" || \"b\"\n",
+        "start: \"a\" | \"b\"\n",
+    ),
+    CodeInfo::new(
         "L030",
         "number of arguments",
         "A template is used with as many arguments as it has parameters. A rule that is no template takes none.",

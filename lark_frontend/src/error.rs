@@ -3,7 +3,7 @@
 use larkspur_grammar::diagnostic::Describe;
 use larkspur_grammar::{Diagnostic, Span};
 
-pub(crate) use larkspur_grammar::diagnostic::{Near, near};
+pub(crate) use larkspur_grammar::diagnostic::{Near, names_there_are, near};
 
 use crate::codes::CODES;
 use crate::foreign::Foreign;
@@ -80,6 +80,15 @@ pub(crate) enum Mistake {
     Unclosed {
         what: &'static str,
         opened: Span,
+    },
+    /// `||`, `a[]`, `a()`.
+    NothingBetween {
+        signs: &'static str,
+    },
+    /// A bracket that closes nothing.
+    NotOpen {
+        close: &'static str,
+        open: &'static str,
     },
     TooDeep {
         limit: usize,
@@ -211,7 +220,9 @@ pub(crate) enum Mistake {
     StartMissing {
         name: String,
         near: Option<Near>,
+        /// The first rule, or of a start that the caller names the rules there are.
         first: Option<String>,
+        asked: bool,
         empty: bool,
     },
     StartNotRule {
@@ -456,6 +467,12 @@ impl Describe for Mistake {
             Mistake::Unclosed { what, opened } => {
                 say(format!("`{what}` is not closed here")).also(opened, "opened here")
             }
+            Mistake::NothingBetween { signs } => warn(format!("`{signs}` is the empty text here")).help(match signs {
+                "||" => "one `|` stands between alternatives; for the empty text write `\"\"`",
+                _ => "drop it; for the empty text write `\"\"`",
+            }),
+            Mistake::NotOpen { close, open } => say(format!("there is no `{open}` that this `{close}` could close"))
+                .help(format!("drop it, or open the group with `{open}`; the character is `\"{close}\"`")),
             Mistake::TooDeep { limit } => {
                 say(format!("brackets are nested more than {limit} deep")).help("the limit is `grammar_depth_max`")
             }
@@ -464,11 +481,18 @@ impl Describe for Mistake {
             Mistake::RepeatTwice => {
                 error("an item takes one repetition").help("put the item and its first repetition in parentheses")
             }
-            Mistake::RepeatOrder { min, max } => say(format!("this repetition wants at least {min} and at most {max}")),
+            Mistake::RepeatOrder { min, max } => say(format!("this repetition wants at least {min} and at most {max}"))
+                .help(format!("the smaller count stands first: `~{max}..{min}` or `{{{max},{min}}}`")),
             Mistake::RepeatTooLarge { count, limit } => {
                 say(format!("the count {count} is over the limit of {limit}")).help("the limit is `repeat_max`")
             }
-            Mistake::NumberExpected { expected, found } => say(format!("expected {expected}, found {found}")),
+            Mistake::NumberExpected { expected, found } => {
+                let diagnostic = say(format!("expected {expected}, found {found}"));
+                match expected {
+                    "a count" => diagnostic.help("counts are written `~3`, `~2..5`, `{3}`, `{2,5}` or `{2,}`"),
+                    _ => diagnostic,
+                }
+            }
             Mistake::AliasInGroup => error("an alias stands only at the end of a rule's own alternative")
                 .at("inside a group")
                 .help("give the group a rule of its own"),
@@ -583,9 +607,16 @@ impl Describe for Mistake {
                 }
             }
             Mistake::DeclaredUnbound { name, defined } => {
-                say(format!("`{name}` is declared, and nothing says which token it is"))
-                    .also(defined, "declared here")
-                    .help(format!(
+                let diagnostic = say(format!("`{name}` is declared, and nothing says which token it is"))
+                    .also(defined, "declared here");
+                // One's own `_INDENT` took the place of the library's.
+                let imported = name.strip_prefix('_').and_then(|name| name.split_once("__"));
+                if let Some((module, "INDENT" | "DEDENT")) = imported {
+                    return diagnostic.help(format!(
+                        "blocks have one `_INDENT` and one `_DEDENT`: in place of `%declare` write `%import {module} (_INDENT, _DEDENT)`"
+                    ));
+                }
+                diagnostic.help(format!(
                         "bind it: `%larkspur {{ \"declare\": {{ \"{name}\": \"<token>\" }} }}`, or define it"
                     ))
             }
@@ -614,10 +645,13 @@ impl Describe for Mistake {
                     .help("write it as a rule, in lower case")
             }
             Mistake::StartMissing { empty: true, .. } => error("the grammar defines no rules").help("write `start: …`"),
-            Mistake::StartMissing { name, near, first, .. } => {
+            Mistake::StartMissing { name, near, first, asked, .. } => {
                 let diagnostic = say(format!("there is no rule `{name}` to start with"));
                 match (near, first) {
                     _ if name.is_empty() => diagnostic.help("the option `start` is the empty text: name a rule, or leave it out"),
+                    (None, Some(rules)) if asked => {
+                        diagnostic.help(format!("the option `start` names it; there are {rules}"))
+                    }
                     (None, Some(first)) => diagnostic.help(format!("rename the first rule, `{first}`, to `{name}`")),
                     (near, _) => diagnostic.did_you_mean(near),
                 }
@@ -671,7 +705,14 @@ impl Describe for Mistake {
             Mistake::TokenList { reason } => {
                 say(reason).help("write `<[1]>`, `<[1-9,12]>`, `<[^1-9]>`, `<[^<name>]>` or `<[*]>`")
             }
-            Mistake::RegexJson { reason } => say(reason),
+            Mistake::RegexJson { reason } => {
+                let is_form = ["there is no field `substring", "`type` is", "`%regex` takes"].iter().any(|start| reason.starts_with(start));
+                let diagnostic = say(reason);
+                match is_form {
+                    true => diagnostic.help("write `%regex {\"substring_words\": \"one two\"}` or `%regex {\"type\": \"integer\", \"minimum\": 1}`"),
+                    false => diagnostic,
+                }
+            }
             Mistake::LazyAlone { name, least } => match least {
                 true => warn(format!("`{name}` takes as little as it can here: its lazy quantifier is its end")),
                 false => warn(format!("`{name}` takes as much as it can here, in Lark as little as it can")),
@@ -785,7 +826,7 @@ impl Mistake {
             | Mistake::ColonMissing { .. }
             | Mistake::MarkTwice { .. } => "L010",
             Mistake::StatementExpected { .. } | Mistake::BreakInBrackets { .. } => "L011",
-            Mistake::Unclosed { .. } | Mistake::InnerUnclosed { .. } => "L012",
+            Mistake::Unclosed { .. } | Mistake::InnerUnclosed { .. } | Mistake::NotOpen { .. } => "L012",
             Mistake::RepeatTwice => "L013",
             Mistake::RepeatOrder { .. } => "L014",
             Mistake::NumberExpected { .. } => "L015",
@@ -801,6 +842,7 @@ impl Mistake {
             Mistake::AttributeNeedsTerminal { .. } => "L026",
             Mistake::AttributeOnParametric { .. } => "L027",
             Mistake::StopNullable { .. } => "L028",
+            Mistake::NothingBetween { .. } => "L029",
             Mistake::TemplateArguments { .. } => "L030",
             Mistake::ImportMissing { .. } | Mistake::ImportUnreadable { .. } | Mistake::ImportAbove => "L031",
             Mistake::NothingToChange { extends: false, .. } => "L032",

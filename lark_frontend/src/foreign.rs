@@ -43,8 +43,18 @@ pub(crate) enum Foreign {
     AngleName { name: String },
     /// `.`
     AnyCharacter,
-    /// `~2-5`, `{2-5}`.
-    CountDash { braces: bool },
+    /// `~2-5`, `{2-5}`, with the counts.
+    CountDash { braces: bool, min: String, max: String },
+    /// `NAME.2` in a body.
+    PriorityAtUse { name: String, priority: String },
+    /// `name:: …`.
+    ColonTwice { name: String },
+    /// `%import ./lib.x`.
+    ImportSlash,
+    /// `%import "lib.lark"`, with the module that it would be.
+    ImportString { module: String },
+    /// `%json schema.json`, with the file's name.
+    JsonFile { file: String },
     /// `!"a"`, `&"a"`.
     Predicate { sign: &'static str },
     /// `EOF`.
@@ -133,10 +143,31 @@ impl Foreign {
                 "`.` stands in regexes only".to_string(),
                 "any character is `/(.|\\n)/`, any text `/(.|\\n)*/`, any line `/.*/`".into(),
             ),
-            Foreign::CountDash { braces } => (
+            Foreign::CountDash { braces, min, max } => (
                 "counts have no `-` between them".to_string(),
-                if braces { "write `{2,5}`" } else { "write `~2..5`" }.into(),
+                if braces { format!("write `{{{min},{max}}}`") } else { format!("write `~{min}..{max}`") },
             ),
+            Foreign::PriorityAtUse { name, priority } => (
+                "a priority stands where the name is defined".to_string(),
+                format!("define it as `{name}.{priority}: …`, and write `{name}` here"),
+            ),
+            Foreign::ColonTwice { name } => (
+                "one `:` is too many".to_string(),
+                format!("write `{name}: …`; a rule with a parameter is `{name}::_: …`"),
+            ),
+            Foreign::ImportSlash => (
+                "`%import` takes a path with dots, not with slashes".to_string(),
+                "write `%import .lib.x` for the `x` of the file `lib.lark` beside this one, `.folder.lib.x` for one in a folder".into(),
+            ),
+            Foreign::ImportString { module } => (
+                "`%import` takes names, not the name of a file".to_string(),
+                format!("write `%import {module}.NUMBER`, or `%import {module} (NUMBER, WS)`"),
+            ),
+            Foreign::JsonFile { file } => (
+                "`%json` takes a schema, not the name of a file".to_string(),
+                format!("write the schema here, or `%json {{\"$ref\": \"{file}\"}}` and give the file as a document (`--ref`, `retriever`)"),
+            ),
+
             Foreign::Predicate { sign } => (
                 format!("`{sign}` before an item is no look-ahead here"),
                 match sign {
@@ -193,6 +224,7 @@ impl Foreign {
             return Some(Foreign::StringPrefix { prefix: name.to_string(), inner });
         }
         let before = text[..at].strip_suffix('[').unwrap_or("");
+        let before = without_repetition(before);
         let owner = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
         if ["lazy", "capture"].contains(&name) && owner < before.len() && behind.starts_with([']', ',']) {
             let (name, inside) = (before[owner..].to_string(), name.to_string());
@@ -205,6 +237,15 @@ impl Foreign {
             }
             _ => None,
         }
+    }
+}
+
+/// A text without the repetition at its end.
+pub(crate) fn without_repetition(text: &str) -> &str {
+    let text = text.trim_end_matches(['*', '+', '?']);
+    match text.strip_suffix('}').and_then(|open| open.rsplit_once('{')) {
+        Some((item, counts)) if counts.chars().all(|c| c.is_ascii_digit() || c == ',') => item,
+        _ => text,
     }
 }
 

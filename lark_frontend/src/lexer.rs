@@ -387,6 +387,18 @@ impl Lexer<'_, '_> {
                 }
                 self.push(SyntaxKind::VBar, start, start + 1);
             }
+            b'/' if self.is_import() => {
+                self.report(start, start + 1, Mistake::Foreign(Foreign::ImportSlash));
+                let is_name = self
+                    .out
+                    .lexemes
+                    .last()
+                    .is_some_and(|last| matches!(last.kind, SyntaxKind::RuleName | SyntaxKind::TerminalName));
+                match is_name {
+                    true => self.push(SyntaxKind::Dot, start, start + 1),
+                    false => self.at += 1,
+                }
+            }
             b'/' => self.regex(),
             b'"' => self.string(),
             b'\'' => self.single_quotes(),
@@ -419,6 +431,11 @@ impl Lexer<'_, '_> {
                 self.push(SyntaxKind::Error, start, end);
             }
         }
+    }
+
+    /// Whether this stands in an import.
+    fn is_import(&self) -> bool {
+        self.out.lexemes.get(self.line).is_some_and(|first| first.kind == SyntaxKind::KwImport)
     }
 
     /// Whether only blanks, `;` and a comment follow on the line.
@@ -554,6 +571,10 @@ impl Lexer<'_, '_> {
             match self.byte(end) {
                 b'"' => break,
                 b'\\' if !matches!(self.byte(end + 1), b'\n' | b'\r') && end + 1 < self.bytes.len() => end += 2,
+                b'\n' if let Some(close) = self.continued_string(end) => {
+                    self.report(start, end, Mistake::UnclosedString);
+                    return self.push(SyntaxKind::Error, start, close);
+                }
                 b'\n' => return self.unclosed_string(start, end),
                 _ if end >= self.bytes.len() => return self.unclosed_string(start, end),
                 _ => end += 1,
@@ -569,6 +590,14 @@ impl Lexer<'_, '_> {
         if word.starts_with('i') && word != "i" {
             self.flags_run_into_name(end, word_end);
         }
+    }
+
+    /// Where a string ends that a backslash at the end of its line, `end`, was meant to take to the next one.
+    fn continued_string(&self, end: usize) -> Option<usize> {
+        let is_continued = self.text[..end].trim_end_matches('\r').ends_with('\\');
+        let next = near_line(self.text, end + 1);
+        let is_odd = next.matches('"').count() % 2 == 1;
+        next.find('"').filter(|_| is_continued && is_odd).map(|len| end + 1 + len + 1)
     }
 
     /// A string that its line ends. In `"\" "b"` it is the backslash before it that kept one open.
@@ -765,7 +794,11 @@ impl Lexer<'_, '_> {
             let near = near(word, names.map(|name| (name, None)));
             let word = word.to_string();
             self.report(start, end, Mistake::UnknownDirective { word, near });
-            return self.push(SyntaxKind::Error, start, end);
+            // What stands in braces behind it is in whatever language that is.
+            let open = end + near_line(self.text, end).len() - near_line(self.text, end).trim_start().len();
+            let close = if self.byte(open) == b'{' { value_end(self.text, open) } else { end };
+            let close = if close > end && self.byte(close - 1) == b'}' { close } else { end };
+            return self.push(SyntaxKind::Error, start, close);
         };
         self.push(kind, start, end);
         let takes_json =
@@ -813,6 +846,12 @@ impl Lexer<'_, '_> {
             let span = self.span(self.at, self.at);
             self.out.json.push(JsonBlock { span, document: None });
             return self.push(SyntaxKind::Json, self.at, self.at);
+        }
+        if let Some(file) = json_file(self.text, start) {
+            let end = start + near_line(self.text, start).split([' ', '\t', '\r', '|', ')']).next().map_or(0, str::len);
+            self.report(start, end, Mistake::Foreign(Foreign::JsonFile { file }));
+            self.out.json.push(JsonBlock { span: self.span(start, end), document: None });
+            return self.push(SyntaxKind::Json, start, end);
         }
         let (document, end) = match parse_json_prefix(self.source, self.text, start, self.limits) {
             Ok((document, end)) => {
@@ -863,6 +902,14 @@ impl Lexer<'_, '_> {
             end => end,
         }
     }
+}
+
+/// The name of a file that stands where a JSON value is expected.
+fn json_file(text: &str, at: usize) -> Option<String> {
+    let word = near_line(text, at).split([' ', '\t', '\r', '|', ')']).next()?;
+    let file = word.trim_matches('"');
+    let is_name = file.ends_with(".json") && !file.contains(['{', '[', '"', ',']);
+    is_name.then(|| file.to_string())
 }
 
 /// Whether a line that is not indented begins a statement.

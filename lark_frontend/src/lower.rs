@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, NodeId, NodeKind};
-use crate::error::{Mistake, Near, Sink, near};
+use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, Name, NodeId, NodeKind};
+use crate::error::{Mistake, Near, Sink, names_there_are, near};
 use crate::follows::Follows;
 use crate::foreign::{Foreign, is_flag};
 use crate::ignored::runs;
@@ -368,23 +368,29 @@ impl<'a> Lowerer<'a, '_> {
                 if near.is_none() && is_unread {
                     return;
                 }
-                let (first, empty) = (self.first_rule(whole), self.rules.is_empty());
-                self.sink.report(whole, Mistake::StartMissing { name: name.to_string(), near, first, empty });
+                let own = self.own_rules(whole);
+                let asked = start.is_some();
+                let place = own.first().filter(|_| !asked && near.is_none()).map_or(whole, |first| first.span);
+                let first = match asked {
+                    true => names_there_are(own.iter().map(|name| name.text.as_str())),
+                    false => own.first().map(|first| first.text.clone()),
+                };
+                let empty = self.rules.is_empty();
+                let name = name.to_string();
+                self.sink.report(place, Mistake::StartMissing { name, near, first, asked, empty });
             }
         }
     }
 
-    /// The name of the first rule that could be the start.
-    fn first_rule(&self, whole: Span) -> Option<String> {
+    /// The names of the rules that could be the start, in the order of the text.
+    fn own_rules(&self, whole: Span) -> Vec<&'a Name> {
         let could = |rule: &Definition| {
             let is_own = !rule.imported && rule.template.is_none() && rule.name.span.source == whole.source;
             is_own && !rule.parametric && !self.sink.has_error_in(rule.name.span)
         };
-        self.rules
-            .iter()
-            .filter(|rule| could(rule))
-            .min_by_key(|rule| rule.name.span.start)
-            .map(|rule| rule.name.text.to_string())
+        let mut own: Vec<&Name> = self.rules.iter().filter(|rule| could(rule)).map(|rule| &rule.name).collect();
+        own.sort_by_key(|name| name.span.start);
+        own
     }
 
     /// Whether a definition's name is neither a rule's nor a terminal's.
@@ -648,7 +654,7 @@ impl Lowerer<'_, '_> {
         if let Some(foreign) = Foreign::name(text, name, at) {
             return self.sink.report(span, Mistake::Foreign(foreign));
         }
-        let near = if self.sink.is_full() { None } else { self.nearest(name, !is_terminal) };
+        let near = if self.sink.has_room() { self.nearest(name, !is_terminal) } else { None };
         if let Some(class) = class_at(text, at) {
             let span = Span::new(span.source, at - 1, at - 1 + class.len());
             return self.sink.report(span, Mistake::Foreign(Foreign::Class { class }));

@@ -326,6 +326,9 @@ impl Parser<'_, '_> {
         match self.peek().kind {
             SyntaxKind::Newline | SyntaxKind::Eof => Ok(()),
             SyntaxKind::RBrace if nested => Ok(()),
+            SyntaxKind::RParen => self.fail(Mistake::NotOpen { close: ")", open: "(" }),
+            SyntaxKind::RBracket => self.fail(Mistake::NotOpen { close: "]", open: "[" }),
+            SyntaxKind::RBrace => self.fail(Mistake::NotOpen { close: "}", open: "{" }),
             _ => self.fail_expected("the end of the statement"),
         }
     }
@@ -542,7 +545,12 @@ impl Parser<'_, '_> {
             self.no_parentheses(&definition.name.text)?;
             match self.peek().kind {
                 SyntaxKind::DoubleColon if !definition.parametric && !definition.is_terminal => {
-                    self.next();
+                    let colons = self.next();
+                    if self.begins_item(self.at) {
+                        let (span, name) = (self.span(colons), definition.name.text.clone());
+                        self.sink.report(span, Mistake::Foreign(Foreign::ColonTwice { name }));
+                        break;
+                    }
                     self.expect(SyntaxKind::Underscore)?;
                     definition.parametric = true;
                 }
@@ -707,7 +715,13 @@ impl Parser<'_, '_> {
             self.next();
         }
         let mut path: Vec<Name> = Vec::new();
+        if self.is(SyntaxKind::String) && path.is_empty() {
+            return self.import_of_file();
+        }
         loop {
+            if self.is(SyntaxKind::LParen) && !path.is_empty() {
+                return self.dot_before_names(first, &path);
+            }
             path.push(self.any_name("the name of what to import")?);
             if self.accept(SyntaxKind::Dot).is_none() {
                 break;
@@ -738,6 +752,29 @@ impl Parser<'_, '_> {
         *self.symbols += names.len();
         items.push(Item::Import(Import { relative, above, path, span, names }));
         Ok(())
+    }
+
+    /// Reports `%import "lib.lark"`.
+    fn import_of_file(&mut self) -> Parse<()> {
+        let file = self.str(self.peek()).trim_matches('"');
+        let file = file.strip_prefix("./").unwrap_or(file);
+        let stem = file.strip_suffix(".lark").unwrap_or(file).replace('/', ".");
+        let is_built_in = crate::modules::built_in_names().any(|name| name == stem);
+        let module = if is_built_in { stem } else { format!(".{stem}") };
+        if module == "common" {
+            self.excused.extend(crate::common::names().map(str::to_ascii_lowercase));
+        }
+        self.fail(Mistake::Foreign(Foreign::ImportString { module }))
+    }
+
+    /// Reports `%import common.(A, B)`.
+    fn dot_before_names(&mut self, first: Lexeme, path: &[Name]) -> Parse<()> {
+        let mut module = self.text[first.start as usize..self.peek().start as usize].to_string();
+        module.truncate(module.trim_end_matches(['.', ' ']).len());
+        let mut names = self.excuse_line();
+        names.retain(|name| path.iter().all(|part| part.text != *name));
+        let span = self.span(first).to(self.here());
+        self.fail_at(span, Mistake::Foreign(Foreign::Import { module, names }))
     }
 
     /// `%declare A B`.

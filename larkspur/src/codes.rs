@@ -51,6 +51,14 @@ pub const CODES: &[CodeInfo] = &[
         good: "",
     },
     CodeInfo {
+        code: "F008",
+        title: "another language",
+        explanation: "The text cannot be read as what it was given out for, and is without a mistake in another language, or \
+                      is the name of a file.",
+        bad: "root ::= \"a\" [b-c]+\n",
+        good: "start: \"a\" /[b-c]+/\n",
+    },
+    CodeInfo {
         code: "F010",
         title: "shape of a list of grammars",
         explanation: "A list of grammars is a JSON object whose key `grammars` has an array of at least one grammar.",

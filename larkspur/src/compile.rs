@@ -15,6 +15,7 @@ use larkspur_toktrie::{TokenId, Vocabulary, VocabularyError};
 use crate::error::CompileError;
 use crate::front_ends::inner_text;
 use crate::mistake::Mistake;
+use crate::other_language::other_language;
 use crate::source::{Source, SourceBody};
 use crate::tags;
 
@@ -141,6 +142,10 @@ pub fn link(source: &Source, options: &CompileOptions, limits: &Limits) -> Resul
     if reading.is_without_text {
         reading.diagnostics.iter_mut().for_each(|diagnostic| diagnostic.labels.clear());
     }
+    // What stands in another text was read for itself.
+    let place =
+        |found: &Diagnostic| found.labels.first().map(|label| (label.span.source, label.span.start, label.span.end));
+    reading.diagnostics.sort_by_key(|found| (place(found).is_none(), place(found)));
     let Reading { sources, diagnostics, max_tokens, .. } = reading;
     match linked {
         Some(grammar) => Ok(Linked { grammar, sources, warnings: diagnostics, max_tokens }),
@@ -152,7 +157,13 @@ fn read(source: &Source, reading: &mut Reading) -> Vec<Grammar> {
     match &source.body {
         SourceBody::Text { kind, text } => {
             let id = reading.sources.add(&source.name, text);
-            (kind.row().read)(reading, id)
+            let grammars = (kind.row().read)(reading, id);
+            if reading.has_errors()
+                && let Some(other) = other_language(*kind, text, id, reading.limits)
+            {
+                reading.diagnostics = vec![other];
+            }
+            grammars
         }
         SourceBody::Grammar { grammar, sources } => {
             if let Some(sources) = sources {

@@ -92,6 +92,14 @@ impl Engine {
                 Ok(CompiledGrammar::new(inner))
             }
             Err(errors) => {
+                // That nothing is matched is said once.
+                let place = |found: &Diagnostic| found.labels.first().map(|label| label.span);
+                let is_said = |warning: &Diagnostic| {
+                    let is_same = |error: &Diagnostic| error.code == "P001" && place(error) == place(warning);
+                    ["G104", "P002"].contains(&warning.code) && errors.iter().any(is_same)
+                };
+                diagnostics.retain(|warning| !is_said(warning));
+                let errors: Vec<Diagnostic> = errors.iter().filter(|found| !is_said(found)).cloned().collect();
                 diagnostics.extend(errors);
                 Err(CompileError { diagnostics, sources })
             }

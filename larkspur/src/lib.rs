@@ -34,6 +34,7 @@ mod front_ends;
 pub mod kbnf;
 mod list;
 mod mistake;
+mod other_language;
 mod recent;
 mod saved;
 mod source;

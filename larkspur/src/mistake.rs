@@ -2,6 +2,7 @@
 
 use larkspur_grammar::{Diagnostic, Span};
 
+use crate::other_language::Looks;
 use crate::source::SourceKind;
 
 /// What the facade itself finds wrong; documented in [`CODES`](crate::CODES).
@@ -20,6 +21,10 @@ pub(crate) enum Mistake {
         from: Option<SourceKind>,
         to: SourceKind,
         reason: Option<&'static str>,
+    },
+    OtherLanguage {
+        kind: SourceKind,
+        looks: Looks,
     },
     Tags {
         reason: String,
@@ -68,6 +73,10 @@ impl Mistake {
                 Diagnostic::error("F004", span, format!("a {what} has no rules to start with"))
             }
             Mistake::NoSyntaxTree => error("F005", "only a Lark, GBNF or KBNF text has a syntax tree to show"),
+            Mistake::NoConversion { from, to, reason: None } if from == Some(to) => {
+                let to = to.title();
+                Diagnostic::error("F006", span, format!("there is nothing to convert: this is read as {to} already"))
+            }
             Mistake::NoConversion { from, to, reason } => {
                 let from = from.map_or("a grammar without text", SourceKind::title);
                 let to = to.title();
@@ -76,6 +85,32 @@ impl Mistake {
                     None => Diagnostic::error("F006", span, format!("there is no conversion from {from} to {to}"))
                         .help("GBNF, regexes and JSON Schemas can be written as Lark, and all of them as GBNF"),
                 }
+            }
+            Mistake::OtherLanguage { kind, looks } => {
+                let title = kind.title();
+                let (seems, help) = match looks {
+                    Looks::Kind(other) => {
+                        let word = match other {
+                            SourceKind::Lark => "lark",
+                            SourceKind::Regex => "regex",
+                            SourceKind::JsonSchema | SourceKind::List => "json",
+                            SourceKind::Gbnf => "gbnf",
+                            SourceKind::Kbnf => "kbnf",
+                        };
+                        let help = match (other, kind) {
+                            (SourceKind::Gbnf, SourceKind::Lark) => {
+                                "read it as such (`--kind gbnf`, or a name that ends in `.gbnf`), or write it as Lark with \
+                                 `larkspur convert --to lark`"
+                                    .to_owned()
+                            }
+                            _ => format!("read it as such: `--kind {word}`, or the function for that language"),
+                        };
+                        (other.title(), help)
+                    }
+                    Looks::FileName => ("the name of a file", "give what is in the file".to_owned()),
+                    Looks::Yaml => ("YAML", "a JSON Schema is JSON: convert it first".to_owned()),
+                };
+                Diagnostic::error("F008", span, format!("this looks like {seems}, and is read as {title}")).help(help)
             }
             Mistake::Tags { reason } => Diagnostic::error("F007", span, format!("structural tags: {reason}")),
             Mistake::ListNotObject { found } => {

@@ -352,3 +352,13 @@ number ::= [0-9]+
 ";
     assert_eq!(text, expected);
 }
+
+#[test]
+fn what_no_text_finishes_is_left_out() {
+    let lark =
+        "%larkspur { \"lexer\": \"exact\", \"unproductive\": \"allow\" }\nstart: \"a\" | r | \"c\" r*\nr: \"b\" r\n";
+    let options = CompileOptions::default();
+    let written = convert(&Source::lark(lark), SourceKind::Gbnf, &options, &Limits::default()).expect("a conversion");
+    assert_eq!(written.text, "root ::= \"a\" | \"c\" \"\"\n");
+    assert!(written.notes.contains(&"what no text can finish is left out".to_owned()), "{:?}", written.notes);
+}

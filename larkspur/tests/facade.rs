@@ -681,3 +681,62 @@ fn lazy_repetitions_of_many_alternatives() {
         assert!(start.elapsed() < Duration::from_secs(4), "{count}: {:?}", start.elapsed());
     }
 }
+
+fn mistakes(kind: SourceKind, text: &str) -> Vec<larkspur::Diagnostic> {
+    match engine().compile(&Source::text("text", kind, text)) {
+        Ok(grammar) => panic!("{} compiles", grammar.sources().get(SourceId(0)).name),
+        Err(error) => error.diagnostics,
+    }
+}
+
+/// Where more is wrong than is shown, that is said in every language.
+#[test]
+fn there_are_more_problems() {
+    let lines = |line: fn(usize) -> String| (0..150).map(line).collect::<String>();
+    let texts = [
+        (SourceKind::Lark, format!("start: \"x\"\n{}", lines(|at| format!("r{at} ::= \"a\"\n"))), "L099"),
+        (SourceKind::Gbnf, format!("root ::= \"x\"\n{}", lines(|at| format!("r{at} : \"a\"\n"))), "E099"),
+        (SourceKind::Kbnf, format!("start ::= \"x\";\n{}", lines(|at| format!("r{at} ::= /a/;\n"))), "K099"),
+        (SourceKind::Regex, lines(|_| "\\y".to_owned()), "R099"),
+        (SourceKind::JsonSchema, format!("{{{}}}", lines(|at| format!("'p{at}':1,"))), "N099"),
+    ];
+    for (kind, text, code) in texts {
+        let found = mistakes(kind, &text);
+        let last = found.last().expect("a diagnostic");
+        assert_eq!((found.len(), last.code), (101, code));
+        assert_eq!(last.message, "there are more problems, which are not shown");
+    }
+    let undefined = |count: usize| (0..count).map(|at| format!(" u{at}")).collect::<String>();
+    let found = mistakes(SourceKind::Lark, &format!("start:{}\n", undefined(101)));
+    assert_eq!(found.last().map(|last| &*last.message), Some("1 more problem is not shown"));
+    assert_eq!(mistakes(SourceKind::Lark, &format!("start:{}\n", undefined(100))).len(), 100);
+}
+
+/// A text in another language is one mistake.
+#[test]
+fn other_languages() {
+    let gbnf = "root ::= a [b-c]+\na ::= \"a\"\n";
+    let kbnf = "start ::= a 'b';\na ::= \"a\";\n";
+    let lark = "start: a /b+/\na: \"a\"\n";
+    let schema = "{\"type\": \"object\"}";
+    let texts = [
+        (SourceKind::Lark, gbnf, "GBNF"),
+        (SourceKind::Lark, kbnf, "KBNF"),
+        (SourceKind::Lark, schema, "JSON Schema"),
+        (SourceKind::Lark, "/x/g.lark", "the name of a file"),
+        (SourceKind::Gbnf, lark, "Lark"),
+        (SourceKind::Gbnf, kbnf, "KBNF"),
+        (SourceKind::Gbnf, "/x/g.gbnf", "the name of a file"),
+        (SourceKind::Kbnf, gbnf, "GBNF"),
+        (SourceKind::JsonSchema, lark, "Lark"),
+        (SourceKind::JsonSchema, "/x/s.json", "the name of a file"),
+        (SourceKind::JsonSchema, "type: object\nproperties:\n  a:\n    type: string\n", "YAML"),
+    ];
+    for (kind, text, looks) in texts {
+        let found = mistakes(kind, text);
+        let message = format!("this looks like {looks}, and is read as {}", kind.title());
+        assert_eq!((found.len(), &found[0].message), (1, &message), "{text}");
+    }
+    // With a mistake of its own it is what it was given out for.
+    assert_ne!(mistakes(SourceKind::Lark, "start: a\nb ::= \"a\"\n")[0].code, "F008");
+}

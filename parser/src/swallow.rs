@@ -368,8 +368,8 @@ impl Search<'_> {
                 format!("in \"{text}\" {other} goes on over the last character"),
             ),
         };
-        let help =
-            "make the terminal stop before it, put something between them, or use `%larkspur { \"lexer\": \"exact\" }`";
+        let help = "say on its rule what ends it, `text[stop=\"…\"]` or `text[suffix=\"…\"]`, or that the first match does, `text[lazy]`; or make \
+             the terminal stop before it, put something between them, or use `%larkspur { \"lexer\": \"exact\" }`";
         Ok(Diagnostic::warning("P003", cfg.lexemes[lexeme].span, message).at(label).help(help))
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use larkspur_conformance::{Case, FailureKind, LarkspurEngine, Report, Suite, outcomes, report};
 use serde_json::Value;
 
@@ -13,6 +13,9 @@ use crate::{output, render};
 pub(crate) fn run(args: &ConformanceArgs) -> Result<Outcome> {
     let mut reports = Vec::new();
     for folder in &args.folders {
+        if !folder.is_dir() {
+            bail!("there is no folder `{}`", folder.display());
+        }
         let suite = Suite::read(folder)?;
         let mut cases: Vec<Case> = suite.cases.into_iter().step_by(args.step.max(1)).collect();
         if let Some(only) = &args.only {

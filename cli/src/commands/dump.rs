@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use larkspur::Limits;
 
 use crate::Outcome;
@@ -12,6 +12,9 @@ use crate::grammar::compile;
 use crate::{render, vocabulary};
 
 pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
+    if args.pass.is_some() && args.stage != Stage::Ir {
+        bail!("`--pass` goes with `--stage ir` only");
+    }
     let text = match args.stage {
         Stage::Ast => {
             let source = args.read.source(&args.grammar)?;

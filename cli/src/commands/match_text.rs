@@ -33,6 +33,9 @@ pub(crate) fn run(args: &MatchArgs) -> Result<Outcome> {
     let mut verdict = Verdict::new(rejection, &matcher)?;
     if !verdict.is_accepting {
         let at = verdict.rejection.as_ref().map_or(text.shown.len(), |rejection| rejection.at);
+        if prepared.is_schema() {
+            verdict.name_white_space(&text.shown[..at]);
+        }
         verdict.place = prepared.place(&args.read, at, &verdict.allowed)?;
     }
     match args.output {
@@ -51,6 +54,21 @@ impl Verdict {
         };
         let captures = if is_accepting { matcher.captures()? } else { Vec::new() };
         Ok(Self { rejection, is_accepting, expected, allowed, captures, place: None })
+    }
+
+    /// In a JSON text, what was just read is expected still for the white space at its end: says that.
+    fn name_white_space(&mut self, read: &[u8]) {
+        let allowed = self.allowed;
+        let read = read.trim_ascii_end();
+        let is_read = |name: &str| {
+            let sign = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or_default();
+            let is_sign = ["{", "}", "[", "]", ":", ","].contains(&sign);
+            is_sign && read.ends_with(sign.as_bytes()) && !allowed.contains(sign.as_bytes()[0])
+        };
+        let lists = [Some(&mut self.expected), self.rejection.as_mut().map(|rejection| &mut rejection.expected)];
+        for name in lists.into_iter().flatten().flat_map(|list| list.iter_mut()).filter(|name| is_read(name)) {
+            *name = "white space".to_owned();
+        }
     }
 
     fn json(&self, text: &Text) -> Value {

@@ -19,6 +19,10 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// Whether the grammar is a JSON Schema.
+    pub fn is_schema(&self) -> bool {
+        self.source.kind() == Some(SourceKind::JsonSchema)
+    }
     /// Where in an instance a byte of the text stands, before which `allowed` could follow, if the grammar is a JSON Schema.
     pub fn place(&self, read: &ReadArgs, at: usize, allowed: &ByteSet) -> Result<Option<InstancePlace>> {
         Ok(instance_place(

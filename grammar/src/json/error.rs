@@ -77,6 +77,7 @@ impl JsonError {
             JsonError::ExpectedComma { found, open, opened } => {
                 Diagnostic::error("N013", span, format!("expected `,` or `{}`, found {found}", close(open)))
                     .also(opened, format!("the {} begins here", kind(open)))
+                    .help("entries have a comma between them: write `,` before this one")
             }
             JsonError::TrailingComma => {
                 Diagnostic::error("N014", span, "a comma must be followed by another entry").help("remove the comma")
@@ -205,6 +206,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new("N018", "text after the value", "A JSON text is one value.", "{} {}", "[{}, {}]"),
     CodeInfo::new("N019", "nested too deeply", "Nesting has the limit `grammar_depth_max`.", "[[[…]]]", "[]"),
     CodeInfo::new("N020", "too long", "A source has at most `source_bytes_max` bytes.", "…", "{}"),
+    CodeInfo::new("N099", "more problems", "There are more problems than `diagnostics_max`.", "[1 2 3]", "[1, 2, 3]"),
     CodeInfo::new(
         "N101",
         "repeated key",

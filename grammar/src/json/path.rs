@@ -41,6 +41,7 @@ pub fn path_at(text: &[u8], at: usize, may_end: bool) -> Vec<PathStep> {
     let mut frames: Vec<Frame> = Vec::new();
     // Something of the value that is expected has come.
     let mut begun = false;
+    let mut in_string = false;
     let mut next = 0;
     while next < at {
         let byte = text[next];
@@ -50,6 +51,7 @@ pub fn path_at(text: &[u8], at: usize, may_end: bool) -> Vec<PathStep> {
             b'"' => {
                 let end = string_end(text, start, at);
                 next = end.unwrap_or(at);
+                in_string = end.is_none();
                 match frames.last_mut() {
                     Some(Frame::Object { key, colon: false }) => *key = end.and_then(|end| decoded(&text[start..end])),
                     _ => begun = true,
@@ -82,7 +84,8 @@ pub fn path_at(text: &[u8], at: usize, may_end: bool) -> Vec<PathStep> {
             _ => begun = true,
         }
     }
-    let ends = may_end && text.get(at).is_some_and(|byte| b",}] \t\n\r".contains(byte));
+    // At the end of the text, too, the value may have ended.
+    let ends = may_end && !in_string && text.get(at).is_none_or(|byte| b",}] \t\n\r".contains(byte));
     let is_outside = frames.last().is_some_and(|frame| match frame {
         Frame::Array { index } => (begun && ends) || (*index == 0 && !begun && text.get(at) == Some(&b']')),
         Frame::Object { colon, .. } => !colon || (begun && ends),

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::error::{JsonError, repeated_key};
 use super::{JsonDocument, JsonId, JsonMember, JsonValue};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity, more_problems};
 use crate::index::IndexVec;
 use crate::limits::Limits;
 use crate::span::{SourceId, Span};
@@ -538,8 +538,9 @@ impl Reader<'_> {
         if self.errors.len() < self.limits.diagnostics_max.max(1) {
             let span = self.span(start, end);
             self.errors.push(error.at(span));
-        } else {
-            self.stopped = true;
+        } else if !std::mem::replace(&mut self.stopped, true) {
+            let span = self.span(start, end);
+            self.errors.push(more_problems("N099", Severity::Error, Some(span), None));
         }
     }
     fn span(&self, start: usize, end: usize) -> Span {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Dialect;
-use crate::diagnostic::{CodeInfo, Diagnostic};
+use crate::diagnostic::{CodeInfo, Diagnostic, Severity, more_problems};
 use crate::limits::Limits;
 use crate::text_map::TextMap;
 
@@ -108,16 +108,20 @@ pub(super) struct Report<'a> {
     map: &'a TextMap,
     max: usize,
     errors: Vec<Diagnostic>,
+    /// Whether an error was left out, which the last one says.
+    is_full: bool,
     lints: Vec<Diagnostic>,
 }
 
 impl<'a> Report<'a> {
     pub(super) fn new(map: &'a TextMap, limits: &Limits) -> Self {
-        Self { map, max: limits.diagnostics_max.max(1), errors: Vec::new(), lints: Vec::new() }
+        Self { map, max: limits.diagnostics_max.max(1), errors: Vec::new(), is_full: false, lints: Vec::new() }
     }
     pub(super) fn error(&mut self, error: RegexError, at: Range<usize>) {
         if self.errors.len() < self.max {
             self.errors.push(error.diagnostic(at, self.map));
+        } else if !std::mem::replace(&mut self.is_full, true) {
+            self.errors.push(more_problems("R099", Severity::Error, Some(self.map.span(at)), None));
         }
     }
     pub(super) fn lint(&mut self, lint: RegexLint, at: Range<usize>) {
@@ -129,7 +133,7 @@ impl<'a> Report<'a> {
         !self.errors.is_empty()
     }
     pub(super) fn is_full(&self) -> bool {
-        self.errors.len() >= self.max
+        self.is_full
     }
     /// Errors, lints.
     pub(super) fn finish(self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
@@ -626,6 +630,13 @@ pub const CODES: &[CodeInfo] = &[
         "Rust's flag `-u` describes bytes that need not be characters.",
         "start: /(?-u:\\xFF)/",
         "start: /\\xFF/",
+    ),
+    CodeInfo::new(
+        "R099",
+        "more problems",
+        "There are more problems than `diagnostics_max`.",
+        "start: /…/",
+        "start: /a/",
     ),
     CodeInfo::new(
         "R101",

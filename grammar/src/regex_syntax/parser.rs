@@ -120,8 +120,8 @@ pub(super) fn parse(text: &str, options: &RegexOptions, limits: &Limits, report:
         parser.at += 1;
         pieces.push(parser.alternatives(false));
     }
-    if options.dialect == Dialect::Ecma
-        && let Some(meant) = between_slashes(text)
+    if (options.dialect == Dialect::Ecma || options.alone)
+        && let Some(meant) = between_slashes(text, options.alone)
     {
         parser.report.lint(RegexLint::Slashes { meant }, 0..text.len());
     }
@@ -473,14 +473,16 @@ impl<'t> Parser<'t, '_, '_> {
 }
 
 /// The pattern that a literal of JavaScript holds, `/^…$/i`, with its flags as ECMA-262 has them in patterns. Only with an
-/// anchor inside it is surely one: others may be paths.
-fn between_slashes(text: &str) -> Option<String> {
+/// anchor inside it is surely one: others may be paths. A regex by itself is `alone`, and one also with other signs.
+fn between_slashes(text: &str, alone: bool) -> Option<String> {
     let (body, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
     let are_flags = flags.len() <= 8 && flags.bytes().all(|flag| b"dgimsuvy".contains(&flag));
     let is_anchored = body.starts_with('^') || body.ends_with('$') && !body.ends_with("\\$");
+    let is_regex = alone && !body.replace("\\/", "").contains('/') && body.contains(['+', '*', '[', '(', '\\']);
     let kept: String = flags.chars().filter(|flag| "ims".contains(*flag)).collect();
     let body = shown(body);
-    (are_flags && is_anchored).then(|| if kept.is_empty() { body.to_owned() } else { format!("(?{kept}:{body})") })
+    (are_flags && (is_anchored || is_regex))
+        .then(|| if kept.is_empty() { body.to_owned() } else { format!("(?{kept}:{body})") })
 }
 
 /// A part of a regex as a message repeats it, whatever its length.

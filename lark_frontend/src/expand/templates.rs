@@ -448,7 +448,8 @@ impl Templates<'_, '_, '_, '_> {
         if self.expansion.loader.sink.has_error_in(span) {
             return;
         }
-        let near = if self.expansion.loader.sink.is_full() { None } else { self.expansion.nearest(instance, name) };
+        let has_room = self.expansion.loader.sink.has_room();
+        let near = if has_room { self.expansion.nearest(instance, name) } else { None };
         self.expansion.loader.sink.report(span, Mistake::undefined(name, near));
     }
 

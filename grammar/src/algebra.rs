@@ -30,6 +30,7 @@ mod runs;
 mod simplify;
 mod tries;
 mod values;
+mod witnesses;
 mod words;
 
 use std::hash::{BuildHasher, Hash};
@@ -197,6 +198,7 @@ pub struct Algebra {
     derivatives: FxHashMap<(Expr, u8), Expr>,
     /// Expressions whose emptiness search was given up, with the work it had.
     undecided: FxHashMap<Expr, u64>,
+    witnesses: witnesses::Witnesses,
     /// Whether the texts of the expression are a prefix code. Asked for operands of repetitions.
     codes: FxHashMap<Expr, bool>,
     /// Work ever done.
@@ -233,6 +235,7 @@ impl Algebra {
             classes_of: derivative::ClassesOf::default(),
             derivatives: FxHashMap::default(),
             undecided: FxHashMap::default(),
+            witnesses: witnesses::Witnesses::default(),
             codes: FxHashMap::default(),
             work: 0,
             size_max,

@@ -13,6 +13,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
+use super::witnesses::KEPT_BYTES_MAX;
 use super::{Algebra, Expr, MANY, Node, OverLimit, Tag};
 use crate::regex::ByteSet;
 
@@ -49,8 +50,9 @@ struct Frontier {
 
 /// How a search came to a state, and how far it has gone on from there.
 struct Found {
-    /// The state before; the root's is itself.
+    /// The state before, and the byte that led from it; the root's is itself.
     from: Expr,
+    byte: u8,
     /// Bytes read.
     depth: u32,
     /// States that were found before.
@@ -99,7 +101,8 @@ impl Algebra {
         }
         let answer = match self.node(expr) {
             Node::And(_) => {
-                let known = self.has_multiple(expr).or_else(|| self.has_word(expr, None));
+                let known = self.known_text(expr).map(|_| true);
+                let known = known.or_else(|| self.has_multiple(expr)).or_else(|| self.has_word(expr, None));
                 known.or_else(|| self.has_text_of_letters(expr))?
             }
             _ => return None,
@@ -111,7 +114,7 @@ impl Algebra {
     fn search(&mut self, root: Expr, work_max: u64) -> Result<bool, OverLimit> {
         let mut found: FxHashMap<Expr, Found> = FxHashMap::default();
         let mut frontier = Frontier::default();
-        if self.reach((root, root), &mut found, &mut frontier, work_max) {
+        if self.reach((root, 0, root), &mut found, &mut frontier, work_max) {
             return Ok(true);
         }
         let mut roots: Vec<Expr> = found.keys().copied().collect();
@@ -146,7 +149,7 @@ impl Algebra {
             while let Some(class) = classes.next() {
                 let byte = class.iter().next().expect("classes are not empty");
                 let next = self.derivative(state, byte, work_max)?;
-                if next != Expr::NOTHING && self.reach((state, next), &mut found, &mut frontier, work_max) {
+                if next != Expr::NOTHING && self.reach((state, byte, next), &mut found, &mut frontier, work_max) {
                     return Ok(true);
                 }
                 self.pay(4);
@@ -175,17 +178,17 @@ impl Algebra {
         answers.iter().all(Option::is_some).then_some(false)
     }
 
-    /// Adds what `next` consists of to the frontier, as reached from `from`; true if one of it is known to have a text.
+    /// Adds what `next` consists of to the frontier, as reached from `from` by a byte; true if one of it is known to have a text.
     fn reach(
         &mut self,
-        (from, next): (Expr, Expr),
+        (from, byte, next): (Expr, u8, Expr),
         found: &mut FxHashMap<Expr, Found>,
         frontier: &mut Frontier,
         work_max: u64,
     ) -> bool {
         let mut open = Vec::new();
         if self.split(next, &mut open) {
-            self.mark_non_empty(from, found);
+            self.mark_non_empty((from, byte, next), found);
             return true;
         }
         if found.is_empty() {
@@ -202,7 +205,7 @@ impl Algebra {
         for state in open {
             let order = found.len();
             if let Entry::Vacant(entry) = found.entry(state) {
-                entry.insert(Found { from, depth, order, left: None });
+                entry.insert(Found { from, byte, depth, order, left: None });
                 self.wait(state, found, frontier);
             }
         }
@@ -215,11 +218,18 @@ impl Algebra {
         frontier.push(self.cell(state).len_min, sum, &found[&state], state);
     }
 
-    fn mark_non_empty(&mut self, mut state: Expr, found: &FxHashMap<Expr, Found>) {
+    /// Notes that a byte leads from a state to something that has a text, and what led there.
+    fn mark_non_empty(&mut self, (mut state, mut byte, next): (Expr, u8, Expr), found: &FxHashMap<Expr, Found>) {
+        let mut text = if next == state { None } else { self.known_text(next).map(Vec::from) };
         loop {
             self.note_non_empty(state, true);
+            text = text.filter(|text| text.len() < KEPT_BYTES_MAX);
+            if let Some(text) = &mut text {
+                text.insert(0, byte);
+                self.keep_text(state, text);
+            }
             match found.get(&state) {
-                Some(found) if found.from != state => state = found.from,
+                Some(before) if before.from != state => (state, byte) = (before.from, before.byte),
                 _ => return,
             }
         }
@@ -278,7 +288,7 @@ impl Algebra {
     }
 
     /// Whether it is a bound of lengths, such as `maxLength: 254` beside a pattern, and what its derivatives begin with.
-    fn is_bound(&self, part: Expr) -> bool {
+    pub(super) fn is_bound(&self, part: Expr) -> bool {
         let head = match self.node(part) {
             Node::Concat(_, tail) => tail,
             _ => part,

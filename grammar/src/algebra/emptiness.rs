@@ -121,10 +121,11 @@ impl Algebra {
         roots.sort_unstable();
         let started = self.work;
         let mut asks = ASKS.iter().peekable();
-        let mut lacks_bytes = Some(());
+        let mut is_asked = false;
         while let Some(state) = frontier.pop() {
             // Most of what has a text is near one.
-            if self.work - started > LACK_AFTER && lacks_bytes.take().is_some() {
+            if !is_asked && self.work - started > LACK_AFTER {
+                is_asked = true;
                 roots.retain(|&root| !self.lacks_bytes(root));
                 if roots.is_empty() {
                     break;

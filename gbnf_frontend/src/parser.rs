@@ -43,7 +43,7 @@ pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) ->
     let mut definitions = Vec::new();
     loop {
         parser.space(true);
-        if parser.at == text.len() || parser.sink.is_full() {
+        if parser.at == text.len() || parser.sink.must_stop() {
             return Ast { definitions, nodes: parser.nodes, comments: parser.comments };
         }
         definitions.extend(parser.definition());
@@ -307,7 +307,7 @@ impl Parser<'_> {
                     }
                 }
             }
-            if self.sink.is_full() {
+            if self.sink.must_stop() {
                 break;
             }
         }

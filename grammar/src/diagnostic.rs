@@ -1,6 +1,5 @@
 //! What we tell the author of a grammar: plain data, rendered by the doors.
 
-use std::cell::Cell;
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
@@ -162,21 +161,14 @@ pub struct DiagnosticList {
     /// An error was left out.
     lacks_errors: bool,
     /// A reader stopped for that, so that nobody knows how many more there are.
-    is_cut: Cell<bool>,
+    is_cut: bool,
 }
 
 impl DiagnosticList {
     /// An empty list. At least one error is always kept, so that a mistake is never taken for none.
     pub fn new(limits: &Limits) -> Self {
         let limit = limits.diagnostics_max.max(1);
-        Self {
-            errors: Vec::new(),
-            warnings: Vec::new(),
-            limit,
-            suppressed: 0,
-            lacks_errors: false,
-            is_cut: Cell::new(false),
-        }
+        Self { errors: Vec::new(), warnings: Vec::new(), limit, suppressed: 0, lacks_errors: false, is_cut: false }
     }
     /// Adds a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
@@ -184,7 +176,8 @@ impl DiagnosticList {
         // Another reader stopped.
         if is_more(diagnostic.code) && !self.errors.is_empty() {
             (self.lacks_errors, self.suppressed) = (true, self.suppressed + 1);
-            return self.is_cut.set(true);
+            self.is_cut = true;
+            return;
         }
         let list = if is_error { &mut self.errors } else { &mut self.warnings };
         if list.len() < self.limit {
@@ -215,8 +208,8 @@ impl DiagnosticList {
         &self.errors
     }
     /// Whether a reader is to stop: an error was found that is not kept. From then on nobody knows how many there are.
-    pub fn is_full(&self) -> bool {
-        self.is_cut.set(self.is_cut.get() || self.lacks_errors);
+    pub fn must_stop(&mut self) -> bool {
+        self.is_cut |= self.lacks_errors;
         self.lacks_errors
     }
     /// Whether another error would be kept, so that it is worth while to say much of it.
@@ -235,7 +228,7 @@ impl DiagnosticList {
         let place = |span: Span| (span.source, span.start, span.end);
         all.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| place(label.span)));
         if self.suppressed > 0 {
-            let count = (!self.is_cut.get()).then_some(self.suppressed);
+            let count = (!self.is_cut).then_some(self.suppressed);
             all.push(more_problems(more, severity, None, count));
         }
         all
@@ -297,8 +290,8 @@ impl<M: Describe> Sink<M> {
         diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
     /// Whether a reader is to stop: an error was found that is not shown.
-    pub fn is_full(&self) -> bool {
-        self.list.is_full()
+    pub fn must_stop(&mut self) -> bool {
+        self.list.must_stop()
     }
     /// Whether another error would be shown, so that it is worth while to say much of it.
     pub fn has_room(&self) -> bool {

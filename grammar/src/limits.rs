@@ -35,8 +35,8 @@ macro_rules! limits {
 }
 
 impl Limits {
-    /// The largest `grammar_depth_max` and `schema_unique_depth_max`: what recurses this deep fits a thread's stack of 2 MB, also
-    /// in a debug build.
+    /// The largest `grammar_depth_max` and `schema_unique_depth_max`: what recurses this deep fits a thread's stack of 2 MB
+    /// (tried with `opt-level = 1`, which this workspace's debug builds have; without optimisation frames are larger).
     pub const DEPTH_MAX: usize = 1_000;
 
     /// The same with no limit of recursion past what a stack holds.

@@ -3,6 +3,7 @@
 use compact_str::CompactString;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember, JsonValue};
 use larkspur_grammar::number::Decimal;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Keywords, Limit, PatternProperty, Schema, Types};
 use crate::draft::{Dialect, Draft};
@@ -12,8 +13,8 @@ use crate::hints::Hint;
 use crate::numbers::count;
 use crate::refs::Resources;
 
-/// Properties among which one is looked for that is nearly called as a required one, at most.
-const NAMES_COMPARED_MAX: usize = 200;
+/// Properties that each required name is compared with, before all keys of the document are looked up.
+const PROPERTIES_COMPARED_MAX: usize = 64;
 
 struct Parser<'a, 'b, 's> {
     document: &'a JsonDocument,
@@ -154,17 +155,9 @@ fn is_flag(document: &JsonDocument, schema: JsonId, value: JsonId) -> bool {
     ["uniqueItems", "exclusiveMinimum", "exclusiveMaximum"].iter().any(|key| document.get(schema, key) == Some(value))
 }
 
-/// Equal but for case, `_` and `-`.
-fn is_nearly(name: &str, other: &str) -> bool {
-    let letters = |name: &str| -> Vec<char> {
-        name.chars().filter(|c| !['_', '-'].contains(c)).flat_map(char::to_lowercase).collect()
-    };
-    letters(name) == letters(other)
-}
-
-/// Whether an object of the document has a member of this name. Cost: linear in the document.
-fn is_key_somewhere(document: &JsonDocument, name: &str) -> bool {
-    (0..document.len() as u32).any(|index| document.member(JsonId(index), name).is_some())
+/// A name without case, `_` and `-`.
+fn folded(name: &str) -> String {
+    name.chars().filter(|c| !['_', '-'].contains(c)).flat_map(char::to_lowercase).collect()
 }
 
 impl<'a> Parser<'a, '_, '_> {
@@ -355,17 +348,20 @@ impl<'a> Parser<'a, '_, '_> {
             return;
         }
         let Some(required) = document.get(id, "required") else { return };
-        for &place in document.array(required).unwrap_or_default() {
-            let name = document.string(place).unwrap_or_default();
-            let has = |wanted: &str| self.out.properties.iter().any(|(name, _)| *name == *wanted);
-            if has(name) || self.out.properties.len() > NAMES_COMPARED_MAX {
-                continue;
-            }
-            let near = self.out.properties.iter().map(|(name, _)| name).find(|near| is_nearly(near, name));
-            if let Some(near) = near
-                && !self.out.required.contains(near)
-                && !is_key_somewhere(document, name)
-            {
+        let names = document.array(required).unwrap_or_default().iter();
+        let names = names.map(|&place| (place, document.string(place).unwrap_or_default()));
+        let first = &self.out.properties[..self.out.properties.len().min(PROPERTIES_COMPARED_MAX)];
+        let is_nowhere =
+            |name: &str| first.iter().all(|(property, _)| property != name) && !self.resources.has_key(document, name);
+        let missing: Vec<(JsonId, &str)> = names.filter(|(_, name)| is_nowhere(name)).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let required: FxHashSet<&CompactString> = self.out.required.iter().collect();
+        let others = self.out.properties.iter().map(|(name, _)| name).filter(|name| !required.contains(name));
+        let near: FxHashMap<String, &CompactString> = others.map(|name| (folded(name), name)).collect();
+        for (place, name) in missing {
+            if let Some(near) = near.get(&folded(name)) {
                 let mistake = Mistake::RequiredNearly { name: name.to_owned(), near: near.to_string() };
                 self.sink.report(place, mistake);
             }

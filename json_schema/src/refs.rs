@@ -59,8 +59,8 @@ pub(crate) struct Resources {
     pub targets: FxHashMap<JsonId, Target>,
     /// The schemas that references lead to, and all that they are inside of.
     around_targets: FxHashSet<JsonId>,
-    /// Whether `unevaluatedProperties` or `unevaluatedItems` stands anywhere.
-    has_unevaluated: OnceCell<bool>,
+    /// The keys of all objects, once they were asked for.
+    keys: OnceCell<FxHashSet<CompactString>>,
 }
 
 impl Resources {
@@ -106,12 +106,18 @@ impl Resources {
         self.around_targets.contains(&document.original(value))
     }
 
-    /// Whether `unevaluatedProperties` or `unevaluatedItems` stands anywhere. Cost: linear in the document, once.
+    /// Whether an object of the document has a member of this name, keyword or not. Cost: linear in the document, once.
+    pub fn has_key(&self, document: &JsonDocument, key: &str) -> bool {
+        let keys = || {
+            let objects = (0..document.len() as u32).filter_map(|index| document.object(JsonId(index)));
+            objects.flatten().map(|member| member.key.clone()).collect()
+        };
+        self.keys.get_or_init(keys).contains(key)
+    }
+
+    /// Whether `unevaluatedProperties` or `unevaluatedItems` stands anywhere.
     pub fn has_unevaluated(&self, document: &JsonDocument) -> bool {
-        *self.has_unevaluated.get_or_init(|| {
-            let keys = ["unevaluatedProperties", "unevaluatedItems"];
-            (0..document.len() as u32).any(|index| keys.iter().any(|key| document.member(JsonId(index), key).is_some()))
-        })
+        ["unevaluatedProperties", "unevaluatedItems"].iter().any(|key| self.has_key(document, key))
     }
 
     /// Whether the resource has OpenAPI's `components`.

@@ -88,7 +88,7 @@ pub(crate) fn lex(text: &str, body: Span, sink: &mut Sink) -> Vec<Lexeme> {
     let mut lexer =
         Lexer { text, at, source, sink, in_definition: false, unclosed_comment: None, hyphenated: Vec::new() };
     let mut lexemes = Vec::new();
-    while lexer.space() && !lexer.sink.is_full() {
+    while lexer.space() && !lexer.sink.must_stop() {
         let start = lexer.at;
         let kind = lexer.lexeme();
         assert!(lexer.at > start, "a lexeme is not empty");

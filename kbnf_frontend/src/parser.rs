@@ -43,7 +43,7 @@ impl Open {
 pub(crate) fn parse(text: &str, source: SourceId, lexemes: &[Lexeme], limits: &Limits, sink: &mut Sink) -> Ast {
     let mut parser = Parser { text, source, lexemes, at: 0, limits, sink, nodes: IndexVec::new() };
     let mut definitions = Vec::new();
-    while parser.at < lexemes.len() && !parser.sink.is_full() {
+    while parser.at < lexemes.len() && !parser.sink.must_stop() {
         definitions.extend(parser.definition());
     }
     Ast { definitions, nodes: parser.nodes }
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         let is_ended = loop {
             let span = self.here();
             let Some(kind) = self.kind() else { break false };
-            if self.is_definition() || self.sink.is_full() {
+            if self.is_definition() || self.sink.must_stop() {
                 break false;
             }
             self.at += 1;
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
                 }
             }
         };
-        if !is_ended && !self.sink.is_full() {
+        if !is_ended && !self.sink.must_stop() {
             let next = self.kind().map(|_| self.written(self.here()).to_owned());
             // An open bracket says enough.
             if outer.is_empty() {

@@ -167,7 +167,6 @@ impl Foreign {
                 "`%json` takes a schema, not the name of a file".to_string(),
                 format!("write the schema here, or `%json {{\"$ref\": \"{file}\"}}` and give the file as a document (`--ref`, `retriever`)"),
             ),
-
             Foreign::Predicate { sign } => (
                 format!("`{sign}` before an item is no look-ahead here"),
                 match sign {

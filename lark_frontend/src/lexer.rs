@@ -3,209 +3,18 @@
 //! Blanks, comments and a backslash before a line's end are dropped; a run of line ends is one [`SyntaxKind::Newline`].
 //! A JSON value behind `%json`, `%regex`, `%llguidance` and `%larkspur` is one lexeme, read here so that its end is known.
 
+mod kinds;
+mod meant;
+
 use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
 use larkspur_grammar::{Diagnostic, Limits, SourceId, Span, behind_bom, typographic};
 
 use crate::error::{Mistake, Sink, near};
 use crate::foreign::{Foreign, HEADERS, class_end, escapes_end, is_prefix};
-
-/// The class of a lexeme of a grammar file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum SyntaxKind {
-    /// `expr`, `_sep`, `tool-call`.
-    RuleName,
-    /// `NUMBER`, `_NL`.
-    TerminalName,
-    /// `"…"`, `"…"i`.
-    String,
-    /// `/…/imsux`.
-    Regex,
-    /// `12`, `0.7`, `0x1F`.
-    Number,
-    /// `<name>`, `<[1-9]>`.
-    SpecialToken,
-    /// `@name`.
-    GrammarRef,
-    /// The JSON value behind a directive that takes one.
-    Json,
-    /// `%gbnf { … }` and the like, whole.
-    Inner,
-    /// `%ignore`
-    KwIgnore,
-    /// `%import`
-    KwImport,
-    /// `%override`
-    KwOverride,
-    /// `%extend`
-    KwExtend,
-    /// `%declare`
-    KwDeclare,
-    /// `%json`
-    KwJson,
-    /// `%regex`
-    KwRegex,
-    /// `%lark`
-    KwLark,
-    /// `%if`
-    KwIf,
-    /// `%llguidance`
-    KwLlguidance,
-    /// `%larkspur`
-    KwLarkspur,
-    /// `::`
-    DoubleColon,
-    /// `:`
-    Colon,
-    /// `..`
-    DotDot,
-    /// `.`
-    Dot,
-    /// `->`
-    Arrow,
-    /// `-`
-    Minus,
-    /// `=`
-    Equals,
-    /// `<-`, with which other languages define.
-    LeftArrow,
-    /// `=>`, likewise.
-    FatArrow,
-    /// `,`
-    Comma,
-    /// `(`
-    LParen,
-    /// `)`
-    RParen,
-    /// `[`
-    LBracket,
-    /// `]`
-    RBracket,
-    /// `{`
-    LBrace,
-    /// `}`
-    RBrace,
-    /// `~`
-    Tilde,
-    /// `|`
-    VBar,
-    /// `&`
-    And,
-    /// `?`
-    Question,
-    /// `*`
-    Star,
-    /// `+`
-    Plus,
-    /// `!`
-    Bang,
-    /// `_` alone.
-    Underscore,
-    /// One or more line ends, with blank lines and comments between them.
-    Newline,
-    /// Something that was already reported.
-    Error,
-    /// The end of the text.
-    Eof,
-}
-
-/// Lexemes that are always written alike, longer before shorter of the same beginning.
-const PUNCTUATION: &[(&str, SyntaxKind)] = &[
-    ("::", SyntaxKind::DoubleColon),
-    (":", SyntaxKind::Colon),
-    ("..", SyntaxKind::DotDot),
-    (".", SyntaxKind::Dot),
-    ("->", SyntaxKind::Arrow),
-    ("-", SyntaxKind::Minus),
-    ("=>", SyntaxKind::FatArrow),
-    ("=", SyntaxKind::Equals),
-    (",", SyntaxKind::Comma),
-    ("(", SyntaxKind::LParen),
-    (")", SyntaxKind::RParen),
-    ("[", SyntaxKind::LBracket),
-    ("]", SyntaxKind::RBracket),
-    ("{", SyntaxKind::LBrace),
-    ("}", SyntaxKind::RBrace),
-    ("~", SyntaxKind::Tilde),
-    ("|", SyntaxKind::VBar),
-    ("&", SyntaxKind::And),
-    ("?", SyntaxKind::Question),
-    ("*", SyntaxKind::Star),
-    ("+", SyntaxKind::Plus),
-    ("!", SyntaxKind::Bang),
-];
-
-/// How many bytes are looked at to find out what was likely meant.
-const LOOKED_AT: usize = 500;
-
-/// Words behind `%`.
-pub(crate) const DIRECTIVES: &[(&str, SyntaxKind)] = &[
-    ("%ignore", SyntaxKind::KwIgnore),
-    ("%import", SyntaxKind::KwImport),
-    ("%override", SyntaxKind::KwOverride),
-    ("%extend", SyntaxKind::KwExtend),
-    ("%declare", SyntaxKind::KwDeclare),
-    ("%json", SyntaxKind::KwJson),
-    ("%regex", SyntaxKind::KwRegex),
-    ("%lark", SyntaxKind::KwLark),
-    ("%if", SyntaxKind::KwIf),
-    ("%llguidance", SyntaxKind::KwLlguidance),
-    ("%larkspur", SyntaxKind::KwLarkspur),
-];
-
-impl SyntaxKind {
-    /// How messages call it.
-    pub fn describe(self) -> &'static str {
-        match self {
-            SyntaxKind::RuleName => "a rule name",
-            SyntaxKind::TerminalName => "a terminal name",
-            SyntaxKind::String => "a string",
-            SyntaxKind::Regex => "a regex",
-            SyntaxKind::Number => "a number",
-            SyntaxKind::SpecialToken => "a special token",
-            SyntaxKind::GrammarRef => "a grammar reference",
-            SyntaxKind::Json => "a JSON value",
-            SyntaxKind::Inner => "a grammar in another language",
-            SyntaxKind::Underscore => "`_`",
-            SyntaxKind::Newline => "the end of the line",
-            SyntaxKind::Error => "a mistake",
-            SyntaxKind::Eof => "the end of the text",
-            SyntaxKind::KwIgnore => "`%ignore`",
-            SyntaxKind::KwImport => "`%import`",
-            SyntaxKind::KwOverride => "`%override`",
-            SyntaxKind::KwExtend => "`%extend`",
-            SyntaxKind::KwDeclare => "`%declare`",
-            SyntaxKind::KwJson => "`%json`",
-            SyntaxKind::KwRegex => "`%regex`",
-            SyntaxKind::KwLark => "`%lark`",
-            SyntaxKind::KwIf => "`%if`",
-            SyntaxKind::KwLlguidance => "`%llguidance`",
-            SyntaxKind::KwLarkspur => "`%larkspur`",
-            SyntaxKind::DoubleColon => "`::`",
-            SyntaxKind::Colon => "`:`",
-            SyntaxKind::DotDot => "`..`",
-            SyntaxKind::Dot => "`.`",
-            SyntaxKind::Arrow => "`->`",
-            SyntaxKind::Minus => "`-`",
-            SyntaxKind::Equals => "`=`",
-            SyntaxKind::LeftArrow => "`<-`",
-            SyntaxKind::FatArrow => "`=>`",
-            SyntaxKind::Comma => "`,`",
-            SyntaxKind::LParen => "`(`",
-            SyntaxKind::RParen => "`)`",
-            SyntaxKind::LBracket => "`[`",
-            SyntaxKind::RBracket => "`]`",
-            SyntaxKind::LBrace => "`{`",
-            SyntaxKind::RBrace => "`}`",
-            SyntaxKind::Tilde => "`~`",
-            SyntaxKind::VBar => "`|`",
-            SyntaxKind::And => "`&`",
-            SyntaxKind::Question => "`?`",
-            SyntaxKind::Star => "`*`",
-            SyntaxKind::Plus => "`+`",
-            SyntaxKind::Bang => "`!`",
-        }
-    }
-}
+pub use kinds::SyntaxKind;
+use kinds::{DIRECTIVES, PUNCTUATION};
+pub(crate) use meant::{class_at, near_line};
+use meant::{escaped_quote, is_statement, json_file, meant_end};
 
 /// A piece of the grammar file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -254,7 +63,7 @@ pub(crate) struct Lexed {
 }
 
 /// Splits `text` into lexemes. Mistakes go to `sink`, each leaves a [`SyntaxKind::Error`] or a mended lexeme.
-/// Stops early once `sink` is full.
+/// Stops early where not all of them are shown.
 pub(crate) fn lex(
     text: &str,
     source: SourceId,
@@ -284,7 +93,7 @@ pub(crate) fn lex(
         limits,
         sink,
     };
-    while lexer.at < text.len() && !lexer.sink.is_full() {
+    while lexer.at < text.len() && !lexer.sink.must_stop() {
         let before = lexer.at;
         lexer.next();
         assert!(lexer.at > before, "the lexer advances");
@@ -902,111 +711,4 @@ impl Lexer<'_, '_> {
             end => end,
         }
     }
-}
-
-/// The name of a file that stands where a JSON value is expected.
-fn json_file(text: &str, at: usize) -> Option<String> {
-    let word = near_line(text, at).split([' ', '\t', '\r', '|', ')']).next()?;
-    let file = word.trim_matches('"');
-    let is_name = file.ends_with(".json") && !file.contains(['{', '[', '"', ',']);
-    is_name.then(|| file.to_string())
-}
-
-/// Whether a line that is not indented begins a statement.
-fn is_statement(line: &str) -> bool {
-    let name = line.trim_start_matches(['?', '!']);
-    let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    let is_definition = rest.len() < name.len() && rest.trim_start().starts_with([':', '[', '{', '.']);
-    line.starts_with('%') || is_definition && rest.contains(':')
-}
-
-/// The line from a byte on, as far as it is worth looking at: what follows is looked at more than once.
-pub(crate) fn near_line(text: &str, from: usize) -> &str {
-    let rest = &text[from..];
-    let rest = &rest[..rest.floor_char_boundary(LOOKED_AT)];
-    &rest[..rest.find('\n').unwrap_or(rest.len())]
-}
-
-/// Where in the text of a string a `\"` stands that was likely meant as the string's end.
-fn escaped_quote(text: &str) -> Option<usize> {
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        if c == '\\'
-            && let Some((_, '"')) = chars.next()
-            && chars.peek().is_none_or(|&(_, next)| [' ', '|', ')', '\t', '\r'].contains(&next))
-        {
-            return Some(at);
-        }
-    }
-    None
-}
-
-/// The slash that ends a regex too soon, and where it was likely meant to end. The regex begins at `start`, and `slash`
-/// ends it.
-fn meant_end(text: &str, start: usize, slash: usize, all_flags: bool) -> Option<(usize, usize)> {
-    let mut scan = ClassScan::default();
-    text[start + 1..slash].chars().for_each(|c| scan.take(c));
-    let is_open = scan.in_class;
-    scan.take('/');
-    let rest = near_line(text, slash + 1);
-    let is_name = !all_flags && rest.starts_with(|c: char| c.is_alphanumeric());
-    let is_text = rest.starts_with('.') && !rest.starts_with("..") || rest.starts_with('\\') && rest.trim().len() > 1;
-    if !is_open && !is_name && !is_text {
-        return None;
-    }
-    let (mut slashes, mut last) = (0, None);
-    for (at, c) in rest.char_indices() {
-        if c.is_ascii_whitespace() && !(is_open && scan.in_class) {
-            break;
-        }
-        if c == '/' && !scan.in_class && !scan.escaped {
-            (slashes, last) = (slashes + 1, Some(at));
-        }
-        scan.take(c);
-    }
-    // In `/a/b/c/` there may be a rule `b`.
-    if is_name && !is_open && slashes % 2 == 0 {
-        return None;
-    }
-    let end = last? + 1;
-    let flags = rest[end..].find(|c: char| !"imslux".contains(c)).unwrap_or(rest.len() - end);
-    Some((slash, slash + 1 + end + flags))
-}
-
-/// Whether a regex is in a class, character by character.
-#[derive(Default)]
-struct ClassScan {
-    in_class: bool,
-    escaped: bool,
-    /// Nothing but `^` stands in the class yet, so that a `]` does not end it.
-    is_new: bool,
-}
-
-impl ClassScan {
-    fn take(&mut self, c: char) {
-        let is_new = std::mem::take(&mut self.is_new);
-        match c {
-            _ if self.escaped => self.escaped = false,
-            '\\' => self.escaped = true,
-            '[' if !self.in_class => (self.in_class, self.is_new) = (true, true),
-            '^' if is_new => self.is_new = true,
-            ']' if self.in_class && !is_new => self.in_class = false,
-            _ => {}
-        }
-    }
-}
-
-/// The character class that begins right before `at`, with its repetition, if a regex was left without its slashes:
-/// `[a-z]+`. Brackets with names in them are Lark's own; what begins with a range of single characters is none.
-pub(crate) fn class_at(text: &str, at: usize) -> Option<String> {
-    let open = at.checked_sub(1).filter(|&open| text.as_bytes()[open] == b'[')?;
-    let inside = &text[at..];
-    let mut chars = inside.chars();
-    let range = (chars.next()?, chars.next()?, chars.next()?);
-    if range.1 != '-' || !range.0.is_ascii_alphanumeric() || !range.2.is_ascii_alphanumeric() {
-        return None;
-    }
-    let end = at + inside.find([']', ' ', '/', '\n']).filter(|&end| inside.as_bytes()[end] == b']')? + 1;
-    let repeat = text[end..].starts_with(['+', '*', '?']);
-    Some(text[open..end + usize::from(repeat)].to_string())
 }

@@ -166,7 +166,7 @@ impl<'a, 's> Loader<'a, 's> {
     /// imports it, libraries.
     pub fn resolve(&mut self, import: &Import, home: &Home) -> Target {
         // Past the limits no text is read.
-        if self.sink.is_full() || self.is_over {
+        if self.sink.must_stop() || self.is_over {
             return Target::Failed;
         }
         if import.above {

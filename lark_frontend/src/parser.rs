@@ -278,7 +278,7 @@ impl Parser<'_, '_> {
         self.in_rule_body = false;
         loop {
             while self.accept(SyntaxKind::Newline).is_some() {}
-            if self.is(SyntaxKind::Eof) || self.sink.is_full() || (nested && self.is(SyntaxKind::RBrace)) {
+            if self.is(SyntaxKind::Eof) || self.sink.must_stop() || (nested && self.is(SyntaxKind::RBrace)) {
                 return grammar;
             }
             if *self.symbols > self.limits.grammar_symbols_max {

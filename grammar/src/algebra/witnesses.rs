@@ -2,6 +2,7 @@
 //! one in common, so that most of what a bound of lengths makes anew is not searched.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::{Algebra, Expr, Node};
 
@@ -24,11 +25,10 @@ impl Algebra {
             return Some([].into());
         }
         let parts = self.parts_to_try(expr)?;
-        let texts = parts.iter().filter_map(|part| Some((*part, self.witnesses.get(part)?.clone())));
-        let texts: Vec<(Expr, Box<[u8]>)> = texts.collect();
-        let is_in =
-            |&(of, ref text): &(Expr, Box<[u8]>)| parts.iter().all(|&part| part == of || self.has_text(part, text));
-        texts.into_iter().find(is_in).map(|(_, text)| text)
+        parts.iter().find_map(|&of| {
+            let text = self.witnesses.get(&of)?.clone();
+            parts.iter().all(|&part| part == of || self.has_text(part, &text)).then_some(text)
+        })
     }
 
     /// Keeps a text of an intersection for others that have an operand in common with it, but for bounds of lengths. It may be none.
@@ -47,15 +47,19 @@ impl Algebra {
         }
     }
 
-    fn parts_to_try(&self, expr: Expr) -> Option<Vec<Expr>> {
+    fn parts_to_try(&self, expr: Expr) -> Option<SmallVec<[Expr; OPERANDS_MAX]>> {
         match self.node(expr) {
-            Node::And(parts) if parts.len() <= OPERANDS_MAX => Some(parts.to_vec()),
+            Node::And(parts) if parts.len() <= OPERANDS_MAX => Some(parts.into()),
             _ => None,
         }
     }
 
     /// Whether a text is seen to match.
     fn has_text(&mut self, mut expr: Expr, text: &[u8]) -> bool {
+        let (len, cell) = (text.len() as u32, self.cell(expr));
+        if len < cell.len_min || len > cell.len_max {
+            return false;
+        }
         self.pay(text.len());
         for &byte in text {
             match self.derivative(expr, byte, self.work.saturating_add(STEP_WORK_MAX)) {

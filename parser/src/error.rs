@@ -3,6 +3,8 @@
 use larkspur_toktrie::TokenId;
 use thiserror::Error;
 
+use crate::lexer::states::{LexStateId, LexemeSetId};
+
 /// Why a matcher refused.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
@@ -60,6 +62,9 @@ pub(crate) enum Fault {
     Exceeded { limit: &'static str, value: u64 },
     /// Only for those who look ahead with states that have forgotten the texts that were read: these count now.
     Untold,
+    /// Only for who follows the terms of a mask: a term is dear, since on many ways these lexemes end in this state. It was asked for
+    /// so many times.
+    Dear { state: LexStateId, ended: LexemeSetId, times: u32 },
 }
 
 impl Fault {
@@ -72,6 +77,7 @@ impl Fault {
         match self {
             Fault::Exceeded { limit, value } => (limit, value),
             Fault::Untold => unreachable!("who looks ahead goes the same way again"),
+            Fault::Dear { .. } => unreachable!("who follows terms asks for it again, or walks"),
         }
     }
 }

@@ -13,6 +13,7 @@ mod budget;
 mod exact;
 mod lists;
 mod reread;
+mod steps;
 mod stuck;
 pub(crate) mod tail;
 mod tape;
@@ -34,6 +35,7 @@ use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, Sta
 use lists::Lists;
 pub(crate) use reread::REREAD_DEPTH_MAX;
 use reread::Rereading;
+use steps::{Asked, Context, Steps};
 pub(crate) use tape::Tape;
 use ways::Ways;
 
@@ -53,7 +55,7 @@ pub(crate) struct Cursor(Thread);
 /// A [`Cursor`] as a word, without where its lexemes began: the lexer state, then the set. The walk over the trie keeps one
 /// for each byte, and three numbers side by side went through memory: a load that spans two stores waits for both, which
 /// made 38 ns a node of 10.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Word(u64);
 
 impl Cursor {
@@ -110,6 +112,9 @@ pub(crate) struct Machine {
     pub lexer: Lexer,
     pub sets: Sets,
     lists: Lists,
+    steps: Steps,
+    /// What the last step has asked of its byte.
+    asked: Asked,
     /// Threads of lists that were stepped, for who counts work.
     pub stepped: u64,
     lazy_ends: FxHashMap<Thread, Cursor>,
@@ -158,6 +163,8 @@ impl Machine {
             cfg,
             limits: limits.clone(),
             lists: Lists::default(),
+            steps: Steps::default(),
+            asked: Asked::default(),
             stepped: 0,
             lazy_ends: FxHashMap::default(),
             leads_on: FxHashMap::default(),
@@ -394,9 +401,48 @@ impl Machine {
         }
     }
 
+    /// The step when it takes more than a look-up, if it is remembered.
+    #[inline]
+    pub fn remembered(&self, place: Word, byte: u8) -> Quick {
+        if self.steps.hold_in(self.context()) { self.steps.get(place, byte) } else { Quick::Ask }
+    }
+
+    /// What steps depend on besides the place and the byte.
+    #[inline]
+    fn context(&self) -> Context {
+        (if self.cfg.has_scopes { self.sets.token_now } else { 0 }, self.sets.ahead.is_on)
+    }
+
     /// The step when it takes more than a look-up.
     #[inline(never)]
     pub fn step_slow(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
+        match Self::single(cursor) {
+            Some(_) => self.step_anew(cursor, byte),
+            None => self.step_of_walk(cursor, byte),
+        }
+    }
+
+    /// The same of one who comes by again. It is remembered where it depends on nothing but what [`Steps`] knows.
+    pub fn step_of_walk(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
+        let may_be_known = self.reread_depth == 0 && !(self.cfg.has_hidden && self.tape.is_on());
+        if !may_be_known || self.records(cursor) {
+            return self.step_anew(cursor, byte);
+        }
+        match self.remembered(cursor.word(), byte) {
+            Quick::To(next) => return Ok(Some(Cursor::from_word(next, 0))),
+            Quick::Refused => return Ok(None),
+            Quick::Ask => {}
+        }
+        let next = self.step_anew(cursor, byte)?;
+        if !next.is_some_and(|next| self.records(next)) {
+            let alike = self.alike(byte)?;
+            self.steps.insert(self.context(), cursor.word(), &alike, next);
+        }
+        Ok(next)
+    }
+
+    fn step_anew(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
+        self.asked.clear();
         match (self.cfg.mode, Self::single(cursor)) {
             (_, None) => self.step_list(cursor.0.set.0, byte),
             (LexerMode::Longest, Some(thread)) => self.step_longest(thread, byte),

@@ -16,13 +16,13 @@ use std::ops::Add;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use larkspur_toktrie::{MaskOrigin, TokenMask, TokenTrie, Vocabulary};
+use larkspur_toktrie::{MaskOrigin, ROOT, TokenMask, TokenTrie, Vocabulary};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::cfg::TokenLetterId;
 use crate::error::Fault;
 use crate::machine::{Contents, Cursor, Machine};
-use crate::slicer::Slicer;
+use crate::slicer::{Alphabet, Decided, Lengths, Parts, Slicer};
 use compose::Composed;
 use shared::SharedTerms;
 pub(crate) use store::SharedMask;
@@ -325,6 +325,7 @@ impl MaskCache {
     ) -> Result<(), Fault> {
         mask.clear();
         let threads = machine.threads(ahead);
+        let mut alphabets = Vec::new();
         for (index, slice) in slicer.slices.iter().enumerate() {
             let mut is_contained = false;
             for thread in threads.iter() {
@@ -332,9 +333,17 @@ impl MaskCache {
             }
             if is_contained {
                 mask.or_assign(&slice.mask);
-            } else {
-                self.walk_ahead(machine, Part::Below(&slice.trie, 0), (cursor, ahead), mask)?;
+                continue;
             }
+            let part = match &slice.parts {
+                Some(parts) if !machine.tape.is_on() => {
+                    let decided = self.decide(machine, parts, ahead, &mut alphabets)?;
+                    parts.allow(decided.taken, mask.words_mut());
+                    Part::Open(&slice.trie, parts.open(decided))
+                }
+                _ => Part::Below(&slice.trie, ROOT),
+            };
+            self.walk_ahead(machine, part, (cursor, ahead), mask)?;
         }
         for rest in &slicer.rests {
             self.walk_ahead(machine, Part::Below(rest, 0), (cursor, ahead), mask)?;
@@ -345,6 +354,24 @@ impl MaskCache {
         self.touched.clear(mask.words().len());
         Composed { mask, base: None, touched: &mut self.touched }.finish(machine, vocabulary, &composition);
         Ok(())
+    }
+
+    /// What a place does with the parts of a slice. What was found out of alphabets is known.
+    fn decide<'a>(
+        &mut self,
+        machine: &mut Machine,
+        parts: &'a Parts,
+        place: Cursor,
+        alphabets: &mut Vec<(&'a Alphabet, Lengths)>,
+    ) -> Result<Decided, Fault> {
+        let (arena, limits) = (machine.lexer.arena().clone(), machine.limits.clone());
+        let lists = machine.lists_len();
+        let mut walker = Walker { machine, fault: None, work: self.work };
+        let decided = parts.decide_by(&mut walker, place.word(), (&arena, &limits), alphabets);
+        let (work, decides) = walker.finish(0);
+        machine.forget_lists(lists);
+        self.work = work;
+        decides.map(|()| decided)
     }
 
     /// What the machine says of the place that stands for another one, or of that if it cannot say.

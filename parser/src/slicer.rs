@@ -21,7 +21,7 @@ use crate::counting_sort::by_key;
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::states::{DEAD, LexState, LexStateId, Lexer, StateKind};
-pub(crate) use parts::{Decided, Open, Parts};
+pub(crate) use parts::{Alphabet, Decided, Lengths, Open, Parts};
 
 /// The slices that suit JSON, code and free text: string interiors without and with `<` (which begins the end of most
 /// tool calls), by length, so that `maxLength` of at least that length takes them, then any text.

@@ -90,22 +90,26 @@ fn masks_are_the_oracles() {
     });
 }
 
-/// Samples for tool calls, which must be right on real vocabularies.
-const TOOL_CALLS: [(&str, &str); 7] = [
-    ("llama_tool_call", "llama-3.1"),
-    ("llama_builtin_tools", "llama-3.1"),
-    ("llama_token_ids", "llama-3.1"),
-    ("think_json", "qwen3"),
-    ("hermes_tool_call", "qwen3"),
-    ("tool_name_suffix", "o200k"),
-    ("hermes_tool_call_text", "o200k"),
+/// Samples that must be right on real vocabularies, and how many tokens of each text are looked at: tool calls, and texts that can
+/// be split at nearly each of their bytes, of which the oracle keeps all ways.
+const ON_REAL: [(&str, &str, usize); 10] = [
+    ("llama_tool_call", "llama-3.1", 40),
+    ("llama_builtin_tools", "llama-3.1", 40),
+    ("llama_token_ids", "llama-3.1", 40),
+    ("think_json", "qwen3", 40),
+    ("hermes_tool_call", "qwen3", 40),
+    ("tool_name_suffix", "o200k", 40),
+    ("hermes_tool_call_text", "o200k", 40),
+    ("gbnf_lisp", "o200k", 6),
+    ("gbnf_markdown", "llama-3.1", 6),
+    ("gbnf_xml", "o200k", 6),
 ];
 
 #[test]
-fn tool_calls_on_real_vocabularies() {
+fn masks_on_real_vocabularies_are_the_oracles() {
     let samples = all().expect("the samples can be read");
     let mut engines: HashMap<&str, Option<(Shared, Vocab)>> = HashMap::new();
-    for (name, vocabulary_name) in TOOL_CALLS {
+    for (name, vocabulary_name, tokens_max) in ON_REAL {
         let engine = engines.entry(vocabulary_name).or_insert_with(|| {
             let vocabulary = Arc::new(real_vocabulary(vocabulary_name)?);
             let vocab = oracle_vocab(&vocabulary);
@@ -116,7 +120,9 @@ fn tool_calls_on_real_vocabularies() {
             continue;
         };
         let sample = samples.iter().find(|sample| sample.name == name).expect("the sample is there");
-        tool_call(sample, shared, vocab).with_context(|| format!("{name} on {vocabulary_name}")).expect("all is right");
+        on_real(sample, (shared, vocab), tokens_max)
+            .with_context(|| format!("{name} on {vocabulary_name}"))
+            .expect("all is right");
     }
 }
 
@@ -157,17 +163,18 @@ fn oracle_vocab(vocabulary: &Vocabulary) -> Vocab {
 }
 
 /// Follows two texts and three sampled sentences; in each state the oracle judges some hundred tokens.
-fn tool_call(sample: &Sample, shared: &Shared, vocab: &Vocab) -> Result<()> {
+fn on_real(sample: &Sample, (shared, vocab): (&Shared, &Vocab), tokens_max: usize) -> Result<()> {
     let linked = sample.link()?;
     let oracle = Oracle::new(&linked, vocab).map_err(anyhow::Error::msg)?;
     let grammar = CompiledGrammar::compile(shared, linked.clone()).map_err(|errors| anyhow::anyhow!("{errors:?}"))?;
     let mut random = Random(1);
     for text in sample.accepts.iter().take(2) {
         let tokens = tokenize(sample, shared.vocabulary(), text);
-        follow(&oracle, &grammar, &mut random, Some(&tokens))?;
+        let tokens = &tokens[..tokens.len().min(tokens_max)];
+        follow(&oracle, &grammar, &mut random, Some(tokens), tokens_max)?;
     }
     for _ in 0..3 {
-        follow(&oracle, &grammar, &mut random, None)?;
+        follow(&oracle, &grammar, &mut random, None, tokens_max)?;
     }
     Ok(())
 }
@@ -189,14 +196,20 @@ fn tokenize(sample: &Sample, vocabulary: &Vocabulary, text: &str) -> Vec<TokenId
     tokens
 }
 
-/// Follows the tokens, or tokens sampled from masks until the text ends (at most 40). In each state the oracle must
+/// Follows the tokens, or tokens sampled from masks until the text ends (at most so many). In each state the oracle must
 /// agree on a hundred allowed tokens and three hundred of all.
-fn follow(oracle: &Oracle, grammar: &CompiledGrammar, random: &mut Random, tokens: Option<&[TokenId]>) -> Result<()> {
+fn follow(
+    oracle: &Oracle,
+    grammar: &CompiledGrammar,
+    random: &mut Random,
+    tokens: Option<&[TokenId]>,
+    tokens_max: usize,
+) -> Result<()> {
     let vocabulary = grammar.shared().vocabulary().clone();
     let mut matcher = Matcher::new(grammar, MatcherOptions::default())?;
     let mut mask = TokenMask::new(vocabulary.len());
     let mut state = oracle.start();
-    for at in 0..40 {
+    for at in 0..tokens_max {
         matcher.compute_mask(&mut mask)?;
         let allowed: Vec<TokenId> = mask.iter().collect();
         let accepting = oracle.is_accepting(&state);

@@ -38,13 +38,25 @@ impl TokenTrie {
         start: R::State,
         mask: &mut TokenMask,
     ) -> u64 {
+        self.walk_open(node, |_| true, recognizer, start, mask)
+    }
+
+    /// As [`Self::walk_from`], for the nodes that are open: what is below another one is left alone.
+    pub fn walk_open<R: Recognizer>(
+        &self,
+        node: u32,
+        is_open: impl Fn(usize) -> bool,
+        recognizer: &mut R,
+        start: R::State,
+        mask: &mut TokenMask,
+    ) -> u64 {
         assert!(self.id_end() <= mask.vocabulary_len(), "a mask of {} bits is too short", mask.vocabulary_len());
         let depth = self.depths()[node as usize] as usize;
         let levels = self.depth_max() - depth + 1;
         if levels <= DEPTH_INLINE + 1 {
-            self.walk_with(node, recognizer, &mut [start; DEPTH_INLINE + 1], mask.words_mut())
+            self.walk_with(node, is_open, recognizer, &mut [start; DEPTH_INLINE + 1], mask.words_mut())
         } else {
-            self.walk_with(node, recognizer, &mut vec![start; levels], mask.words_mut())
+            self.walk_with(node, is_open, recognizer, &mut vec![start; levels], mask.words_mut())
         }
     }
 
@@ -58,6 +70,7 @@ impl TokenTrie {
     fn walk_with<R: Recognizer>(
         &self,
         node: u32,
+        is_open: impl Fn(usize) -> bool,
         recognizer: &mut R,
         states: &mut [R::State],
         words: &mut [u32],
@@ -71,7 +84,8 @@ impl TokenTrie {
         while next < end {
             visited += 1;
             let level = depths[next] as usize - base;
-            let Some(state) = recognizer.step(states[level - 1], bytes[next]) else {
+            let step = if is_open(next) { recognizer.step(states[level - 1], bytes[next]) } else { None };
+            let Some(state) = step else {
                 next = subtree_ends[next] as usize;
                 continue;
             };

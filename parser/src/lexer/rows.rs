@@ -293,6 +293,12 @@ impl Lexer {
         Ok(self.lexeme_set(&left))
     }
 
+    /// Whether it takes more to say what ends before a byte than what ends in the state: see [`Self::ends_before`].
+    #[inline]
+    pub fn may_be_held(&self, id: LexStateId, next: LexStateId) -> bool {
+        self.states[next].competes || self.states[id].ends_ignored
+    }
+
     /// The bytes that a lexeme which matches in a state goes on with.
     pub fn goes_on_with(&mut self, id: LexStateId, lexeme: LexemeId) -> Result<ByteSet, Fault> {
         let key = self.states[id].key.clone();

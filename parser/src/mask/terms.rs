@@ -49,6 +49,10 @@ const WORDS_PER_TOKEN: usize = 8;
 /// noted as the end of lexemes, and sorted with others.
 const STEP_WORK: u64 = 4;
 
+/// Lexemes may end at this part of all nodes in a term that is made without a thought, one in so many. Names before operators
+/// end at some twenty times as many.
+const ENDS_SHARE: usize = 64;
+
 /// What the term of a lexeme counts besides, as `Limits::lexer_work_max` counts it: rows of its states, slices that it takes;
 /// and that of a piece of the trie, of which most are small.
 const LEXEME_WORK: u64 = 5_000;
@@ -149,6 +153,10 @@ pub(super) struct Terms {
     bytes: usize,
     /// The states at the nodes above the one that is looked at. Kept for its room.
     states: Vec<LexStateId>,
+    /// Terms that were given up for being dear, and why: see [`Self::of_state`].
+    dear: FxHashMap<(PieceId, LexStateId), Fault>,
+    /// Nodes at which a step may take more than a look-up, of the term that is being made.
+    steps_max: u64,
 }
 
 /// A term that is being made.
@@ -161,11 +169,18 @@ struct Draft {
     visited: u64,
     /// Of these nodes those at which a step took more than a look-up.
     stepped: u64,
+    /// At most so many.
+    steps_max: u64,
     /// A state in which lexemes end whatever follows, and which of `ends` that is.
     ending: Option<(LexStateId, usize)>,
 }
 
 impl Draft {
+    /// Nothing yet.
+    fn new(steps_max: u64) -> Self {
+        Self { steps_max, ..Self::default() }
+    }
+
     /// Adds a token, if it is one. No branch: half of the nodes have none, and none could be foreseen (a third of a walk).
     #[inline]
     fn take(&mut self, token: TokenId) {
@@ -213,6 +228,8 @@ impl Terms {
             completions: FxHashMap::default(),
             bytes: 0,
             states: Vec::new(),
+            dear: FxHashMap::default(),
+            steps_max: u64::MAX,
         }
     }
 
@@ -241,19 +258,40 @@ impl Terms {
     }
 
     /// What the tokens of a piece do in a lexer state: all that these terms say. The nodes visited for that are added to
-    /// `work`.
+    /// `work`. Unless a caller insists, a term is not made in which lexemes end at more nodes than [`ENDS_SHARE`].
     ///
-    /// Cost: a look-up, or a walk over the piece. Errors: as [`Lexer::row`]; `mask_work_max`.
+    /// Cost: a look-up, or a walk over the piece. Errors: as [`Lexer::row`]; `mask_work_max`; [`Fault::Dear`].
     pub fn of_state(
+        &mut self,
+        slicer: &Slicer,
+        (piece, lex): (PieceId, LexStateId),
+        lexer: &mut Lexer,
+        (work, insists): (&mut Work, bool),
+    ) -> Result<Arc<[TermId]>, Fault> {
+        if let Some(known) = self.of_states.get(&(piece, lex)) {
+            return Ok(known.clone());
+        }
+        if let Some(dear) = self.dear.get_mut(&(piece, lex)).filter(|_| !insists) {
+            if let Fault::Dear { times, .. } = dear {
+                *times += 1;
+            }
+            return Err(*dear);
+        }
+        self.steps_max = if insists { u64::MAX } else { (slicer.nodes_len() / ENDS_SHARE) as u64 };
+        let made = self.of_new_state(slicer, (piece, lex), lexer, work);
+        if let Err(dear @ Fault::Dear { .. }) = made {
+            self.dear.insert((piece, lex), dear);
+        }
+        made
+    }
+
+    fn of_new_state(
         &mut self,
         slicer: &Slicer,
         (piece, lex): (PieceId, LexStateId),
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<Arc<[TermId]>, Fault> {
-        if let Some(known) = self.of_states.get(&(piece, lex)) {
-            return Ok(known.clone());
-        }
         let mut terms = TermIds::new();
         match lexer.split(lex) {
             None => terms.push(self.of_whole(slicer, (piece, lex), lexer, work)?),
@@ -424,7 +462,7 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<Term, Fault> {
-        let mut draft = Draft::default();
+        let mut draft = Draft::new(self.steps_max);
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         draft.count(work)?;
         let many = taken(slicer, view.slices, view.parts).into_iter().collect();
@@ -469,7 +507,7 @@ impl Terms {
         {
             return Ok((term, true));
         }
-        let mut draft = Draft::default();
+        let mut draft = Draft::new(self.steps_max);
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         draft.count(work)?;
         let is_wide = draft.visited >= WIDE;
@@ -650,6 +688,7 @@ fn step(
         && state == from
         && kind == StateKind::Inside
         && !may_be_stuck
+        && draft.stepped <= draft.steps_max
     {
         draft.ends[at].1.push(root + node);
         return Ok((next != DEAD).then_some(next));
@@ -660,6 +699,9 @@ fn step(
         LexerMode::Longest => NO_LEXEMES,
     };
     if ended != NO_LEXEMES {
+        if draft.stepped > draft.steps_max {
+            return Err(Fault::Dear { state: from, ended, times: 1 });
+        }
         lexer.by_follow(from, ended)?.iter().for_each(|&ended| draft.end(ended).push(root + node));
         if lexer.always_ends(from) {
             draft.ending = Some((from, draft.index_of_end((Guard::NONE, ended))));

@@ -1,6 +1,7 @@
 //! The trace of a place: the terms that make its mask. All that depends on Earley sets is asked here, once for all
 //! tokens that need to know.
 
+use larkspur_grammar::LexerMode;
 use larkspur_toktrie::{ROOT, TokenTrie};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
@@ -11,7 +12,7 @@ use super::work::Work;
 use crate::earley::ahead::LeftOut;
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
-use crate::lexer::guards::Guarded;
+use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId};
 use crate::machine::{Cursor, Machine, Thread};
 use crate::slicer::{PieceNode, Slicer};
@@ -27,6 +28,12 @@ const WALKS_MAX: u64 = 16;
 
 /// What looking at a place counts, as `Limits::mask_work_max` counts it.
 const PLACE_WORK: u64 = 16;
+
+/// So many times a walk takes the place of a dear term: it takes a fifth of the time.
+const DEAR_TIMES: u32 = 4;
+
+/// Lexemes go on like what follows them where they share this part of the bytes that they go on with, one in so many.
+const ALIKE_SHARE: u32 = 4;
 
 /// More different ways to leave out names are not kept apart in one mask.
 const GROUPS_MAX: usize = 16;
@@ -97,7 +104,18 @@ impl Trace {
             let lex = machine.lexer.clamped(lex)?;
             // What has just matched may be left out by one edge and taken by another, though not by all.
             let is_told = begun.is_some() && machine.lexer.state(lex).is_late;
-            for &id in terms.of_state(slicer, (piece, lex), &mut machine.lexer, work)?.iter() {
+            // Where texts are recorded, walks are dear; where the longest lexeme counts, few nodes end one.
+            let insists = machine.tape.is_on() || machine.cfg.mode == LexerMode::Longest;
+            let of_state = match terms.of_state(slicer, (piece, lex), &mut machine.lexer, (&mut *work, insists)) {
+                Err(Fault::Dear { state, ended, times }) => {
+                    if times <= DEAR_TIMES || goes_on_alike(machine, set, (state, ended))? {
+                        return Ok(None);
+                    }
+                    terms.of_state(slicer, (piece, lex), &mut machine.lexer, (&mut *work, true))
+                }
+                of_state => of_state,
+            };
+            for &id in of_state?.iter() {
                 let term = terms.get(id);
                 for &lex in &term.stuck {
                     match machine.leads_on(Thread { lex, set, began: 0 }) {
@@ -234,6 +252,19 @@ impl Finder<'_> {
             from += len;
         }
     }
+}
+
+/// Whether most of what lexemes go on with in a state may also follow when they end there. Then most tokens can be split at each
+/// of their bytes, which a walk that joins threads does once, and terms anew for what is left behind each end.
+fn goes_on_alike(machine: &mut Machine, set: SetId, (state, ended): (LexStateId, LexemeSetId)) -> Result<bool, Fault> {
+    Ok(match after(machine, set, (Guard::NONE, ended), true)? {
+        After::Nothing => false,
+        After::Ask => true,
+        After::Set(_, start) => {
+            let (inside, behind) = (machine.lexer.row(state)?.live, machine.lexer.row(start)?.live);
+            inside.intersect(&behind).len() > inside.len() / ALIKE_SHARE
+        }
+    })
 }
 
 /// What follows lexemes, if their text is not left out; with `is_told` whatever it is.

@@ -2,31 +2,32 @@
 
 use std::hash::{Hash, Hasher};
 
-use larkspur_toktrie::{Recognizer, TokenMask, TokenTrie};
+use larkspur_toktrie::{ROOT, Recognizer, TokenMask, TokenTrie};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::work::Work;
 use crate::error::Fault;
 use crate::machine::{Cursor, Machine, Quick, Word};
-use crate::slicer::{PieceNode, Slicer};
+use crate::slicer::{Open, PieceNode, Slicer};
 
 /// What a step counts that is more than a look-up, and for a list each of its threads, as `Limits::mask_work_max` counts it.
 const STEP_WORK: u64 = 32;
 
 /// Where a walk goes.
-#[derive(Clone, Copy)]
 pub(super) enum Part<'a> {
     /// To what is below a node. It begins at that node.
     Below(&'a TokenTrie, u32),
+    /// To the nodes of a slice's trie that are open. It begins at the root.
+    Open(&'a TokenTrie, Open<'a>),
     /// To these nodes, sorted, and what is below them. It begins at the root.
     Nodes(&'a Slicer, &'a [PieceNode]),
 }
 
 impl Part<'_> {
     /// Bytes of the longest token.
-    pub fn depth_max(self) -> usize {
+    pub fn depth_max(&self) -> usize {
         match self {
-            Part::Below(trie, _) => trie.depth_max(),
+            Part::Below(trie, _) | Part::Open(trie, _) => trie.depth_max(),
             Part::Nodes(slicer, _) => slicer.tries().map(TokenTrie::depth_max).max().unwrap_or(0),
         }
     }
@@ -35,6 +36,7 @@ impl Part<'_> {
     pub fn walk<R: Recognizer>(self, recognizer: &mut R, start: R::State, mask: &mut TokenMask) -> u64 {
         match self {
             Part::Below(trie, node) => trie.walk_from(node, recognizer, start, mask),
+            Part::Open(trie, open) => trie.walk_open(ROOT, |node| open.is_open(node), recognizer, start, mask),
             Part::Nodes(slicer, nodes) => walk_nodes(slicer, nodes, recognizer, start, mask),
         }
     }
@@ -88,7 +90,11 @@ impl Recognizer for Walker<'_> {
         match self.machine.quick(state, byte) {
             Quick::To(next) => Some(next),
             Quick::Refused => None,
-            Quick::Ask => self.step_slow(Cursor::from_word(state, 0), byte).map(Cursor::word),
+            Quick::Ask => match self.machine.remembered(state, byte) {
+                Quick::To(next) => Some(next),
+                Quick::Refused => None,
+                Quick::Ask => self.step_slow(Cursor::from_word(state, 0), byte).map(Cursor::word),
+            },
         }
     }
 }
@@ -106,7 +112,7 @@ impl Walker<'_> {
             return None;
         }
         let stepped = self.machine.stepped;
-        let next = self.machine.step_slow(state, byte);
+        let next = self.machine.step_of_walk(state, byte);
         let counted = self.work.add(STEP_WORK * (1 + self.machine.stepped - stepped));
         match counted.and(next) {
             Ok(next) => next,

@@ -4,10 +4,11 @@
 //! many (`[^/]+`, `\S+`, `[a-z0-9-]+`). Then most parts are taken as a whole still, or refused as a whole, which a few states
 //! of the product prove as they do for slices; in the trie only the other parts are walked.
 
+use std::hash::Hash;
 use std::sync::OnceLock;
 
 use larkspur_grammar::{CharClass, Limits, RegexSet};
-use larkspur_toktrie::{NO_TOKEN, TokenTrie, mask};
+use larkspur_toktrie::{NO_TOKEN, Recognizer, TokenTrie, mask};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Automaton;
@@ -65,6 +66,9 @@ const TAKEN_PAIRS_MAX: usize = 64;
 /// Pairs of states looked at to find out which texts of all alphabets it refuses.
 const PAIRS_MAX: usize = 48;
 
+/// Pairs of states and places looked at to find out which texts of an alphabet may follow.
+const PLACES_MAX: usize = 256;
+
 /// Characters of the longest token that is in a part.
 const LENGTH_MAX: u32 = 32;
 
@@ -100,7 +104,7 @@ struct Part {
 }
 
 #[derive(Debug)]
-struct Alphabet {
+pub(crate) struct Alphabet {
     lead: Lead,
     class: CharClass,
     /// Of all its texts; `None` if it could not be made.
@@ -222,6 +226,39 @@ impl Parts {
             }
         }
         Ok(decided)
+    }
+}
+
+impl Parts {
+    /// What a place does with the parts of whose texts a recognizer says whether they may follow there: what it takes and refuses
+    /// is so whatever lexemes end on the way. What is found out of alphabets is kept in `known`, for other slices in that place.
+    /// Cost: some steps for each alphabet, most of which a walk would take, too.
+    pub fn decide_by<'a, R: Recognizer<State: Ord + Hash>>(
+        &'a self,
+        recognizer: &mut R,
+        place: R::State,
+        (arena, limits): (&Arena, &Limits),
+        known: &mut Vec<(&'a Alphabet, Lengths)>,
+    ) -> Decided {
+        let mut decided = Decided::default();
+        for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.parts != 0) {
+            let has_same_texts =
+                |(other, _): &&(&Alphabet, _)| (other.lead, &other.class) == (alphabet.lead, &alphabet.class);
+            let Lengths { taken, refused } = match known.iter().find(has_same_texts) {
+                Some(&(_, lengths)) => lengths,
+                None => {
+                    let Some(automaton) = alphabet.automaton(arena, limits) else { continue };
+                    let lengths = automaton.lengths(recognizer, place);
+                    known.push((alphabet, lengths));
+                    lengths
+                }
+            };
+            for (index, part) in self.parts.iter().enumerate().filter(|(index, _)| alphabet.parts & 1 << index != 0) {
+                decided.taken |= Bits::from(part.max <= taken) << index;
+                decided.refused |= Bits::from(part.min >= refused) << index;
+            }
+        }
+        decided
     }
 }
 
@@ -351,6 +388,54 @@ impl Automaton {
             now = next;
         }
         Ok(u32::MAX)
+    }
+}
+
+/// Of the texts of an alphabet, by length in characters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengths {
+    /// All up to this length may follow.
+    taken: u32,
+    /// None of this length or more may; `u32::MAX` if that is not so of any length up to a bound.
+    refused: u32,
+}
+
+impl Automaton {
+    /// Which texts may follow at a place. Goes from one character to the next with all places that one can be in.
+    fn lengths<R: Recognizer<State: Ord + Hash>>(&self, recognizer: &mut R, place: R::State) -> Lengths {
+        let mut lengths = Lengths { taken: LENGTH_MAX, refused: u32::MAX };
+        let mut pairs = PLACES_MAX;
+        let mut now = vec![(1u16, place)];
+        for length in 1..=LENGTH_MAX {
+            let mut next: Vec<(u16, R::State)> = Vec::new();
+            let mut visited: FxHashSet<(u16, R::State)> = FxHashSet::default();
+            let mut agenda = now.clone();
+            while let Some((state, place)) = agenda.pop() {
+                let Some(left) = pairs.checked_sub(1) else {
+                    lengths.taken = lengths.taken.min(length - 1);
+                    return lengths;
+                };
+                pairs = left;
+                for (&to, byte) in self.rows[usize::from(state)].iter().zip(0..=255u8).filter(|(to, _)| **to != 0) {
+                    match recognizer.step(place, byte).map(|place| (to, place)) {
+                        None => lengths.taken = lengths.taken.min(length - 1),
+                        Some(pair) if !visited.insert(pair) => {}
+                        Some(pair) if self.accepting[usize::from(to)] => next.push(pair),
+                        Some(pair) => agenda.push(pair),
+                    }
+                }
+            }
+            if next.is_empty() {
+                lengths.refused = length;
+                break;
+            }
+            next.sort_unstable();
+            if next == now {
+                break;
+            }
+            now = next;
+        }
+        lengths
     }
 }
 

@@ -1,12 +1,13 @@
 //! Every code's bad example gets that code and its good example none.
 
-use larkspur_gbnf_frontend::{CODES, GbnfOptions, parse};
+use larkspur_gbnf_frontend::{CODES, parse};
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Diagnostic, Limits, SourceMap};
 
 fn diagnostics(text: &str, limits: &Limits) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     let source = sources.add("example.gbnf", text);
-    let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(limits));
+    let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(limits));
     assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
     parsed.diagnostics
 }

@@ -1,6 +1,7 @@
 //! The blocks of `docs/gbnf.md` compile without a word.
 
-use larkspur_gbnf_frontend::{GbnfOptions, parse};
+use larkspur_gbnf_frontend::parse;
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Limits, SourceMap};
 
 #[test]
@@ -11,7 +12,7 @@ fn blocks() {
     for block in blocks {
         let mut sources = SourceMap::new();
         let source = sources.add("gbnf.md", block);
-        let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(&Limits::default()));
+        let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(&Limits::default()));
         assert!(parsed.diagnostics.is_empty(), "{block}\n{:#?}", parsed.diagnostics);
     }
 }

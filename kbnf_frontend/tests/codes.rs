@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Diagnostic, Limits, SourceMap};
-use larkspur_kbnf_frontend::{CODES, KbnfOptions, parse};
+use larkspur_kbnf_frontend::{CODES, parse};
 
 fn diagnostics(text: &str, limits: &Limits) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     let source = sources.add("example.kbnf", text);
-    let parsed = parse(&sources, sources.whole(source), &KbnfOptions::new(limits));
+    let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(limits));
     assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
     parsed.diagnostics
 }
@@ -97,7 +98,7 @@ fn all_mistakes_in_one_run_with_their_places() {
 fn ways_out() {
     let help = |text: &str| shown(text).into_iter().map(|(_, _, help)| help).collect::<Vec<_>>().join(" / ");
     assert_eq!(help("start ::= vaule; value ::= 'a';"), "did you mean `value`?");
-    assert_eq!(help("begin ::= 'a';"), "name the first one, `begin`, `start`");
+    assert_eq!(help("begin ::= 'a';"), "rename the first nonterminal, `begin`, to `start`");
     assert_eq!(help("start ::= [a-z]+;"), "write `#\"[a-z]+\"`");
     assert_eq!(found("start ::= (x)? ( y ) ;"), [("K020", 11, 12), ("K020", 17, 18)]);
     assert_eq!(help("start ::= #substr'a';"), "did you mean `#substrs`?");

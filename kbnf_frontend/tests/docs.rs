@@ -1,7 +1,8 @@
 //! The blocks of `docs/kbnf.md` compile without a word.
 
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Limits, SourceMap};
-use larkspur_kbnf_frontend::{KbnfOptions, parse};
+use larkspur_kbnf_frontend::parse;
 
 #[test]
 fn blocks() {
@@ -11,7 +12,7 @@ fn blocks() {
     for block in blocks {
         let mut sources = SourceMap::new();
         let source = sources.add("kbnf.md", block);
-        let parsed = parse(&sources, sources.whole(source), &KbnfOptions::new(&Limits::default()));
+        let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(&Limits::default()));
         assert!(parsed.diagnostics.is_empty(), "{block}\n{:#?}", parsed.diagnostics);
     }
 }

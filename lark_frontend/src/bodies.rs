@@ -6,7 +6,7 @@
 use larkspur_grammar::Span;
 
 use crate::ast::{AstAlternative, Node, NodeId, NodeKind};
-use crate::error::Mistake;
+use crate::error::{Mistake, TooMuch};
 use crate::foreign::{Foreign, without_repetition};
 use crate::lexer::{Lexeme, SyntaxKind, class_at, near_line};
 use crate::parser::{Parse, Parser, Reported, SEQUENCE_ENDS};
@@ -103,7 +103,7 @@ impl Parser<'_, '_> {
     fn advance(&mut self, open: &mut Vec<OpenChoice>) -> Parse<Option<NodeId>> {
         let top = open.last_mut().expect("the body is open");
         if *self.symbols > self.limits.grammar_symbols_max {
-            return self.fail(Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
+            return self.fail(TooMuch::Symbols { limit: self.limits.grammar_symbols_max });
         }
         let group = top.group.as_ref().map(|group| (group.opened, group.closing));
         if self.steps_over_break(group) {

@@ -1,9 +1,9 @@
 //! Everything that can be wrong with a Lark text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::Describe;
+use larkspur_grammar::diagnostic::{Describe, plural};
 use larkspur_grammar::{Diagnostic, Span};
 
-pub(crate) use larkspur_grammar::diagnostic::{Near, names_there_are, near};
+pub(crate) use larkspur_grammar::diagnostic::{Near, NoStart, TooMuch, near};
 
 use crate::codes::CODES;
 use crate::foreign::Foreign;
@@ -89,9 +89,6 @@ pub(crate) enum Mistake {
     NotOpen {
         close: &'static str,
         open: &'static str,
-    },
-    TooDeep {
-        limit: usize,
     },
     ImportsTooDeep {
         limit: usize,
@@ -217,14 +214,8 @@ pub(crate) enum Mistake {
         cycle: Vec<String>,
         closing: Span,
     },
-    StartMissing {
-        name: String,
-        near: Option<Near>,
-        /// The first rule, or of a start that the caller names the rules there are.
-        first: Option<String>,
-        asked: bool,
-        empty: bool,
-    },
+    NoRules,
+    StartMissing(NoStart),
     StartNotRule {
         name: String,
     },
@@ -328,13 +319,7 @@ pub(crate) enum Mistake {
     },
     OptionsNotObject,
     // Limits.
-    SourceTooLarge {
-        limit: usize,
-        used: usize,
-    },
-    SymbolsTooMany {
-        limit: usize,
-    },
+    TooMuch(TooMuch),
     RegexNodesTooMany {
         limit: usize,
     },
@@ -354,8 +339,16 @@ fn between_slashes(class: &str) -> String {
     format!("a regex stands between slashes: `/{class}/`")
 }
 
-fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+impl From<NoStart> for Mistake {
+    fn from(no_start: NoStart) -> Self {
+        Mistake::StartMissing(no_start)
+    }
+}
+
+impl From<TooMuch> for Mistake {
+    fn from(too_much: TooMuch) -> Self {
+        Mistake::TooMuch(too_much)
+    }
 }
 
 impl Describe for Mistake {
@@ -473,9 +466,6 @@ impl Describe for Mistake {
             }),
             Mistake::NotOpen { close, open } => say(format!("there is no `{open}` that this `{close}` could close"))
                 .help(format!("drop it, or open the group with `{open}`; the character is `\"{close}\"`")),
-            Mistake::TooDeep { limit } => {
-                say(format!("brackets are nested more than {limit} deep")).help("the limit is `grammar_depth_max`")
-            }
             Mistake::ImportsTooDeep { limit } => say(format!("more than {limit} texts import each other in a row"))
                 .help("the limit is `grammar_depth_max`"),
             Mistake::RepeatTwice => {
@@ -644,18 +634,8 @@ impl Describe for Mistake {
                     .also(closing, "the circle closes here")
                     .help("write it as a rule, in lower case")
             }
-            Mistake::StartMissing { empty: true, .. } => error("the grammar defines no rules").help("write `start: …`"),
-            Mistake::StartMissing { name, near, first, asked, .. } => {
-                let diagnostic = say(format!("there is no rule `{name}` to start with"));
-                match (near, first) {
-                    _ if name.is_empty() => diagnostic.help("the option `start` is the empty text: name a rule, or leave it out"),
-                    (None, Some(rules)) if asked => {
-                        diagnostic.help(format!("the option `start` names it; there are {rules}"))
-                    }
-                    (None, Some(first)) => diagnostic.help(format!("rename the first rule, `{first}`, to `{name}`")),
-                    (near, _) => diagnostic.did_you_mean(near),
-                }
-            }
+            Mistake::NoRules => error("the grammar defines no rules").help("write `start: …`"),
+            Mistake::StartMissing(no_start) => no_start.diagnostic(code, span, "rule"),
             Mistake::StartNotRule { name } => say(format!("`{name}` is a terminal; a grammar starts with a rule"))
                 .help(format!("write `start: {name}`")),
             Mistake::StartParametric { name } => {
@@ -777,12 +757,7 @@ impl Describe for Mistake {
                 warn(format!("option `{key}` has no effect in a nested grammar")).help("set it in the outermost one")
             }
             Mistake::OptionsNotObject => error("options are a JSON object").help("write `{ \"name\": value }`"),
-            Mistake::SourceTooLarge { limit, used } => {
-                say(format!("the grammar has {}, the limit is {limit}", plural(used, "byte")))
-                    .help("the limit is `source_bytes_max`")
-            }
-            Mistake::SymbolsTooMany { limit } => say(format!("the grammar has more than {}", plural(limit, "symbol")))
-                .help("the limit is `grammar_symbols_max`"),
+            Mistake::TooMuch(too_much) => too_much.diagnostic(code, span),
             Mistake::RegexNodesTooMany { limit } => {
                 say(format!("the terminals have more than {}, or copy each other too often", plural(limit, "node")))
                     .help("the limit is `regex_nodes_max`")
@@ -856,7 +831,7 @@ impl Mistake {
             Mistake::DefinedTwice { .. } => "L042",
             Mistake::ImportUnknown { .. } => "L043",
             Mistake::TerminalRecursive { .. } => "L044",
-            Mistake::StartMissing { .. } => "L045",
+            Mistake::NoRules | Mistake::StartMissing(_) => "L045",
             Mistake::StartNotRule { .. } => "L046",
             Mistake::StartParametric { .. } => "L047",
             Mistake::RuleInTerminal { .. } => "L050",
@@ -886,11 +861,11 @@ impl Mistake {
             Mistake::OptionsNotObject => "L083",
             Mistake::BlocksWithoutNewline { .. } => "L084",
             Mistake::BlocksTooWide { .. } => "L085",
-            Mistake::SourceTooLarge { .. } => "L090",
-            Mistake::SymbolsTooMany { .. } => "L091",
-            Mistake::RegexNodesTooMany { .. } => "L092",
-            Mistake::TooDeep { .. } | Mistake::ImportsTooDeep { .. } => "L093",
-            Mistake::RepeatTooLarge { .. } => "L094",
+            Mistake::TooMuch(TooMuch::SourceBytes { .. }) => "L090",
+            Mistake::TooMuch(TooMuch::Symbols { .. }) => "L091",
+            Mistake::TooMuch(TooMuch::RegexNodes { .. }) | Mistake::RegexNodesTooMany { .. } => "L092",
+            Mistake::TooMuch(TooMuch::Depth { .. }) | Mistake::ImportsTooDeep { .. } => "L093",
+            Mistake::TooMuch(TooMuch::Count { .. }) | Mistake::RepeatTooLarge { .. } => "L094",
             Mistake::TemplatesTooMany { .. } => "L095",
             Mistake::ImportsTooMany { .. } => "L096",
         }

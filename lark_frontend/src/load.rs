@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::LarkOptions;
 use crate::ast::{Ast, AstGrammarId, Import, Item, Node, NodeId, NodeKind};
-use crate::error::{Mistake, Sink, near};
+use crate::error::{Mistake, Sink, TooMuch, near};
 use crate::modules::{built_in, built_in_names};
 use crate::{lexer, parser};
 
@@ -92,7 +92,7 @@ impl<'a, 's> Loader<'a, 's> {
         let limit = limits.source_bytes_max.min(u32::MAX as usize);
         let before = if self.ast.grammars.is_empty() { 0 } else { self.bytes };
         if before.saturating_add(text.len()) > limit {
-            self.sink.report(place, Mistake::SourceTooLarge { limit, used: before.saturating_add(text.len()) });
+            self.sink.report(place, TooMuch::SourceBytes { limit, used: before.saturating_add(text.len()) });
             return None;
         }
         if !self.ast.grammars.is_empty() {
@@ -137,7 +137,7 @@ impl<'a, 's> Loader<'a, 's> {
         } else if self.imports > limits.grammar_imports_max {
             Mistake::ImportsTooMany { limit: limits.grammar_imports_max }
         } else if self.ast.symbols > limits.grammar_symbols_max {
-            Mistake::SymbolsTooMany { limit: limits.grammar_symbols_max }
+            TooMuch::Symbols { limit: limits.grammar_symbols_max }.into()
         } else {
             return true;
         };
@@ -151,7 +151,7 @@ impl<'a, 's> Loader<'a, 's> {
         self.ast.symbols += symbols;
         let may_copy = self.ast.symbols <= limit;
         if !may_copy {
-            self.over(span, Mistake::SymbolsTooMany { limit });
+            self.over(span, TooMuch::Symbols { limit }.into());
         }
         may_copy
     }

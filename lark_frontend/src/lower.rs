@@ -14,13 +14,16 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, Name, NodeId, NodeKind};
-use crate::error::{Mistake, Near, Sink, names_there_are, near};
+use crate::error::{Mistake, Near, NoStart, Sink, near};
 use crate::follows::Follows;
 use crate::foreign::{Foreign, is_flag};
 use crate::ignored::runs;
 use crate::lexer::class_at;
 use crate::terminals::{NamedTerminal, Names, TerminalBody};
 use crate::{options, tokens};
+
+/// The rule that a text starts with.
+const START: &str = "start";
 
 /// What a nested grammar takes over from the text around it.
 #[derive(Clone)]
@@ -350,7 +353,7 @@ impl<'a> Lowerer<'a, '_> {
 
     /// Looks up the start rule. Where a statement or a name could not be read, it may be that.
     fn start(&mut self, start: Option<&str>, whole: Span, has_unread: bool) {
-        let name = start.unwrap_or("start");
+        let name = start.unwrap_or(START);
         match self.names.get(name) {
             Some(&(Symbol::Rule(index), span)) => {
                 self.grammar.start = RuleId::from_index(index);
@@ -369,15 +372,11 @@ impl<'a> Lowerer<'a, '_> {
                     return;
                 }
                 let own = self.own_rules(whole);
-                let asked = start.is_some();
-                let place = own.first().filter(|_| !asked && near.is_none()).map_or(whole, |first| first.span);
-                let first = match asked {
-                    true => names_there_are(own.iter().map(|name| name.text.as_str())),
-                    false => own.first().map(|first| first.text.clone()),
-                };
-                let empty = self.rules.is_empty();
-                let name = name.to_string();
-                self.sink.report(place, Mistake::StartMissing { name, near, first, asked, empty });
+                let defined = own.iter().map(|name| (name.text.as_str(), name.span));
+                match self.rules.is_empty() {
+                    true => self.sink.report(whole, Mistake::NoRules),
+                    false => self.sink.report(whole, NoStart::new(start, START, near, defined)),
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ use larkspur_grammar::{Condition, ConditionId, IndexVec, Limits, SourceId, Span,
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Import, Item, Manner, Name, Node, NodeId, NodeKind};
-use crate::error::{Mistake, Sink};
+use crate::error::{Mistake, Sink, TooMuch};
 use crate::foreign::{Foreign, HEADERS, KEYWORDS};
 use crate::lexer::{JsonBlock, Lexed, Lexeme, SyntaxKind};
 use crate::lines::BARE_DIRECTIVES;
@@ -181,7 +181,7 @@ impl<'a> Parser<'a, '_> {
         let text = self.str(lexeme);
         if named && text.len() <= 40 { format!("`{text}`") } else { lexeme.kind.describe().to_string() }
     }
-    pub(crate) fn fail<T>(&mut self, mistake: Mistake) -> Parse<T> {
+    pub(crate) fn fail<T>(&mut self, mistake: impl Into<Mistake>) -> Parse<T> {
         if !self.is(SyntaxKind::Error) {
             let mut span = self.here();
             if self.at > 0 && [SyntaxKind::Newline, SyntaxKind::Eof].contains(&self.peek().kind) {
@@ -242,7 +242,7 @@ impl<'a> Parser<'a, '_> {
     }
     pub(crate) fn enter(&mut self) -> Parse<()> {
         if self.depth >= self.limits.grammar_depth_max {
-            return self.fail(Mistake::TooDeep { limit: self.limits.grammar_depth_max });
+            return self.fail(TooMuch::Depth { limit: self.limits.grammar_depth_max, what: "brackets" });
         }
         self.depth += 1;
         Ok(())
@@ -283,7 +283,7 @@ impl Parser<'_, '_> {
             }
             if *self.symbols > self.limits.grammar_symbols_max {
                 let span = self.here();
-                self.sink.report(span, Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
+                self.sink.report(span, TooMuch::Symbols { limit: self.limits.grammar_symbols_max });
                 grammar.has_unread = true;
                 return grammar;
             }

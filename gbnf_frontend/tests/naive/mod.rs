@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use larkspur_gbnf_frontend::{GbnfOptions, parse};
+use larkspur_gbnf_frontend::parse;
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Limits, SourceMap, link};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
 use larkspur_toktrie::Vocabulary;
@@ -239,7 +240,7 @@ pub fn compile(text: &str) -> Option<CompiledGrammar> {
     let limits = Limits::default();
     let mut sources = SourceMap::new();
     let source = sources.add("test.gbnf", text);
-    let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(&limits));
+    let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(&limits));
     let grammar = parsed.grammar.unwrap_or_else(|| panic!("{text}\n{:#?}", parsed.diagnostics));
     let linked = link(vec![grammar], |_, _| unreachable!("no schemas")).expect("nothing to link");
     let options = EngineOptions { limits, slices: vec![] };

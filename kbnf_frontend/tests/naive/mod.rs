@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Limits, SourceMap, link};
-use larkspur_kbnf_frontend::{KbnfOptions, parse};
+use larkspur_kbnf_frontend::parse;
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
 use larkspur_toktrie::Vocabulary;
 use regex::bytes::Regex;
@@ -263,7 +264,7 @@ pub fn compile(text: &str) -> Option<CompiledGrammar> {
     let limits = Limits::default();
     let mut sources = SourceMap::new();
     let source = sources.add("test.kbnf", text);
-    let parsed = parse(&sources, sources.whole(source), &KbnfOptions::new(&limits));
+    let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(&limits));
     let Some(grammar) = parsed.grammar else {
         let codes: Vec<&str> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         assert_eq!(codes, ["K022"], "{text}\n{:#?}", parsed.diagnostics);

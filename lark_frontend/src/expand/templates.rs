@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Expansion, alternatives};
 use crate::ast::{AttributeValue, Definition, Item, Name, NodeId, NodeKind};
-use crate::error::Mistake;
+use crate::error::{Mistake, TooMuch};
 
 /// The longest name of an instance in bytes; a longer one is cut and numbered.
 const NAME_BYTES_MAX: usize = 80;
@@ -410,7 +410,7 @@ impl<'t, 'e, 'a, 's> Templates<'t, 'e, 'a, 's> {
         let mistake = if self.instances.len() >= limits.template_instances_max {
             Some(Mistake::TemplatesTooMany { limit: limits.template_instances_max })
         } else if loader.ast.symbols > limits.grammar_symbols_max {
-            Some(Mistake::SymbolsTooMany { limit: limits.grammar_symbols_max })
+            Some(TooMuch::Symbols { limit: limits.grammar_symbols_max }.into())
         } else {
             None
         };

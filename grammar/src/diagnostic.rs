@@ -50,7 +50,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// One sentence that names the thing.
     pub message: String,
-    /// Places, the primary one first. Empty only where there is no source text (a grammar built by a program).
+    /// Places, the primary one first. Empty where there is no source text (a grammar built by a program), and where what is
+    /// wrong stands in none (an option).
     pub labels: Vec<Label>,
     /// The way out: "did you mean …".
     pub help: Option<String>,

@@ -1,6 +1,6 @@
 //! Mistakes that are the same in several grammar languages, and are spoken of in the same words.
 
-use crate::diagnostic::{Diagnostic, Near, names_there_are};
+use crate::diagnostic::{Diagnostic, Near, Severity, names_there_are};
 use crate::ir::Grammar;
 use crate::limits::Limits;
 use crate::span::Span;
@@ -39,21 +39,30 @@ impl NoStart {
         Self { name: asked.unwrap_or(own).to_owned(), near, others }
     }
 
-    /// The sentence; `what` is what the language calls a definition, `whole` the place of the text.
+    /// The sentence, without a place if the caller named what is missing; `what` is what the language calls a definition,
+    /// `whole` the place of the text.
     pub fn diagnostic(self, code: &'static str, whole: Span, what: &str) -> Diagnostic {
         let Self { name, near, others } = self;
-        let at = |span: Span| Diagnostic::error(code, span, format!("there is no {what} `{name}` to start with"));
+        let at = |place| {
+            let message = format!("there is no {what} `{name}` to start with");
+            Diagnostic::new(code, Severity::Error, place, message)
+        };
         match (near, others) {
-            _ if name.is_empty() => {
-                at(whole).help(format!("the option `start` is the empty text: name a {what}, or leave it out"))
+            // What the caller names stands nowhere in the text.
+            (_, Others::All(_)) if name.is_empty() => {
+                at(None).help(format!("the option `start` is the empty text: name a {what}, or leave it out"))
+            }
+            (Some(near), Others::All(_)) => {
+                at(None).help(format!("the option `start` names it; did you mean `{}`?", near.name))
             }
             (None, Others::All(Some(names))) => {
-                at(whole).help(format!("the option `start` names it; there are {names}"))
+                at(None).help(format!("the option `start` names it; there are {names}"))
             }
+            (None, Others::All(None)) => at(None).help("the option `start` names it"),
             (None, Others::First(Some((first, place)))) => {
-                at(place).help(format!("rename the first {what}, `{first}`, to `{name}`"))
+                at(Some(place)).help(format!("rename the first {what}, `{first}`, to `{name}`"))
             }
-            (near, _) => at(whole).did_you_mean(near),
+            (near, Others::First(_)) => at(Some(whole)).did_you_mean(near),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a GBNF text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::{Describe, Near};
+use larkspur_grammar::diagnostic::{Describe, Near, NoStart, TooMuch};
 use larkspur_grammar::{Diagnostic, Span};
 
 use crate::codes::CODES;
@@ -103,29 +103,8 @@ pub(crate) enum Mistake {
         name: String,
         near: Option<Near>,
     },
-    StartMissing {
-        name: String,
-        near: Option<Near>,
-        /// The first one, or of a start that the caller names those there are.
-        first: Option<String>,
-        asked: bool,
-    },
-    SourceTooLarge {
-        limit: usize,
-        used: usize,
-    },
-    TooDeep {
-        limit: usize,
-    },
-    RepeatTooLarge {
-        limit: u32,
-    },
-    SymbolsTooMany {
-        limit: usize,
-    },
-    RegexNodesTooMany {
-        limit: usize,
-    },
+    StartMissing(NoStart),
+    TooMuch(TooMuch),
 }
 
 /// The diagnostics of one run.
@@ -259,35 +238,21 @@ impl Describe for Mistake {
                     .also(first, "this one has no effect")
             }
             Mistake::RuleUndefined { name, near } => say(format!("there is no rule `{name}`")).did_you_mean(near),
-            Mistake::StartMissing { name, near, first, asked } => {
-                let diagnostic = say(format!("there is no rule `{name}` to start with"));
-                match (near, first) {
-                    _ if name.is_empty() => {
-                        diagnostic.help("the option `start` is the empty text: name a rule, or leave it out")
-                    }
-                    (None, Some(names)) if asked => {
-                        diagnostic.help(format!("the option `start` names it; there are {names}"))
-                    }
-                    (None, Some(first)) => diagnostic.help(format!("rename the first rule, `{first}`, to `{name}`")),
-                    (near, _) => diagnostic.did_you_mean(near),
-                }
-            }
-            Mistake::SourceTooLarge { limit, used } => {
-                say(format!("the grammar has {used} bytes, the limit is {limit}")).help("the limit is `source_bytes_max`")
-            }
-            Mistake::TooDeep { limit } => {
-                say(format!("more than {limit} groups within each other")).help("the limit is `grammar_depth_max`")
-            }
-            Mistake::RepeatTooLarge { limit } => {
-                say(format!("more than {limit} repetitions")).help("the limit is `repeat_max`")
-            }
-            Mistake::SymbolsTooMany { limit } => {
-                say(format!("the grammar has more than {limit} symbols")).help("the limit is `grammar_symbols_max`")
-            }
-            Mistake::RegexNodesTooMany { limit } => {
-                say(format!("the terminals have more than {limit} nodes")).help("the limit is `regex_nodes_max`")
-            }
+            Mistake::StartMissing(no_start) => no_start.diagnostic(code, span, "rule"),
+            Mistake::TooMuch(too_much) => too_much.diagnostic(code, span),
         }
+    }
+}
+
+impl From<NoStart> for Mistake {
+    fn from(no_start: NoStart) -> Self {
+        Mistake::StartMissing(no_start)
+    }
+}
+
+impl From<TooMuch> for Mistake {
+    fn from(too_much: TooMuch) -> Self {
+        Mistake::TooMuch(too_much)
     }
 }
 
@@ -323,12 +288,12 @@ impl Mistake {
             Mistake::RuleEmpty { .. } => "E014",
             Mistake::DefinedTwice { .. } => "E020",
             Mistake::RuleUndefined { .. } => "E021",
-            Mistake::StartMissing { .. } => "E022",
-            Mistake::SourceTooLarge { .. } => "E090",
-            Mistake::TooDeep { .. } => "E091",
-            Mistake::RepeatTooLarge { .. } => "E092",
-            Mistake::SymbolsTooMany { .. } => "E093",
-            Mistake::RegexNodesTooMany { .. } => "E094",
+            Mistake::StartMissing(_) => "E022",
+            Mistake::TooMuch(TooMuch::SourceBytes { .. }) => "E090",
+            Mistake::TooMuch(TooMuch::Depth { .. }) => "E091",
+            Mistake::TooMuch(TooMuch::Count { .. }) => "E092",
+            Mistake::TooMuch(TooMuch::Symbols { .. }) => "E093",
+            Mistake::TooMuch(TooMuch::RegexNodes { .. }) => "E094",
         }
     }
 }

@@ -123,8 +123,8 @@ struct Writer<'a> {
     /// Named, and not yet written.
     waiting: Vec<Part>,
     out: String,
-    /// Of the regexes that GBNF has no words for.
-    automata: FxHashMap<(GrammarId, RegexId), Vec<State>>,
+    /// Of the regexes that GBNF has no words for, with the first terminal that each stands in.
+    automata: FxHashMap<(GrammarId, RegexId), (Vec<State>, Span)>,
     /// The terminal that is written.
     span: Span,
     /// Of each grammar that is reached, which nodes derive a text.
@@ -401,7 +401,9 @@ impl<'a> Writer<'a> {
 
     /// A state of an automaton: what goes on from there.
     fn state(&mut self, id: GrammarId, regex: RegexId, state: usize) {
-        let State { accepts, next } = &self.automata[&(id, regex)][state];
+        let (states, span) = &self.automata[&(id, regex)];
+        self.span = *span;
+        let State { accepts, next } = &states[state];
         let (accepts, next) = (*accepts, next.iter().map(|(class, to)| (characters(class), *to)).collect::<Vec<_>>());
         let mut is_first = true;
         for (class, to) in next {
@@ -410,7 +412,7 @@ impl<'a> Writer<'a> {
             }
             self.word(&class);
             // Where nothing goes on, the text ends.
-            let State { accepts, next } = &self.automata[&(id, regex)][to];
+            let State { accepts, next } = &self.automata[&(id, regex)].0[to];
             if !accepts || !next.is_empty() {
                 let name = self.name(Part::State(id, regex, to));
                 self.word(&name);
@@ -479,7 +481,7 @@ impl<'a> Writer<'a> {
             | RegexNode::Dfa(..) => {
                 if let Entry::Vacant(entry) = self.automata.entry((id, regex)) {
                     match automaton(&grammar.regexes, regex) {
-                        Ok(states) => entry.insert(states),
+                        Ok(states) => entry.insert((states, span)),
                         Err(Refused::TooLarge) => {
                             return self.refusals.push((span, "`&`, `~` and look-around of this size"));
                         }

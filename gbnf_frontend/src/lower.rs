@@ -1,14 +1,14 @@
 //! [`Ast`] to [`Grammar`]: names are resolved, what is regular becomes terminals, the rest rules.
 
-use larkspur_grammar::diagnostic::{Near, names_there_are, near};
+use larkspur_grammar::definitions::{ReadOptions, Terminals, is_too_large};
 use larkspur_grammar::{
-    Alternative, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexId, RegexNode, Rule, RuleId,
-    Span, Terminal, TerminalId, TokenItem, TokenSet, Unproductive, index::Id, name_in_groups,
+    ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Rule, RuleId, Span, Terminal, TokenItem,
+    TokenSet, Unproductive, index::Id, name_in_groups,
 };
 use rustc_hash::FxHashMap;
 
-use crate::GbnfOptions;
-use crate::ast::{Ast, Definition, NodeId, NodeKind};
+use crate::START;
+use crate::ast::{Definition, NodeId, NodeKind, Symbol, Tree};
 use crate::error::{Mistake, Sink};
 use crate::regular::{Regular, nodes, regular_rules};
 
@@ -22,8 +22,8 @@ enum Lowered {
 
 struct Lowerer<'a, 's> {
     text: &'a str,
-    ast: &'a Ast,
-    options: &'a GbnfOptions<'a>,
+    ast: &'a Tree,
+    options: &'a ReadOptions<'a>,
     sink: &'s mut Sink,
     grammar: Grammar,
     /// The definition that counts for each name.
@@ -31,11 +31,11 @@ struct Lowerer<'a, 's> {
     regular: Vec<Option<Regular>>,
     /// The rules of definitions that are none of terminals.
     rules: Vec<Option<RuleId>>,
-    terminals: FxHashMap<RegexId, TerminalId>,
+    terminals: Terminals,
 }
 
 /// Lowers a text. `whole` is where a mistake without a place of its own is shown.
-pub(crate) fn lower(text: &str, ast: &Ast, options: &GbnfOptions, whole: Span, sink: &mut Sink) -> Grammar {
+pub(crate) fn lower(text: &str, ast: &Tree, options: &ReadOptions, whole: Span, sink: &mut Sink) -> Grammar {
     let mut grammar = Grammar::new(options.name);
     grammar.options = GrammarOptions {
         lexer: LexerMode::Exact,
@@ -47,7 +47,7 @@ pub(crate) fn lower(text: &str, ast: &Ast, options: &GbnfOptions, whole: Span, s
     let regular = regular_rules(ast, &of_name, &mut grammar.regexes);
     let rules = vec![None; ast.definitions.len()];
     let mut lowerer =
-        Lowerer { text, ast, options, sink, grammar, of_name, regular, rules, terminals: FxHashMap::default() };
+        Lowerer { text, ast, options, sink, grammar, of_name, regular, rules, terminals: Terminals::default() };
     lowerer.check_names();
     let Some(start) = lowerer.start(whole) else { return lowerer.grammar };
     if lowerer.sink.has_errors() {
@@ -58,7 +58,7 @@ pub(crate) fn lower(text: &str, ast: &Ast, options: &GbnfOptions, whole: Span, s
 }
 
 /// The last definition of each name; the others are reported.
-fn names<'a>(ast: &'a Ast, sink: &mut Sink) -> FxHashMap<&'a str, usize> {
+fn names<'a>(ast: &'a Tree, sink: &mut Sink) -> FxHashMap<&'a str, usize> {
     let mut of_name: FxHashMap<&str, usize> = FxHashMap::default();
     for (index, definition) in ast.definitions.iter().enumerate() {
         if let Some(before) = of_name.insert(&definition.name, index) {
@@ -71,10 +71,6 @@ fn names<'a>(ast: &'a Ast, sink: &mut Sink) -> FxHashMap<&'a str, usize> {
 }
 
 impl<'a> Lowerer<'a, '_> {
-    fn near(&self, name: &str) -> Option<Near> {
-        near(name, self.ast.definitions.iter().map(|own| (own.name.as_str(), Some(own.name_span))))
-    }
-
     fn check_names(&mut self) {
         for node in self.ast.nodes.iter() {
             if let NodeKind::Name(name) = &node.kind
@@ -86,7 +82,7 @@ impl<'a> Lowerer<'a, '_> {
                     continue;
                 }
                 // What is only counted needs no help.
-                let near = if self.sink.has_room() { self.near(name) } else { None };
+                let near = if self.sink.has_room() { self.ast.near(name) } else { None };
                 self.sink.report(span, Mistake::RuleUndefined { name: name.clone(), near });
             }
         }
@@ -109,27 +105,15 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn start(&mut self, whole: Span) -> Option<usize> {
-        let name = self.options.start.unwrap_or("root");
-        let found = self.of_name.get(name).copied();
+        let found = self.of_name.get(self.options.start.unwrap_or(START)).copied();
         if found.is_none() {
-            let asked = self.options.start.is_some();
-            let definitions = &self.ast.definitions;
-            let first = match asked {
-                true => names_there_are(definitions.iter().map(|own| own.name.as_str())),
-                false => definitions.first().map(|own| own.name.clone()),
-            };
-            // A text in which nothing could be read has been spoken of.
-            if first.is_some() || !self.sink.has_errors() {
-                let near = self.near(name);
-                let place = definitions.first().filter(|_| !asked && near.is_none()).map_or(whole, |own| own.name_span);
-                self.sink.report(place, Mistake::StartMissing { name: name.to_owned(), near, first, asked });
-            }
+            self.ast.report_no_start(self.options, START, whole, self.sink);
         }
         found
     }
 
     fn make_rules(&mut self, start: usize) {
-        let placeholder = self.grammar.expr(ExprKind::Sequence(Vec::new()), self.ast.definitions[start].name_span);
+        let placeholder = self.grammar.empty(self.ast.definitions[start].name_span);
         let wanted: Vec<usize> = (0..self.ast.definitions.len())
             .filter(|&index| self.of_name[self.ast.definitions[index].name.as_str()] == index)
             .filter(|&index| index == start || self.regular[index].is_none())
@@ -144,23 +128,10 @@ impl<'a> Lowerer<'a, '_> {
             let body = self.body(index);
             let rule = self.rules[index].expect("it was just made");
             self.grammar.rules[rule].body = body;
-            if self.is_too_large(self.ast.definitions[index].name_span) {
+            if is_too_large(&self.grammar, self.ast.definitions[index].name_span, self.options.limits, self.sink) {
                 return;
             }
         }
-    }
-
-    fn is_too_large(&mut self, span: Span) -> bool {
-        let limits = self.options.limits;
-        let mistake = if self.grammar.exprs.len() > limits.grammar_symbols_max {
-            Mistake::SymbolsTooMany { limit: limits.grammar_symbols_max }
-        } else if self.grammar.regexes.len() > limits.regex_nodes_max {
-            Mistake::RegexNodesTooMany { limit: limits.regex_nodes_max }
-        } else {
-            return false;
-        };
-        self.sink.report(span, mistake);
-        true
     }
 
     /// A definition's right-hand side.
@@ -182,7 +153,9 @@ impl<'a> Lowerer<'a, '_> {
                     let rule = self.rules[self.of_name[name.as_str()]].expect("what is not regular is a rule");
                     Lowered::Expr(self.grammar.expr(ExprKind::Rule(rule, None), span))
                 }
-                (None, NodeKind::Token { text, negated }) => Lowered::Expr(self.token(text, *negated, span)),
+                (None, NodeKind::Symbol(Symbol::Token { text, negated })) => {
+                    Lowered::Expr(self.token(text, *negated, span))
+                }
                 (None, NodeKind::Sequence(parts)) => {
                     let parts = parts.iter().map(of).collect();
                     Lowered::Expr(self.sequence(parts, span))
@@ -196,7 +169,7 @@ impl<'a> Lowerer<'a, '_> {
                     Lowered::Expr(self.grammar.expr(ExprKind::Repeat(child, *min, *max), span))
                 }
                 // A class or string is too large only with what it stands beside.
-                (None, NodeKind::Literal(_) | NodeKind::Class(_)) => {
+                (None, NodeKind::Symbol(Symbol::Literal(_) | Symbol::Class(_))) => {
                     unreachable!("what is written in one piece is regular")
                 }
             };
@@ -220,17 +193,7 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn terminal(&mut self, regular: Regular, span: Span, name: impl FnOnce() -> String) -> ExprId {
-        let regex = regular.regex;
-        if *self.grammar.regexes.node(regex) == RegexNode::Literal(Default::default()) {
-            return self.grammar.expr(ExprKind::Sequence(Vec::new()), span);
-        }
-        let is_literal = matches!(self.grammar.regexes.node(regex), RegexNode::Literal(_));
-        let terminals = &mut self.grammar.terminals;
-        let terminal = *self
-            .terminals
-            .entry(regex)
-            .or_insert_with(|| terminals.push(Terminal { is_literal, ..Terminal::new(name(), span, regex) }));
-        self.grammar.expr(ExprKind::Terminal(terminal), span)
+        self.terminals.expr(&mut self.grammar, regular.regex, span, name)
     }
 
     /// What stands side by side, with regexes joined as far as they do not get too large.
@@ -249,10 +212,7 @@ impl<'a> Lowerer<'a, '_> {
             }
         }
         let parts: Vec<ExprId> = joined.into_iter().map(|part| self.expr(part)).collect();
-        match parts.as_slice() {
-            &[only] => only,
-            _ => self.grammar.expr(ExprKind::Sequence(parts), span),
-        }
+        self.grammar.sequence(parts, span)
     }
 
     /// Alternatives, with regexes put together as far as they do not get too large.
@@ -277,13 +237,7 @@ impl<'a> Lowerer<'a, '_> {
             }
         }
         let ways: Vec<ExprId> = ways.into_iter().map(|way| self.expr(way)).collect();
-        match ways.as_slice() {
-            &[only] => only,
-            _ => {
-                let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None }).collect();
-                self.grammar.expr(ExprKind::Choice(ways), span)
-            }
-        }
+        self.grammar.choice(ways, span)
     }
 
     fn token(&mut self, text: &str, negated: bool, span: Span) -> ExprId {

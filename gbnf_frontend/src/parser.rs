@@ -1,8 +1,9 @@
 //! GBNF text to [`Ast`]. After a mistake it goes on with what follows, so that all mistakes show in one run.
 
+use larkspur_grammar::diagnostic::TooMuch;
 use larkspur_grammar::{CharClass, IndexVec, Limits, SourceId, Span, behind_bom, index::Id, typographic};
 
-use crate::ast::{Ast, Definition, Node, NodeId, NodeKind};
+use crate::ast::{Ast, Definition, Node, NodeId, NodeKind, Symbol, Tree};
 use crate::characters::character;
 use crate::error::{Mistake, Sink};
 
@@ -44,7 +45,8 @@ pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) ->
     loop {
         parser.space(true);
         if parser.at == text.len() || parser.sink.must_stop() {
-            return Ast { definitions, nodes: parser.nodes, comments: parser.comments };
+            let tree = Tree { definitions, nodes: parser.nodes };
+            return Ast { tree, comments: parser.comments };
         }
         definitions.extend(parser.definition());
     }
@@ -230,7 +232,9 @@ impl Parser<'_> {
                 b'(' => {
                     self.at += 1;
                     if open.len() > self.limits.grammar_depth_max {
-                        self.sink.report(self.since(start), Mistake::TooDeep { limit: self.limits.grammar_depth_max });
+                        let limit = self.limits.grammar_depth_max;
+                        let too_much = TooMuch::Depth { limit, what: "groups" };
+                        self.sink.report(self.since(start), too_much);
                         // Where the groups end was not looked at.
                         open.truncate(1);
                         self.at = self.text.len();
@@ -412,7 +416,7 @@ impl Parser<'_> {
         };
         let largest = max.unwrap_or(min).max(min);
         if largest > u64::from(limit) {
-            self.sink.report(self.since(start), Mistake::RepeatTooLarge { limit });
+            self.sink.report(self.since(start), TooMuch::Count { limit, what: "repetition" });
             return None;
         }
         let (min, max) = (min as u32, max.map(|max| max as u32));
@@ -477,7 +481,7 @@ impl Parser<'_> {
                 let start = self.at;
                 self.range_dots();
                 self.at += 1;
-                Some(self.node(NodeKind::Class(CharClass::all()), start))
+                Some(self.node(NodeKind::Symbol(Symbol::Class(CharClass::all())), start))
             }
             b'<' | b'!' => self.token(),
             b'/' if self.rest().starts_with("//") || self.rest().starts_with("/*") => {
@@ -574,7 +578,7 @@ impl Parser<'_> {
         if self.holds_rule(start) {
             return self.unclosed_string(start);
         }
-        Some(self.node(NodeKind::Literal(text), start))
+        Some(self.node(NodeKind::Symbol(Symbol::Literal(text)), start))
     }
 
     /// Goes on at the end of the string's line, so that what follows is read.
@@ -662,7 +666,7 @@ impl Parser<'_> {
         }
         let class = CharClass::from_ranges(ranges);
         let class = if negated { class.negate() } else { class };
-        Some(self.node(NodeKind::Class(class), start))
+        Some(self.node(NodeKind::Symbol(Symbol::Class(class)), start))
     }
 
     fn token(&mut self) -> Option<NodeId> {
@@ -693,6 +697,6 @@ impl Parser<'_> {
             self.sink.report(self.since(open), Mistake::TokenBad { reason });
             return None;
         }
-        Some(self.node(NodeKind::Token { text, negated }, start))
+        Some(self.node(NodeKind::Symbol(Symbol::Token { text, negated }), start))
     }
 }

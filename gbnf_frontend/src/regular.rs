@@ -8,7 +8,7 @@
 use larkspur_grammar::{RegexId, RegexNode, RegexSet, components, index::Id};
 use rustc_hash::FxHashMap;
 
-use crate::ast::{Ast, Definition, NodeId, NodeKind};
+use crate::ast::{Definition, NodeId, NodeKind, Symbol, Tree};
 
 /// Size of a regex that is made of rules, at most: characters, with repetitions written out. What is larger stays
 /// rules, so that the lexer's states stay small.
@@ -62,7 +62,7 @@ struct Linear {
 
 /// The regexes of regular rules, by the index of their definition; `None` for the others. `of_name` has the definition
 /// that counts for each name.
-pub(crate) fn regular_rules(ast: &Ast, of_name: &FxHashMap<&str, usize>, set: &mut RegexSet) -> Vec<Option<Regular>> {
+pub(crate) fn regular_rules(ast: &Tree, of_name: &FxHashMap<&str, usize>, set: &mut RegexSet) -> Vec<Option<Regular>> {
     let mut regular: Vec<Option<Regular>> = vec![None; ast.definitions.len()];
     let refers_to: Vec<Vec<usize>> =
         ast.definitions.iter().map(|own| references(ast, own, of_name).collect()).collect();
@@ -82,23 +82,19 @@ pub(crate) fn regular_rules(ast: &Ast, of_name: &FxHashMap<&str, usize>, set: &m
 
 /// The definitions that one refers to, by index.
 fn references<'a>(
-    ast: &'a Ast,
+    ast: &'a Tree,
     own: &Definition,
     of_name: &'a FxHashMap<&str, usize>,
 ) -> impl Iterator<Item = usize> + 'a {
-    node_ids(own.first, own.body).filter_map(|node| match &ast.nodes[node].kind {
+    own.nodes().filter_map(|node| match &ast.nodes[node].kind {
         NodeKind::Name(name) => of_name.get(name.as_str()).copied(),
         _ => None,
     })
 }
 
-fn node_ids(first: NodeId, last: NodeId) -> impl Iterator<Item = NodeId> {
-    (first.index()..=last.index()).map(NodeId::from_index)
-}
-
 /// The regexes of a definition's nodes, from its first one on, as far as they are regular.
 pub(crate) fn nodes(
-    ast: &Ast,
+    ast: &Tree,
     rule: usize,
     of_name: &FxHashMap<&str, usize>,
     rules: &[Option<Regular>],
@@ -106,17 +102,17 @@ pub(crate) fn nodes(
 ) -> Vec<Option<Regular>> {
     let definition = &ast.definitions[rule];
     let mut known: Vec<Option<Regular>> = Vec::new();
-    for node in node_ids(definition.first, definition.body) {
+    for node in definition.nodes() {
         let of = |child: &NodeId| known[child.index() - definition.first.index()];
         let all = |children: &[NodeId]| children.iter().map(of).collect::<Option<Vec<Regular>>>();
         let regular = match &ast.nodes[node].kind {
-            NodeKind::Literal(text) => {
+            NodeKind::Symbol(Symbol::Literal(text)) => {
                 // What is written in one piece is one lexeme, whatever its length.
                 Some(Regular { regex: set.literal(text.as_bytes()), size: (text.len() as u64).min(SIZE_MAX) })
             }
-            NodeKind::Class(class) => Regular::new(set.class(class.clone()), 1),
+            NodeKind::Symbol(Symbol::Class(class)) => Regular::new(set.class(class.clone()), 1),
             NodeKind::Name(name) => of_name.get(name.as_str()).and_then(|&rule| rules[rule]),
-            NodeKind::Token { .. } => None,
+            NodeKind::Symbol(Symbol::Token { .. }) => None,
             NodeKind::Sequence(parts) => all(parts).and_then(|parts| Regular::concat(&parts, set)),
             NodeKind::Choice(parts) => all(parts).and_then(|parts| Regular::or(&parts, set)),
             NodeKind::Repeat(child, min, max) => of(child).and_then(|child| child.repeat(*min, *max, set)),
@@ -128,7 +124,7 @@ pub(crate) fn nodes(
 
 /// The regex of a rule that refers to itself on one side only.
 fn solve(
-    ast: &Ast,
+    ast: &Tree,
     rule: usize,
     of_name: &FxHashMap<&str, usize>,
     rules: &[Option<Regular>],
@@ -139,7 +135,7 @@ fn solve(
     let plain = nodes(ast, rule, of_name, rules, set);
     let empty = Regular { regex: set.epsilon(), size: 0 };
     let mut known: Vec<Option<Linear>> = Vec::with_capacity(plain.len());
-    for node in node_ids(definition.first, definition.body) {
+    for node in definition.nodes() {
         let at = node.index() - definition.first.index();
         if let Some(apart) = plain[at] {
             known.push(Some(Linear { around: None, apart: Some(apart) }));

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use larkspur_grammar::{CharClass, index::Id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ast::{Ast, Definition, NodeId, NodeKind};
+use crate::ast::{Ast, Definition, NodeId, NodeKind, Symbol, Tree};
 use crate::writing::{Place, brackets, sign, word};
 
 /// A converted text.
@@ -25,11 +25,12 @@ const HEADER: &str = "%larkspur { \"lexer\": \"exact\", \"unproductive\": \"allo
 
 /// Converts a text without mistakes. `start` is the rule that becomes `start`. Cost: linear.
 pub(crate) fn to_lark(text: &str, ast: &Ast, start: &str) -> Converted {
+    let Ast { tree: ast, comments } = ast;
     let mut notes = Vec::new();
     let writer = Writer { ast, names: lark_names(ast, start, &mut notes), empty: empty_nodes(ast) };
     let last: FxHashMap<&str, usize> =
         ast.definitions.iter().enumerate().map(|(index, definition)| (definition.name.as_str(), index)).collect();
-    let mut comments = ast.comments.iter().peekable();
+    let mut comments = comments.iter().peekable();
     let mut out = String::from(HEADER);
     let comment = |out: &mut String, start: usize, end: usize| {
         let _ = writeln!(out, "//{}", text[start..end].trim_start_matches('#').trim_end());
@@ -56,7 +57,7 @@ pub(crate) fn to_lark(text: &str, ast: &Ast, start: &str) -> Converted {
 }
 
 /// A name in Lark's alphabet for each rule; none twice. Names that are Lark's already stay.
-fn lark_names<'a>(ast: &'a Ast, start: &str, notes: &mut Vec<String>) -> FxHashMap<&'a str, String> {
+fn lark_names<'a>(ast: &'a Tree, start: &str, notes: &mut Vec<String>) -> FxHashMap<&'a str, String> {
     let mut order: Vec<&str> = Vec::new();
     let mut seen = FxHashSet::default();
     order.extend(ast.definitions.iter().map(|definition| definition.name.as_str()).filter(|&name| seen.insert(name)));
@@ -100,15 +101,15 @@ fn lark_name(name: &str) -> String {
 }
 
 /// Whether a node is the empty text only, however it is written. Indexed by node.
-fn empty_nodes(ast: &Ast) -> Vec<bool> {
+fn empty_nodes(ast: &Tree) -> Vec<bool> {
     let mut empty: Vec<bool> = Vec::with_capacity(ast.nodes.len());
     for node in ast.nodes.iter() {
         let all = |parts: &[NodeId]| parts.iter().all(|part| empty[part.index()]);
         empty.push(match &node.kind {
             NodeKind::Sequence(parts) | NodeKind::Choice(parts) => all(parts),
             NodeKind::Repeat(child, _, max) => *max == Some(0) || empty[child.index()],
-            NodeKind::Literal(text) => text.is_empty(),
-            NodeKind::Class(_) | NodeKind::Name(_) | NodeKind::Token { .. } => false,
+            NodeKind::Symbol(Symbol::Literal(text)) => text.is_empty(),
+            NodeKind::Name(_) | NodeKind::Symbol(_) => false,
         });
     }
     empty
@@ -122,7 +123,7 @@ enum Task {
 }
 
 struct Writer<'a> {
-    ast: &'a Ast,
+    ast: &'a Tree,
     names: FxHashMap<&'a str, String>,
     empty: Vec<bool>,
 }
@@ -185,10 +186,10 @@ impl Writer<'_> {
                 })));
                 stack.push(Task::Node(*child, Place::Repeated));
             }
-            NodeKind::Literal(text) => word(out, &string(text)),
-            NodeKind::Class(class) => word(out, &regex(class)),
+            NodeKind::Symbol(Symbol::Literal(text)) => word(out, &string(text)),
+            NodeKind::Symbol(Symbol::Class(class)) => word(out, &regex(class)),
             NodeKind::Name(name) => word(out, &self.names[name.as_str()]),
-            NodeKind::Token { text, negated } => word(out, &token(text, *negated)),
+            NodeKind::Symbol(Symbol::Token { text, negated }) => word(out, &token(text, *negated)),
         }
     }
 }

@@ -1,38 +1,26 @@
 //! Every code's bad example gets that code and its good example none.
 
-use larkspur_gbnf_frontend::{CODES, GbnfOptions, parse};
+use larkspur_gbnf_frontend::{CODES, parse};
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Diagnostic, Limits, SourceMap};
+use larkspur_test_support::codes::{check, places};
 
 fn diagnostics(text: &str, limits: &Limits) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     let source = sources.add("example.gbnf", text);
-    let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(limits));
+    let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(limits));
     assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
     parsed.diagnostics
 }
 
 /// Codes with their places.
 fn found(text: &str) -> Vec<(&'static str, u32, u32)> {
-    let place = |diagnostic: Diagnostic| {
-        let span = diagnostic.labels[0].span;
-        (diagnostic.code, span.start, span.end)
-    };
-    diagnostics(text, &Limits::default()).into_iter().map(place).collect()
+    places(diagnostics(text, &Limits::default()))
 }
 
 #[test]
 fn examples() {
-    for info in CODES.iter().filter(|info| !info.bad.is_empty()) {
-        let bad = diagnostics(info.bad, &Limits::default());
-        assert!(
-            bad.iter().any(|diagnostic| diagnostic.code == info.code),
-            "{} has no {}: {bad:#?}",
-            info.bad,
-            info.code
-        );
-        let good = diagnostics(info.good, &Limits::default());
-        assert!(good.is_empty(), "{}: {good:#?}", info.good);
-    }
+    check(CODES, true, |_, text| diagnostics(text, &Limits::default()));
 }
 
 #[test]

@@ -1,17 +1,16 @@
 //! The blocks of `docs/gbnf.md` compile without a word.
 
-use larkspur_gbnf_frontend::{GbnfOptions, parse};
+use larkspur_gbnf_frontend::parse;
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Limits, SourceMap};
+use larkspur_test_support::blocks;
 
 #[test]
-fn blocks() {
-    let page = include_str!("../../docs/gbnf.md");
-    let blocks: Vec<&str> = page.split("```gbnf\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert!(!blocks.is_empty());
-    for block in blocks {
+fn all_blocks() {
+    for block in blocks(include_str!("../../docs/gbnf.md"), "gbnf") {
         let mut sources = SourceMap::new();
         let source = sources.add("gbnf.md", block);
-        let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(&Limits::default()));
+        let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(&Limits::default()));
         assert!(parsed.diagnostics.is_empty(), "{block}\n{:#?}", parsed.diagnostics);
     }
 }

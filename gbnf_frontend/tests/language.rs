@@ -3,6 +3,8 @@
 
 mod naive;
 
+use larkspur_test_support::engine;
+use larkspur_test_support::sides::{Signs, sides};
 use naive::Naive;
 use proptest::prelude::*;
 
@@ -11,7 +13,7 @@ fn agree(text: &str, samples: &[&str]) {
     let naive = Naive::new(text);
     let fast = naive::compile(text);
     for sample in samples {
-        assert_eq!(naive::accepts(&fast, sample), naive.accepts(sample), "{text}\non {sample:?}");
+        assert_eq!(engine::accepts(&fast, sample.as_bytes()), naive.accepts(sample), "{text}\non {sample:?}");
     }
 }
 
@@ -60,26 +62,15 @@ fn the_last_definition_counts() {
     agree("root ::= \"a\"\nroot ::= \"b\" x\nx ::= \"c\"\nx ::= \"d\"", &["bd", "bc", "a"]);
 }
 
+const SIGNS: Signs = Signs {
+    between: &[" "],
+    around: &[("(", ")*"), ("(", ")+"), ("(", ")?"), ("(", "){2}"), ("(", "){1,3}"), ("(", "){2,}")],
+};
+
 /// Right-hand sides over two letters and three rules.
 fn side() -> impl Strategy<Value = String> {
-    let leaf = prop_oneof![
-        Just("\"a\"".to_owned()),
-        Just("\"ab\"".to_owned()),
-        Just("[ab]".to_owned()),
-        Just("[^a]".to_owned()),
-        Just("\"\"".to_owned()),
-        Just("root".to_owned()),
-        Just("x".to_owned()),
-        Just("y".to_owned()),
-    ];
-    leaf.prop_recursive(3, 12, 3, |inner| {
-        prop_oneof![
-            3 => prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.join(" ")),
-            2 => prop::collection::vec(inner.clone(), 2..4).prop_map(|parts| format!("({})", parts.join(" | "))),
-            1 => (inner, prop_oneof![Just("*"), Just("+"), Just("?"), Just("{2}"), Just("{1,3}"), Just("{2,}")])
-                .prop_map(|(inner, sign)| format!("({inner}){sign}")),
-        ]
-    })
+    let leaves = vec!["\"a\"", "\"ab\"", "[ab]", "[^a]", "\"\"", "root", "x", "y"];
+    sides(prop::sample::select(leaves).prop_map(str::to_owned), SIGNS)
 }
 
 proptest! {

@@ -1,11 +1,15 @@
 //! What we tell the author of a grammar: plain data, rendered by the doors.
 
+mod shared;
+
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
 use crate::span::Span;
+
+pub use shared::{NoStart, TooMuch, plural};
 
 /// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
 const NAMES_COMPARED_MAX: usize = 5_000;
@@ -46,7 +50,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// One sentence that names the thing.
     pub message: String,
-    /// Places, the primary one first. Empty only where there is no source text (a grammar built by a program).
+    /// Places, the primary one first. Empty where there is no source text (a grammar built by a program), and where what is
+    /// wrong stands in none (an option).
     pub labels: Vec<Label>,
     /// The way out: "did you mean …".
     pub help: Option<String>,
@@ -278,8 +283,8 @@ impl<M: Describe> Sink<M> {
         Self { list: DiagnosticList::new(limits), mistakes: PhantomData }
     }
     /// Adds a mistake.
-    pub fn report(&mut self, span: Span, mistake: M) {
-        self.push(mistake.diagnostic(span));
+    pub fn report(&mut self, span: Span, mistake: impl Into<M>) {
+        self.push(mistake.into().diagnostic(span));
     }
     /// Adds a diagnostic, unless it is there: what stands in a template or an import is read more than once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
@@ -343,7 +348,7 @@ pub fn near<'a>(name: &str, names: impl IntoIterator<Item = (&'a str, Option<Spa
 }
 
 /// The first of some names for a sentence; `None` if there are none.
-pub fn names_there_are<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn names_there_are<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let mut names = names.into_iter();
     let shown: Vec<String> = names.by_ref().take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();
     let more = if names.next().is_some() { ", …" } else { "" };

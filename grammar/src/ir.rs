@@ -413,6 +413,27 @@ impl Grammar {
     pub fn expr(&mut self, kind: ExprKind, span: Span) -> ExprId {
         self.exprs.push(Expr { kind, span })
     }
+    /// The empty text.
+    pub fn empty(&mut self, span: Span) -> ExprId {
+        self.expr(ExprKind::Sequence(Vec::new()), span)
+    }
+    /// One after the other; one alone is itself.
+    pub fn sequence(&mut self, parts: Vec<ExprId>, span: Span) -> ExprId {
+        match parts.as_slice() {
+            &[only] => only,
+            _ => self.expr(ExprKind::Sequence(parts), span),
+        }
+    }
+    /// Any of them; one alone is itself.
+    pub fn choice(&mut self, ways: Vec<ExprId>, span: Span) -> ExprId {
+        match ways.as_slice() {
+            &[only] => only,
+            _ => {
+                let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None }).collect();
+                self.expr(ExprKind::Choice(ways), span)
+            }
+        }
+    }
     /// Whether a condition holds for a parameter.
     pub fn holds(&self, condition: ConditionId, param: u64) -> bool {
         holds(&self.conditions, condition, param)

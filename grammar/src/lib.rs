@@ -7,7 +7,9 @@
 
 pub mod algebra;
 pub mod automaton;
+mod braces;
 mod components;
+pub mod definitions;
 pub mod dfa;
 pub mod diagnostic;
 mod dump;
@@ -30,6 +32,7 @@ pub mod text_map;
 mod typographic;
 
 pub use automaton::{Automaton, Edge, EdgeSymbol, Exceptions, LimitExceeded, State, Untold};
+pub use braces::{behind_unescaped, closing_brace};
 pub use components::components;
 pub use dfa::{Dfa, DfaRef};
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity};

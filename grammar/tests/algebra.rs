@@ -2,6 +2,8 @@
 
 use larkspur_grammar::algebra::{Algebra, Expr, Lowered, OverLimit};
 use larkspur_grammar::{ByteSet, RegexId, RegexNode, RegexSet};
+use larkspur_test_support::Random;
+use larkspur_test_support::regexes::{self, Steps};
 
 const LETTERS: [u8; 2] = *b"ab";
 /// Texts of up to six letters: bit `2^len - 1 + value` of a word.
@@ -81,17 +83,10 @@ fn languages(set: &RegexSet, all: &[Vec<u8>]) -> Vec<u128> {
     known
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % bound
-    }
-}
+const STEPS: Steps = Steps { count: 3..17, min: 0..4, more: 0..4, shortest: true };
 
 fn random_regex(set: &mut RegexSet, random: &mut Random) -> RegexId {
-    let mut known: Vec<RegexId> = vec![
+    let parts = vec![
         set.literal(b"a"),
         set.literal(b"b"),
         set.bytes(ByteSet::range(b'a', b'b')),
@@ -100,33 +95,13 @@ fn random_regex(set: &mut RegexSet, random: &mut Random) -> RegexId {
         set.epsilon(),
         set.nothing(),
     ];
-    for _ in 0..3 + random.below(14) {
-        let mut pick = || {
-            let recent = known.len().saturating_sub(4);
-            let at = if random.below(2) == 0 { random.below(known.len() as u64) as usize } else { recent };
-            known[at.min(known.len() - 1)]
-        };
-        let (a, b, c) = (pick(), pick(), pick());
-        let (min, more) = (random.below(4) as u32, random.below(4) as u32);
-        known.push(match random.below(12) {
-            0 | 1 => set.concat(&[a, b]),
-            2 => set.concat(&[a, b, c]),
-            3 | 4 => set.or(&[a, b]),
-            5 => set.or(&[a, b, c]),
-            6 => set.and(&[a, b]),
-            7 => set.not(a),
-            8 => set.repeat(a, min, None),
-            9 | 10 => set.repeat(a, min, Some(min + more)),
-            _ => set.shortest(a),
-        });
-    }
-    *known.last().expect("some were made")
+    regexes::regex(set, parts, &STEPS, random)
 }
 
 #[test]
 fn random_expressions_match_what_they_should() {
     let all = texts();
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut algebra = Algebra::new(usize::MAX);
     for round in 0..20_000 {
         let mut set = RegexSet::new();

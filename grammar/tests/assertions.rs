@@ -2,6 +2,7 @@
 
 use larkspur_grammar::algebra::{Algebra, Expr, Lowered};
 use larkspur_grammar::{Dialect, Limits, RegexOptions, RegexSet, SourceId, TextMap, parse_lexeme, parse_regex};
+use larkspur_test_support::Random;
 
 /// A pattern as it is made: its text, and what it matches.
 enum Pattern {
@@ -108,19 +109,18 @@ impl Pattern {
     }
 }
 
-struct Random(u64);
+struct Patterns(Random);
 
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % bound
+impl Patterns {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0.below(bound)
     }
 
     /// Without assertions if `plain`.
     fn pattern(&mut self, depth: u32, plain: bool, anchors: bool) -> Pattern {
         let kinds = if depth == 0 { 3 } else { 12 };
         match self.below(kinds) {
-            0 => Pattern::Text(["a", "b", "-", "ab", "a-"][self.below(5) as usize]),
+            0 => Pattern::Text(["a", "b", "-", "ab", "a-"][self.below(5)]),
             1 => Pattern::Class("[ab]", "ab"),
             2 => Pattern::Class(".", "ab-"),
             3..=5 => {
@@ -132,7 +132,7 @@ impl Random {
                 Pattern::Either((0..count).map(|_| self.pattern(depth - 1, plain, anchors)).collect())
             }
             7 => {
-                let (min, more) = (self.below(3) as usize, self.below(3) as usize);
+                let (min, more) = (self.below(3), self.below(3));
                 let max = if self.below(2) == 0 { None } else { Some(min + more) };
                 Pattern::Repeat(Box::new(self.pattern(depth - 1, plain, anchors)), min, max)
             }
@@ -144,12 +144,12 @@ impl Random {
             }
             10 => Pattern::Boundary(self.below(2) == 0),
             _ if !anchors => Pattern::Boundary(true),
-            _ => [Pattern::Start, Pattern::End].into_iter().nth(self.below(2) as usize).expect("one of two"),
+            _ => [Pattern::Start, Pattern::End].into_iter().nth(self.below(2)).expect("one of two"),
         }
     }
 }
 
-impl Random {
+impl Patterns {
     /// A repetition whose body forbids what comes next, with something around it.
     fn loop_that_looks_ahead(&mut self) -> Pattern {
         let count = 1 + self.below(2);
@@ -157,25 +157,25 @@ impl Random {
             let mut parts = vec![self.pattern(1, true, false)];
             for _ in 0..self.below(3) {
                 let inner = Box::new(self.pattern(1, true, false));
-                let at = self.below(parts.len() as u64 + 1) as usize;
+                let at = self.below(parts.len() + 1);
                 parts.insert(at, Pattern::Look { behind: false, negative: true, inner });
             }
             Pattern::Sequence(parts)
         });
         let body = Box::new(Pattern::Either(body.collect()));
-        let repeated = Pattern::Repeat(body, self.below(2) as usize, None);
+        let repeated = Pattern::Repeat(body, self.below(2), None);
         Pattern::Sequence(vec![self.pattern(1, true, false), repeated, self.pattern(2, true, false)])
     }
 }
 
-impl Random {
+impl Patterns {
     /// Repetitions whose bodies hold look-aheads, look-behinds and word boundaries anywhere, with something around them.
     fn loop_that_looks_around(&mut self, depth: u32) -> Pattern {
         let ways = 1 + self.below(2);
         let body = (0..ways).map(|_| {
             let mut parts = vec![self.pattern(1, true, false)];
             for _ in 0..1 + self.below(2) {
-                let at = self.below(parts.len() as u64 + 1) as usize;
+                let at = self.below(parts.len() + 1);
                 let part = match self.below(8) {
                     0 => Pattern::Boundary(self.below(2) == 0),
                     1 if depth > 0 => self.loop_that_looks_around(depth - 1),
@@ -190,8 +190,8 @@ impl Random {
             Pattern::Sequence(parts)
         });
         let body = Box::new(Pattern::Either(body.collect()));
-        let min = self.below(3) as usize;
-        let max = (self.below(3) == 0).then(|| min + self.below(3) as usize);
+        let min = self.below(3);
+        let max = (self.below(3) == 0).then(|| min + self.below(3));
         let repeated = Pattern::Repeat(body, min, max);
         Pattern::Sequence(vec![self.pattern(1, true, false), repeated, self.pattern(2, true, false)])
     }
@@ -238,7 +238,7 @@ fn verdicts(text: &str, options: &RegexOptions, texts: &[Vec<u8>]) -> Option<Vec
 
 #[test]
 fn random_patterns_match_what_they_should() {
-    let mut random = Random(3 + seed());
+    let mut random = Patterns(Random::new(3 + seed()));
     let patterns = (0..4_000).map(|_| random.pattern(4, false, true));
     let (taken, refused) = check_searches(patterns);
     assert!(taken > 20 * refused && taken > 1_000, "{taken} taken, {refused} refused");
@@ -246,7 +246,7 @@ fn random_patterns_match_what_they_should() {
 
 #[test]
 fn random_searches_for_loops_that_look_around() {
-    let mut random = Random(9 + seed());
+    let mut random = Patterns(Random::new(9 + seed()));
     let patterns = 100 * factor();
     let (taken, refused) = check_searches((0..patterns).map(|_| random.loop_that_looks_around(1)));
     assert!(taken > 2 * refused, "{taken} taken, {refused} refused");
@@ -255,7 +255,7 @@ fn random_searches_for_loops_that_look_around() {
 /// Where nothing stands around a text, that decides what looks beyond it.
 #[test]
 fn random_texts_that_stand_alone() {
-    let mut random = Random(11 + seed());
+    let mut random = Patterns(Random::new(11 + seed()));
     let texts = texts();
     let options = RegexOptions { alone: true, ..RegexOptions::new(Dialect::Python) };
     let (mut taken, mut refused) = (0, 0);
@@ -313,7 +313,7 @@ fn check_searches(patterns: impl Iterator<Item = Pattern>) -> (usize, usize) {
 
 #[test]
 fn random_terminals_do_not_depend_on_what_is_around_them() {
-    let mut random = Random(4 + seed());
+    let mut random = Patterns(Random::new(4 + seed()));
     let patterns = 150 * factor();
     let taken = check_terminals((0..patterns).map(|_| random.pattern(4, false, false)));
     assert!(taken > patterns / 40, "{taken} taken");
@@ -321,14 +321,14 @@ fn random_terminals_do_not_depend_on_what_is_around_them() {
 
 #[test]
 fn random_loops_that_look_ahead() {
-    let mut random = Random(5 + seed());
+    let mut random = Patterns(Random::new(5 + seed()));
     let taken = check_terminals((0..3_000).map(|_| random.loop_that_looks_ahead()));
     assert!(taken > 600, "{taken} taken");
 }
 
 #[test]
 fn random_loops_that_look_around() {
-    let mut random = Random(7 + seed());
+    let mut random = Patterns(Random::new(7 + seed()));
     let patterns = 80 * factor();
     let taken = check_terminals((0..patterns).map(|_| random.loop_that_looks_around(1)));
     assert!(taken > patterns / 8, "{taken} taken");

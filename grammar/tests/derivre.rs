@@ -6,6 +6,8 @@ use larkspur_grammar::algebra::{Algebra, Lowered};
 use larkspur_grammar::{
     ByteSet, Dialect, Limits, RegexId, RegexNode, RegexOptions, RegexSet, SourceId, TextMap, parse_regex,
 };
+use larkspur_test_support::Random;
+use larkspur_test_support::regexes::{self, Steps};
 
 /// Expressions of derivre, without its rewriting of unions to prefix trees, with which derivatives can panic.
 fn second() -> ExprSet {
@@ -50,17 +52,10 @@ fn lower(regexes: &RegexSet, root: RegexId, exprs: &mut ExprSet) -> ExprRef {
     known[root.0 as usize]
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % bound
-    }
-}
+const STEPS: Steps = Steps { count: 4..20, min: 0..5, more: 0..30, shortest: false };
 
 fn random_regex(set: &mut RegexSet, random: &mut Random) -> RegexId {
-    let mut known = vec![
+    let parts = vec![
         set.literal(b"a"),
         set.literal(b"bc"),
         set.bytes(ByteSet::range(b'a', b'b')),
@@ -68,29 +63,12 @@ fn random_regex(set: &mut RegexSet, random: &mut Random) -> RegexId {
         set.literal(b"abcabc"),
         set.epsilon(),
     ];
-    for _ in 0..4 + random.below(16) {
-        let mut pick = || known[known.len() - 1 - random.below(known.len().min(8) as u64) as usize];
-        let (a, b, c) = (pick(), pick(), pick());
-        let (min, more) = (random.below(5) as u32, random.below(30) as u32);
-        known.push(match random.below(11) {
-            0..=2 => set.concat(&[a, b, c]),
-            3 | 4 => set.or(&[a, b, c]),
-            5 => set.and(&[a, b]),
-            6 => {
-                let not = set.not(b);
-                set.and(&[a, not])
-            }
-            7 => set.not(a),
-            8 => set.repeat(a, min, None),
-            _ => set.repeat(a, min, Some(min + more)),
-        });
-    }
-    *known.last().expect("some were made")
+    regexes::regex(set, parts, &STEPS, random)
 }
 
 #[test]
 fn both_algebras_agree_on_random_expressions() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let (mut decided, mut dead) = (0, 0);
     for round in 0..1_500 {
         let mut set = RegexSet::new();
@@ -103,7 +81,7 @@ fn both_algebras_agree_on_random_expressions() {
         for _ in 0..12 {
             let (mut x, mut y) = (first, second);
             for _ in 0..24 {
-                let byte = b"abcde"[random.below(5) as usize];
+                let byte = b"abcde"[random.below(5)];
                 x = algebra.derivative(x, byte, u64::MAX).expect("there is no bound");
                 y = deriv.derivative(&mut exprs, y, byte);
                 assert_eq!(algebra.is_nullable(x), exprs.is_nullable(y), "round {round}");
@@ -133,7 +111,7 @@ fn both_algebras_agree_on_regexes_of_formats() {
         "[a-z0-9]+(\\.[a-z0-9]+){0,5}@[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?){1,8}";
     let date =
         "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})";
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for text in [uri, email, date] {
         let mut set = RegexSet::new();
         let map = TextMap::verbatim(SourceId(0), 0);
@@ -149,7 +127,7 @@ fn both_algebras_agree_on_regexes_of_formats() {
             let (mut x, mut y) = (first, second);
             for _ in 0..80 {
                 // A byte that goes on, if one of a few does.
-                let bytes: Vec<u8> = (0..12).map(|_| b"a1:/.-@T+Z%?#=0"[random.below(15) as usize]).collect();
+                let bytes: Vec<u8> = (0..12).map(|_| b"a1:/.-@T+Z%?#=0"[random.below(15)]).collect();
                 let alive = |byte: &&u8| deriv.derivative(&mut exprs, y, **byte) != ExprRef::NO_MATCH;
                 let byte = *bytes.iter().find(alive).unwrap_or(&bytes[0]);
                 x = algebra.derivative(x, byte, u64::MAX).expect("there is no bound");

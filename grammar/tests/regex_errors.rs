@@ -173,6 +173,17 @@ fn operators_of_terminals_are_those_of_lark() {
 }
 
 #[test]
+fn what_is_too_large_says_how_large() {
+    let messages = |text: &str| -> Vec<String> {
+        let map = TextMap::verbatim(SourceId(0), 0);
+        let options = RegexOptions::new(Dialect::Python);
+        let result = parse_lexeme(text, &map, &options, &Limits::default(), &mut RegexSet::new(), &mut Vec::new());
+        result.err().unwrap_or_default().into_iter().map(|error| format!("{} {}", error.code, error.message)).collect()
+    };
+    assert_eq!(messages("a(?![ab]*a[ab]{12}c)[ab]*c"), ["R023 what this looks for takes more than 2000 states"]);
+}
+
+#[test]
 fn places_inside_a_json_string() {
     let mut sources = SourceMap::new();
     let text = r#"{"pattern": "\u0061\\d(\\q"}"#;

@@ -4,6 +4,7 @@ mod common;
 
 use larkspur_grammar::{Diagnostic, Limits, SourceMap, Span};
 use larkspur_json_schema::{CODES, SchemaOptions, compile};
+use larkspur_test_support::codes::check;
 
 fn diagnostics(text: &str) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
@@ -16,26 +17,7 @@ fn diagnostics(text: &str) -> Vec<Diagnostic> {
 
 #[test]
 fn examples() {
-    let mut failures = Vec::new();
-    for info in CODES {
-        let found = |text: &str| -> Vec<_> { diagnostics(text).into_iter().map(|d| (d.code, d.message)).collect() };
-        if !info.bad.is_empty() {
-            let codes = found(info.bad);
-            if codes.is_empty() || codes.iter().any(|(code, _)| *code != info.code) {
-                failures.push(format!("{}: bad example gets {codes:?}", info.code));
-            }
-            let codes = found(info.good);
-            if !codes.is_empty() {
-                failures.push(format!("{}: good example gets {codes:?}", info.code));
-            }
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
-}
-
-#[test]
-fn codes_are_sorted_and_unique() {
-    assert!(CODES.windows(2).all(|pair| pair[0].code < pair[1].code));
+    check(CODES, false, |_, text| diagnostics(text));
 }
 
 #[test]

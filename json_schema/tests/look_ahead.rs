@@ -9,6 +9,7 @@ use common::spelled;
 use larkspur_grammar::{Limits, SourceMap, Span, link};
 use larkspur_json_schema::{KeyOrder, SchemaOptions, Spelling, Whitespace, compile};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
+use larkspur_test_support::Random;
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 /// Tokens besides the single bytes.
@@ -106,18 +107,6 @@ fn engine(tokens: &[&str]) -> Shared {
     Shared::new(Arc::new(vocabulary), &EngineOptions::default()).expect("sound slices")
 }
 
-/// One after the other, the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-}
-
 /// Follows the masks at random, long tokens first, and compares each with all tokens tried alone.
 fn walk(grammar: &CompiledGrammar, random: &mut Random, what: &str) {
     let mut matcher = Matcher::new(grammar, MatcherOptions::default()).expect("a matcher");
@@ -160,7 +149,7 @@ fn masks_are_what_tokens_alone_say() {
     for spelling in [Spelling::generator(), Spelling::validator(), any_order, compact] {
         for schema in SCHEMAS {
             let grammar = spelled(&shared, schema, &spelling).unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"));
-            let mut random = Random(0x9E37_79B9_7F4A_7C15);
+            let mut random = Random::new(0x9E37_79B9_7F4A_7C15);
             let walks = if schema.contains("uniqueItems") { 40 } else { 12 };
             for _ in 0..walks {
                 walk(&grammar, &mut random, schema);
@@ -209,7 +198,7 @@ fn in_longest_mode() {
         grammar.options.lexer = larkspur_grammar::LexerMode::Longest;
         let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("a schema embeds nothing");
         let grammar = CompiledGrammar::compile(&shared, linked).expect("within limits");
-        let mut random = Random(0x2545_F491_4F6C_DD1D);
+        let mut random = Random::new(0x2545_F491_4F6C_DD1D);
         for _ in 0..12 {
             walk(&grammar, &mut random, schema);
         }

@@ -9,6 +9,7 @@ use common::{accepts, compiled_as, shared};
 use larkspur_grammar::Limits;
 use larkspur_json_schema::{KeyOrder, SchemaOptions, Spelling};
 use larkspur_parser::{CompiledGrammar, Matcher, MatcherError, MatcherOptions, Shared};
+use larkspur_test_support::Random;
 use larkspur_toktrie::TokenMask;
 use serde_json::{Map, Value, json};
 
@@ -25,22 +26,6 @@ const WALKS: usize = 3;
 /// which it is given up.
 const WANDER_BYTES: usize = 40;
 const WALK_BYTES_MAX: usize = 1_200;
-
-/// A linear congruential generator (Knuth's MMIX constants); its high bits are good enough here.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound
-    }
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())].clone()
-    }
-}
 
 const KEYS: [&str; 4] = ["a", "b", "ab", "c"];
 const PATTERNS: [&str; 5] = ["^a", "b$", "^[ab]{1,2}$", "a", "^(a|b)*$"];
@@ -375,7 +360,7 @@ fn judge(engine: &Shared, random: &mut Random, counts: &mut Counts) {
 fn random_schemas_agree_with_a_validator() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f64>().ok());
     let factor = number("LARKSPUR_TEST_FACTOR").unwrap_or(1.0);
-    let mut random = Random(number("PROPTEST_RNG_SEED").unwrap_or(1.0) as u64);
+    let mut random = Random::new(number("PROPTEST_RNG_SEED").unwrap_or(1.0) as u64);
     let mut engine = shared();
     let mut counts = Counts::default();
     for index in 0..(SCHEMAS as f64 * factor) as usize {

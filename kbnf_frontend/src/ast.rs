@@ -1,52 +1,28 @@
 //! A KBNF text as it is written: definitions, and the nodes of their right-hand sides.
 
-use std::fmt::Write;
+use larkspur_grammar::definitions::{self, DumpSymbol};
+use larkspur_grammar::{Span, TextMap};
 
-use larkspur_grammar::{IndexVec, Span, TextMap, define_id};
+pub(crate) use larkspur_grammar::definitions::{Definition, NodeId};
 
-define_id! {
-    /// A node of a right-hand side.
-    pub(crate) struct NodeId = "n";
-}
+pub(crate) type Tree = definitions::Tree<Symbol>;
+pub(crate) type Node = definitions::Node<Symbol>;
+/// `?` and `[ ]` are 0 to 1 times, `*` and `{ }` 0 or more, `+` 1 or more.
+pub(crate) type NodeKind = definitions::NodeKind<Symbol>;
 
 /// A text's definitions, in its order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Ast {
-    pub(crate) definitions: Vec<Definition>,
-    /// Children are older than their parents, and the nodes of a definition stand together.
-    pub(crate) nodes: IndexVec<NodeId, Node>,
+    pub(crate) tree: Tree,
 }
 
-/// `name ::= body;`.
-#[derive(Clone, Debug)]
-pub(crate) struct Definition {
-    pub name: String,
-    pub name_span: Span,
-    /// Its nodes are those from `first` to here.
-    pub body: NodeId,
-    pub first: NodeId,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub kind: NodeKind,
-    pub span: Span,
-}
-
+/// What is written in one piece.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum NodeKind {
-    /// One after the other; empty only where a mistake was.
-    Sequence(Vec<NodeId>),
-    /// Any of them; at least two.
-    Choice(Vec<NodeId>),
-    /// `?` and `[ ]` are 0 to 1 times, `*` and `{ }` 0 or more, `+` 1 or more.
-    Repeat(NodeId, u32, Option<u32>),
+pub(crate) enum Symbol {
     /// `"…"`, decoded.
     Literal(String),
     /// `#"…"`, decoded.
     Pattern(PatternKind, Text),
-    /// A nonterminal.
-    Name(String),
     /// `any!`.
     Any,
     /// `except!(…)`, and of how many bytes at most.
@@ -93,47 +69,29 @@ impl PatternKind {
     }
 }
 
-impl NodeKind {
-    pub fn children(&self) -> &[NodeId] {
-        match self {
-            NodeKind::Sequence(parts) | NodeKind::Choice(parts) => parts,
-            NodeKind::Repeat(child, ..) => std::slice::from_ref(child),
-            _ => &[],
-        }
-    }
-}
-
 impl Ast {
     /// The tree as text, a node a line.
     pub fn dump(&self) -> String {
-        let mut out = String::new();
-        for definition in &self.definitions {
-            let _ = writeln!(out, "{} ::=", definition.name);
-            let mut stack = vec![(definition.body, 1)];
-            while let Some((node, depth)) = stack.pop() {
-                let kind = &self.nodes[node].kind;
-                let line = match kind {
-                    NodeKind::Sequence(_) => "sequence".to_owned(),
-                    NodeKind::Choice(_) => "choice".to_owned(),
-                    NodeKind::Repeat(_, min, Some(max)) => format!("repeat {min}..{max}"),
-                    NodeKind::Repeat(_, min, None) => format!("repeat {min}.."),
-                    NodeKind::Literal(text) => format!("literal {text:?}"),
-                    NodeKind::Pattern(kind, text) => format!("{}{:?}", kind.prefix(), text.value),
-                    NodeKind::Name(name) => format!("nonterminal {name}"),
-                    NodeKind::Any => "any!".to_owned(),
-                    NodeKind::Except(excluded, max) => {
-                        let excluded = match excluded {
-                            Excluded::Literal(text) => format!("{:?}", text.as_deref().unwrap_or_default()),
-                            Excluded::Name(name, _) => name.clone(),
-                        };
-                        let max = max.map_or_else(String::new, |max| format!(" of {max} bytes at most"));
-                        format!("except! {excluded}{max}")
-                    }
+        self.tree.dump()
+    }
+}
+
+impl DumpSymbol for Symbol {
+    const DEFINITION: &'static str = "nonterminal";
+
+    fn line(&self) -> String {
+        match self {
+            Symbol::Literal(text) => format!("literal {text:?}"),
+            Symbol::Pattern(kind, text) => format!("{}{:?}", kind.prefix(), text.value),
+            Symbol::Any => "any!".to_owned(),
+            Symbol::Except(excluded, max) => {
+                let excluded = match excluded {
+                    Excluded::Literal(text) => format!("{:?}", text.as_deref().unwrap_or_default()),
+                    Excluded::Name(name, _) => name.clone(),
                 };
-                let _ = writeln!(out, "{}{line}", "  ".repeat(depth));
-                stack.extend(kind.children().iter().rev().map(|&child| (child, depth + 1)));
+                let max = max.map_or_else(String::new, |max| format!(" of {max} bytes at most"));
+                format!("except! {excluded}{max}")
             }
         }
-        out
     }
 }

@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a KBNF text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::{Describe, Near};
+use larkspur_grammar::diagnostic::{Describe, Near, NoStart, TooMuch};
 use larkspur_grammar::{Diagnostic, Span};
 
 use crate::codes::CODES;
@@ -86,32 +86,11 @@ pub(crate) enum Mistake {
         name: String,
         near: Option<Near>,
     },
-    StartMissing {
-        name: String,
-        near: Option<Near>,
-        /// The first one, or of a start that the caller names those there are.
-        first: Option<String>,
-        asked: bool,
-    },
+    StartMissing(NoStart),
     OnlyEmpty {
         name: String,
     },
-    SourceTooLarge {
-        limit: usize,
-        used: usize,
-    },
-    TooDeep {
-        limit: usize,
-    },
-    CountTooLarge {
-        limit: u32,
-    },
-    SymbolsTooMany {
-        limit: usize,
-    },
-    RegexNodesTooMany {
-        limit: usize,
-    },
+    TooMuch(TooMuch),
 }
 
 /// The diagnostics of one run.
@@ -214,39 +193,24 @@ impl Describe for Mistake {
             Mistake::NameUndefined { name, near } => {
                 say(format!("there is no nonterminal `{name}`")).did_you_mean(near)
             }
-            Mistake::StartMissing { name, near, first, asked } => {
-                let diagnostic = say(format!("there is no nonterminal `{name}` to start with"));
-                match (near, first) {
-                    _ if name.is_empty() => {
-                        diagnostic.help("the option `start` is the empty text: name a nonterminal, or leave it out")
-                    }
-                    (None, Some(names)) if asked => {
-                        diagnostic.help(format!("the option `start` names it; there are {names}"))
-                    }
-                    (None, Some(first)) => diagnostic.help(format!("name the first one, `{first}`, `{name}`")),
-                    (near, _) => diagnostic.did_you_mean(near),
-                }
-            }
+            Mistake::StartMissing(no_start) => no_start.diagnostic(code, span, "nonterminal"),
             Mistake::OnlyEmpty { name } => {
                 say(format!("`{name}` matches only the empty text, so that nothing is generated"))
             }
-            Mistake::SourceTooLarge { limit, used } => {
-                say(format!("the grammar has {used} bytes, the limit is {limit}"))
-                    .help("the limit is `source_bytes_max`")
-            }
-            Mistake::TooDeep { limit } => {
-                say(format!("more than {limit} brackets within each other")).help("the limit is `grammar_depth_max`")
-            }
-            Mistake::CountTooLarge { limit } => {
-                say(format!("more than {limit} bytes")).help("the limit is `repeat_max`")
-            }
-            Mistake::SymbolsTooMany { limit } => {
-                say(format!("the grammar has more than {limit} symbols")).help("the limit is `grammar_symbols_max`")
-            }
-            Mistake::RegexNodesTooMany { limit } => {
-                say(format!("the terminals have more than {limit} nodes")).help("the limit is `regex_nodes_max`")
-            }
+            Mistake::TooMuch(too_much) => too_much.diagnostic(code, span),
         }
+    }
+}
+
+impl From<NoStart> for Mistake {
+    fn from(no_start: NoStart) -> Self {
+        Mistake::StartMissing(no_start)
+    }
+}
+
+impl From<TooMuch> for Mistake {
+    fn from(too_much: TooMuch) -> Self {
+        Mistake::TooMuch(too_much)
     }
 }
 
@@ -274,13 +238,13 @@ impl Mistake {
             Mistake::ExceptNothingLeft { .. } => "K015",
             Mistake::ExceptNotStrings { .. } => "K016",
             Mistake::NameUndefined { .. } => "K020",
-            Mistake::StartMissing { .. } => "K021",
+            Mistake::StartMissing(_) => "K021",
             Mistake::OnlyEmpty { .. } => "K022",
-            Mistake::SourceTooLarge { .. } => "K090",
-            Mistake::TooDeep { .. } => "K091",
-            Mistake::CountTooLarge { .. } => "K092",
-            Mistake::SymbolsTooMany { .. } => "K093",
-            Mistake::RegexNodesTooMany { .. } => "K094",
+            Mistake::TooMuch(TooMuch::SourceBytes { .. }) => "K090",
+            Mistake::TooMuch(TooMuch::Depth { .. }) => "K091",
+            Mistake::TooMuch(TooMuch::Count { .. }) => "K092",
+            Mistake::TooMuch(TooMuch::Symbols { .. }) => "K093",
+            Mistake::TooMuch(TooMuch::RegexNodes { .. }) => "K094",
         }
     }
 }

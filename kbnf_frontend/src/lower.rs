@@ -1,34 +1,35 @@
 //! [`Ast`] to [`Grammar`]: nonterminals become rules, strings and patterns terminals.
 
-use larkspur_grammar::diagnostic::{Near, names_there_are, near};
+use larkspur_grammar::definitions::{ReadOptions, Terminals, is_too_large};
+use larkspur_grammar::diagnostic::{Near, TooMuch};
 use larkspur_grammar::substring::{self, substring};
 use larkspur_grammar::{
-    Alternative, Dialect, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexId, RegexNode,
-    RegexOptions, Rule, RuleId, Span, Terminal, TerminalId, Unproductive, index::Id, name_in_groups, parse_regex,
+    Dialect, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexId, RegexOptions, Rule, RuleId,
+    Span, Terminal, Unproductive, index::Id, name_in_groups, parse_regex,
 };
 use rustc_hash::FxHashMap;
 
-use crate::KbnfOptions;
-use crate::ast::{Ast, Excluded, NodeId, NodeKind, PatternKind, Text};
+use crate::START;
+use crate::ast::{Excluded, NodeId, NodeKind, PatternKind, Symbol, Text, Tree};
 use crate::error::{Mistake, Sink};
 use crate::only_empty::is_only_empty;
 
 struct Lowerer<'a, 's> {
     text: &'a str,
-    ast: &'a Ast,
-    options: &'a KbnfOptions<'a>,
+    ast: &'a Tree,
+    options: &'a ReadOptions<'a>,
     sink: &'s mut Sink,
     grammar: Grammar,
     /// The definitions of each name, by index.
     of_name: FxHashMap<&'a str, Vec<usize>>,
     rules: FxHashMap<&'a str, RuleId>,
-    terminals: FxHashMap<RegexId, TerminalId>,
+    terminals: Terminals,
     /// What `except!` excludes by name; `None` for what was reported.
     excluded: FxHashMap<&'a str, Option<RegexId>>,
 }
 
 /// Lowers a text. `whole` is where a mistake without a place of its own is shown.
-pub(crate) fn lower(text: &str, ast: &Ast, options: &KbnfOptions, whole: Span, sink: &mut Sink) -> Grammar {
+pub(crate) fn lower(text: &str, ast: &Tree, options: &ReadOptions, whole: Span, sink: &mut Sink) -> Grammar {
     let mut grammar = Grammar::new(options.name);
     grammar.options = GrammarOptions {
         lexer: LexerMode::Exact,
@@ -49,7 +50,7 @@ pub(crate) fn lower(text: &str, ast: &Ast, options: &KbnfOptions, whole: Span, s
         grammar,
         of_name,
         rules: FxHashMap::default(),
-        terminals: FxHashMap::default(),
+        terminals: Terminals::default(),
         excluded: FxHashMap::default(),
     };
     lowerer.check_names();
@@ -65,15 +66,11 @@ pub(crate) fn lower(text: &str, ast: &Ast, options: &KbnfOptions, whole: Span, s
 }
 
 impl<'a> Lowerer<'a, '_> {
-    fn near(&self, name: &str) -> Option<Near> {
-        near(name, self.ast.definitions.iter().map(|own| (own.name.as_str(), Some(own.name_span))))
-    }
-
     fn check_names(&mut self) {
         for node in self.ast.nodes.iter() {
             let (name, span) = match &node.kind {
                 NodeKind::Name(name) => (name, name_in_groups(self.text, name, node.span)),
-                NodeKind::Except(Excluded::Name(name, span), _) => (name, *span),
+                NodeKind::Symbol(Symbol::Except(Excluded::Name(name, span), _)) => (name, *span),
                 _ => continue,
             };
             if !self.of_name.contains_key(name.as_str()) {
@@ -82,7 +79,7 @@ impl<'a> Lowerer<'a, '_> {
                     _ if !self.sink.has_room() => None,
                     "any" => Some(Near { name: "any!".to_owned(), defined: None }),
                     "except" => Some(Near { name: "except!(…)".to_owned(), defined: None }),
-                    _ => self.near(name),
+                    _ => self.ast.near(name),
                 };
                 self.sink.report(span, Mistake::NameUndefined { name: name.clone(), near });
             }
@@ -91,21 +88,10 @@ impl<'a> Lowerer<'a, '_> {
 
     /// The name of the start; `None` if it has no definition.
     fn start(&mut self, whole: Span) -> Option<&'a str> {
-        let name = self.options.start.unwrap_or("start");
+        let name = self.options.start.unwrap_or(START);
         let found = self.of_name.get_key_value(name).map(|(&name, _)| name);
         if found.is_none() {
-            let asked = self.options.start.is_some();
-            let definitions = &self.ast.definitions;
-            let first = match asked {
-                true => names_there_are(definitions.iter().map(|own| own.name.as_str())),
-                false => definitions.first().map(|own| own.name.clone()),
-            };
-            // A text in which nothing could be read has been spoken of.
-            if first.is_some() || !self.sink.has_errors() {
-                let near = self.near(name);
-                let place = definitions.first().filter(|_| !asked && near.is_none()).map_or(whole, |own| own.name_span);
-                self.sink.report(place, Mistake::StartMissing { name: name.to_owned(), near, first, asked });
-            }
+            self.ast.report_no_start(self.options, START, whole, self.sink);
         }
         found
     }
@@ -115,13 +101,15 @@ impl<'a> Lowerer<'a, '_> {
         let mut is_excluded: FxHashMap<&str, bool> = FxHashMap::default();
         for node in self.ast.nodes.iter() {
             match &node.kind {
-                NodeKind::Except(Excluded::Name(name, _), _) => _ = is_excluded.entry(name).or_insert(true),
+                NodeKind::Symbol(Symbol::Except(Excluded::Name(name, _), _)) => {
+                    _ = is_excluded.entry(name).or_insert(true)
+                }
                 NodeKind::Name(name) => _ = is_excluded.insert(name, false),
                 _ => {}
             }
         }
         let Some(first) = self.ast.definitions.first() else { return };
-        let placeholder = self.nothing(first.name_span);
+        let placeholder = self.grammar.empty(first.name_span);
         let mut made: Vec<(&'a str, RuleId)> = Vec::new();
         for definition in &self.ast.definitions {
             let name = definition.name.as_str();
@@ -137,32 +125,19 @@ impl<'a> Lowerer<'a, '_> {
             let definitions = self.of_name[name].clone();
             let bodies: Vec<ExprId> = definitions.into_iter().map(|index| self.body(index)).collect();
             let span = self.grammar.rules[rule].span;
-            self.grammar.rules[rule].body = self.choice(bodies, span);
-            if self.is_too_large(span) {
+            self.grammar.rules[rule].body = self.grammar.choice(bodies, span);
+            if is_too_large(&self.grammar, span, self.options.limits, self.sink) {
                 return;
             }
         }
     }
 
-    fn is_too_large(&mut self, span: Span) -> bool {
-        let limits = self.options.limits;
-        let mistake = if self.grammar.exprs.len() > limits.grammar_symbols_max {
-            Mistake::SymbolsTooMany { limit: limits.grammar_symbols_max }
-        } else if self.grammar.regexes.len() > limits.regex_nodes_max {
-            Mistake::RegexNodesTooMany { limit: limits.regex_nodes_max }
-        } else {
-            return false;
-        };
-        self.sink.report(span, mistake);
-        true
-    }
-
     /// A definition's right-hand side.
     fn body(&mut self, index: usize) -> ExprId {
         let ast = self.ast;
-        let (first, body) = (ast.definitions[index].first, ast.definitions[index].body);
+        let first = ast.definitions[index].first;
         let mut lowered: Vec<ExprId> = Vec::new();
-        for id in (first.index()..=body.index()).map(NodeId::from_index) {
+        for id in ast.definitions[index].nodes() {
             let span = ast.nodes[id].span;
             let of = |child: &NodeId| lowered[child.index() - first.index()];
             let expr = match &ast.nodes[id].kind {
@@ -172,7 +147,7 @@ impl<'a> Lowerer<'a, '_> {
                 }
                 NodeKind::Choice(parts) => {
                     let parts = parts.iter().map(of).collect();
-                    self.choice(parts, span)
+                    self.grammar.choice(parts, span)
                 }
                 NodeKind::Repeat(child, min, max) => {
                     let child = of(child);
@@ -180,23 +155,23 @@ impl<'a> Lowerer<'a, '_> {
                 }
                 NodeKind::Name(name) => match self.rules.get(name.as_str()) {
                     Some(&rule) => self.grammar.expr(ExprKind::Rule(rule, None), span),
-                    None => self.nothing(span),
+                    None => self.grammar.empty(span),
                 },
-                NodeKind::Literal(text) => {
+                NodeKind::Symbol(Symbol::Literal(text)) => {
                     let regex = self.grammar.regexes.literal(text.as_bytes());
                     self.terminal(regex, span)
                 }
-                NodeKind::Any => {
+                NodeKind::Symbol(Symbol::Any) => {
                     let regex = self.grammar.regexes.any_char();
                     self.terminal(regex, span)
                 }
-                NodeKind::Pattern(kind, text) => match self.pattern(*kind, text, span) {
+                NodeKind::Symbol(Symbol::Pattern(kind, text)) => match self.pattern(*kind, text, span) {
                     Some(regex) => self.terminal(regex, span),
-                    None => self.nothing(span),
+                    None => self.grammar.empty(span),
                 },
-                NodeKind::Except(excluded, max) => match self.except(excluded, *max, span) {
+                NodeKind::Symbol(Symbol::Except(excluded, max)) => match self.except(excluded, *max, span) {
                     Some(regex) => self.terminal(regex, span),
-                    None => self.nothing(span),
+                    None => self.grammar.empty(span),
                 },
             };
             lowered.push(expr);
@@ -204,34 +179,10 @@ impl<'a> Lowerer<'a, '_> {
         lowered.pop().expect("the body")
     }
 
-    /// The empty text, also for what was reported.
-    fn nothing(&mut self, span: Span) -> ExprId {
-        self.grammar.expr(ExprKind::Sequence(Vec::new()), span)
-    }
-
-    fn choice(&mut self, ways: Vec<ExprId>, span: Span) -> ExprId {
-        match ways.as_slice() {
-            &[only] => only,
-            _ => {
-                let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None }).collect();
-                self.grammar.expr(ExprKind::Choice(ways), span)
-            }
-        }
-    }
-
-    /// A terminal named by the text's part that it is; equal ones are one.
+    /// A terminal named by the text's part that it is.
     fn terminal(&mut self, regex: RegexId, span: Span) -> ExprId {
-        let node = self.grammar.regexes.node(regex);
-        if *node == RegexNode::Literal(Default::default()) {
-            return self.nothing(span);
-        }
-        let is_literal = matches!(node, RegexNode::Literal(_));
         let written = &self.text[span.start as usize..span.end as usize];
-        let terminals = &mut self.grammar.terminals;
-        let terminal = *self.terminals.entry(regex).or_insert_with(|| {
-            terminals.push(Terminal { is_literal, ..Terminal::new(Terminal::name_as_written(written), span, regex) })
-        });
-        self.grammar.expr(ExprKind::Terminal(terminal), span)
+        self.terminals.expr(&mut self.grammar, regex, span, || Terminal::name_as_written(written))
     }
 
     /// `None` if a mistake was reported.
@@ -241,7 +192,7 @@ impl<'a> Lowerer<'a, '_> {
         if kind == PatternKind::Substrings {
             let regex = substring(&substring::bytes(&text.value), limits, set);
             if let Err(error) = regex {
-                self.sink.report(span, Mistake::RegexNodesTooMany { limit: error.limit });
+                self.sink.report(span, TooMuch::RegexNodes { limit: error.limit });
             }
             return regex.ok();
         }
@@ -303,7 +254,7 @@ impl<'a> Lowerer<'a, '_> {
         } else if max == Some(0) {
             Mistake::ExceptNothingLeft { reason: "it has at least one byte" }
         } else if max.is_some_and(|max| max > limit) {
-            Mistake::CountTooLarge { limit }
+            TooMuch::Count { limit, what: "byte" }.into()
         } else {
             return Some(self.without(regex, max));
         };
@@ -319,7 +270,7 @@ impl<'a> Lowerer<'a, '_> {
         let mut open: Vec<NodeId> = self.of_name.get(name)?.iter().map(|&index| ast.definitions[index].body).collect();
         while let Some(node) = open.pop() {
             match &ast.nodes[node].kind {
-                NodeKind::Literal(text) => texts.push(self.grammar.regexes.literal(text.as_bytes())),
+                NodeKind::Symbol(Symbol::Literal(text)) => texts.push(self.grammar.regexes.literal(text.as_bytes())),
                 NodeKind::Choice(ways) => open.extend(ways),
                 _ => {
                     let part = ast.nodes[node].span;

@@ -1,9 +1,9 @@
 //! Lexemes to [`Ast`]. After a mistake it goes on with what follows, so that all mistakes show in one run.
 
-use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::diagnostic::{TooMuch, did_you_mean};
 use larkspur_grammar::{IndexVec, Limits, SourceId, Span, index::Id};
 
-use crate::ast::{Ast, Definition, Excluded, Node, NodeId, NodeKind, PatternKind, Text};
+use crate::ast::{Ast, Definition, Excluded, Node, NodeId, NodeKind, PatternKind, Symbol, Text, Tree};
 use crate::error::{Mistake, Sink};
 use crate::lexer::{Bracket, Lexeme, SyntaxKind};
 use crate::strings::decode;
@@ -46,7 +46,7 @@ pub(crate) fn parse(text: &str, source: SourceId, lexemes: &[Lexeme], limits: &L
     while parser.at < lexemes.len() && !parser.sink.must_stop() {
         definitions.extend(parser.definition());
     }
-    Ast { definitions, nodes: parser.nodes }
+    Ast { tree: Tree { definitions, nodes: parser.nodes } }
 }
 
 impl<'a> Parser<'a> {
@@ -143,7 +143,8 @@ impl<'a> Parser<'a> {
                         continue;
                     }
                     if outer.len() >= self.limits.grammar_depth_max {
-                        self.sink.report(span, Mistake::TooDeep { limit: self.limits.grammar_depth_max });
+                        let limit = self.limits.grammar_depth_max;
+                        self.sink.report(span, TooMuch::Depth { limit, what: "brackets" });
                         self.at = self.lexemes.len();
                         // What is open was not forgotten.
                         outer.clear();
@@ -203,14 +204,14 @@ impl<'a> Parser<'a> {
         let kind = match kind {
             SyntaxKind::Name => NodeKind::Name(self.written(span).to_owned()),
             SyntaxKind::String => {
-                self.string(span, 0, false).map_or_else(nothing, |text| NodeKind::Literal(text.value))
+                self.string(span, 0, false).map_or_else(nothing, |text| NodeKind::Symbol(Symbol::Literal(text.value)))
             }
             SyntaxKind::Pattern(kind) => {
                 let text = self.string(span, kind.prefix().len(), kind != PatternKind::Substrings);
-                text.map_or_else(nothing, |text| NodeKind::Pattern(kind, text))
+                text.map_or_else(nothing, |text| NodeKind::Symbol(Symbol::Pattern(kind, text)))
             }
             SyntaxKind::Special => match self.written(span) {
-                "any!" => NodeKind::Any,
+                "any!" => NodeKind::Symbol(Symbol::Any),
                 "except!" => return self.except(span),
                 other => {
                     let near = did_you_mean(other, ["any!", "except!"]).map(str::to_owned);
@@ -288,7 +289,7 @@ impl<'a> Parser<'a> {
             SyntaxKind::Close(Bracket::Round),
             "`except!` takes one string or nonterminal, and possibly a number",
         )?;
-        Ok(NodeKind::Except(excluded, max))
+        Ok(NodeKind::Symbol(Symbol::Except(excluded, max)))
     }
 
     fn expect(&mut self, kind: SyntaxKind, reason: &'static str) -> Result<(), (Span, &'static str)> {

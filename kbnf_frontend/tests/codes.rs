@@ -2,49 +2,32 @@
 
 use std::time::{Duration, Instant};
 
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Diagnostic, Limits, SourceMap};
-use larkspur_kbnf_frontend::{CODES, KbnfOptions, parse};
+use larkspur_kbnf_frontend::{CODES, parse};
+use larkspur_test_support::codes::{self, check, places};
 
 fn diagnostics(text: &str, limits: &Limits) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     let source = sources.add("example.kbnf", text);
-    let parsed = parse(&sources, sources.whole(source), &KbnfOptions::new(limits));
+    let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(limits));
     assert_eq!(parsed.grammar.is_none(), parsed.diagnostics.iter().any(Diagnostic::is_error), "{text}");
     parsed.diagnostics
 }
 
 /// Codes with their places.
 fn found(text: &str) -> Vec<(&'static str, u32, u32)> {
-    let place = |diagnostic: Diagnostic| {
-        let span = diagnostic.labels[0].span;
-        (diagnostic.code, span.start, span.end)
-    };
-    diagnostics(text, &Limits::default()).into_iter().map(place).collect()
+    places(diagnostics(text, &Limits::default()))
 }
 
 /// Codes with what they point at, and the help.
 fn shown(text: &str) -> Vec<(&'static str, String, String)> {
-    let show = |diagnostic: Diagnostic| {
-        let span = diagnostic.labels[0].span;
-        let written = text[span.start as usize..span.end as usize].to_owned();
-        (diagnostic.code, written, diagnostic.help.unwrap_or_default())
-    };
-    diagnostics(text, &Limits::default()).into_iter().map(show).collect()
+    codes::ways_out(text, diagnostics(text, &Limits::default()))
 }
 
 #[test]
 fn examples() {
-    for info in CODES.iter().filter(|info| !info.bad.is_empty()) {
-        let bad = diagnostics(info.bad, &Limits::default());
-        assert!(
-            bad.iter().any(|diagnostic| diagnostic.code == info.code),
-            "{} has no {}: {bad:#?}",
-            info.bad,
-            info.code
-        );
-        let good = diagnostics(info.good, &Limits::default());
-        assert!(good.is_empty(), "{}: {good:#?}", info.good);
-    }
+    check(CODES, true, |_, text| diagnostics(text, &Limits::default()));
 }
 
 #[test]
@@ -97,7 +80,7 @@ fn all_mistakes_in_one_run_with_their_places() {
 fn ways_out() {
     let help = |text: &str| shown(text).into_iter().map(|(_, _, help)| help).collect::<Vec<_>>().join(" / ");
     assert_eq!(help("start ::= vaule; value ::= 'a';"), "did you mean `value`?");
-    assert_eq!(help("begin ::= 'a';"), "name the first one, `begin`, `start`");
+    assert_eq!(help("begin ::= 'a';"), "rename the first nonterminal, `begin`, to `start`");
     assert_eq!(help("start ::= [a-z]+;"), "write `#\"[a-z]+\"`");
     assert_eq!(found("start ::= (x)? ( y ) ;"), [("K020", 11, 12), ("K020", 17, 18)]);
     assert_eq!(help("start ::= #substr'a';"), "did you mean `#substrs`?");

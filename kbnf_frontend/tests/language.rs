@@ -5,6 +5,8 @@ mod naive;
 use std::time::{Duration, Instant};
 
 use larkspur_parser::{Matcher, MatcherOptions};
+use larkspur_test_support::engine;
+use larkspur_test_support::sides::{Signs, sides};
 use naive::Naive;
 use proptest::prelude::*;
 
@@ -18,7 +20,7 @@ fn agree(text: &str, samples: &[&[u8]]) {
         if fast.is_none() && sample.is_empty() {
             continue;
         }
-        assert_eq!(naive::accepts(&fast, sample), expected, "{text}\non {:?}", sample.escape_ascii().to_string());
+        assert_eq!(engine::accepts(&fast, sample), expected, "{text}\non {:?}", sample.escape_ascii().to_string());
     }
 }
 
@@ -30,7 +32,7 @@ fn texts<'a>(accepted: &[&'a str], rejected: &[&'a str]) -> Vec<(&'a str, bool)>
 fn judge(text: &str, accepted: &[&str], rejected: &[&str]) {
     let grammar = naive::compile(text);
     for (sample, expected) in texts(accepted, rejected) {
-        assert_eq!(naive::accepts(&grammar, sample.as_bytes()), expected, "{text}\non {sample:?}");
+        assert_eq!(engine::accepts(&grammar, sample.as_bytes()), expected, "{text}\non {sample:?}");
         agree(text, &[sample.as_bytes()]);
     }
 }
@@ -48,9 +50,9 @@ fn strings() {
     judge("start ::= '\\t\\n\\r\\\"\\'\\\\' \"é\\u0041\\x42\";", &["\t\n\r\"'\\éAB"], &["\t\n\r\"'\\e\u{301}AB"]);
     judge("start ::= 'a\nb' '' \"it's\" 'a \"word\"';", &["a\nbit'sa \"word\""], &["a b"]);
     let grammar = naive::compile("start ::= '\\141\\0618\\477';");
-    assert!(naive::accepts(&grammar, b"a18'7"));
+    assert!(engine::accepts(&grammar, b"a18'7"));
     let grammar = naive::compile("start ::= '\\b\\f\\v\\0\\/\\u{1F600}\\uD83D\\uDE00\\\n';");
-    assert!(naive::accepts(&grammar, "\u{8}\u{c}\u{b}\0/😀😀".as_bytes()));
+    assert!(engine::accepts(&grammar, "\u{8}\u{c}\u{b}\0/😀😀".as_bytes()));
 }
 
 #[test]
@@ -135,8 +137,8 @@ fn twenty_optional_parts_compile_at_once() {
     let begin = Instant::now();
     let grammar = naive::compile(&text);
     assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
-    assert!(naive::accepts(&grammar, b"acegt!") && naive::accepts(&grammar, b"!"));
-    assert!(!naive::accepts(&grammar, b"ca!") && !naive::accepts(&grammar, b"a"));
+    assert!(engine::accepts(&grammar, b"acegt!") && engine::accepts(&grammar, b"!"));
+    assert!(!engine::accepts(&grammar, b"ca!") && !engine::accepts(&grammar, b"a"));
 }
 
 #[test]
@@ -161,6 +163,11 @@ fn right_recursion_is_linear() {
     }
 }
 
+const SIGNS: Signs = Signs {
+    between: &[" ", " , ", "(*;*)"],
+    around: &[("(", ")*"), ("(", ")+"), ("(", ")?"), ("[", "]"), ("[", "]"), ("{", "}"), ("{", "}")],
+};
+
 /// Right-hand sides over two letters and three nonterminals.
 fn side() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
@@ -170,17 +177,7 @@ fn side() -> impl Strategy<Value = String> {
         1 => prop::sample::select(vec!["except!('b', 2)", "except!(w)", "except!(w,3)", "w"]),
     ]
     .prop_map(str::to_owned);
-    leaf.prop_recursive(3, 12, 3, |inner| {
-        prop_oneof![
-            3 => (prop::collection::vec(inner.clone(), 1..4), prop::sample::select(vec![" ", " , ", "(*;*)"]))
-                .prop_map(|(parts, sign)| parts.join(sign)),
-            2 => prop::collection::vec(inner.clone(), 2..4).prop_map(|parts| format!("({})", parts.join(" | "))),
-            1 => (inner.clone(), prop::sample::select(vec!["*", "+", "?"]))
-                .prop_map(|(inner, sign)| format!("({inner}){sign}")),
-            1 => inner.clone().prop_map(|inner| format!("[{inner}]")),
-            1 => inner.prop_map(|inner| format!("{{{inner}}}")),
-        ]
-    })
+    sides(leaf, SIGNS)
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! Rule attributes: `name[capture="x", stop="\n", max_tokens=10]:`.
 
 use crate::ast::{Attribute, AttributeValue, Definition};
-use crate::error::Mistake;
+use crate::error::{AttributeMistake, SyntaxMistake};
 use crate::lexer::SyntaxKind;
 use crate::parser::{Parse, Parser, Reported};
 
@@ -36,7 +36,7 @@ impl Parser<'_, '_> {
             let first = definition.attributes.iter().find(|other| other.value.name() == name).map(|other| other.span);
             match first {
                 Some(first) => {
-                    self.sink.report(attribute.span, Mistake::AttributeTwice { name: name.to_string(), first })
+                    self.sink.report(attribute.span, AttributeMistake::Twice { name: name.to_string(), first })
                 }
                 None => definition.attributes.push(attribute),
             }
@@ -45,7 +45,7 @@ impl Parser<'_, '_> {
                     break;
                 }
                 let (place, found) = (self.here(), self.found());
-                self.sink.report(place, Mistake::Expected { expected: "`,` or `]`", found });
+                self.sink.report(place, SyntaxMistake::Expected { expected: "`,` or `]`", found });
             }
         }
         self.close(SyntaxKind::RBracket, opened)
@@ -75,7 +75,7 @@ impl Parser<'_, '_> {
                 return self.fail_expected("an attribute");
             }
             let name = self.str(lexeme).to_string();
-            return self.fail(Mistake::AttributeUnknown { name });
+            return self.fail(AttributeMistake::Unknown { name });
         };
         self.next();
         let has_value = self.accept(SyntaxKind::Equals).is_some();
@@ -96,10 +96,10 @@ impl Parser<'_, '_> {
             ("stop_capture", true) if self.is(SyntaxKind::String) => AttributeValue::StopCapture(self.string()?),
             ("max_tokens" | "temperature", true) => match self.attribute_number(name) {
                 Some(value) => value,
-                None => return self.fail(Mistake::AttributeValue { name, expected: missing }),
+                None => return self.fail(AttributeMistake::Value { name, expected: missing }),
             },
-            (_, false) => return self.fail_at(self.span(lexeme), Mistake::AttributeValue { name, expected: missing }),
-            _ => return self.fail(Mistake::AttributeValue { name, expected: missing }),
+            (_, false) => return self.fail_at(self.span(lexeme), AttributeMistake::Value { name, expected: missing }),
+            _ => return self.fail(AttributeMistake::Value { name, expected: missing }),
         };
         Ok(Attribute { value, span: self.since(lexeme) })
     }
@@ -123,14 +123,14 @@ impl Parser<'_, '_> {
         let find = |name: &str| definition.attributes.iter().find(|attribute| attribute.value.name() == name);
         if let (Some(stop), Some(suffix)) = (find("stop"), find("suffix")) {
             let (first, second) = if stop.span.start < suffix.span.start { (stop, suffix) } else { (suffix, stop) };
-            self.sink.report(second.span, Mistake::StopAndSuffix { first: first.span });
+            self.sink.report(second.span, AttributeMistake::StopAndSuffix { first: first.span });
         }
         if let (Some(capture), None, None) = (find("stop_capture"), find("stop"), find("suffix")) {
-            self.sink.report(capture.span, Mistake::StopCaptureAlone);
+            self.sink.report(capture.span, AttributeMistake::StopCaptureAlone);
         }
         let unlike_capture = definition.attributes.iter().find(|attribute| attribute.value.name() != "capture");
         if let (true, Some(attribute)) = (definition.parametric, unlike_capture) {
-            let mistake = Mistake::AttributeOnParametric {
+            let mistake = AttributeMistake::OnParametric {
                 attribute: attribute.value.name(),
                 rule: definition.name.text.clone(),
             };

@@ -6,7 +6,7 @@
 use larkspur_grammar::Span;
 
 use crate::ast::{AstAlternative, Node, NodeId, NodeKind};
-use crate::error::Mistake;
+use crate::error::{LimitMistake, SyntaxMistake, TemplateMistake, TooMuch};
 use crate::foreign::{Foreign, without_repetition};
 use crate::lexer::{Lexeme, SyntaxKind, class_at, near_line};
 use crate::parser::{Parse, Parser, Reported, SEQUENCE_ENDS};
@@ -103,7 +103,7 @@ impl Parser<'_, '_> {
     fn advance(&mut self, open: &mut Vec<OpenChoice>) -> Parse<Option<NodeId>> {
         let top = open.last_mut().expect("the body is open");
         if *self.symbols > self.limits.grammar_symbols_max {
-            return self.fail(Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
+            return self.fail(TooMuch::Symbols { limit: self.limits.grammar_symbols_max });
         }
         let group = top.group.as_ref().map(|group| (group.opened, group.closing));
         if self.steps_over_break(group) {
@@ -123,7 +123,7 @@ impl Parser<'_, '_> {
             let and = self.peek();
             let touches = |next: &Lexeme| next.start == and.end && and.kind == SyntaxKind::And;
             let _: Parse<()> = match self.lexemes.get(self.at + 1).is_some_and(touches) {
-                true => self.fail(Mistake::Foreign(Foreign::Predicate { sign: "&" })),
+                true => self.fail(Foreign::Predicate { sign: "&" }),
                 false => self.fail_expected("what `&` joins"),
             };
         }
@@ -141,7 +141,7 @@ impl Parser<'_, '_> {
         if let Some(bar) = self.accept(SyntaxKind::VBar) {
             if self.is(SyntaxKind::VBar) && self.peek().start == bar.end {
                 let span = self.span(bar).to(self.here());
-                self.sink.report(span, Mistake::NothingBetween { signs: "||" });
+                self.sink.report(span, SyntaxMistake::NothingBetween { signs: "||" });
             }
             *self.symbols += 1;
             top.begin_alternative(self.peek());
@@ -197,7 +197,7 @@ impl Parser<'_, '_> {
             let name = self.any_name("the alias")?;
             if choice.group.is_some() {
                 let span = self.span(arrow).to(name.span);
-                self.sink.report(span, Mistake::AliasInGroup);
+                self.sink.report(span, SyntaxMistake::AliasInGroup);
             }
             alias = Some(name);
         }
@@ -253,7 +253,7 @@ impl Parser<'_, '_> {
             SyntaxKind::LBracket => SyntaxKind::RBracket,
             SyntaxKind::LBrace if self.peek_after() != SyntaxKind::RBrace => {
                 let (place, foreign) = (self.here(), self.braces());
-                self.sink.report(place, Mistake::Foreign(foreign));
+                self.sink.report(place, foreign);
                 SyntaxKind::RBrace
             }
             SyntaxKind::RuleName if self.begins_arguments(self.at + 1) => {
@@ -284,7 +284,7 @@ impl Parser<'_, '_> {
         let touches = |last: &Lexeme| last.end == opened.start && is_name(last.kind);
         if self.at > 0 && touches(&self.lexemes[self.at - 1]) {
             let span = Span { end: self.lexemes[self.at + 1].end, ..self.span(opened) };
-            self.sink.report(span, Mistake::NothingBetween { signs: brackets });
+            self.sink.report(span, SyntaxMistake::NothingBetween { signs: brackets });
         }
     }
 
@@ -295,7 +295,7 @@ impl Parser<'_, '_> {
             self.next();
             self.next();
             let span = self.since(opened);
-            self.sink.report(span, Mistake::Foreign(Foreign::GroupMark));
+            self.sink.report(span, Foreign::GroupMark);
         }
     }
 
@@ -341,7 +341,7 @@ impl Parser<'_, '_> {
         if is_value {
             return node;
         }
-        self.sink.report(span, Mistake::TemplateArgument);
+        self.sink.report(span, TemplateMistake::Argument);
         self.node(NodeKind::Error, span)
     }
 
@@ -380,7 +380,7 @@ impl Parser<'_, '_> {
         let second = self.peek();
         while self.repetition()?.is_some() {
             let span = self.since(second);
-            self.sink.report(span, Mistake::RepeatTwice);
+            self.sink.report(span, SyntaxMistake::RepeatTwice);
         }
         Ok(repeat)
     }
@@ -432,7 +432,7 @@ impl Parser<'_, '_> {
             && min > max
         {
             let span = self.since(first);
-            self.sink.report(span, Mistake::RepeatOrder { min: min.into(), max: max.into() });
+            self.sink.report(span, SyntaxMistake::RepeatOrder { min: min.into(), max: max.into() });
             return Ok(Some((min, None)));
         }
         Ok(Some(bounds))
@@ -455,13 +455,13 @@ impl Parser<'_, '_> {
         let text = self.str(lexeme);
         if lexeme.kind != SyntaxKind::Number || !text.bytes().all(|b| b.is_ascii_digit()) {
             let found = self.found();
-            return self.fail(Mistake::NumberExpected { expected: "a count", found });
+            return self.fail(SyntaxMistake::NumberExpected { expected: "a count", found });
         }
         let count = text.parse::<u32>().ok().filter(|&count| count <= self.limits.repeat_max);
         let Some(count) = count else {
             let count = if text.len() > 20 { format!("{}…", &text[..20]) } else { text.to_string() };
             let span = self.span(lexeme);
-            self.sink.report(span, Mistake::RepeatTooLarge { count, limit: self.limits.repeat_max });
+            self.sink.report(span, LimitMistake::RepeatTooLarge { count, limit: self.limits.repeat_max });
             self.next();
             return Ok(COUNT_REPORTED);
         };
@@ -513,7 +513,7 @@ impl Parser<'_, '_> {
         let first = self.peek();
         let at = first.start as usize;
         if let Some(class) = class_at(self.text, at) {
-            return self.fail(Mistake::Foreign(Foreign::Class { class }));
+            return self.fail(Foreign::Class { class });
         }
         let touches = self.lexemes.get(self.at + 1).is_some_and(|next| next.start == first.end);
         let foreign = match first.kind {
@@ -523,7 +523,7 @@ impl Parser<'_, '_> {
             SyntaxKind::LBrace => self.braces(),
             _ => return self.fail_expected("a symbol, a literal or a group"),
         };
-        self.fail(Mistake::Foreign(foreign))
+        self.fail(foreign)
     }
 
     /// A string's node.
@@ -551,7 +551,8 @@ impl Parser<'_, '_> {
         }
         if self.begins_arguments(self.at) {
             let span = self.span(lexeme);
-            return self.fail_at(span, Mistake::Expected { expected: "a rule before `{`", found: format!("`{name}`") });
+            return self
+                .fail_at(span, SyntaxMistake::Expected { expected: "a rule before `{`", found: format!("`{name}`") });
         }
         self.no_attributes();
         if self.is(SyntaxKind::Colon) || (self.is(SyntaxKind::DoubleColon) && self.peek_after() == SyntaxKind::Colon) {
@@ -561,8 +562,10 @@ impl Parser<'_, '_> {
         if let Some(colons) = self.accept(SyntaxKind::DoubleColon) {
             if lexeme.kind == SyntaxKind::TerminalName {
                 let span = self.span(colons);
-                return self
-                    .fail_at(span, Mistake::Expected { expected: "a rule before `::`", found: format!("`{name}`") });
+                return self.fail_at(
+                    span,
+                    SyntaxMistake::Expected { expected: "a rule before `::`", found: format!("`{name}`") },
+                );
             }
             param = Some(self.param_expr()?);
         }
@@ -600,7 +603,7 @@ impl Parser<'_, '_> {
         let span = self.span(opened).to(self.span(close.map_or(last, |close| line[close])));
         let inside = self.text[opened.end as usize..last.end as usize].trim().to_string();
         let name = name.to_string();
-        self.sink.report(span, Mistake::Foreign(Foreign::AttributesAtUse { name, inside }));
+        self.sink.report(span, Foreign::AttributesAtUse { name, inside });
         self.at += close.map_or(line.len(), |close| close + 1);
     }
 

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{
     AstAlternative, AstGrammarId, Attribute, AttributeValue, Definition, Import, Item, Manner, Name, NodeId, NodeKind,
 };
-use crate::error::{Mistake, near};
+use crate::error::{ImportMistake, NameMistake, near};
 use crate::load::{Home, Loader, Target};
 use templates::Templates;
 
@@ -201,7 +201,7 @@ impl Expansion<'_, '_, '_> {
             cycle.push(self.instances[at].title.clone());
             if open == module {
                 cycle.reverse();
-                self.loader.sink.report(import.span, Mistake::ImportCycle { cycle });
+                self.loader.sink.report(import.span, ImportMistake::Cycle { cycle });
                 return true;
             }
             at = self.instances[at].parent;
@@ -218,7 +218,7 @@ impl Expansion<'_, '_, '_> {
             has.sort_unstable();
         }
         let mistake =
-            Mistake::ImportUnknown { module: module.to_string(), name: name.text.clone(), near: nearest, has };
+            ImportMistake::Unknown { module: module.to_string(), name: name.text.clone(), near: nearest, has };
         self.loader.sink.report(name.span, mistake);
     }
 }
@@ -280,7 +280,7 @@ impl Expansion<'_, '_, '_> {
                 places.sort_by_key(|span| span.start);
             }
             self.slots[first].span = places[0];
-            self.loader.sink.report(places[1], Mistake::DefinedTwice { name, first: places[0] });
+            self.loader.sink.report(places[1], NameMistake::DefinedTwice { name, first: places[0] });
             return;
         }
         self.spaces[at].insert(name, slot);
@@ -297,7 +297,7 @@ impl Expansion<'_, '_, '_> {
             (manner, None) => {
                 let extends = manner == Manner::Extend;
                 let near = self.nearest(at, name);
-                self.loader.sink.report(span, Mistake::NothingToChange { name: name.clone(), extends, near });
+                self.loader.sink.report(span, ImportMistake::NothingToChange { name: name.clone(), extends, near });
                 // Its name counts as defined.
                 self.enter_new(at, definition.clone(), parts);
                 self.slots.last_mut().expect("it was entered").tentative = true;
@@ -332,7 +332,7 @@ impl Expansion<'_, '_, '_> {
         match reason {
             Some(reason) => {
                 let name = name.clone();
-                self.loader.sink.report(span, Mistake::ExtendUnlike { name, reason, first });
+                self.loader.sink.report(span, ImportMistake::ExtendUnlike { name, reason, first });
             }
             None => {
                 let slot = &mut self.slots[slot];

@@ -9,7 +9,7 @@ use larkspur_grammar::regex_syntax::{Looking, split_behind, split_follow};
 use larkspur_grammar::{Alternative, ExprKind, RegexId, RegexNode, RegexSet, Span, Terminal, TerminalId};
 
 use crate::ast::{NodeId, NodeKind};
-use crate::error::Mistake;
+use crate::error::TerminalMistake;
 use crate::lower::Lowerer;
 
 /// Texts, and what may stand around them.
@@ -33,7 +33,7 @@ impl Lowerer<'_, '_> {
     /// Reports look-around that sees beyond a node whose edges must be clear.
     pub fn no_follows(&mut self, node: NodeId) {
         if !self.follows_of(node).is_empty() {
-            self.sink.report(self.setting.ast.nodes[node].span, Mistake::LookUnclear);
+            self.sink.report(self.setting.ast.nodes[node].span, TerminalMistake::LookUnclear);
         }
     }
 
@@ -53,14 +53,14 @@ impl Lowerer<'_, '_> {
             for before in std::iter::once(plain(regex)).chain(own) {
                 for &rest in &rests {
                     if !self.join_follows(before, rest, &mut all) {
-                        self.sink.report(self.setting.ast.nodes[part].span, Mistake::LookUnclear);
+                        self.sink.report(self.setting.ast.nodes[part].span, TerminalMistake::LookUnclear);
                         return regex;
                     }
                 }
             }
             rests = self.united(all);
             if rests.len() > WAYS_MAX {
-                self.sink.report(self.setting.ast.nodes[part].span, Mistake::LookUnclear);
+                self.sink.report(self.setting.ast.nodes[part].span, TerminalMistake::LookUnclear);
                 rests.truncate(1);
             }
         }
@@ -175,7 +175,8 @@ impl Lowerer<'_, '_> {
         };
         if all.iter().any(is_empty) {
             let meant = self.without_edges(span);
-            self.sink.report(span, meant.map_or(Mistake::LookEmpty, |meant| Mistake::LookEdges { meant }));
+            self.sink
+                .report(span, meant.map_or(TerminalMistake::LookEmpty, |meant| TerminalMistake::LookEdges { meant }));
         }
         match all.as_slice() {
             &[only] => ExprKind::Terminal(only),

@@ -81,7 +81,8 @@ pub(crate) const HEADERS: &[&str] = &["grammar", "lexer", "parser"];
 
 impl Foreign {
     /// The sentence and the way out.
-    pub fn diagnostic(self, code: &'static str, span: Span) -> Diagnostic {
+    pub fn diagnostic(self, span: Span) -> Diagnostic {
+        let code = "L010";
         let (message, help) = match self {
             Foreign::Quotes { inner } => {
                 ("these are typographic quotes".to_string(), format!("write `\"{inner}\"`"))

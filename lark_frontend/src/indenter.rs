@@ -7,7 +7,7 @@ use larkspur_grammar::indentation::WIDTH_MAX;
 use larkspur_grammar::json::{JsonDocument, JsonId};
 use larkspur_grammar::{Indenter, RegexNode, TerminalId, index::Id};
 
-use crate::error::Mistake;
+use crate::error::OptionMistake;
 use crate::lower::Lowerer;
 
 /// The widest block without an option: twice what Python's own library has.
@@ -114,13 +114,13 @@ impl Lowerer<'_, '_> {
         }
         let Some(newline) = self.block_terminal(&options.newline, false) else {
             let span = self.terminals[indent.index()].span;
-            self.sink.report(span, Mistake::BlocksWithoutNewline { name: options.newline.clone() });
+            self.sink.report(span, OptionMistake::BlocksWithoutNewline { name: options.newline.clone() });
             return;
         };
         let limit = self.setting.limits.block_width_max.min(WIDTH_MAX);
         if options.width_max > limit {
             let span = self.terminals[indent.index()].span;
-            self.sink.report(span, Mistake::BlocksTooWide { limit });
+            self.sink.report(span, OptionMistake::BlocksTooWide { limit });
             return;
         }
         let are = |texts: &[String]| -> Vec<TerminalId> {

@@ -9,7 +9,7 @@ mod meant;
 use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
 use larkspur_grammar::{Diagnostic, Limits, SourceId, Span, behind_bom, typographic};
 
-use crate::error::{Mistake, Sink, near};
+use crate::error::{LexerMistake, Mistake, Sink, SyntaxMistake, near};
 use crate::foreign::{Foreign, HEADERS, class_end, escapes_end, is_prefix};
 pub use kinds::SyntaxKind;
 use kinds::{DIRECTIVES, PUNCTUATION};
@@ -146,7 +146,7 @@ impl Lexer<'_, '_> {
     fn span(&self, start: usize, end: usize) -> Span {
         Span::new(self.source, start, end)
     }
-    fn report(&mut self, start: usize, end: usize, mistake: Mistake) {
+    fn report(&mut self, start: usize, end: usize, mistake: impl Into<Mistake>) {
         let span = self.span(start, end);
         self.sink.report(span, mistake);
     }
@@ -167,7 +167,7 @@ impl Lexer<'_, '_> {
     fn next(&mut self) {
         let start = self.at;
         if let Some(end) = self.block_comment_end() {
-            self.report(start, end, Mistake::Foreign(Foreign::BlockComment));
+            self.report(start, end, Foreign::BlockComment);
             self.at = end;
             return;
         }
@@ -177,7 +177,7 @@ impl Lexer<'_, '_> {
             b'#' => self.comment(start),
             b'/' if self.byte(start + 1) == b'/' => self.comment(start),
             b'-' if self.text[start..].starts_with("--") => {
-                self.report(start, start + 2, Mistake::Foreign(Foreign::DashComment));
+                self.report(start, start + 2, Foreign::DashComment);
                 self.at = self.line_end(start);
             }
             b';' if self.is_line_end(start + 1) => {
@@ -187,17 +187,17 @@ impl Lexer<'_, '_> {
             }
             b'[' if let Some(end) = class_end(self.text, start) => {
                 let class = self.text[start..end].to_string();
-                self.report(start, end, Mistake::Foreign(Foreign::Class { class }));
+                self.report(start, end, Foreign::Class { class });
                 self.push(SyntaxKind::Error, start, end);
             }
             b'/' if self.is_choice() => {
                 if !std::mem::replace(&mut self.has_choice, true) {
-                    self.report(start, start + 1, Mistake::Foreign(Foreign::ChoiceSlash));
+                    self.report(start, start + 1, Foreign::ChoiceSlash);
                 }
                 self.push(SyntaxKind::VBar, start, start + 1);
             }
             b'/' if self.is_import() => {
-                self.report(start, start + 1, Mistake::Foreign(Foreign::ImportSlash));
+                self.report(start, start + 1, Foreign::ImportSlash);
                 let is_name = self
                     .out
                     .lexemes
@@ -216,7 +216,7 @@ impl Lexer<'_, '_> {
             b'%' => self.directive(),
             b'\\' if let Some(end) = escapes_end(self.text, start) => {
                 let regex = self.text[start..end].to_string();
-                self.report(start, end, Mistake::Foreign(Foreign::Escape { regex }));
+                self.report(start, end, Foreign::Escape { regex });
                 self.push(SyntaxKind::Error, start, end);
             }
             b'\\' => self.line_continuation(),
@@ -233,10 +233,10 @@ impl Lexer<'_, '_> {
                 let mut end = start + c.len_utf8();
                 if let Some((inner, len)) = typographic(rest) {
                     end = start + len;
-                    self.report(start, end, Mistake::Foreign(Foreign::Quotes { inner: inner.to_string() }));
+                    self.report(start, end, Foreign::Quotes { inner: inner.to_string() });
                     return self.push(SyntaxKind::Error, start, end);
                 }
-                self.report(start, end, Mistake::UnexpectedCharacter { found: c });
+                self.report(start, end, LexerMistake::UnexpectedCharacter { found: c });
                 self.push(SyntaxKind::Error, start, end);
             }
         }
@@ -286,7 +286,7 @@ impl Lexer<'_, '_> {
         if self.byte(end) == b'\n' {
             self.at = end + 1;
         } else {
-            self.report(start, start + 1, Mistake::UnexpectedCharacter { found: '\\' });
+            self.report(start, start + 1, LexerMistake::UnexpectedCharacter { found: '\\' });
             self.push(SyntaxKind::Error, start, start + 1);
         }
     }
@@ -318,12 +318,12 @@ impl Lexer<'_, '_> {
         if self.is_reported_later() {
             // Whatever it is, it is no name here.
         } else if ["ε", "λ", "ϵ", "Ɛ"].contains(&name) {
-            self.report(start, end, Mistake::Foreign(Foreign::EmptyText { name: name.to_string() }));
+            self.report(start, end, Foreign::EmptyText { name: name.to_string() });
         } else if let Some((at, c)) = name.char_indices().find(|(_, c)| !c.is_ascii()) {
-            self.report(start + at, start + at + c.len_utf8(), Mistake::NameNotAscii { found: c });
+            self.report(start + at, start + at + c.len_utf8(), LexerMistake::NameNotAscii { found: c });
         } else if (lower && upper) || !letters.starts_with(|c: char| c.is_ascii_alphabetic()) {
             let class = class_at(self.text, start);
-            self.report(start, end, Mistake::NameOfMixedCase { name: name.to_string(), class });
+            self.report(start, end, LexerMistake::NameOfMixedCase { name: name.to_string(), class });
         }
         self.push(if is_terminal { SyntaxKind::TerminalName } else { SyntaxKind::RuleName }, start, end);
     }
@@ -381,7 +381,7 @@ impl Lexer<'_, '_> {
                 b'"' => break,
                 b'\\' if !matches!(self.byte(end + 1), b'\n' | b'\r') && end + 1 < self.bytes.len() => end += 2,
                 b'\n' if let Some(close) = self.continued_string(end) => {
-                    self.report(start, end, Mistake::UnclosedString);
+                    self.report(start, end, LexerMistake::UnclosedString);
                     return self.push(SyntaxKind::Error, start, close);
                 }
                 b'\n' => return self.unclosed_string(start, end),
@@ -423,11 +423,11 @@ impl Lexer<'_, '_> {
         });
         let own = escaped_quote(&self.text[start..end]).map(|escape| (lexemes.len(), start, start + escape));
         let Some((at, string, escape)) = before.or(own) else {
-            return self.unclosed(start, end, Mistake::UnclosedString);
+            return self.unclosed(start, end, LexerMistake::UnclosedString);
         };
         self.out.lexemes.truncate(at);
         let end = string + self.text[string..end].trim_end().len();
-        self.report(escape, escape + 2, Mistake::EscapedQuote);
+        self.report(escape, escape + 2, LexerMistake::EscapedQuote);
         self.push(SyntaxKind::Error, string, end);
     }
 
@@ -444,15 +444,15 @@ impl Lexer<'_, '_> {
             let prefix = self.text[name as usize..start].to_string();
             let inner = self.text[start + 1..end - 1].to_string();
             self.out.lexemes.pop();
-            self.report(name as usize, end, Mistake::Foreign(Foreign::StringPrefix { prefix, inner }));
+            self.report(name as usize, end, Foreign::StringPrefix { prefix, inner });
             return self.push(SyntaxKind::Error, name as usize, end);
         }
-        self.report(start, end, Mistake::UnexpectedCharacter { found: '\'' });
+        self.report(start, end, LexerMistake::UnexpectedCharacter { found: '\'' });
         self.push(SyntaxKind::Error, start, end);
     }
 
     /// What is not closed ends at the end of its line.
-    fn unclosed(&mut self, start: usize, end: usize, mistake: Mistake) {
+    fn unclosed(&mut self, start: usize, end: usize, mistake: impl Into<Mistake>) {
         let mut end = end.min(self.bytes.len());
         while end > start + 1 && self.bytes[end - 1].is_ascii_whitespace() {
             end -= 1;
@@ -466,7 +466,7 @@ impl Lexer<'_, '_> {
         let start = self.at;
         let close = self.text[start + 3..].find("\"\"\"").map(|at| start + at + 6);
         let end = close.unwrap_or_else(|| self.line_end(start));
-        self.report(start, start + 3, Mistake::TripleQuotes);
+        self.report(start, start + 3, LexerMistake::TripleQuotes);
         self.push(SyntaxKind::Error, start, end);
     }
 
@@ -501,7 +501,7 @@ impl Lexer<'_, '_> {
         if line_end.is_none()
             && let Some((slash, end)) = meant_end(self.text, start, end, all_flags)
         {
-            self.report(slash, slash + 1, Mistake::SlashInRegex);
+            self.report(slash, slash + 1, LexerMistake::SlashInRegex);
             return self.push(SyntaxKind::Error, start, end);
         }
         let end = if all_flags { flags_end } else { flags_start };
@@ -513,7 +513,11 @@ impl Lexer<'_, '_> {
             let rest = rest.split([' ', '\t']).next().unwrap_or(rest).trim_end();
             // A comment stands apart.
             if !rest.starts_with("//") || rest.len() > 2 {
-                self.report(flags_start - 1, flags_start, Mistake::SlashesTouch { comment: rest.starts_with("//") });
+                self.report(
+                    flags_start - 1,
+                    flags_start,
+                    LexerMistake::SlashesTouch { comment: rest.starts_with("//") },
+                );
             }
         }
     }
@@ -525,17 +529,17 @@ impl Lexer<'_, '_> {
         let escaped = places.find(|&at| line[at + 2..].is_empty() || line[at + 2..].starts_with([' ', '|', ')']));
         match escaped {
             Some(at) => {
-                self.report(start + at, start + at + 2, Mistake::EscapedSlash);
+                self.report(start + at, start + at + 2, LexerMistake::EscapedSlash);
                 self.push(SyntaxKind::Error, start, start + line.len());
             }
-            None => self.unclosed(start, line_end, Mistake::UnclosedRegex),
+            None => self.unclosed(start, line_end, LexerMistake::UnclosedRegex),
         }
     }
 
     /// Neither flags nor a name of its own: reported, and skipped.
     fn flags_run_into_name(&mut self, start: usize, end: usize) {
         let word = self.text[start..end].to_string();
-        self.report(start, end, Mistake::FlagsRunIntoName { word });
+        self.report(start, end, LexerMistake::FlagsRunIntoName { word });
         self.at = end;
     }
 
@@ -556,7 +560,7 @@ impl Lexer<'_, '_> {
                 end += 1;
             }
             let end = self.line_end(start);
-            return self.unclosed(start, end, Mistake::UnclosedToken);
+            return self.unclosed(start, end, LexerMistake::UnclosedToken);
         }
         while end < self.bytes.len()
             && !matches!(self.bytes[end], b'<' | b'>')
@@ -569,7 +573,7 @@ impl Lexer<'_, '_> {
         } else if self.byte(start + 1) == b'-' {
             self.push(SyntaxKind::LeftArrow, start, start + 2);
         } else {
-            self.report(start, end, Mistake::UnclosedToken);
+            self.report(start, end, LexerMistake::UnclosedToken);
             self.push(SyntaxKind::Error, start, end);
         }
     }
@@ -578,7 +582,7 @@ impl Lexer<'_, '_> {
         let start = self.at;
         let end = self.name_end(start + 1, true);
         if end == start + 1 {
-            self.report(start, end, Mistake::UnexpectedCharacter { found: '@' });
+            self.report(start, end, LexerMistake::UnexpectedCharacter { found: '@' });
             return self.push(SyntaxKind::Error, start, end);
         }
         self.push(SyntaxKind::GrammarRef, start, end);
@@ -588,7 +592,7 @@ impl Lexer<'_, '_> {
         let start = self.at;
         if self.byte(start + 1) == b'%' {
             let end = self.line_end(start);
-            self.report(start, start + 2, Mistake::Foreign(Foreign::Sections));
+            self.report(start, start + 2, Foreign::Sections);
             self.at = end;
             return;
         }
@@ -602,7 +606,7 @@ impl Lexer<'_, '_> {
             let names = DIRECTIVES.iter().map(|&(name, _)| name).chain(languages.iter().map(String::as_str));
             let near = near(word, names.map(|name| (name, None)));
             let word = word.to_string();
-            self.report(start, end, Mistake::UnknownDirective { word, near });
+            self.report(start, end, LexerMistake::UnknownDirective { word, near });
             // What stands in braces behind it is in whatever language that is.
             let open = end + near_line(self.text, end).len() - near_line(self.text, end).trim_start().len();
             let close = if self.byte(open) == b'{' { value_end(self.text, open) } else { end };
@@ -625,7 +629,7 @@ impl Lexer<'_, '_> {
         }
         if self.byte(open) != b'{' {
             let found = if open == self.text.len() { "the end of the text" } else { "something else" };
-            self.report(name_end, name_end, Mistake::Expected { expected: "`{`", found: found.to_string() });
+            self.report(name_end, name_end, SyntaxMistake::Expected { expected: "`{`", found: found.to_string() });
             return self.push(SyntaxKind::Error, start, name_end);
         }
         match (language.end)(self.text, open + 1) {
@@ -636,7 +640,7 @@ impl Lexer<'_, '_> {
             }
             Err(at) => {
                 let inside = (at < self.text.len()).then(|| self.span(at, at + 1));
-                self.report(open, open + 1, Mistake::InnerUnclosed { language: language.name, inside });
+                self.report(open, open + 1, LexerMistake::InnerUnclosed { language: language.name, inside });
                 // A brace on a line of its own is meant as the end.
                 let end = self.text[open..].find("\n}").map_or(self.text.len(), |len| open + len + 2);
                 self.push(SyntaxKind::Error, start, end);
@@ -651,14 +655,14 @@ impl Lexer<'_, '_> {
         }
         if start == self.bytes.len() || (start > self.line_end(self.at) && !matches!(self.byte(start), b'{' | b'[')) {
             // Nothing but a schema would stand on a line of its own: the value is missing.
-            self.report(self.at, self.at, Mistake::JsonMissing);
+            self.report(self.at, self.at, LexerMistake::JsonMissing);
             let span = self.span(self.at, self.at);
             self.out.json.push(JsonBlock { span, document: None });
             return self.push(SyntaxKind::Json, self.at, self.at);
         }
         if let Some(file) = json_file(self.text, start) {
             let end = start + near_line(self.text, start).split([' ', '\t', '\r', '|', ')']).next().map_or(0, str::len);
-            self.report(start, end, Mistake::Foreign(Foreign::JsonFile { file }));
+            self.report(start, end, Foreign::JsonFile { file });
             self.out.json.push(JsonBlock { span: self.span(start, end), document: None });
             return self.push(SyntaxKind::Json, start, end);
         }
@@ -676,7 +680,7 @@ impl Lexer<'_, '_> {
                 let own: Vec<Diagnostic> = diagnostics.into_iter().filter(|found| place(found) < end).collect();
                 if own.is_empty() {
                     let what = if self.byte(start) == b'[' { "[" } else { "{" };
-                    self.report(end, end, Mistake::Unclosed { what, opened: self.span(start, start + 1) });
+                    self.report(end, end, SyntaxMistake::Unclosed { what, opened: self.span(start, start + 1) });
                 }
                 self.sink.extend(own);
                 (None, end)

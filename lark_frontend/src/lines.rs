@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::error::Mistake;
+use crate::error::SyntaxMistake;
 use crate::foreign::{HEADERS, KEYWORDS};
 use crate::lexer::{Lexeme, SyntaxKind};
 use crate::parser::Parser;
@@ -184,11 +184,11 @@ impl<'a> Parser<'a, '_> {
                 Some((opened, _)) => {
                     let (place, opened) = (self.span(newline), self.span(opened));
                     let place = larkspur_grammar::Span { end: place.start, ..place };
-                    self.sink.report(place, Mistake::BreakInBrackets { opened });
+                    self.sink.report(place, SyntaxMistake::BreakInBrackets { opened });
                 }
                 None => {
                     let (place, found) = (self.here(), self.found());
-                    self.sink.report(place, Mistake::StatementExpected { found, after_body: true });
+                    self.sink.report(place, SyntaxMistake::StatementExpected { found, after_body: true });
                 }
             }
         }

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::LarkOptions;
 use crate::ast::{Ast, AstGrammarId, Import, Item, Node, NodeId, NodeKind};
-use crate::error::{Mistake, Sink, near};
+use crate::error::{ImportMistake, LimitMistake, Mistake, Sink, TooMuch, near};
 use crate::modules::{built_in, built_in_names};
 use crate::{lexer, parser};
 
@@ -92,7 +92,7 @@ impl<'a, 's> Loader<'a, 's> {
         let limit = limits.source_bytes_max.min(u32::MAX as usize);
         let before = if self.ast.grammars.is_empty() { 0 } else { self.bytes };
         if before.saturating_add(text.len()) > limit {
-            self.sink.report(place, Mistake::SourceTooLarge { limit, used: before.saturating_add(text.len()) });
+            self.sink.report(place, TooMuch::SourceBytes { limit, used: before.saturating_add(text.len()) });
             return None;
         }
         if !self.ast.grammars.is_empty() {
@@ -133,11 +133,11 @@ impl<'a, 's> Loader<'a, 's> {
         self.imports += 1;
         self.ast.symbols += self.modules[module].symbols;
         let mistake = if depth > limits.grammar_depth_max {
-            Mistake::ImportsTooDeep { limit: limits.grammar_depth_max }
+            LimitMistake::ImportsTooDeep { limit: limits.grammar_depth_max }
         } else if self.imports > limits.grammar_imports_max {
-            Mistake::ImportsTooMany { limit: limits.grammar_imports_max }
+            LimitMistake::ImportsTooMany { limit: limits.grammar_imports_max }
         } else if self.ast.symbols > limits.grammar_symbols_max {
-            Mistake::SymbolsTooMany { limit: limits.grammar_symbols_max }
+            LimitMistake::TooMuch(TooMuch::Symbols { limit: limits.grammar_symbols_max })
         } else {
             return true;
         };
@@ -151,12 +151,12 @@ impl<'a, 's> Loader<'a, 's> {
         self.ast.symbols += symbols;
         let may_copy = self.ast.symbols <= limit;
         if !may_copy {
-            self.over(span, Mistake::SymbolsTooMany { limit });
+            self.over(span, TooMuch::Symbols { limit });
         }
         may_copy
     }
 
-    fn over(&mut self, span: Span, mistake: Mistake) {
+    fn over(&mut self, span: Span, mistake: impl Into<Mistake>) {
         if !std::mem::replace(&mut self.is_over, true) {
             self.sink.report(span, mistake);
         }
@@ -170,7 +170,7 @@ impl<'a, 's> Loader<'a, 's> {
             return Target::Failed;
         }
         if import.above {
-            self.sink.report(import.span, Mistake::ImportAbove);
+            self.sink.report(import.span, ImportMistake::Above);
             return Target::Failed;
         }
         let path: Vec<&str> = import.path.iter().map(|name| name.text.as_str()).collect();
@@ -197,7 +197,7 @@ impl<'a, 's> Loader<'a, 's> {
                     return self.module(key, found.name, found.text, home, import);
                 }
                 Err(reason) => {
-                    let mistake = Mistake::ImportUnreadable { path: key.1, reason };
+                    let mistake = ImportMistake::Unreadable { path: key.1, reason };
                     self.sink.report(import.span, mistake);
                     return Target::Failed;
                 }
@@ -220,7 +220,7 @@ impl<'a, 's> Loader<'a, 's> {
             [name] if !import.relative => near(name, libraries()),
             _ => None,
         };
-        let mistake = Mistake::ImportMissing {
+        let mistake = ImportMistake::Missing {
             module: import.module(),
             file,
             relative: import.relative,

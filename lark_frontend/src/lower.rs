@@ -14,13 +14,18 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Item, Name, NodeId, NodeKind};
-use crate::error::{Mistake, Near, Sink, names_there_are, near};
+use crate::error::{
+    ImportMistake, LexerMistake, LiteralMistake, NameMistake, Near, NoStart, ParameterMistake, Sink, near,
+};
 use crate::follows::Follows;
 use crate::foreign::{Foreign, is_flag};
 use crate::ignored::runs;
 use crate::lexer::class_at;
 use crate::terminals::{NamedTerminal, Names, TerminalBody};
 use crate::{options, tokens};
+
+/// The rule that a text starts with.
+const START: &str = "start";
 
 /// What a nested grammar takes over from the text around it.
 #[derive(Clone)]
@@ -333,7 +338,7 @@ impl<'a> Lowerer<'a, '_> {
             let rule = self.lower_rule(definition);
             // What could not be read may have used it.
             if definition.parametric && !self.rule.uses_parameter && !self.sink.has_errors() {
-                self.sink.report(definition.name.span, Mistake::ParameterUnused { rule: rule.name.clone() });
+                self.sink.report(definition.name.span, ParameterMistake::Unused { rule: rule.name.clone() });
             }
             self.grammar.rules.push(rule);
         }
@@ -350,16 +355,16 @@ impl<'a> Lowerer<'a, '_> {
 
     /// Looks up the start rule. Where a statement or a name could not be read, it may be that.
     fn start(&mut self, start: Option<&str>, whole: Span, has_unread: bool) {
-        let name = start.unwrap_or("start");
+        let name = start.unwrap_or(START);
         match self.names.get(name) {
             Some(&(Symbol::Rule(index), span)) => {
                 self.grammar.start = RuleId::from_index(index);
                 if self.rules[index].parametric {
-                    self.sink.report(span, Mistake::StartParametric { name: name.to_string() });
+                    self.sink.report(span, NameMistake::StartParametric { name: name.to_string() });
                 }
             }
             Some(&(Symbol::Terminal(_), span)) => {
-                self.sink.report(span, Mistake::StartNotRule { name: name.to_string() });
+                self.sink.report(span, NameMistake::StartNotRule { name: name.to_string() });
             }
             None => {
                 let sound = self.rules.iter().filter(|rule| !self.sink.has_error_in(rule.name.span));
@@ -369,15 +374,11 @@ impl<'a> Lowerer<'a, '_> {
                     return;
                 }
                 let own = self.own_rules(whole);
-                let asked = start.is_some();
-                let place = own.first().filter(|_| !asked && near.is_none()).map_or(whole, |first| first.span);
-                let first = match asked {
-                    true => names_there_are(own.iter().map(|name| name.text.as_str())),
-                    false => own.first().map(|first| first.text.clone()),
-                };
-                let empty = self.rules.is_empty();
-                let name = name.to_string();
-                self.sink.report(place, Mistake::StartMissing { name, near, first, asked, empty });
+                let defined = own.iter().map(|name| (name.text.as_str(), name.span));
+                match self.rules.is_empty() {
+                    true => self.sink.report(whole, NameMistake::NoRules),
+                    false => self.sink.report(whole, NoStart::new(start, START, near, defined)),
+                }
             }
         }
     }
@@ -585,10 +586,10 @@ impl Lowerer<'_, '_> {
                 let parametric = self.rules[index].parametric;
                 match (parametric, param) {
                     (true, None) => {
-                        self.sink.report(span, Mistake::ParameterMissing { rule: name.to_string(), defined });
+                        self.sink.report(span, ParameterMistake::Missing { rule: name.to_string(), defined });
                     }
                     (false, Some(_)) => {
-                        self.sink.report(span, Mistake::ParameterUnwanted { rule: name.to_string(), defined });
+                        self.sink.report(span, ParameterMistake::Unwanted { rule: name.to_string(), defined });
                     }
                     _ => {}
                 }
@@ -599,7 +600,7 @@ impl Lowerer<'_, '_> {
             }
             Some(&(Symbol::Terminal(index), defined)) => {
                 if param.is_some() {
-                    self.sink.report(span, Mistake::ParameterUnwanted { rule: name.to_string(), defined });
+                    self.sink.report(span, ParameterMistake::Unwanted { rule: name.to_string(), defined });
                 }
                 if self.terminals[index].is_declared {
                     return self.declared(index, span);
@@ -621,7 +622,7 @@ impl Lowerer<'_, '_> {
             return ExprKind::Terminal(TerminalId::from_index(index));
         }
         let Some((text, place)) = self.bindings.get(name).cloned() else {
-            self.sink.report(span, Mistake::DeclaredUnbound { name: name.to_string(), defined });
+            self.sink.report(span, ImportMistake::DeclaredUnbound { name: name.to_string(), defined });
             return ExprKind::Sequence(Vec::new());
         };
         if let Some(&id) = self.token_sets.get(&text) {
@@ -649,23 +650,23 @@ impl Lowerer<'_, '_> {
         let text = &self.setting.sources.get(span.source).text;
         let at = span.start as usize;
         if is_flag(text, at, name) {
-            return self.sink.report(span, Mistake::FlagsRunIntoName { word: name.to_string() });
+            return self.sink.report(span, LexerMistake::FlagsRunIntoName { word: name.to_string() });
         }
         if let Some(foreign) = Foreign::name(text, name, at) {
-            return self.sink.report(span, Mistake::Foreign(foreign));
+            return self.sink.report(span, foreign);
         }
         let near = if self.sink.has_room() { self.nearest(name, !is_terminal) } else { None };
         if let Some(class) = class_at(text, at) {
             let span = Span::new(span.source, at - 1, at - 1 + class.len());
-            return self.sink.report(span, Mistake::Foreign(Foreign::Class { class }));
+            return self.sink.report(span, Foreign::Class { class });
         }
-        self.sink.report(span, Mistake::undefined(name, near));
+        self.sink.report(span, NameMistake::undefined(name, near));
     }
 
     fn parameter_used(&mut self, what: &'static str, span: Span) {
         self.rule.uses_parameter = true;
         if !self.rule.parametric {
-            self.sink.report(span, Mistake::ParameterOutside { what });
+            self.sink.report(span, ParameterMistake::Outside { what });
         }
     }
 
@@ -713,7 +714,8 @@ impl Lowerer<'_, '_> {
             set.negated = !set.negated;
             set.text.clone_from(&key);
             if set.negated && set.items.contains(&TokenItem::Any) {
-                self.sink.report(span, Mistake::TokenList { reason: "no token is outside all tokens".to_string() });
+                self.sink
+                    .report(span, LiteralMistake::TokenList { reason: "no token is outside all tokens".to_string() });
             }
         }
         let id = self.grammar.token_sets.push(set);

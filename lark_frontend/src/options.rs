@@ -7,7 +7,7 @@ use larkspur_grammar::{GrammarOptions, IgnoreEdges, LexerMode, Span, Unproductiv
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Ast, AstGrammar, Item};
-use crate::error::{Mistake, Sink};
+use crate::error::{OptionMistake, Sink};
 use crate::indenter::BlockOptions;
 
 const LLGUIDANCE_KEYS: &[&str] = &["no_forcing", "allow_invalid_utf8", "allow_initial_skip", "ignore_once"];
@@ -46,7 +46,7 @@ pub(crate) fn read(ast: &Ast, grammar: &AstGrammar, defaults: GrammarOptions, ne
         let block = &ast.json[*json];
         let Some(document) = &block.document else { continue };
         let Some(members) = document.object(document.root()) else {
-            reader.sink.report(block.span, Mistake::OptionsNotObject);
+            reader.sink.report(block.span, OptionMistake::NotObject);
             continue;
         };
         let keys = if *llguidance { LLGUIDANCE_KEYS } else { LARKSPUR_KEYS };
@@ -70,10 +70,10 @@ impl Reader<'_> {
         if !keys.contains(&key) {
             let near = did_you_mean(key, keys.iter().copied())
                 .and_then(|near| keys.iter().copied().find(|candidate| *candidate == near));
-            return self.sink.report(key_span, Mistake::OptionUnknown { key: key.to_string(), near });
+            return self.sink.report(key_span, OptionMistake::Unknown { key: key.to_string(), near });
         }
         if self.nested && ROOT_KEYS.contains(&key) {
-            return self.sink.report(key_span, Mistake::OptionNested { key: key.to_string() });
+            return self.sink.report(key_span, OptionMistake::Nested { key: key.to_string() });
         }
         let expected = match key {
             "lexer" => "`\"longest\"` or `\"exact\"`",
@@ -88,7 +88,7 @@ impl Reader<'_> {
         }
         if key == "indenter" {
             if let Err(place) = self.indenter.read(document, value) {
-                self.sink.report(document.span(place), Mistake::OptionValue { key: key.to_string(), expected });
+                self.sink.report(document.span(place), OptionMistake::Value { key: key.to_string(), expected });
             }
             return;
         }
@@ -97,12 +97,12 @@ impl Reader<'_> {
             None => document.bool(value).and_then(|value| self.set_bool(key, value)),
         };
         if set.is_none() {
-            self.sink.report(document.span(value), Mistake::OptionValue { key: key.to_string(), expected });
+            self.sink.report(document.span(value), OptionMistake::Value { key: key.to_string(), expected });
         }
     }
 
     fn bind(&mut self, document: &JsonDocument, value: JsonId, expected: &'static str) {
-        let mistake = || Mistake::OptionValue { key: "declare".to_string(), expected };
+        let mistake = || OptionMistake::Value { key: "declare".to_string(), expected };
         let Some(members) = document.object(value) else {
             return self.sink.report(document.span(value), mistake());
         };

@@ -3,7 +3,7 @@
 use larkspur_grammar::param::Comparison;
 use larkspur_grammar::{Condition, ConditionId, ParamExpr, ParamRange};
 
-use crate::error::Mistake;
+use crate::error::{ParameterMistake, SyntaxMistake};
 use crate::lexer::{Lexeme, SyntaxKind};
 use crate::parser::{Parse, Parser};
 
@@ -68,7 +68,7 @@ impl Parser<'_, '_> {
         }
         let name = self.str(self.peek());
         if !FUNCTIONS.contains(&name) {
-            let mistake = Mistake::ParameterFunction { name: name.to_string(), condition: false };
+            let mistake = ParameterMistake::Function { name: name.to_string(), condition: false };
             self.sink.report(self.here(), mistake);
             self.next();
             self.skip_arguments();
@@ -149,7 +149,7 @@ impl Parser<'_, '_> {
         }
         let written = self.str(self.peek());
         let Some(&name) = CONDITIONS.iter().find(|&&name| name == written) else {
-            return self.fail(Mistake::ParameterFunction { name: written.to_string(), condition: true });
+            return self.fail(ParameterMistake::Function { name: written.to_string(), condition: true });
         };
         self.next();
         Ok(name)
@@ -200,7 +200,7 @@ impl Parser<'_, '_> {
         }
         let span = self.since(opened);
         if !self.sink.has_error_in(span) {
-            self.sink.report(span, Mistake::BitRange { start: start.into(), end: end.into() });
+            self.sink.report(span, ParameterMistake::BitRange { start: start.into(), end: end.into() });
         }
         Ok(ParamRange::ALL)
     }
@@ -213,7 +213,7 @@ impl Parser<'_, '_> {
             Ok(bit) if bit <= max => Ok(bit),
             _ => {
                 let span = self.span(lexeme);
-                self.sink.report(span, Mistake::BitIndex { max: max.into() });
+                self.sink.report(span, ParameterMistake::BitIndex { max: max.into() });
                 Ok(0)
             }
         }
@@ -234,7 +234,7 @@ impl Parser<'_, '_> {
             }
             None => {
                 let found = self.found();
-                self.fail(Mistake::NumberExpected { expected: "a whole number of at most 64 bits", found })
+                self.fail(SyntaxMistake::NumberExpected { expected: "a whole number of at most 64 bits", found })
             }
         }
     }

@@ -10,7 +10,7 @@ use larkspur_grammar::{Condition, ConditionId, IndexVec, Limits, SourceId, Span,
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, AstGrammar, AstGrammarId, Definition, Import, Item, Manner, Name, Node, NodeId, NodeKind};
-use crate::error::{Mistake, Sink};
+use crate::error::{AttributeMistake, LexerMistake, Mistake, Sink, SyntaxMistake, TemplateMistake, TooMuch};
 use crate::foreign::{Foreign, HEADERS, KEYWORDS};
 use crate::lexer::{JsonBlock, Lexed, Lexeme, SyntaxKind};
 use crate::lines::BARE_DIRECTIVES;
@@ -59,7 +59,7 @@ pub(crate) fn parse(
     parser.grammars();
     // What reads a grammar of another language has said enough.
     if let Some(span) = lexed.semicolon.filter(|_| !parser.is_foreign) {
-        parser.sink.report(span, Mistake::Foreign(Foreign::Semicolon));
+        parser.sink.report(span, Foreign::Semicolon);
     }
     json.extend(lexed.json);
     root
@@ -181,7 +181,7 @@ impl<'a> Parser<'a, '_> {
         let text = self.str(lexeme);
         if named && text.len() <= 40 { format!("`{text}`") } else { lexeme.kind.describe().to_string() }
     }
-    pub(crate) fn fail<T>(&mut self, mistake: Mistake) -> Parse<T> {
+    pub(crate) fn fail<T>(&mut self, mistake: impl Into<Mistake>) -> Parse<T> {
         if !self.is(SyntaxKind::Error) {
             let mut span = self.here();
             if self.at > 0 && [SyntaxKind::Newline, SyntaxKind::Eof].contains(&self.peek().kind) {
@@ -193,17 +193,17 @@ impl<'a> Parser<'a, '_> {
         }
         Err(Reported)
     }
-    pub(crate) fn fail_at<T>(&mut self, span: Span, mistake: Mistake) -> Parse<T> {
+    pub(crate) fn fail_at<T>(&mut self, span: Span, mistake: impl Into<Mistake>) -> Parse<T> {
         self.sink.report(span, mistake);
         Err(Reported)
     }
     pub(crate) fn fail_expected<T>(&mut self, expected: &'static str) -> Parse<T> {
         let found = self.found();
-        self.fail(Mistake::Expected { expected, found })
+        self.fail(SyntaxMistake::Expected { expected, found })
     }
     pub(crate) fn fail_foreign<T>(&mut self, first: Lexeme, foreign: Foreign) -> Parse<T> {
         let span = self.since(first);
-        self.fail_at(span, Mistake::Foreign(foreign))
+        self.fail_at(span, foreign)
     }
     /// The lexemes up to the end of the line, but for very many.
     pub(crate) fn rest_of_line(&self) -> &'a [Lexeme] {
@@ -238,11 +238,11 @@ impl<'a> Parser<'a, '_> {
             SyntaxKind::RBracket => "[",
             _ => "{",
         };
-        self.fail(Mistake::Unclosed { what, opened: opened_span })
+        self.fail(SyntaxMistake::Unclosed { what, opened: opened_span })
     }
     pub(crate) fn enter(&mut self) -> Parse<()> {
         if self.depth >= self.limits.grammar_depth_max {
-            return self.fail(Mistake::TooDeep { limit: self.limits.grammar_depth_max });
+            return self.fail(TooMuch::Depth { limit: self.limits.grammar_depth_max, what: "brackets" });
         }
         self.depth += 1;
         Ok(())
@@ -283,7 +283,7 @@ impl Parser<'_, '_> {
             }
             if *self.symbols > self.limits.grammar_symbols_max {
                 let span = self.here();
-                self.sink.report(span, Mistake::SymbolsTooMany { limit: self.limits.grammar_symbols_max });
+                self.sink.report(span, TooMuch::Symbols { limit: self.limits.grammar_symbols_max });
                 grammar.has_unread = true;
                 return grammar;
             }
@@ -326,9 +326,9 @@ impl Parser<'_, '_> {
         match self.peek().kind {
             SyntaxKind::Newline | SyntaxKind::Eof => Ok(()),
             SyntaxKind::RBrace if nested => Ok(()),
-            SyntaxKind::RParen => self.fail(Mistake::NotOpen { close: ")", open: "(" }),
-            SyntaxKind::RBracket => self.fail(Mistake::NotOpen { close: "]", open: "[" }),
-            SyntaxKind::RBrace => self.fail(Mistake::NotOpen { close: "}", open: "{" }),
+            SyntaxKind::RParen => self.fail(SyntaxMistake::NotOpen { close: ")", open: "(" }),
+            SyntaxKind::RBracket => self.fail(SyntaxMistake::NotOpen { close: "]", open: "[" }),
+            SyntaxKind::RBrace => self.fail(SyntaxMistake::NotOpen { close: "}", open: "{" }),
             _ => self.fail_expected("the end of the statement"),
         }
     }
@@ -345,7 +345,7 @@ impl Parser<'_, '_> {
                     // A line that goes on with the body before it: the likeliest mistake of all.
                     let found = self.found();
                     self.in_rule_body = true;
-                    return self.fail(Mistake::StatementExpected { found, after_body });
+                    return self.fail(SyntaxMistake::StatementExpected { found, after_body });
                 }
                 self.in_rule_body = true;
                 self.definition(Manner::Define, items)
@@ -355,9 +355,9 @@ impl Parser<'_, '_> {
                 if [SyntaxKind::Newline, SyntaxKind::Eof].contains(&self.peek().kind) {
                     if let Some((span, comment)) = self.regex_as_comment() {
                         let what = "what to ignore".to_string();
-                        return self.fail_at(span, Mistake::OnlyComment { what, comment });
+                        return self.fail_at(span, LexerMistake::OnlyComment { what, comment });
                     }
-                    return self.fail_at(self.span(first), Mistake::IgnoreMissing);
+                    return self.fail_at(self.span(first), LexerMistake::IgnoreMissing);
                 }
                 let body = self.body()?;
                 items.push(Item::Ignore(body));
@@ -389,7 +389,7 @@ impl Parser<'_, '_> {
             _ => {
                 let found = self.found();
                 self.in_rule_body = after_body;
-                self.fail(Mistake::StatementExpected { found, after_body })
+                self.fail(SyntaxMistake::StatementExpected { found, after_body })
             }
         }
     }
@@ -417,7 +417,7 @@ impl Parser<'_, '_> {
                 names.drain(..names.len().min(3));
                 let line = self.rest_of_line();
                 let span = self.span(first).to(self.span(line[line.len() - 1]));
-                self.fail_at(span, Mistake::Foreign(Foreign::Import { module, names }))
+                self.fail_at(span, Foreign::Import { module, names })
             }
             (SyntaxKind::RuleName, after) if names.contains(&after) && HEADERS.contains(&word) => {
                 self.is_foreign = true;
@@ -430,13 +430,13 @@ impl Parser<'_, '_> {
                 self.next();
                 let span = self.since(first);
                 self.excuse_line();
-                self.fail_at(span, Mistake::Foreign(Foreign::NoPercent { word: word.to_string() }))
+                self.fail_at(span, Foreign::NoPercent { word: word.to_string() })
             }
             (SyntaxKind::RuleName, after) if names.contains(&after) && KEYWORDS.contains(&word) => {
                 self.is_foreign = true;
                 self.next();
                 let span = self.since(first);
-                self.sink.report(span, Mistake::Foreign(Foreign::Keyword { word: word.to_string() }));
+                self.sink.report(span, Foreign::Keyword { word: word.to_string() });
                 // Of the head nothing more is said.
                 if self.peek_after() == SyntaxKind::Colon {
                     return Ok(());
@@ -474,7 +474,7 @@ impl Parser<'_, '_> {
         names.retain(|name| name != "common");
         let module = if is_alone || kind(dots + 1) == SyntaxKind::Comma { "common" } else { module };
         let span = self.span(first).to(self.span(line[line.len() - 1]));
-        self.fail_at(span, Mistake::Foreign(Foreign::Import { module: module.to_string(), names }))
+        self.fail_at(span, Foreign::Import { module: module.to_string(), names })
     }
 
     /// The JSON lexeme that always follows a directive with JSON: its index.
@@ -507,7 +507,7 @@ impl Parser<'_, '_> {
             let (seen, mark) = if kind == SyntaxKind::Bang { (&mut keep_all, "!") } else { (&mut inline, "?") };
             if std::mem::replace(seen, true) {
                 let span = self.here();
-                self.sink.report(span, Mistake::MarkTwice { mark });
+                self.sink.report(span, SyntaxMistake::MarkTwice { mark });
             }
             self.next();
         }
@@ -521,12 +521,15 @@ impl Parser<'_, '_> {
             let span = self.span(first);
             self.sink.report(
                 span,
-                Mistake::Expected { expected: "a rule name behind `!` or `?`", found: format!("`{}`", name.text) },
+                SyntaxMistake::Expected {
+                    expected: "a rule name behind `!` or `?`",
+                    found: format!("`{}`", name.text),
+                },
             );
         }
         if inline && name.text.starts_with('_') {
             let span = self.since(first);
-            self.sink.report(span, Mistake::InlineUnderscoreRule { rule: name.text.clone() });
+            self.sink.report(span, SyntaxMistake::InlineUnderscoreRule { rule: name.text.clone() });
         }
         let (first_node, name_span) = (self.nodes.len(), name.span);
         let error = self.node(NodeKind::Error, name_span);
@@ -548,7 +551,7 @@ impl Parser<'_, '_> {
                     let colons = self.next();
                     if self.begins_item(self.at) {
                         let (span, name) = (self.span(colons), definition.name.text.clone());
-                        self.sink.report(span, Mistake::Foreign(Foreign::ColonTwice { name }));
+                        self.sink.report(span, Foreign::ColonTwice { name });
                         break;
                     }
                     self.expect(SyntaxKind::Underscore)?;
@@ -561,14 +564,14 @@ impl Parser<'_, '_> {
                     self.next();
                     definition.priority = self.priority()?;
                 }
-                SyntaxKind::LBracket if definition.is_terminal => return self.fail(Mistake::AttributeOnTerminal),
+                SyntaxKind::LBracket if definition.is_terminal => return self.fail(AttributeMistake::OnTerminal),
                 SyntaxKind::LBracket => self.attributes(definition)?,
                 SyntaxKind::Colon => break,
                 SyntaxKind::Newline if self.peek_after() == SyntaxKind::Colon => {
                     self.next();
                     if !std::mem::replace(&mut self.is_foreign, true) {
                         let span = self.here();
-                        self.sink.report(span, Mistake::Foreign(Foreign::ColonBelow));
+                        self.sink.report(span, Foreign::ColonBelow);
                     }
                 }
                 _ => {
@@ -585,7 +588,7 @@ impl Parser<'_, '_> {
         {
             let kind = if definition.is_terminal { "terminal" } else { "rule" };
             let what = format!("{kind} `{}`", definition.name.text);
-            return self.fail_at(span, Mistake::OnlyComment { what, comment });
+            return self.fail_at(span, LexerMistake::OnlyComment { what, comment });
         }
         let body = self.body()?;
         definition.body = body;
@@ -595,7 +598,7 @@ impl Parser<'_, '_> {
             && let Some(alias) = alternatives.iter().find_map(|alternative| alternative.alias.as_ref())
         {
             let span = alias.span;
-            self.sink.report(span, Mistake::AliasOnUnderscoreRule { rule: definition.name.text.clone() });
+            self.sink.report(span, SyntaxMistake::AliasOnUnderscoreRule { rule: definition.name.text.clone() });
         }
         Ok(())
     }
@@ -607,7 +610,7 @@ impl Parser<'_, '_> {
         }
         let end = self.lexemes[self.at - 1].end;
         let span = Span { start: end, end, ..self.here() };
-        self.sink.report(span, Mistake::ColonMissing { name: name.to_string() });
+        self.sink.report(span, SyntaxMistake::ColonMissing { name: name.to_string() });
         if self.begins_item(self.at) { Ok(()) } else { Err(Reported) }
     }
 
@@ -640,7 +643,7 @@ impl Parser<'_, '_> {
             self.next();
         }
         let span = self.since(first);
-        self.fail_at(span, Mistake::DefinedOtherwise { sign })
+        self.fail_at(span, SyntaxMistake::DefinedOtherwise { sign })
     }
 
     /// Reports parameters and attributes in parentheses or angles.
@@ -648,7 +651,7 @@ impl Parser<'_, '_> {
         let first = self.peek();
         let name = name.to_string();
         if first.kind == SyntaxKind::SpecialToken && self.peek_after() == SyntaxKind::Colon {
-            return self.fail(Mistake::Foreign(Foreign::Parameters { name }));
+            return self.fail(Foreign::Parameters { name });
         }
         if first.kind != SyntaxKind::LParen {
             return Ok(());
@@ -663,7 +666,7 @@ impl Parser<'_, '_> {
             }
             false => Foreign::Parameters { name },
         };
-        self.fail(Mistake::Foreign(foreign))
+        self.fail(foreign)
     }
 
     fn priority(&mut self) -> Parse<i32> {
@@ -675,7 +678,7 @@ impl Parser<'_, '_> {
         let text = if number.kind == SyntaxKind::Number { self.str(number) } else { "" };
         let Ok(value) = text.parse::<i32>() else {
             let found = self.found();
-            return self.fail(Mistake::NumberExpected { expected: "a priority: a whole number", found });
+            return self.fail(SyntaxMistake::NumberExpected { expected: "a priority: a whole number", found });
         };
         self.next();
         Ok(if negative { -value } else { value })
@@ -692,7 +695,7 @@ impl Parser<'_, '_> {
             let param = self.any_name("a parameter's name")?;
             if let Some(first) = params.iter().find(|first| first.text == param.text) {
                 let first = first.span;
-                self.sink.report(param.span, Mistake::TemplateParamTwice { name: param.text.clone(), first });
+                self.sink.report(param.span, TemplateMistake::ParamTwice { name: param.text.clone(), first });
             }
             params.push(param);
             if self.accept(SyntaxKind::Comma).is_none() {
@@ -764,7 +767,7 @@ impl Parser<'_, '_> {
         if module == "common" {
             self.excused.extend(crate::common::names().map(str::to_ascii_lowercase));
         }
-        self.fail(Mistake::Foreign(Foreign::ImportString { module }))
+        self.fail(Foreign::ImportString { module })
     }
 
     /// Reports `%import common.(A, B)`.
@@ -774,7 +777,7 @@ impl Parser<'_, '_> {
         let mut names = self.excuse_line();
         names.retain(|name| path.iter().all(|part| part.text != *name));
         let span = self.span(first).to(self.here());
-        self.fail_at(span, Mistake::Foreign(Foreign::Import { module, names }))
+        self.fail_at(span, Foreign::Import { module, names })
     }
 
     /// `%declare A B`.

@@ -5,7 +5,7 @@ use larkspur_grammar::ir::Tail;
 use larkspur_grammar::{ExprId, ExprKind, RegexId, RegexNode, RegexSet, Rule, Span, TerminalId};
 
 use crate::ast::{AttributeValue, Definition, NodeId};
-use crate::error::Mistake;
+use crate::error::{AttributeMistake, TerminalMistake};
 use crate::lower::{Lowerer, TerminalScope};
 
 /// Work to find out whether a text of a terminal begins another one, in steps of 20 ns. 50,000 = 1 ms.
@@ -106,7 +106,7 @@ impl Lowerer<'_, '_> {
         if info.nullable && !(empty && tail.hidden) {
             let attribute = if tail.hidden { "stop" } else { "suffix" };
             let value_span = self.setting.ast.nodes[tail.value].span;
-            self.sink.report(value_span, Mistake::StopNullable { attribute });
+            self.sink.report(value_span, AttributeMistake::StopNullable { attribute });
         }
         let terminal = &mut self.grammar.terminals[id];
         terminal.lazy = !(empty && tail.hidden) || attributes.lazy.is_some();
@@ -143,7 +143,7 @@ impl Lowerer<'_, '_> {
         };
         if let Some(place) = place.filter(|_| is_empty || repeats) {
             let rule = definition.template.as_ref().unwrap_or(&definition.name.text).clone();
-            self.sink.report(place, Mistake::LazyEndless { rule, is_empty });
+            self.sink.report(place, TerminalMistake::LazyEndless { rule, is_empty });
         }
     }
 

@@ -6,7 +6,7 @@
 use larkspur_grammar::{CharClass, RegexId, RegexSet, Span};
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-use crate::error::{Mistake, Sink};
+use crate::error::{LiteralMistake, Sink};
 
 /// A string as it stands in the source, quotes and flag included.
 #[derive(Clone, Copy)]
@@ -47,14 +47,14 @@ impl<'a> Written<'a> {
                     let escape = inner[at..at + length].to_string();
                     sink.report(
                         self.span_of(at, at + length),
-                        Mistake::EscapeKept { escape, inner: inner.to_string() },
+                        LiteralMistake::EscapeKept { escape, inner: inner.to_string() },
                     );
                     out.push_str(&inner[at..at + length]);
                     at += length;
                 }
                 Err(Escape::Bad(length, reason)) => {
                     let escape = inner[at..at + length].to_string();
-                    sink.report(self.span_of(at, at + length), Mistake::EscapeBad { escape, reason });
+                    sink.report(self.span_of(at, at + length), LiteralMistake::EscapeBad { escape, reason });
                     at += length;
                 }
             }

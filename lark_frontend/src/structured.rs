@@ -5,7 +5,7 @@ use larkspur_grammar::number::{Decimal, NumberError, NumberKind, NumberRange, nu
 use larkspur_grammar::substring::{self, substring};
 use larkspur_grammar::{RegexId, Span};
 
-use crate::error::Mistake;
+use crate::error::LiteralMistake;
 use crate::lower::Lowerer;
 
 /// Fields of `%regex {…}` that are shapes of a substring.
@@ -18,7 +18,7 @@ impl<'a> Lowerer<'a, '_> {
         let ast = self.setting.ast;
         let Some(document) = &ast.json[json].document else { return self.grammar.regexes.nothing() };
         self.regex_document(document, span).unwrap_or_else(|(place, reason)| {
-            self.sink.report(place, Mistake::RegexJson { reason });
+            self.sink.report(place, LiteralMistake::RegexJson { reason });
             self.grammar.regexes.nothing()
         })
     }

@@ -7,7 +7,7 @@ use larkspur_grammar::{
 use rustc_hash::FxHashMap;
 
 use crate::ast::{AstGrammar, Definition, NodeId, NodeKind};
-use crate::error::Mistake;
+use crate::error::{LimitMistake, LiteralMistake, NameMistake, TerminalMistake};
 use crate::follows::Follows;
 use crate::lower::{Lowerer, Symbol, Task, TerminalScope};
 use crate::strings::{self, Written};
@@ -128,7 +128,7 @@ impl<'a> Lowerer<'a, '_> {
             cycle.push("…".to_string());
         }
         cycle.push(self.terminals[first].name.to_string());
-        let mistake = Mistake::TerminalRecursive { cycle, closing };
+        let mistake = NameMistake::TerminalRecursive { cycle, closing };
         self.sink.report(self.terminals[first].span, mistake);
         members.iter().for_each(|&index| self.terminals[index].body = TerminalBody::Broken);
     }
@@ -217,14 +217,14 @@ impl<'a> Lowerer<'a, '_> {
     pub(crate) fn warn_of_lazy(&mut self, index: usize, span: Span) {
         let NamedTerminal { name, lazy, tail, .. } = &self.terminals[index];
         if *lazy || tail.is_some() {
-            self.sink.report(span, Mistake::LazyAlone { name: name.to_string(), least: !lazy });
+            self.sink.report(span, TerminalMistake::LazyAlone { name: name.to_string(), least: !lazy });
         }
     }
 
     /// The same for a terminal that is written in a rule.
     pub(crate) fn warn_of_lazy_node(&mut self, node: NodeId, span: Span) {
         if self.tail(node).is_some() {
-            self.sink.report(span, Mistake::LazyAlone { name: self.text(span).to_string(), least: true });
+            self.sink.report(span, TerminalMistake::LazyAlone { name: self.text(span).to_string(), least: true });
         }
     }
 
@@ -264,7 +264,7 @@ impl<'a> Lowerer<'a, '_> {
         if !matches!(ast.nodes[node].kind, NodeKind::Sequence(_) | NodeKind::Group(_)) {
             for child in ast.children(node) {
                 if self.tail(child).is_some() {
-                    self.sink.report(ast.nodes[child].span, Mistake::LazyUnclear { reason: LAZY_PLACE });
+                    self.sink.report(ast.nodes[child].span, TerminalMistake::LazyUnclear { reason: LAZY_PLACE });
                 }
             }
         }
@@ -277,10 +277,10 @@ impl<'a> Lowerer<'a, '_> {
             NodeKind::Choice(alternatives) => {
                 for alternative in alternatives {
                     if let (Some(alias), TerminalScope::Definition) = (&alternative.alias, &self.scope) {
-                        self.sink.report(alias.span, Mistake::AliasInTerminal);
+                        self.sink.report(alias.span, TerminalMistake::AliasInTerminal);
                     }
                     if let Some((_, span)) = alternative.condition {
-                        self.sink.report(span, Mistake::ConditionInTerminal);
+                        self.sink.report(span, TerminalMistake::ConditionInTerminal);
                     }
                 }
                 if self.may_join(parts, span) { self.grammar.regexes.or(parts) } else { self.grammar.regexes.nothing() }
@@ -344,7 +344,7 @@ impl<'a> Lowerer<'a, '_> {
                 }
                 (None, Some(_)) if at == last => {
                     let place = self.setting.ast.nodes[part].span;
-                    self.sink.report(place, Mistake::LazyUnclear { reason: LAZY_PLACE });
+                    self.sink.report(place, TerminalMistake::LazyUnclear { reason: LAZY_PLACE });
                 }
                 (None, tail) => lazy_parts.extend(tail.map(|tail| (at, Some(tail)))),
             }
@@ -355,7 +355,7 @@ impl<'a> Lowerer<'a, '_> {
             parts.iter().for_each(|&part| self.no_follows(part));
         }
         if lazy_parts.len() > LAZY_PARTS_MAX {
-            self.sink.report(span, Mistake::LazyUnclear { reason: "there are too many in one terminal" });
+            self.sink.report(span, TerminalMistake::LazyUnclear { reason: "there are too many in one terminal" });
             lazy_parts.clear();
         }
         let mut end = parts.len();
@@ -373,7 +373,7 @@ impl<'a> Lowerer<'a, '_> {
                     Ok(regex) => regex,
                     Err(error) => {
                         let place = self.setting.ast.nodes[parts[at]].span;
-                        self.sink.report(place, Mistake::LazyUnclear { reason: error.reason() });
+                        self.sink.report(place, TerminalMistake::LazyUnclear { reason: error.reason() });
                         behind
                     }
                 },
@@ -392,9 +392,9 @@ impl<'a> Lowerer<'a, '_> {
     pub(crate) fn not_in_terminal(&mut self, what: &'static str, span: Span) -> RegexId {
         let mistake = match &self.scope {
             TerminalScope::Attribute { attribute, rule, span } => {
-                Mistake::AttributeNeedsTerminal { attribute, rule: rule.clone(), attribute_span: *span }
+                TerminalMistake::AttributeNeedsTerminal { attribute, rule: rule.clone(), attribute_span: *span }
             }
-            _ => Mistake::NotInTerminal { what },
+            _ => TerminalMistake::NotInTerminal { what },
         };
         self.sink.report(span, mistake);
         self.grammar.regexes.nothing()
@@ -412,9 +412,9 @@ impl<'a> Lowerer<'a, '_> {
             Some(&(Symbol::Rule(_), _)) => {
                 let mistake = match &self.scope {
                     TerminalScope::Attribute { attribute, rule, span } => {
-                        Mistake::AttributeNeedsTerminal { attribute, rule: rule.clone(), attribute_span: *span }
+                        TerminalMistake::AttributeNeedsTerminal { attribute, rule: rule.clone(), attribute_span: *span }
                     }
-                    scope => Mistake::RuleInTerminal {
+                    scope => TerminalMistake::RuleInTerminal {
                         name: name.to_string(),
                         terminal: matches!(scope, TerminalScope::Definition),
                     },
@@ -475,12 +475,12 @@ impl Lowerer<'_, '_> {
             let place = self.setting.ast.nodes[node].span;
             let mut text = self.string_value(node);
             if flagged {
-                self.sink.report(place, Mistake::RangeFlag);
+                self.sink.report(place, LiteralMistake::RangeFlag);
             }
             match (text.pop(), text.is_empty()) {
                 (Some(c), true) => bounds.push(c),
                 _ if self.sink.has_error_in(place) => {}
-                _ => self.sink.report(place, Mistake::RangeBound),
+                _ => self.sink.report(place, LiteralMistake::RangeBound),
             }
         }
         match *bounds.as_slice() {
@@ -488,7 +488,7 @@ impl Lowerer<'_, '_> {
                 self.grammar.regexes.class(CharClass::from_ranges([(low as u32, high as u32)]))
             }
             [low, high] => {
-                self.sink.report(span, Mistake::RangeOrder { low, high });
+                self.sink.report(span, LiteralMistake::RangeOrder { low, high });
                 self.grammar.regexes.nothing()
             }
             _ => self.grammar.regexes.nothing(),
@@ -501,7 +501,7 @@ impl Lowerer<'_, '_> {
         let (pattern, flags) = (&text[1..end], &text[end + 1..]);
         if let Some(at) = flags.find('l') {
             let start = span.start as usize + end + 1 + at;
-            self.sink.report(Span::new(span.source, start, start + 1), Mistake::RegexFlag);
+            self.sink.report(Span::new(span.source, start, start + 1), LiteralMistake::RegexFlag);
         }
         let options = RegexOptions {
             ignore_case: flags.contains('i'),
@@ -551,7 +551,7 @@ impl Lowerer<'_, '_> {
         let over = self.grammar.regexes.len() > limit || self.joined > limit.saturating_mul(COPIES_PER_NODE);
         if over && !self.regexes_reported {
             self.regexes_reported = true;
-            self.sink.report(span, Mistake::RegexNodesTooMany { limit });
+            self.sink.report(span, LimitMistake::RegexNodesTooMany { limit });
         }
         over
     }

@@ -2,7 +2,7 @@
 
 use larkspur_grammar::{Span, TokenItem, TokenSet};
 
-use crate::error::{Mistake, Sink};
+use crate::error::{LiteralMistake, Sink};
 use crate::strings::Written;
 
 /// The set that `text` stands for; what is wrong in a list is reported and left out.
@@ -28,7 +28,7 @@ pub(crate) fn token_set(text: &str, span: Span, sink: &mut Sink) -> TokenSet {
             Ok(Some(item)) => items.push(item),
             Ok(None) => {}
             Err(reason) => {
-                sink.report(place, Mistake::TokenList { reason });
+                sink.report(place, LiteralMistake::TokenList { reason });
                 reported = true;
             }
         }
@@ -42,7 +42,7 @@ pub(crate) fn token_set(text: &str, span: Span, sink: &mut Sink) -> TokenSet {
         [_, _, ..] if items.contains(&TokenItem::Any) => "`*` is every token and stands alone",
         _ => return set(items, negated),
     };
-    sink.report(span, Mistake::TokenList { reason: reason.to_string() });
+    sink.report(span, LiteralMistake::TokenList { reason: reason.to_string() });
     set(items, negated)
 }
 

@@ -13,6 +13,9 @@ use larkspur_lark_frontend::{LarkOptions, Modules, parse, parse_ast};
 fn show(diagnostic: &Diagnostic, sources: &SourceMap, source: SourceId, out: &mut String) {
     let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
     let _ = write!(out, "{severity} {}", diagnostic.code);
+    if diagnostic.labels.is_empty() {
+        let _ = write!(out, " {}", diagnostic.message);
+    }
     for (at, label) in diagnostic.labels.iter().enumerate() {
         let (line, column) = sources.line_column(label.span.source, label.span.start);
         let (end_line, end_column) = sources.line_column(label.span.source, label.span.end);

@@ -1,6 +1,7 @@
 //! A grammar of one language written in another.
 
-use larkspur_gbnf_frontend::{Comment, GbnfOptions};
+use larkspur_gbnf_frontend::Comment;
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
 use larkspur_lark_frontend::LarkOptions;
 
@@ -74,7 +75,7 @@ fn lark(
         SourceKind::Gbnf => {
             let mut sources = SourceMap::new();
             let id = sources.add(&source.name, text);
-            let gbnf = GbnfOptions { start: options.start.as_deref(), ..GbnfOptions::new(limits) };
+            let gbnf = ReadOptions { start: options.start.as_deref(), ..ReadOptions::new(limits) };
             let (converted, diagnostics) = larkspur_gbnf_frontend::to_lark(&sources, id, &gbnf);
             converted.ok_or(CompileError { diagnostics, sources })
         }

@@ -1,12 +1,11 @@
 //! The table of front ends: a new one is one new folder and a row here.
 
-use larkspur_gbnf_frontend::GbnfOptions;
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{
     ByteSet, Dialect, EmbedKind, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, RegexOptions, Rule,
     SourceId, SourceMap, Span, Terminal, TextMap, json, parse_regex,
 };
 use larkspur_json_schema::{SchemaOptions, Spelling};
-use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::{InnerLanguage, LarkOptions};
 
 use crate::compile::{CompileOptions, Reading};
@@ -139,7 +138,7 @@ fn gbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
 }
 
 fn gbnf_grammar(reading: &mut Reading, body: Span, name: &str, start: Option<&str>) -> Option<Grammar> {
-    let options = GbnfOptions { start, name, ..GbnfOptions::new(reading.limits) };
+    let options = ReadOptions { start, name, ..ReadOptions::new(reading.limits) };
     let parsed = larkspur_gbnf_frontend::parse(&reading.sources, body, &options);
     reading.diagnostics.extend(parsed.diagnostics);
     parsed.grammar
@@ -151,7 +150,7 @@ fn kbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
 }
 
 fn kbnf_grammar(reading: &mut Reading, body: Span, name: &str, start: Option<&str>) -> Option<Grammar> {
-    let options = KbnfOptions { start, name, ..KbnfOptions::new(reading.limits) };
+    let options = ReadOptions { start, name, ..ReadOptions::new(reading.limits) };
     let parsed = larkspur_kbnf_frontend::parse(&reading.sources, body, &options);
     reading.diagnostics.extend(parsed.diagnostics);
     parsed.grammar

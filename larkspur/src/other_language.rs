@@ -3,10 +3,9 @@
 //! Asked only when reading has failed. That a text is in another language shows in that it can be read as such without a
 //! mistake; a file's name and YAML show in their form.
 
-use larkspur_gbnf_frontend::GbnfOptions;
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::json::parse_json;
 use larkspur_grammar::{Diagnostic, Limits, SourceId, SourceMap, Span};
-use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::front_ends::{FRONT_ENDS, INNER_LANGUAGES};
@@ -78,11 +77,11 @@ fn reads(kind: SourceKind, text: &str, limits: &Limits) -> bool {
     let first = text.lines().find_map(|line| definition(line, "::="));
     match kind {
         SourceKind::Gbnf => {
-            let options = GbnfOptions { start: first, ..GbnfOptions::new(limits) };
+            let options = ReadOptions { start: first, ..ReadOptions::new(limits) };
             larkspur_gbnf_frontend::parse(&sources, sources.whole(id), &options).grammar.is_some()
         }
         SourceKind::Kbnf => {
-            let options = KbnfOptions { start: first, ..KbnfOptions::new(limits) };
+            let options = ReadOptions { start: first, ..ReadOptions::new(limits) };
             larkspur_kbnf_frontend::parse(&sources, sources.whole(id), &options).grammar.is_some()
         }
         _ => {

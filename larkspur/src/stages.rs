@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use larkspur_gbnf_frontend::GbnfOptions;
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Limits, SourceId, SourceMap, Span};
-use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::LarkOptions;
 
 use crate::compile::{CompileOptions, Linked};
@@ -27,12 +26,12 @@ pub fn ast_dump(source: &Source, options: &CompileOptions, limits: &Limits) -> R
         }
         SourceBody::Text { kind: SourceKind::Gbnf, text } => {
             let id = sources.add(&source.name, text);
-            let (ast, diagnostics) = larkspur_gbnf_frontend::parse_ast(&sources, id, &GbnfOptions::new(limits));
+            let (ast, diagnostics) = larkspur_gbnf_frontend::parse_ast(&sources, id, &ReadOptions::new(limits));
             (ast.map(|ast| ast.dump()), diagnostics)
         }
         SourceBody::Text { kind: SourceKind::Kbnf, text } => {
             let id = sources.add(&source.name, text);
-            let (ast, diagnostics) = larkspur_kbnf_frontend::parse_ast(&sources, id, &KbnfOptions::new(limits));
+            let (ast, diagnostics) = larkspur_kbnf_frontend::parse_ast(&sources, id, &ReadOptions::new(limits));
             (ast.map(|ast| ast.dump()), diagnostics)
         }
         _ => {

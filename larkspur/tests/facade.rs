@@ -75,6 +75,28 @@ fn regexes_are_whole_texts_in_exact_mode() {
 }
 
 #[test]
+fn a_start_that_is_not_there_stands_nowhere_in_the_text() {
+    let sources = [
+        Source::lark("start: value\nvalue: \"a\"\n"),
+        Source::gbnf("root ::= value\nvalue ::= \"a\"\n"),
+        Source::kbnf("start ::= value; value ::= 'a';"),
+    ];
+    for source in sources {
+        let found = |start: &str| {
+            let options = CompileOptions { start: Some(start.into()), ..CompileOptions::default() };
+            let error = engine().compile_with(&source, &options).expect_err("it is not there");
+            assert_eq!(error.diagnostics.len(), 1, "{error}");
+            assert!(error.diagnostics[0].labels.is_empty(), "{error}");
+            error.diagnostics[0].help.clone().expect("a way out")
+        };
+        assert_eq!(found("vlaue"), "the option `start` names it; did you mean `value`?");
+        let names = found("nope");
+        assert!(names.starts_with("the option `start` names it; there are `") && names.ends_with("`value`"), "{names}");
+        assert!(found("").starts_with("the option `start` is the empty text"));
+    }
+}
+
+#[test]
 fn options_choose_start_lexer_and_face() {
     let source = Source::lark("start: /a+/ \"ab\" | \"c\"\nother: \" \" \"b\"\n%ignore \" \"\n");
     let options = CompileOptions { lexer: Some(LexerMode::Exact), ..CompileOptions::default() };

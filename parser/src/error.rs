@@ -46,13 +46,28 @@ pub enum MatcherError {
     #[error("no token of the vocabulary can follow here")]
     NoToken,
     /// A limit was met; see `larkspur_grammar::Limits`.
-    #[error("limit `{limit}` of {value} exceeded")]
+    #[error("limit `{limit}` of {value} exceeded{}", way_out(limit))]
     LimitExceeded {
         /// Name of the field of `Limits`.
         limit: &'static str,
         /// Its value.
         value: u64,
     },
+}
+
+/// What to do where a terminal that may stand here takes too much; of the other limits their names say it.
+fn way_out(limit: &str) -> &'static str {
+    match limit {
+        "lexer_work_max" => {
+            ": the terminals that may stand here take long; ask again, which goes on from here, give them smaller counts and \
+             less of `&` and `~`, or raise it"
+        }
+        "lexer_row_work_max" | "lexer_row_emptiness_fuel" => {
+            ": a terminal that may stand here takes long for a single byte; give it smaller counts and less of `&` and `~`, or \
+             raise it"
+        }
+        _ => "",
+    }
 }
 
 /// Why something deep inside the engine was not done.

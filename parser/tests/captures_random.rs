@@ -7,6 +7,7 @@ use std::sync::Arc;
 use larkspur_grammar::{LexerMode, Limits, SourceMap, link};
 use larkspur_lark_frontend::{LarkOptions, parse};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
+use larkspur_test_support::Random;
 use larkspur_toktrie::Vocabulary;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -29,36 +30,25 @@ struct Rule {
     priority: i32,
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) % bound
-    }
-
-    fn rules(&mut self) -> Vec<Rule> {
-        let count = 2 + self.below(3);
-        let mut rules = Vec::new();
-        for _ in 0..count {
-            let mut alternatives = Vec::new();
-            for _ in 0..1 + self.below(3) {
-                let terms = (0..1 + self.below(3)).map(|_| Term {
-                    atom: match self.below(2) {
-                        0 => Atom::Text(["a", "b", "ab", "aa"][self.below(4) as usize]),
-                        _ => Atom::Rule(self.below(count) as usize),
-                    },
-                    suffix: [' ', ' ', ' ', '?', '*', '+'][self.below(6) as usize],
-                });
-                alternatives.push(terms.collect());
-            }
-            let priority = if self.below(5) == 0 { self.below(3) as i32 - 1 } else { 0 };
-            rules.push(Rule { alternatives, is_captured: self.below(3) > 0, priority });
+fn random_rules(random: &mut Random) -> Vec<Rule> {
+    let count = 2 + random.below(3);
+    let mut rules = Vec::new();
+    for _ in 0..count {
+        let mut alternatives = Vec::new();
+        for _ in 0..1 + random.below(3) {
+            let terms = (0..1 + random.below(3)).map(|_| Term {
+                atom: match random.below(2) {
+                    0 => Atom::Text(["a", "b", "ab", "aa"][random.below(4)]),
+                    _ => Atom::Rule(random.below(count)),
+                },
+                suffix: [' ', ' ', ' ', '?', '*', '+'][random.below(6)],
+            });
+            alternatives.push(terms.collect());
         }
-        rules
+        let priority = if random.below(5) == 0 { random.below(3) as i32 - 1 } else { 0 };
+        rules.push(Rule { alternatives, is_captured: random.below(3) > 0, priority });
     }
+    rules
 }
 
 fn lark(rules: &[Rule]) -> String {
@@ -237,15 +227,15 @@ fn captures_are_as_defined() {
     let options = EngineOptions { slices: Vec::new(), ..EngineOptions::default() };
     let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("no slices");
     let factor = std::env::var("LARKSPUR_TEST_FACTOR").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1);
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let mut verdicts: HashMap<&str, usize> = HashMap::new();
     for _ in 0..800 * factor {
-        let rules = random.rules();
+        let rules = random_rules(&mut random);
         let text = lark(&rules);
         let Some(exact) = compile(&shared, &text, LexerMode::Exact) else { continue };
         let longest = compile(&shared, &text, LexerMode::Longest);
         for _ in 0..8 {
-            let input: Vec<u8> = (0..random.below(7)).map(|_| b"ab"[random.below(2) as usize]).collect();
+            let input: Vec<u8> = (0..random.below(7)).map(|_| b"ab"[random.below(2)]).collect();
             for grammar in longest.iter() {
                 let mut matcher = Matcher::new(grammar, MatcherOptions::default()).unwrap();
                 if matcher.consume_bytes(&input).is_ok() {

@@ -22,7 +22,22 @@ pub fn rendered(diagnostic: &Diagnostic, sources: &SourceMap, is_coloured: bool)
     for Cut { seen, place } in cut {
         text = text.replacen(&seen, &place, 1);
     }
-    text
+    if diagnostic.labels.is_empty() { without_bar(&text) } else { text }
+}
+
+/// Without the line that leads from a title to an excerpt, where there is none.
+fn without_bar(text: &str) -> String {
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    let is_bar = |line: &&str| {
+        let styles = line.split('\x1b').enumerate();
+        let shown =
+            styles.map(|(at, part)| if at == 0 { part } else { part.split_once('m').map_or("", |(_, shown)| shown) });
+        shown.collect::<String>().trim() == "|"
+    };
+    if let Some(bar) = lines.iter().position(is_bar) {
+        lines.remove(bar);
+    }
+    lines.join("\n")
 }
 
 /// Where an excerpt begins within a line: the place as the renderer counts it, and as it is.

@@ -1,9 +1,8 @@
 //! Texts in other languages inside Lark: `%json { … }`, `%gbnf { … }`, `%kbnf { … }`.
 
-use larkspur_gbnf_frontend::GbnfOptions;
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, SourceMap, Span};
 use larkspur_json_schema::SchemaOptions;
-use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::InnerLanguage;
 
 /// The languages besides JSON.
@@ -22,11 +21,11 @@ pub fn read_inner(
     let limits = Limits::default();
     let (grammar, diagnostics) = match language {
         "gbnf" => {
-            let parsed = larkspur_gbnf_frontend::parse(sources, body, &GbnfOptions::new(&limits));
+            let parsed = larkspur_gbnf_frontend::parse(sources, body, &ReadOptions::new(&limits));
             (parsed.grammar, parsed.diagnostics)
         }
         "kbnf" => {
-            let parsed = larkspur_kbnf_frontend::parse(sources, body, &KbnfOptions::new(&limits));
+            let parsed = larkspur_kbnf_frontend::parse(sources, body, &ReadOptions::new(&limits));
             (parsed.grammar, parsed.diagnostics)
         }
         _ => {

@@ -4,9 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use larkspur_gbnf_frontend::GbnfOptions;
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, link};
-use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_lark_frontend::LarkOptions;
 use serde::Deserialize;
 
@@ -100,12 +99,12 @@ impl Sample {
                 (parsed.grammar, parsed.diagnostics)
             }
             Language::Gbnf => {
-                let options = GbnfOptions { start, ..GbnfOptions::new(&limits) };
+                let options = ReadOptions { start, ..ReadOptions::new(&limits) };
                 let parsed = larkspur_gbnf_frontend::parse(&sources, sources.whole(source), &options);
                 (parsed.grammar, parsed.diagnostics)
             }
             Language::Kbnf => {
-                let options = KbnfOptions { start, ..KbnfOptions::new(&limits) };
+                let options = ReadOptions { start, ..ReadOptions::new(&limits) };
                 let parsed = larkspur_kbnf_frontend::parse(&sources, sources.whole(source), &options);
                 (parsed.grammar, parsed.diagnostics)
             }

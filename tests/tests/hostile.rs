@@ -7,6 +7,7 @@ use std::thread;
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, link};
 use larkspur_lark_frontend::{LarkOptions, parse};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared, StopReason};
+use larkspur_test_support::Random;
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 const MODES: [LexerMode; 2] = [LexerMode::Longest, LexerMode::Exact];
@@ -564,26 +565,14 @@ fn parameters_with_many_values() {
     }
 }
 
-/// Xorshift: the same choices every time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
-
 #[test]
 fn random_tokens() {
     let text = "start: value\nvalue: \"[\" [value (\",\" value)*] \"]\" | /[0-9]+/ | /\"[^\"]*\"/ | <[256]> \"!\"\n";
     for mode in MODES {
         let mut matcher = matcher(text, mode);
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         for _ in 0..50_000 {
-            let wide = random.next();
+            let wide = random.any();
             let token = match wide >> 60 {
                 0 => wide as u32,
                 1 => [255, 256, 257, 258, u32::MAX, u32::MAX - 1, 1 << 31][wide as usize % 7],
@@ -612,7 +601,7 @@ fn random_tokens() {
                     }
                 }
             }
-            if matcher.is_stopped() && random.next().is_multiple_of(2) {
+            if matcher.is_stopped() && random.one_in(2) {
                 matcher.reset().expect("it starts");
             }
         }

@@ -1,8 +1,8 @@
 //! The KBNF grammars that `larkspur-bench lexing` measures: their masks are the oracle's.
 
 use anyhow::{Context, Result, anyhow, ensure};
+use larkspur_grammar::definitions::ReadOptions;
 use larkspur_grammar::{Limits, LinkedGrammar, SourceMap, link};
-use larkspur_kbnf_frontend::KbnfOptions;
 use larkspur_tests::cases::Step;
 use larkspur_tests::compare::{Answers, Caches, Rig};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
@@ -62,7 +62,7 @@ fn linked(text: &str) -> Result<LinkedGrammar> {
     let mut sources = SourceMap::new();
     let source = sources.add("measured.kbnf", text);
     let limits = Limits::default();
-    let parsed = larkspur_kbnf_frontend::parse(&sources, sources.whole(source), &KbnfOptions::new(&limits));
+    let parsed = larkspur_kbnf_frontend::parse(&sources, sources.whole(source), &ReadOptions::new(&limits));
     let grammar = parsed.grammar.ok_or_else(|| anyhow!("{:?}", parsed.diagnostics))?;
     link(vec![grammar], |_, _| unreachable!("KBNF has no other language inside"))
         .map_err(|errors| anyhow!("{errors:?}"))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
+use larkspur_test_support::Random;
 use larkspur_tests::cases::Step;
 use larkspur_tests::compare::{Caches, Rig, compile, feed};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
@@ -167,7 +168,7 @@ fn on_real(sample: &Sample, (shared, vocab): (&Shared, &Vocab), tokens_max: usiz
     let linked = sample.link()?;
     let oracle = Oracle::new(&linked, vocab).map_err(anyhow::Error::msg)?;
     let grammar = CompiledGrammar::compile(shared, linked.clone()).map_err(|errors| anyhow::anyhow!("{errors:?}"))?;
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for text in sample.accepts.iter().take(2) {
         let tokens = tokenize(sample, shared.vocabulary(), text);
         let tokens = &tokens[..tokens.len().min(tokens_max)];
@@ -240,16 +241,4 @@ fn follow(
         }
     }
     Ok(())
-}
-
-/// Xorshift: the same choices every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end as u64) as usize
-    }
 }

@@ -1,12 +1,12 @@
 //! The naive side of the comparison: an own reader of GBNF, and the texts of a rule by a fixed point over a chart.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use larkspur_gbnf_frontend::{GbnfOptions, parse};
-use larkspur_grammar::{Limits, SourceMap, link};
-use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
-use larkspur_toktrie::Vocabulary;
+use larkspur_gbnf_frontend::parse;
+use larkspur_grammar::definitions::ReadOptions;
+use larkspur_grammar::{Limits, SourceMap};
+use larkspur_parser::CompiledGrammar;
+use larkspur_test_support::engine;
 
 enum Side {
     /// One character in one of the ranges, or in none.
@@ -239,23 +239,7 @@ pub fn compile(text: &str) -> Option<CompiledGrammar> {
     let limits = Limits::default();
     let mut sources = SourceMap::new();
     let source = sources.add("test.gbnf", text);
-    let parsed = parse(&sources, sources.whole(source), &GbnfOptions::new(&limits));
+    let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(&limits));
     let grammar = parsed.grammar.unwrap_or_else(|| panic!("{text}\n{:#?}", parsed.diagnostics));
-    let linked = link(vec![grammar], |_, _| unreachable!("no schemas")).expect("nothing to link");
-    let options = EngineOptions { limits, slices: vec![] };
-    let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
-    match CompiledGrammar::compile(&shared, linked) {
-        Ok(grammar) => Some(grammar),
-        Err(errors) => {
-            assert!(errors.iter().all(|error| !error.is_error() || error.code == "P001"), "{text}\n{errors:#?}");
-            None
-        }
-    }
-}
-
-/// Whether the text is in the grammar's language.
-pub fn accepts(grammar: &Option<CompiledGrammar>, text: &str) -> bool {
-    let Some(grammar) = grammar else { return false };
-    let mut matcher = Matcher::new(grammar, MatcherOptions::default()).expect("it starts");
-    matcher.consume_bytes(text.as_bytes()).is_ok() && matcher.is_accepting().expect("within limits")
+    engine::compile(grammar, text)
 }

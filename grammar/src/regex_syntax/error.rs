@@ -54,10 +54,20 @@ pub(super) enum RegexError {
 pub(super) enum LookFault {
     Before,
     After,
-    TooMany { limit: usize },
-    TooManySteps { limit: usize },
-    TooManyWays { limit: usize },
-    TooLarge,
+    TooMany {
+        limit: usize,
+    },
+    TooManySteps {
+        limit: usize,
+    },
+    TooManyWays {
+        limit: usize,
+    },
+    /// The automaton of what is looked for, of which more than `limit` of these are needed.
+    TooLarge {
+        limit: u64,
+        of: &'static str,
+    },
 }
 
 /// Why a lazy quantifier has no exact meaning.
@@ -253,7 +263,7 @@ impl RegexError {
                     error("R023", format!("look-around in this needs more than {limit} states, or too many branches, to be decided"))
                         .help("look for shorter texts, for fewer of them, or fewer times")
                 }
-                LookFault::TooLarge => error("R023", "what this looks for behind the terminal is too large".into())
+                LookFault::TooLarge { limit, of } => error("R023", format!("what this looks for takes more than {limit} {of}"))
                     .help("look for something shorter; in Lark whole words are forbidden beside the regex: `/[a-z]\\w*/ & ~/if|else/`"),
             },
             RegexError::WordBoundary { escape } => error("R024", format!("the word boundary `{escape}` is not supported"))

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::LookFault;
-use crate::algebra::{Algebra, Expr, Lowered};
+use crate::algebra::{Algebra, Expr, Lowered, OverLimit};
 use crate::dfa::Table;
 use crate::regex::{ByteSet, RegexId, RegexSet};
 
@@ -25,6 +25,16 @@ const EXPRESSIONS_MAX: usize = 200_000;
 const WORK_MAX: u64 = 5_000_000;
 /// Steps (of 20 ns) to tell the texts of all rests of one regex apart at most: look-aheads beside each other multiply these.
 pub(super) const SPLITS_WORK_MAX: u64 = 10_000_000;
+
+/// How a message calls units of work.
+const STEPS: &str = "steps to be decided";
+
+fn too_large(over: OverLimit) -> LookFault {
+    match over {
+        OverLimit::Work => LookFault::TooLarge { limit: WORK_MAX, of: STEPS },
+        OverLimit::Size => LookFault::TooLarge { limit: EXPRESSIONS_MAX as u64, of: "parts" },
+    }
+}
 
 /// Texts, and what must follow them: [`None`] is anything.
 pub(super) type Ending = (RegexId, Option<RegexId>);
@@ -43,7 +53,6 @@ impl Automaton {
     /// Errors: it is too large.
     pub fn new(set: &RegexSet, language: RegexId) -> Result<Self, LookFault> {
         let mut algebra = Algebra::new(EXPRESSIONS_MAX);
-        let too_large = |_| LookFault::TooLarge;
         let mut start = algebra.lower(set, language, &mut Lowered::default()).map_err(too_large)?;
         if Self::is_everything(&mut algebra, start)? {
             start = Expr::ALL;
@@ -78,7 +87,7 @@ impl Automaton {
                 class.iter().for_each(|byte| row[usize::from(byte)] = id);
             }
             if states.len() > STATES_MAX {
-                return Err(LookFault::TooLarge);
+                return Err(LookFault::TooLarge { limit: STATES_MAX as u64, of: "states" });
             }
             rows.push(row);
         }
@@ -177,8 +186,8 @@ impl Automaton {
         if expr == Expr::ALL || !algebra.is_nullable(expr) {
             return Ok(expr == Expr::ALL);
         }
-        let others = algebra.without(Expr::ALL, expr).map_err(|_| LookFault::TooLarge)?;
-        let is_some = algebra.is_non_empty(others, WORK_MAX).map_err(|_| LookFault::TooLarge)?;
+        let others = algebra.without(Expr::ALL, expr).map_err(too_large)?;
+        let is_some = algebra.is_non_empty(others, WORK_MAX).map_err(too_large)?;
         Ok(!is_some)
     }
 
@@ -284,7 +293,6 @@ impl Automaton {
 
     /// The states in which texts of `rest` end.
     fn ends(&self, rest: RegexId, set: &RegexSet, work: &mut u64) -> Result<Vec<bool>, LookFault> {
-        let too_large = |_| LookFault::TooLarge;
         let mut algebra = Algebra::new(EXPRESSIONS_MAX);
         let start = algebra.lower(set, rest, &mut Lowered::default()).map_err(too_large)?;
         let class_of: Vec<usize> = (0..=255).map(|byte| self.class_of(byte)).collect();
@@ -310,13 +318,19 @@ impl Automaton {
                         agenda.push((next, to));
                     }
                 }
-                if seen.len() > PAIRS_MAX || algebra.work() > *work {
-                    return Err(LookFault::TooLarge);
+                if seen.len() > PAIRS_MAX {
+                    return Err(LookFault::TooLarge { limit: PAIRS_MAX as u64, of: "states beside what follows it" });
+                }
+                if algebra.work() > *work {
+                    return Err(LookFault::TooLarge { limit: SPLITS_WORK_MAX, of: STEPS });
                 }
             }
         }
         *work -= algebra.work();
         let many = ends.iter().zip(&self.all).filter(|(ends, all)| **ends && !**all).count() > WAYS_MAX;
-        if many { Err(LookFault::TooLarge) } else { Ok(ends) }
+        match many {
+            true => Err(LookFault::TooLarge { limit: WAYS_MAX as u64, of: "states that differ in what may follow" }),
+            false => Ok(ends),
+        }
     }
 }

@@ -2,12 +2,12 @@
 //! chart of bytes. Regexes are those of the `regex` crate.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 
-use larkspur_grammar::{Limits, SourceMap, link};
-use larkspur_kbnf_frontend::{KbnfOptions, parse};
-use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherOptions, Shared};
-use larkspur_toktrie::Vocabulary;
+use larkspur_grammar::definitions::ReadOptions;
+use larkspur_grammar::{Limits, SourceMap};
+use larkspur_kbnf_frontend::parse;
+use larkspur_parser::CompiledGrammar;
+use larkspur_test_support::engine;
 use regex::bytes::Regex;
 
 enum Side {
@@ -263,27 +263,11 @@ pub fn compile(text: &str) -> Option<CompiledGrammar> {
     let limits = Limits::default();
     let mut sources = SourceMap::new();
     let source = sources.add("test.kbnf", text);
-    let parsed = parse(&sources, sources.whole(source), &KbnfOptions::new(&limits));
+    let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(&limits));
     let Some(grammar) = parsed.grammar else {
         let codes: Vec<&str> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         assert_eq!(codes, ["K022"], "{text}\n{:#?}", parsed.diagnostics);
         return None;
     };
-    let linked = link(vec![grammar], |_, _| unreachable!("no schemas")).expect("nothing to link");
-    let options = EngineOptions { limits, slices: vec![] };
-    let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
-    match CompiledGrammar::compile(&shared, linked) {
-        Ok(grammar) => Some(grammar),
-        Err(errors) => {
-            assert!(errors.iter().all(|error| !error.is_error() || error.code == "P001"), "{text}\n{errors:#?}");
-            None
-        }
-    }
-}
-
-/// Whether the text is in the grammar's language.
-pub fn accepts(grammar: &Option<CompiledGrammar>, text: &[u8]) -> bool {
-    let Some(grammar) = grammar else { return false };
-    let mut matcher = Matcher::new(grammar, MatcherOptions::default()).expect("it starts");
-    matcher.consume_bytes(text).is_ok() && matcher.is_accepting().expect("within limits")
+    engine::compile(grammar, text)
 }

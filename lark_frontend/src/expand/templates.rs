@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Expansion, alternatives};
 use crate::ast::{AttributeValue, Definition, Item, Name, NodeId, NodeKind};
-use crate::error::Mistake;
+use crate::error::{LimitMistake, NameMistake, TemplateMistake, TooMuch};
 
 /// The longest name of an instance in bytes; a longer one is cut and numbered.
 const NAME_BYTES_MAX: usize = 80;
@@ -266,7 +266,7 @@ impl<'t, 'e, 'a, 's> Templates<'t, 'e, 'a, 's> {
         let (slot, is_argument) = match scope.arguments.get(&name).map(|argument| argument.value) {
             Some(Value::Node(argument)) if param.is_none() => return argument,
             Some(Value::Node(_)) => {
-                self.expansion.loader.sink.report(span, Mistake::TemplateArgumentCalled { name, template: false });
+                self.expansion.loader.sink.report(span, TemplateMistake::ArgumentCalled { name, template: false });
                 return self.error(span);
             }
             Some(Value::Template(slot)) => (Some(slot), true),
@@ -341,7 +341,7 @@ impl<'t, 'e, 'a, 's> Templates<'t, 'e, 'a, 's> {
         let slot = match scope.arguments.get(&name).map(|argument| argument.value) {
             Some(Value::Template(slot)) => slot,
             Some(Value::Node(_)) => {
-                self.expansion.loader.sink.report(name_span, Mistake::TemplateArgumentCalled { name, template: true });
+                self.expansion.loader.sink.report(name_span, TemplateMistake::ArgumentCalled { name, template: true });
                 return self.error(span);
             }
             None => match self.expansion.spaces[scope.instance].get(&name) {
@@ -408,9 +408,9 @@ impl<'t, 'e, 'a, 's> Templates<'t, 'e, 'a, 's> {
         let loader = &mut self.expansion.loader;
         let limits = loader.options.limits;
         let mistake = if self.instances.len() >= limits.template_instances_max {
-            Some(Mistake::TemplatesTooMany { limit: limits.template_instances_max })
+            Some(LimitMistake::TemplatesTooMany { limit: limits.template_instances_max })
         } else if loader.ast.symbols > limits.grammar_symbols_max {
-            Some(Mistake::SymbolsTooMany { limit: limits.grammar_symbols_max })
+            Some(LimitMistake::TooMuch(TooMuch::Symbols { limit: limits.grammar_symbols_max }))
         } else {
             None
         };
@@ -450,13 +450,13 @@ impl Templates<'_, '_, '_, '_> {
         }
         let has_room = self.expansion.loader.sink.has_room();
         let near = if has_room { self.expansion.nearest(instance, name) } else { None };
-        self.expansion.loader.sink.report(span, Mistake::undefined(name, near));
+        self.expansion.loader.sink.report(span, NameMistake::undefined(name, near));
     }
 
     fn wrong_count(&mut self, name: String, slot: usize, given: usize, span: Span) {
         let slot = &self.expansion.slots[slot];
         let mistake =
-            Mistake::TemplateArguments { name, wanted: slot.definition.params.len(), given, defined: slot.span };
+            TemplateMistake::Arguments { name, wanted: slot.definition.params.len(), given, defined: slot.span };
         self.expansion.loader.sink.report(span, mistake);
     }
 
@@ -468,7 +468,7 @@ impl Templates<'_, '_, '_, '_> {
             let instance = parts[parts.len() - 1].1;
             if let Some(&other) = self.expansion.spaces[instance].get(&param.text) {
                 let first = self.expansion.slots[other].span;
-                let mistake = Mistake::TemplateParamDefined { name: param.text.clone(), first };
+                let mistake = TemplateMistake::ParamDefined { name: param.text.clone(), first };
                 self.expansion.loader.sink.report(param.span, mistake);
             }
         }

@@ -21,6 +21,7 @@ mod error;
 mod escape;
 mod follow;
 mod group;
+mod keywords;
 mod lazy;
 mod letters;
 mod look;
@@ -71,6 +72,8 @@ pub struct RegexOptions {
     pub search: bool,
     /// Nothing stands before or behind the text, so that look-around and anchors are decided.
     pub alone: bool,
+    /// The regex is a lexeme of `longest` mode, and not lazy: it ends only where none of its texts goes on with what follows.
+    pub whole: bool,
 }
 
 impl RegexOptions {
@@ -91,6 +94,7 @@ impl RegexOptions {
             bytes: false,
             search: false,
             alone: false,
+            whole: false,
         }
     }
 }

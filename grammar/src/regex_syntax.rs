@@ -37,6 +37,7 @@ use crate::regex::{RegexId, RegexSet};
 use crate::text_map::TextMap;
 
 pub use error::CODES;
+pub(crate) use follow::Automaton;
 pub use lazy::{LazyError, LazyTail};
 pub(crate) use undecided::Questions;
 
@@ -160,22 +161,6 @@ pub fn split_follow(rest: RegexId, allowed: RegexId, set: &mut RegexSet) -> Resu
         }
     }
     Ok(split)
-}
-
-/// The texts of `regex` by what may follow those that are taken whole: a byte that none of them goes on with, or nothing.
-///
-/// Errors: `regex` is too large.
-pub(crate) fn taken_whole(regex: RegexId, set: &mut RegexSet) -> Result<Vec<(RegexId, RegexId)>, TooLarge> {
-    let automaton = follow::Automaton::new(set, regex).map_err(|_| TooLarge)?;
-    Ok(automaton.whole(set))
-}
-
-/// Whether all that goes on with a text of `regex` leads behind `byte` again, and that is one place.
-///
-/// Errors: `regex` is too large.
-pub(crate) fn returns_behind(regex: RegexId, byte: u8, set: &mut RegexSet) -> Result<bool, TooLarge> {
-    let automaton = follow::Automaton::new(set, regex).map_err(|_| TooLarge)?;
-    Ok(automaton.returns_to(byte))
 }
 
 /// What [`split_follow`] tells apart.

@@ -25,6 +25,7 @@
 
 mod bits;
 mod read;
+mod widths;
 mod write;
 
 use rustc_hash::FxHashMap;
@@ -219,6 +220,14 @@ pub(crate) fn rewrite(grammar: &Grammar, indenter: &Indenter) -> Result<(Grammar
 // What there is.
 
 // What becomes of it.
+
+/// The line breaks whose last line is a text of `tail`.
+fn of_tail(newline: RegexId, tail: RegexId, regexes: &mut RegexSet) -> RegexId {
+    let (any, feed) = (regexes.any_byte(), regexes.literal(b"\n"));
+    let any = regexes.repeat(any, 0, None);
+    let ends = regexes.concat(&[any, feed, tail]);
+    regexes.and(&[newline, ends])
+}
 
 /// What may stand behind a last line feed, by its width: blanks, a tab counting for several, and what is neither.
 fn tails(indenter: &Indenter, regexes: &mut RegexSet) -> Vec<RegexId> {

@@ -21,6 +21,7 @@ mod error;
 mod escape;
 mod follow;
 mod group;
+mod keywords;
 mod lazy;
 mod letters;
 mod look;
@@ -36,6 +37,7 @@ use crate::regex::{RegexId, RegexSet};
 use crate::text_map::TextMap;
 
 pub use error::CODES;
+pub(crate) use follow::Automaton;
 pub use lazy::{LazyError, LazyTail};
 pub(crate) use undecided::Questions;
 
@@ -71,6 +73,8 @@ pub struct RegexOptions {
     pub search: bool,
     /// Nothing stands before or behind the text, so that look-around and anchors are decided.
     pub alone: bool,
+    /// The regex is a lexeme of `longest` mode, and not lazy: it ends only where none of its texts goes on with what follows.
+    pub whole: bool,
 }
 
 impl RegexOptions {
@@ -91,6 +95,7 @@ impl RegexOptions {
             bytes: false,
             search: false,
             alone: false,
+            whole: false,
         }
     }
 }
@@ -156,22 +161,6 @@ pub fn split_follow(rest: RegexId, allowed: RegexId, set: &mut RegexSet) -> Resu
         }
     }
     Ok(split)
-}
-
-/// The texts of `regex` by what may follow those that are taken whole: a byte that none of them goes on with, or nothing.
-///
-/// Errors: `regex` is too large.
-pub(crate) fn taken_whole(regex: RegexId, set: &mut RegexSet) -> Result<Vec<(RegexId, RegexId)>, TooLarge> {
-    let automaton = follow::Automaton::new(set, regex).map_err(|_| TooLarge)?;
-    Ok(automaton.whole(set))
-}
-
-/// Whether all that goes on with a text of `regex` leads behind `byte` again, and that is one place.
-///
-/// Errors: `regex` is too large.
-pub(crate) fn returns_behind(regex: RegexId, byte: u8, set: &mut RegexSet) -> Result<bool, TooLarge> {
-    let automaton = follow::Automaton::new(set, regex).map_err(|_| TooLarge)?;
-    Ok(automaton.returns_to(byte))
 }
 
 /// What [`split_follow`] tells apart.

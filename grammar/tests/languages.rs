@@ -6,6 +6,8 @@ mod automata;
 mod behinds;
 #[path = "languages/follows.rs"]
 mod follows;
+#[path = "languages/keywords.rs"]
+mod keywords;
 #[path = "languages/lazy.rs"]
 mod lazy;
 #[path = "languages/matcher.rs"]

@@ -16,7 +16,7 @@ const WIDTH_DEFAULT: u32 = 80;
 /// The option `indenter`.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockOptions {
-    newline: String,
+    pub newline: String,
     indent: String,
     dedent: String,
     open: Vec<String>,

@@ -42,6 +42,7 @@ mod strings;
 mod structured;
 mod terminals;
 mod tokens;
+mod whole;
 
 use larkspur_grammar::{
     Diagnostic, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Limits, SourceId, SourceMap, Span,

@@ -6,8 +6,8 @@
 
 use larkspur_grammar::{
     Alternative, Condition, ConditionId, Embed, EmbedId, EmbedKind, Expr, ExprId, ExprKind, Grammar, GrammarOptions,
-    Indenter, IndexVec, LazyTail, Limits, ParamExpr, RegexId, Rule, RuleId, SourceMap, Span, Terminal, TerminalId,
-    TokenItem, TokenSet, TokenSetId, index::Id,
+    Indenter, IndexVec, LazyTail, LexerMode, Limits, ParamExpr, RegexId, Rule, RuleId, SourceMap, Span, Terminal,
+    TerminalId, TokenItem, TokenSet, TokenSetId, index::Id,
 };
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ use crate::foreign::{Foreign, is_flag};
 use crate::ignored::runs;
 use crate::lexer::class_at;
 use crate::terminals::{NamedTerminal, Names, TerminalBody};
-use crate::{options, tokens};
+use crate::{options, tokens, whole};
 
 /// The rule that a text starts with.
 const START: &str = "start";
@@ -36,7 +36,7 @@ pub(crate) struct Setting<'a> {
     /// Options where the grammar sets none.
     pub defaults: GrammarOptions,
     /// The caller's choice, which beats the grammar's.
-    pub lexer: Option<larkspur_grammar::LexerMode>,
+    pub lexer: Option<LexerMode>,
     /// Whether this grammar stands in `%lark { … }`.
     pub nested: bool,
 }
@@ -88,9 +88,14 @@ fn lower_one<'a>(
     if let Some(lexer) = setting.lexer {
         options.lexer = lexer;
     }
+    let whole_lexemes = match options.lexer {
+        LexerMode::Longest => whole::regexes(setting.ast, grammar, &indenter.newline),
+        LexerMode::Exact => FxHashSet::default(),
+    };
     let mut lowerer = Lowerer {
         setting,
         sink,
+        whole_lexemes,
         grammar: Grammar { options, ..Grammar::new(name) },
         nested: Vec::new(),
         names: FxHashMap::default(),
@@ -148,6 +153,8 @@ struct RuleContext {
 pub(crate) struct Lowerer<'a, 's> {
     pub setting: &'s Setting<'a>,
     pub sink: &'s mut Sink,
+    /// Regexes that are lexemes as they stand and are taken as long as they go on.
+    pub whole_lexemes: FxHashSet<NodeId>,
     pub grammar: Grammar,
     /// Nested grammars met so far.
     nested: Vec<Nested<'a>>,

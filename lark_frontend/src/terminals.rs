@@ -509,6 +509,7 @@ impl Lowerer<'_, '_> {
             dot_all: flags.contains('s'),
             verbose: flags.contains('x'),
             bytes: self.grammar.options.allow_invalid_utf8,
+            whole: self.whole_lexemes.contains(&node),
             ..RegexOptions::new(if self.is_rust(span) { Dialect::Rust } else { Dialect::Python })
         };
         let map = TextMap::verbatim(span.source, span.start as usize + 1);

@@ -1,13 +1,13 @@
 //! Writing the rules that know how wide a block is.
 
-use super::{Bits, ENDS, Node, NodeId, NodeKind, Nullable, Place, Rewriter, Ways, tails};
+use super::widths::{self, Letters};
+use super::{Bits, ENDS, Node, NodeId, NodeKind, Nullable, Place, Rewriter, Ways, of_tail, tails};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Alternative, Embed, EmbedKind, ExprId, ExprKind, Grammar, Indenter, LexerMode, Rule, RuleId, Terminal, TerminalId,
 };
 use crate::param::{Comparison, Condition, ConditionId, ParamExpr, ParamRange};
-use crate::regex::RegexId;
-use crate::regex_syntax::{Questions, returns_behind, taken_whole};
+use crate::regex_syntax::{Automaton, Questions};
 use crate::span::Span;
 
 impl Rewriter<'_> {
@@ -83,36 +83,34 @@ impl Rewriter<'_> {
         let id = self.indenter.newline;
         let terminal = self.old.terminals[id].clone();
         let regexes = &mut self.new.regexes;
-        let tails = tails(self.indenter, regexes);
-        let any = regexes.any_byte();
-        let any = regexes.repeat(any, 0, None);
-        let feed = regexes.literal(b"\n");
-        // In `longest` mode a line break goes on while one of its width may come.
-        let is_longest = self.old.options.lexer == LexerMode::Longest;
-        let whole = match returns_behind(terminal.regex, b'\n', regexes) {
-            Ok(true) if is_longest => Ok(vec![(None, None)]),
-            Ok(_) => taken_whole(terminal.regex, regexes)
-                .map(|ways| ways.into_iter().map(|(texts, follow)| (Some(texts), Some(follow))).collect()),
-            Err(error) => Err(error),
-        };
-        let whole = whole.unwrap_or_else(|_| {
+        let Ok(automaton) = Automaton::new(regexes, terminal.regex) else {
             let message = format!("`{}` is too large for a line break", terminal.name);
             let help = "a line break is a line feed and blanks, and may hold blank lines and comments";
             self.diagnostics.push(Diagnostic::error("G006", terminal.span, message).help(help));
-            Vec::new()
-        });
+            return;
+        };
+        // In `longest` mode a line break goes on while one of its width may come.
+        let is_longest = self.old.options.lexer == LexerMode::Longest;
+        let whole = match is_longest && automaton.returns_to(b'\n') {
+            true => vec![((0..automaton.states()).map(|state| automaton.accepts(state)).collect(), None)],
+            false => automaton.whole(regexes),
+        };
+        let letters = Letters::new(&automaton, self.indenter);
         let mut questions = Questions::new();
-        for tail in tails {
-            let regexes = &mut self.new.regexes;
-            let ends = regexes.concat(&[any, feed, tail]);
+        for (width, tail) in tails(self.indenter, regexes).into_iter().enumerate() {
             let mut own = Vec::new();
-            for &(texts, follow) in &whole {
-                let all: Vec<RegexId> = [Some(terminal.regex), texts, Some(ends)].into_iter().flatten().collect();
-                let regex = regexes.and(&all);
+            for (accepting, follow) in &whole {
+                let regexes = &mut self.new.regexes;
+                let regex = if width <= widths::WIDTH_MAX {
+                    letters.of_width(width, &automaton, accepting, regexes)
+                } else {
+                    let texts = automaton.texts(0, accepting.clone(), regexes);
+                    of_tail(texts, tail, regexes)
+                };
                 if questions.is_empty(regexes, regex) {
                     continue;
                 }
-                let follow = match (terminal.follow, follow) {
+                let follow = match (terminal.follow, *follow) {
                     (Some(old), Some(new)) => Some(regexes.and(&[old, new])),
                     (old, new) => old.or(new),
                 };

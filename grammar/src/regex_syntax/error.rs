@@ -51,7 +51,7 @@ pub(super) enum RegexError {
 
 /// Why an assertion cannot be decided.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum LookFault {
+pub(crate) enum LookFault {
     Before,
     After,
     TooMany {

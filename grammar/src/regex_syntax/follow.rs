@@ -191,16 +191,19 @@ impl Automaton {
         Ok(!is_some)
     }
 
-    /// The states that lead to one of these, with them.
+    /// The states that lead to one of these, with them. Cost: linear.
     pub fn reaching(&self, mut reaches: Vec<bool>) -> Vec<bool> {
-        loop {
-            let more: Vec<usize> = (0..reaches.len())
-                .filter(|&state| !reaches[state] && self.next[state].iter().flatten().any(|&next| reaches[next]))
-                .collect();
-            if more.is_empty() {
-                break;
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.next.len()];
+        for (state, row) in self.next.iter().enumerate() {
+            row.iter().flatten().for_each(|&next| before[next].push(state));
+        }
+        let mut agenda: Vec<usize> = (0..reaches.len()).filter(|&state| reaches[state]).collect();
+        while let Some(state) = agenda.pop() {
+            for &state in &before[state] {
+                if !std::mem::replace(&mut reaches[state], true) {
+                    agenda.push(state);
+                }
             }
-            more.into_iter().for_each(|state| reaches[state] = true);
         }
         reaches
     }
@@ -218,8 +221,9 @@ impl Automaton {
         set.dfa(&dfa, &letters)
     }
 
-    /// The language's texts by the bytes that go on with them, and what follows those that are taken whole: any other byte.
-    pub fn whole(&self, set: &mut RegexSet) -> Vec<(RegexId, RegexId)> {
+    /// The language's texts by the bytes that go on with them, as the states where they end, and what follows those that are taken
+    /// whole: any other byte.
+    pub fn whole(&self, set: &mut RegexSet) -> Vec<(Vec<bool>, Option<RegexId>)> {
         let mut states: FxHashMap<Vec<bool>, Vec<bool>> = FxHashMap::default();
         for (state, row) in self.next.iter().enumerate().filter(|(state, _)| self.accepting[*state]) {
             let live = row.iter().map(Option::is_some).collect();
@@ -228,13 +232,12 @@ impl Automaton {
         let mut ways: Vec<(Vec<bool>, Vec<bool>)> = states.into_iter().collect();
         ways.sort_unstable();
         let ways = ways.into_iter().map(|(live, states)| {
-            let texts = self.texts(0, states, set);
             let other = self.classes.iter().zip(&live).filter(|(_, live)| !**live);
             let other = other.fold(ByteSet::EMPTY, |other, (class, _)| other.union(class));
             let (other, any) = (set.bytes(other), set.any_byte());
             let any = set.repeat(any, 0, None);
             let behind = set.concat(&[other, any]);
-            (texts, set.optional(behind))
+            (states, Some(set.optional(behind)))
         });
         ways.collect()
     }

@@ -6,7 +6,7 @@
 //! of a longer repetition is walked by itself, as is a regex that is part of a longer text (a terminal): then an
 //! assertion must be decided by what stands beside it there, by the least length of that and its own greatest, or since no
 //! text there is a part of what it looks for ([`undecided`](super::undecided)). Of a lexeme, what look-aheads leave open at
-//! its end is told apart instead ([`follow`](super::follow)), and what stands before its start is asked for ([`Way`]). Bodies that look ahead into what is repeated are
+//! its end is told apart instead ([`follow`](super::follow), and mostly not for [`keywords`](super::keywords)), and what stands before its start is asked for ([`Way`]). Bodies that look ahead into what is repeated are
 //! [`loops`](super::loops).
 //!
 //! Assertions at one place commute: those about what is before come first.
@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use super::ast::{Anchor, Ast, AstId, Direction, Sign, Tree};
 use super::error::{LookFault, RegexError};
 use super::follow::{Automaton, SPLITS_WORK_MAX};
+use super::keywords::Keywords;
 use super::loops::Loop;
 use super::lower::{any_text, line_breaks};
 use super::undecided::{Questions, Side, parts};
@@ -324,6 +325,14 @@ impl Walk<'_> {
         Ok(self.union(ways))
     }
 
+    /// What both allow to follow.
+    fn both(&mut self, one: Option<RegexId>, other: Option<RegexId>) -> Option<RegexId> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(self.set.and(&[one, other])),
+            (one, other) => one.or(other),
+        }
+    }
+
     /// Ways with the same around them are one. There is always one.
     fn union(&mut self, ways: Vec<Way>) -> Vec<Way> {
         let mut united: Vec<(Way, Vec<RegexId>)> = Vec::new();
@@ -409,16 +418,21 @@ impl Walk<'_> {
                 self.after(history, allowed, rest, view, node).map(Asserted::Both)
             }
             &Ast::Look { direction: Direction::Ahead, sign, child, .. } => {
+                let rest = self.rest(items, history, view)?;
+                if sign == Sign::Negative
+                    && let Some(ways) = self.keywords_left_out(child, &rest, history, view)
+                {
+                    return Ok(Asserted::Both(ways));
+                }
                 let (found, reach) = self.ahead(child, history, view, self.any)?;
                 let text = if sign == Sign::Negative { self.complement(found) } else { found };
-                let bytes = match view.right {
-                    Right::Follows => {
+                let bytes = match view.right == Right::Follows || view.end == self.all {
+                    true => {
                         let found = self.ahead(child, history, view, self.all)?.0;
                         if sign == Sign::Negative { self.set.not(found) } else { found }
                     }
-                    _ => text,
+                    false => text,
                 };
-                let rest = self.rest(items, history, view)?;
                 let allowed = Allowed { text, bytes, reach, child: Some((child, found)) };
                 self.after(history, allowed, rest, view, node).map(Asserted::Both)
             }
@@ -503,6 +517,8 @@ impl Walk<'_> {
                 let rest = match rest {
                     rest if rest == self.all => allowed.bytes,
                     rest if rest == self.any => allowed.text,
+                    // In what another look-ahead looks for, before any bytes.
+                    _ if view.end == self.all => self.set.and(&[rest, allowed.bytes]),
                     _ => self.set.and(&[rest, allowed.text]),
                 };
                 ways.push(Way { texts: self.set.concat(&[history, rest]), behind, follow });
@@ -519,14 +535,28 @@ impl Walk<'_> {
                 if self.questions.is_empty(self.set, rest) {
                     continue;
                 }
-                let follow = match (follow, left) {
-                    (Some(follow), Some(left)) => Some(self.set.and(&[follow, left])),
-                    (follow, left) => follow.or(left),
-                };
+                let follow = self.both(follow, left);
                 ways.push(Way { texts: self.set.concat(&[history, rest]), behind, follow });
             }
         }
         Ok(self.union(ways))
+    }
+
+    /// `history`, then those texts of `rest` that begin with no keyword, if the lexeme is taken whole and that is what is looked for.
+    fn keywords_left_out(&mut self, child: AstId, rest: &[Way], history: RegexId, view: View) -> Option<Vec<Way>> {
+        if view.right != Right::Follows || !self.options.whole || self.options.bytes {
+            return None;
+        }
+        let keywords = Keywords::read(self.tree, child, self.set, self.plain)?;
+        let mut ways = Vec::with_capacity(rest.len());
+        for &way in rest {
+            for Way { texts, follow, .. } in keywords.left_out(way.texts, self.set)? {
+                let texts = self.set.concat(&[history, texts]);
+                let follow = self.both(way.follow, follow);
+                ways.push(Way { texts, follow, ..way });
+            }
+        }
+        Some(self.union(ways))
     }
 
     /// Whether no text of `history` could be the end of what is looked for, or what may stand before it never begins

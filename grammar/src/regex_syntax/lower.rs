@@ -89,6 +89,7 @@ fn lower_lexeme_inner(
         let ways = lower_ways(tree, options, limits, set, report, true)?;
         return Some(lexeme(ways, set));
     }
+    let options = &RegexOptions { whole: false, ..*options };
     let mut plain: IndexVec<AstId, RegexId> = IndexVec::new();
     let mut lowered: IndexVec<AstId, Lowered> = IndexVec::new();
     for node in tree.nodes.iter() {

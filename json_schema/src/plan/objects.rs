@@ -603,19 +603,13 @@ impl<'n, 'a> Planner<'n, 'a> {
             let name = self.normalizer.ir.keys.get(key).clone();
             let (node, required) = match in_base.get(&key) {
                 Some(&known) => known,
-                None => {
-                    let cells = self.base.cells.clone();
-                    (self.normalizer.property(&cells, &name), false)
-                }
+                None => (self.normalizer.property(&self.base.cells, &name), false),
             };
             let mut says = Vec::with_capacity(len);
-            for index in 0..len {
-                says.push(match self.named[index].get(&key) {
+            for (named, spec) in self.named.iter().zip(&self.specs) {
+                says.push(match named.get(&key) {
                     Some(&node) => node,
-                    None => {
-                        let cells = self.specs[index].cells.clone();
-                        self.normalizer.property(&cells, &name)
-                    }
+                    None => self.normalizer.property(&spec.cells, &name),
                 });
             }
             let mut wrong = Vec::with_capacity(self.needs.len());
@@ -643,7 +637,19 @@ impl<'n, 'a> Planner<'n, 'a> {
         }
         let mut made: Vec<(NodeId, Bits)> = vec![(node, Bits::none(len))];
         let choices_max = self.normalizer.limits.schema_choices_max;
-        for (clause, owner) in self.clauses.clone() {
+        let copy_work = 1 + (len / 64 / WORDS_PER_WORK) as u64;
+        for at in 0..self.clauses.len() {
+            let (clause, owner) = self.clauses[at].clone();
+            // Most clauses say nothing of most properties.
+            if owner.is_none() && clause.clone().all(|index| says[index] == ANY) {
+                if !self.normalizer.charge(copy_work * made.len() as u64) {
+                    return Err(Trouble::Reported);
+                }
+                for (_, keep) in &mut made {
+                    clause.clone().for_each(|index| keep.insert(index));
+                }
+                continue;
+            }
             // What the alternatives say, each once, with those that stay possible then.
             let mut groups: BTreeMap<NodeId, Bits> = BTreeMap::new();
             for index in clause.clone().filter(|&index| says[index] != NEVER) {
@@ -653,7 +659,6 @@ impl<'n, 'a> Planner<'n, 'a> {
                 groups.values_mut().for_each(|group| group.add(&silent));
             }
             let mut next: Vec<(NodeId, Bits)> = Vec::new();
-            let copy_work = 1 + (len / 64 / WORDS_PER_WORK) as u64;
             for (before, keep) in &made {
                 for (&group, stays) in &groups {
                     let mut keep = keep.clone();

@@ -129,7 +129,7 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn make_rules(&mut self, start: usize) {
-        let placeholder = self.grammar.expr(ExprKind::Sequence(Vec::new()), self.ast.definitions[start].name_span);
+        let placeholder = self.grammar.expr(ExprKind::sequence([]), self.ast.definitions[start].name_span);
         let wanted: Vec<usize> = (0..self.ast.definitions.len())
             .filter(|&index| self.of_name[self.ast.definitions[index].name.as_str()] == index)
             .filter(|&index| index == start || self.regular[index].is_none())
@@ -222,7 +222,7 @@ impl<'a> Lowerer<'a, '_> {
     fn terminal(&mut self, regular: Regular, span: Span, name: impl FnOnce() -> String) -> ExprId {
         let regex = regular.regex;
         if *self.grammar.regexes.node(regex) == RegexNode::Literal(Default::default()) {
-            return self.grammar.expr(ExprKind::Sequence(Vec::new()), span);
+            return self.grammar.expr(ExprKind::sequence([]), span);
         }
         let is_literal = matches!(self.grammar.regexes.node(regex), RegexNode::Literal(_));
         let terminals = &mut self.grammar.terminals;
@@ -251,7 +251,7 @@ impl<'a> Lowerer<'a, '_> {
         let parts: Vec<ExprId> = joined.into_iter().map(|part| self.expr(part)).collect();
         match parts.as_slice() {
             &[only] => only,
-            _ => self.grammar.expr(ExprKind::Sequence(parts), span),
+            _ => self.grammar.expr(ExprKind::sequence(parts), span),
         }
     }
 
@@ -280,8 +280,8 @@ impl<'a> Lowerer<'a, '_> {
         match ways.as_slice() {
             &[only] => only,
             _ => {
-                let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None }).collect();
-                self.grammar.expr(ExprKind::Choice(ways), span)
+                let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None });
+                self.grammar.expr(ExprKind::choice(ways), span)
             }
         }
     }

@@ -51,7 +51,7 @@ pub(crate) fn parse(document: &JsonDocument, resources: &Resources, id: JsonId, 
             parser.late(id);
         }
     }
-    Schema::Keywords(Box::new(parser.out))
+    Schema::Keywords(parser.out.into())
 }
 
 /// Warns of a document that holds definitions, and says nothing itself.

@@ -167,11 +167,11 @@ impl<'a> Lowerer<'a, '_> {
             let of = |child: &NodeId| lowered[child.index() - first.index()];
             let expr = match &ast.nodes[id].kind {
                 NodeKind::Sequence(parts) => {
-                    let parts = parts.iter().map(of).collect();
-                    self.grammar.expr(ExprKind::Sequence(parts), span)
+                    let parts: Vec<ExprId> = parts.iter().map(of).collect();
+                    self.grammar.expr(ExprKind::sequence(parts), span)
                 }
                 NodeKind::Choice(parts) => {
-                    let parts = parts.iter().map(of).collect();
+                    let parts: Vec<ExprId> = parts.iter().map(of).collect();
                     self.choice(parts, span)
                 }
                 NodeKind::Repeat(child, min, max) => {
@@ -206,15 +206,15 @@ impl<'a> Lowerer<'a, '_> {
 
     /// The empty text, also for what was reported.
     fn nothing(&mut self, span: Span) -> ExprId {
-        self.grammar.expr(ExprKind::Sequence(Vec::new()), span)
+        self.grammar.expr(ExprKind::sequence([]), span)
     }
 
     fn choice(&mut self, ways: Vec<ExprId>, span: Span) -> ExprId {
         match ways.as_slice() {
             &[only] => only,
             _ => {
-                let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None }).collect();
-                self.grammar.expr(ExprKind::Choice(ways), span)
+                let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None });
+                self.grammar.expr(ExprKind::choice(ways), span)
             }
         }
     }

@@ -8,6 +8,7 @@ use larkspur_grammar::json::JsonId;
 use larkspur_grammar::saved::Inconsistent;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
 mod fates;
 mod search;
@@ -66,7 +67,7 @@ pub(crate) struct PlanKey {
     required: bool,
     /// The alternatives that require it.
     requiring: Bits,
-    pub choices: Vec<ObjectChoice>,
+    pub choices: ObjectChoices,
 }
 
 fn no_key() -> KeyId {
@@ -85,8 +86,11 @@ pub(crate) struct PlanCell {
     pub regex: RegexId,
     /// All names, if these are few.
     pub few: Option<std::sync::Arc<[Box<str>]>>,
-    pub choices: Vec<ObjectChoice>,
+    pub choices: ObjectChoices,
 }
+
+/// What a property may be; mostly one thing.
+pub(crate) type ObjectChoices = SmallVec<[ObjectChoice; 1]>;
 
 /// What a property may be.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -630,10 +634,10 @@ impl<'n, 'a> Planner<'n, 'a> {
     }
 
     /// What a property may be if the base says `node`, the alternatives `says`, and it meets the demands as `wrong`.
-    fn choices(&mut self, node: NodeId, says: &[NodeId], wrong: &[NodeId]) -> Result<Vec<ObjectChoice>, Trouble> {
+    fn choices(&mut self, node: NodeId, says: &[NodeId], wrong: &[NodeId]) -> Result<ObjectChoices, Trouble> {
         let len = self.specs.len();
         if self.clauses.is_empty() && wrong.is_empty() {
-            return Ok(vec![ObjectChoice { node, keep: Bits::none(0), meets: 0 }]);
+            return Ok(smallvec![ObjectChoice { node, keep: Bits::none(0), meets: 0 }]);
         }
         let mut made: Vec<(NodeId, Bits)> = vec![(node, Bits::none(len))];
         let choices_max = self.normalizer.limits.schema_choices_max;
@@ -703,7 +707,7 @@ impl<'n, 'a> Planner<'n, 'a> {
         }
         // What keeps and meets more with the same values is better, and is tried first.
         choices.reverse();
-        let mut kept: Vec<ObjectChoice> = Vec::with_capacity(choices.len());
+        let mut kept = ObjectChoices::with_capacity(choices.len());
         let mut same: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
         for choice in choices {
             let others = same.entry(choice.node).or_default();

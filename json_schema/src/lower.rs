@@ -12,7 +12,7 @@ use larkspur_grammar::{
     RuleId, Span, Terminal, TerminalId,
 };
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 mod lines;
 mod machines;
@@ -62,6 +62,8 @@ struct Lowerer<'n, 'a> {
 
 /// What follows some place in an array or object: expressions, the last first. `None`: there is no way on.
 type Tail = Option<Exprs>;
+/// For each count of members told apart; mostly none and some.
+type Tails = SmallVec<[Tail; 2]>;
 
 /// The grammar of a node that is inhabited. Mistakes are reported to the normalizer's sink.
 pub(crate) fn lower(
@@ -495,7 +497,7 @@ impl Lowerer<'_, '_> {
     /// What stands between the braces, the closing one included.
     fn members(&mut self, states: &Members) -> Tail {
         let count = states.top + 1;
-        let mut tails: Vec<Tail> = Vec::with_capacity(count);
+        let mut tails: Tails = SmallVec::with_capacity(count);
         for so_far in 0..count {
             let reachable = states.reachable(states.named.len(), so_far);
             tails.push(if reachable { self.end(states, so_far) } else { None });
@@ -503,7 +505,7 @@ impl Lowerer<'_, '_> {
         for index in (0..states.named.len()).rev() {
             let property = states.named[index];
             // How often each tail is needed: shared ones become rules.
-            let mut needed = vec![0u32; count];
+            let mut needed: SmallVec<[u32; 2]> = smallvec![0; count];
             for so_far in (0..count).filter(|&so_far| states.reachable(index, so_far)) {
                 if let Some(next) = states.after(so_far) {
                     needed[next] += 1;
@@ -520,7 +522,7 @@ impl Lowerer<'_, '_> {
                 }
             }
             let mut member: Option<[ExprId; 3]> = None;
-            let mut before: Vec<Tail> = Vec::with_capacity(count);
+            let mut before: Tails = SmallVec::with_capacity(count);
             for so_far in 0..count {
                 if !states.reachable(index, so_far) {
                     before.push(None);
@@ -626,7 +628,8 @@ impl Members {
             (true, Some(max)) => max.min(most) as usize,
             (true, None) => min.min(most) as usize,
         };
-        let mut required_before = vec![0];
+        let mut required_before = Vec::with_capacity(named.len() + 1);
+        required_before.push(0);
         for property in &named {
             required_before.push(required_before[required_before.len() - 1] + usize::from(property.required));
         }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use larkspur_grammar::{
     Automaton, AutomatonId, ByteSet, Condition, ConditionId, GrammarId, IndexVec, LexerMode, ParamExpr, RegexId,
-    RegexSet, RuleId, SourceId, Span, State, TerminalId, Unproductive, define_id, param,
+    RegexSet, RuleId, SourceId, Span, State, TerminalId, Text, Unproductive, define_id, param,
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -168,7 +168,7 @@ pub(crate) struct ButFor {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Pattern {
     /// These bytes.
-    Literal(Box<[u8]>),
+    Literal(Text),
     /// Any of many literals.
     Literals(Box<LiteralTrie>),
     /// A regex in [`Cfg::regexes`].

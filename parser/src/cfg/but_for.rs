@@ -1,7 +1,7 @@
 //! Patterns that leave out a list of texts, as names of an object leave out those that are listed: taken apart, so that
 //! what is left is the same in all objects.
 
-use larkspur_grammar::{Parts, RegexId, RegexNode, RegexSet};
+use larkspur_grammar::{Parts, RegexId, RegexNode, RegexSet, Text};
 use smallvec::smallvec;
 
 use super::ButFor;
@@ -33,7 +33,7 @@ pub(super) fn but_for(regexes: &mut RegexSet, pattern: RegexId) -> Option<ButFor
         let mut others = Parts::new();
         for alternative in alternatives {
             match literal(regexes, alternative) {
-                Some(text) => left_out.push([&before, text, &after].concat().into()),
+                Some(text) => left_out.push([&before[..], text, &after].concat().into()),
                 None => others.push(alternative),
             }
         }
@@ -59,7 +59,10 @@ fn literal(regexes: &RegexSet, regex: RegexId) -> Option<&[u8]> {
     }
 }
 
-fn texts(regexes: &RegexSet, parts: &[RegexId]) -> Option<Vec<u8>> {
-    let texts: Option<Vec<&[u8]>> = parts.iter().map(|&part| literal(regexes, part)).collect();
-    Some(texts?.concat())
+fn texts(regexes: &RegexSet, parts: &[RegexId]) -> Option<Text> {
+    let mut text = Text::new();
+    for &part in parts {
+        text.extend_from_slice(literal(regexes, part)?);
+    }
+    Some(text)
 }

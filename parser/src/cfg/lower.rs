@@ -87,14 +87,22 @@ struct LexemeKey {
     priority: i32,
     is_literal: bool,
     lazy: bool,
-    /// What stands before it, it, whether it is hidden, and its capture.
-    tail: Option<Box<(RegexId, RegexId, bool, Option<String>)>>,
+    tail: Option<Box<TailKey>>,
     temperature: Option<u32>,
     ignored_by: Option<GrammarId>,
     competes: bool,
     follow: Option<RegexId>,
     behind: Option<RegexId>,
     recorded: bool,
+}
+
+/// Of a [`LexemeTail`] what tells it apart.
+#[derive(PartialEq, Eq, Hash)]
+struct TailKey {
+    body: RegexId,
+    tail: RegexId,
+    hidden: bool,
+    capture: Option<String>,
 }
 
 impl LexemeKey {
@@ -620,10 +628,10 @@ impl<'a> Lowering<'a> {
         let body = self.import(context.grammar, terminal.regex);
         let tail = terminal.tail.as_ref().map(|tail| {
             let regex = self.import(context.grammar, tail.regex);
-            Box::new((body, regex, tail.hidden, tail.capture.clone()))
+            Box::new(TailKey { body, tail: regex, hidden: tail.hidden, capture: tail.capture.clone() })
         });
         let whole = match tail.as_deref() {
-            Some(&(_, tail, ..)) => self.regexes.concat(&[body, tail]),
+            Some(&TailKey { tail, .. }) => self.regexes.concat(&[body, tail]),
             None => body,
         };
         let optional = self.regexes.info(whole).nullable;
@@ -677,7 +685,7 @@ impl<'a> Lowering<'a> {
         let regex = key.pattern;
         let pattern = match self.regexes.node(regex) {
             _ if key.recorded => Pattern::Regex(regex),
-            RegexNode::Literal(bytes) => Pattern::Literal(bytes[..].into()),
+            RegexNode::Literal(bytes) => Pattern::Literal(bytes.clone()),
             _ if key.lazy && self.mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(regex)),
             _ if key.lazy => Pattern::Regex(regex),
             _ => match words(&self.regexes, regex) {
@@ -688,7 +696,7 @@ impl<'a> Lowering<'a> {
                 None => Pattern::Regex(regex),
             },
         };
-        let tail = key.tail.as_deref().map(|&(body, tail, hidden, ref capture)| {
+        let tail = key.tail.as_deref().map(|&TailKey { body, tail, hidden, ref capture }| {
             let literal = match self.regexes.node(tail) {
                 RegexNode::Literal(bytes) => Some(bytes[..].into()),
                 _ => None,

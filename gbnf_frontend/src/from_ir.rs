@@ -185,8 +185,8 @@ impl<'a> Writer<'a> {
         }
         let grammars = &self.linked.grammars;
         let own = match part {
-            Part::Rule(grammar, rule) => grammars[grammar].rules[rule].name.clone(),
-            Part::Terminal(grammar, terminal) => grammars[grammar].terminals[terminal].name.clone(),
+            Part::Rule(grammar, rule) => grammars[grammar].rules[rule].name.to_string(),
+            Part::Terminal(grammar, terminal) => grammars[grammar].terminals[terminal].name.to_string(),
             Part::Ignored(_) => "ignored".to_owned(),
             Part::State(..) => "state".to_owned(),
         };

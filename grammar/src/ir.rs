@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::automaton::Automaton;
 use crate::define_id;
@@ -163,7 +165,7 @@ impl Default for GrammarOptions {
 #[derive(Clone, Debug)]
 pub struct Terminal {
     /// Name as shown in messages: `NUMBER`, `"if"`, `/[a-z]+/`.
-    pub name: String,
+    pub name: CompactString,
     /// Where it is defined, or where it first stands.
     pub span: Span,
     /// Its language without the tail. If it matches the empty text, the terminal is optional where it stands.
@@ -175,7 +177,7 @@ pub struct Terminal {
     /// Whether it ends at its first match.
     pub lazy: bool,
     /// `stop=` or `suffix=`: what follows the regex inside this lexeme. A terminal with a tail is lazy.
-    pub tail: Option<Tail>,
+    pub tail: Option<Box<Tail>>,
     /// The lexeme ends only where the text that follows it, up to its end or to a token letter, is one of these: a
     /// look-ahead that sees beyond the terminal. Such a terminal is not lazy and has no tail.
     pub follow: Option<RegexId>,
@@ -199,7 +201,7 @@ pub struct Tail {
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// Name as written.
-    pub name: String,
+    pub name: CompactString,
     /// Where the name stands in the definition.
     pub span: Span,
     /// Right-hand side.
@@ -231,7 +233,7 @@ impl Terminal {
         if line.chars().count() <= NAME_MAX { line } else { line.chars().take(NAME_MAX - 1).chain(['…']).collect() }
     }
     /// A terminal that is neither lazy nor written as a string, of priority 0.
-    pub fn new(name: impl Into<String>, span: Span, regex: RegexId) -> Self {
+    pub fn new(name: impl Into<CompactString>, span: Span, regex: RegexId) -> Self {
         Self {
             name: name.into(),
             span,
@@ -248,7 +250,7 @@ impl Terminal {
 
 impl Rule {
     /// A rule without parameter, attributes and priority.
-    pub fn new(name: impl Into<String>, span: Span, body: ExprId) -> Self {
+    pub fn new(name: impl Into<CompactString>, span: Span, body: ExprId) -> Self {
         Self {
             name: name.into(),
             span,
@@ -271,13 +273,18 @@ pub struct Expr {
     pub span: Span,
 }
 
+/// What stands one after the other; mostly little.
+pub type Exprs = SmallVec<[ExprId; 4]>;
+/// What stands side by side; mostly little.
+pub type Alternatives = SmallVec<[Alternative; 1]>;
+
 /// What a node of a right-hand side is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ExprKind {
     /// One after the other; empty for the empty text.
-    Sequence(Vec<ExprId>),
+    Sequence(Exprs),
     /// Any of them, in order of preference for captures.
-    Choice(Vec<Alternative>),
+    Choice(Alternatives),
     /// The child `min` to `max` times; `None` is without bound.
     Repeat(ExprId, u32, Option<u32>),
     /// A rule, with what it is passed if it is parametric.
@@ -290,6 +297,17 @@ pub enum ExprKind {
     Embed(EmbedId),
     /// A nonterminal whose right-hand sides are made while parsing, and where it starts.
     Automaton(AutomatonId, u32),
+}
+
+impl ExprKind {
+    /// One after the other.
+    pub fn sequence(parts: impl IntoIterator<Item = ExprId>) -> Self {
+        ExprKind::Sequence(parts.into_iter().collect())
+    }
+    /// Any of them.
+    pub fn choice(alternatives: impl IntoIterator<Item = Alternative>) -> Self {
+        ExprKind::Choice(alternatives.into_iter().collect())
+    }
 }
 
 /// One alternative of a choice.
@@ -415,13 +433,13 @@ impl Grammar {
     }
     /// The empty text.
     pub fn empty(&mut self, span: Span) -> ExprId {
-        self.expr(ExprKind::Sequence(Vec::new()), span)
+        self.expr(ExprKind::sequence([]), span)
     }
     /// One after the other; one alone is itself.
     pub fn sequence(&mut self, parts: Vec<ExprId>, span: Span) -> ExprId {
         match parts.as_slice() {
             &[only] => only,
-            _ => self.expr(ExprKind::Sequence(parts), span),
+            _ => self.expr(ExprKind::sequence(parts), span),
         }
     }
     /// Any of them; one alone is itself.

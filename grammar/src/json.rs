@@ -9,8 +9,9 @@ mod error;
 mod path;
 mod reader;
 
-use compact_str::CompactString;
+use compact_str::{CompactString, ToCompactString};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::define_id;
 use crate::diagnostic::Diagnostic;
@@ -376,21 +377,25 @@ impl JsonDocument {
     /// The JSON pointer that leads to the value from its text's outermost value, for which it is empty. Cost: linear in
     /// the arrays and objects around it.
     pub fn pointer(&self, id: JsonId) -> String {
-        let mut steps: Vec<String> = Vec::new();
+        let mut steps: SmallVec<[CompactString; 8]> = SmallVec::new();
         let mut at = self.original(id);
         while let Some(parent) = self.parent(at).map(|parent| self.original(parent)) {
             let is_it = |id: JsonId| self.original(id) == at;
             steps.push(match &self.values[parent] {
-                JsonValue::Array(elements) => elements.iter().position(|&e| is_it(e)).unwrap_or_default().to_string(),
+                JsonValue::Array(elements) => {
+                    elements.iter().position(|&e| is_it(e)).unwrap_or_default().to_compact_string()
+                }
                 JsonValue::Object(members) => {
                     let member = members.iter().find(|member| is_it(member.value));
-                    member.map(|member| pointer_step(&member.key)).unwrap_or_default()
+                    member.map(|member| escaped_step(&member.key)).unwrap_or_default()
                 }
-                _ => String::new(),
+                _ => CompactString::default(),
             });
             at = parent;
         }
-        steps.iter().rev().fold(String::new(), |pointer, step| pointer + "/" + step)
+        let mut pointer = String::with_capacity(steps.iter().map(|step| 1 + step.len()).sum());
+        steps.iter().rev().for_each(|step| pointer.extend(["/", step]));
+        pointer
     }
 }
 
@@ -407,5 +412,9 @@ pub fn pointer_key(step: &str) -> String {
 
 /// A key as a step of a JSON pointer: `~` and `/` escaped.
 pub fn pointer_step(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
+    escaped_step(key).into()
+}
+
+fn escaped_step(key: &str) -> CompactString {
+    if key.contains(['~', '/']) { key.replace('~', "~0").replace('/', "~1").into() } else { key.into() }
 }

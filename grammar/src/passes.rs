@@ -19,7 +19,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::index::{Id, IndexVec};
-use crate::ir::{Alternative, Expr, ExprId, ExprKind, Grammar, LexerMode, RuleId, Terminal, TerminalId};
+use crate::ir::{Alternative, Alternatives, Expr, ExprId, ExprKind, Grammar, LexerMode, RuleId, Terminal, TerminalId};
 use crate::link::LinkedGrammar;
 use crate::param::{ConditionId, ParamExpr};
 use crate::regex::{RegexId, RegexNode};
@@ -187,7 +187,7 @@ fn strings(grammar: &mut Grammar, keeps: Keeps) {
             at = end.max(at + 1);
         }
         if kept.len() < parts.len() {
-            grammar.exprs[id].kind = ExprKind::Sequence(kept);
+            grammar.exprs[id].kind = ExprKind::sequence(kept);
         }
     }
 }
@@ -230,22 +230,22 @@ fn runs(grammar: &mut Grammar, keeps: Keeps) {
         let maybe = push(ExprKind::Repeat(run, 0, Some(1)));
         let mut ways = Vec::new();
         if !others.is_empty() {
-            let others = push(ExprKind::Choice(others));
+            let others = push(ExprKind::choice(others));
             ways.push(one(push(ExprKind::Sequence([maybe, others].into_iter().chain(behind).collect()))));
         }
         if let Some(some_behind) = some_behind {
-            ways.push(one(push(ExprKind::Sequence(vec![run, some_behind]))));
+            ways.push(one(push(ExprKind::sequence([run, some_behind]))));
         }
         let step = match &*ways {
             [way] => way.expr,
-            _ => push(ExprKind::Choice(ways)),
+            _ => push(ExprKind::choice(ways)),
         };
         let steps = push(ExprKind::Repeat(step, min, None));
         let last = push(ExprKind::Repeat(run, 0, Some(1)));
-        let all = ExprKind::Sequence(vec![steps, last]);
+        let all = ExprKind::sequence([steps, last]);
         grammar.exprs[id].kind = match min {
             0 => all,
-            _ => ExprKind::Choice([push(all), run].map(one).into()),
+            _ => ExprKind::choice([push(all), run].map(one)),
         };
     }
 }
@@ -253,7 +253,7 @@ fn runs(grammar: &mut Grammar, keeps: Keeps) {
 /// What is repeated: a run or something else, and what may stand behind either.
 struct Repeated {
     run: ExprId,
-    others: Vec<Alternative>,
+    others: Alternatives,
     behind: Option<ExprId>,
 }
 
@@ -271,7 +271,7 @@ fn repeated(grammar: &Grammar, expr: ExprId) -> Option<Repeated> {
             let run = others.remove(at).expr;
             Some(Repeated { run, others, behind })
         }
-        _ => is_run(grammar, expr).then_some(Repeated { run: expr, others: Vec::new(), behind }),
+        _ => is_run(grammar, expr).then_some(Repeated { run: expr, others: Alternatives::new(), behind }),
     }
 }
 

@@ -6,6 +6,7 @@
 mod saved;
 
 use std::hash::BuildHasher;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashTable;
@@ -15,7 +16,7 @@ use smallvec::SmallVec;
 
 use crate::define_id;
 use crate::dfa::DfaRef;
-use crate::index::{Id, IndexVec};
+use crate::index::Id;
 use crate::number::Decimal;
 
 pub use saved::SavedRegexes;
@@ -95,15 +96,31 @@ pub struct RegexInfo {
 /// A growing table of regexes; equal nodes have equal ids.
 #[derive(Clone, Debug, Default)]
 pub struct RegexSet {
-    nodes: IndexVec<RegexId, RegexNode>,
-    infos: IndexVec<RegexId, RegexInfo>,
-    /// Nodes with their hashes, by their contents.
-    ids: HashTable<(u64, RegexId)>,
+    /// What it was begun with, shared with others.
+    base: Option<Arc<Base>>,
+    /// The nodes behind those of the base.
+    own: Table,
     /// Kept for its room.
     parts: Vec<RegexId>,
-    base: Option<RegexBase>,
     /// Steps that were spent on the look-arounds of all its regexes.
     pub(crate) look_steps: usize,
+}
+
+/// The first nodes of several tables.
+#[derive(Debug)]
+struct Base {
+    number: u64,
+    table: Table,
+}
+
+/// Nodes, from some id on.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    nodes: Vec<RegexNode>,
+    /// Parallel to `nodes`.
+    infos: Vec<RegexInfo>,
+    /// Nodes with their hashes, by their contents.
+    ids: HashTable<(u64, RegexId)>,
 }
 
 /// The nodes that a table was begun with, which are those of others, too: see [`RegexSet::into_base`].
@@ -144,6 +161,14 @@ pub struct Imported {
     ids: Vec<Option<RegexId>>,
 }
 
+impl Table {
+    /// The node of a hash, if it is there; `first` is the first one's id.
+    fn find(&self, hash: u64, view: &NodeView<'_>, first: usize) -> Option<RegexId> {
+        let is_it = |&(other, id): &(u64, RegexId)| other == hash && self.nodes[id.index() - first].view() == *view;
+        self.ids.find(hash, is_it).map(|&(_, id)| id)
+    }
+}
+
 impl RegexSet {
     /// An empty table.
     pub fn new() -> Self {
@@ -151,39 +176,56 @@ impl RegexSet {
     }
     /// Makes room for so many more nodes.
     pub fn reserve(&mut self, more: usize) {
-        self.nodes.reserve(more);
-        self.infos.reserve(more);
-        self.ids.reserve(more, |&(hash, _)| hash);
+        self.own.nodes.reserve(more);
+        self.own.infos.reserve(more);
+        self.own.ids.reserve(more, |&(hash, _)| hash);
     }
-    /// This table as the beginning of others. Whatever is found out of its nodes holds in all of these.
+    /// This table as the beginning of others, which it is shared by when it is cloned. Whatever is found out of its nodes holds in
+    /// all of these.
     pub fn into_base(self) -> Self {
+        assert!(self.base.is_none(), "a beginning has none itself");
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self { base: Some(RegexBase { number, len: self.len() }), ..self }
+        let base = Base { number, table: self.own };
+        Self { base: Some(Arc::new(base)), own: Table::default(), ..self }
     }
     /// What it began with, if that was [made to be a beginning](Self::into_base).
     pub fn base(&self) -> Option<RegexBase> {
-        self.base
+        self.base.as_ref().map(|base| RegexBase { number: base.number, len: base.table.nodes.len() })
+    }
+    /// How many nodes it began with.
+    fn base_len(&self) -> usize {
+        self.base.as_ref().map_or(0, |base| base.table.nodes.len())
+    }
+    /// The part that holds a node, and its index there.
+    fn place(&self, id: RegexId) -> (&Table, usize) {
+        match &self.base {
+            Some(base) if id.index() < base.table.nodes.len() => (&base.table, id.index()),
+            _ => (&self.own, id.index() - self.base_len()),
+        }
     }
     /// The node.
     pub fn node(&self, id: RegexId) -> &RegexNode {
-        &self.nodes[id]
+        let (table, index) = self.place(id);
+        &table.nodes[index]
     }
     /// What is known of the node.
     pub fn info(&self, id: RegexId) -> RegexInfo {
-        self.infos[id]
+        let (table, index) = self.place(id);
+        table.infos[index]
     }
     /// Number of nodes.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.base_len() + self.own.nodes.len()
     }
     /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.len() == 0
     }
     /// All nodes, children first.
     pub fn iter(&self) -> impl Iterator<Item = (RegexId, &RegexNode)> {
-        self.nodes.iter_enumerated()
+        let base = self.base.iter().flat_map(|base| &base.table.nodes);
+        base.chain(&self.own.nodes).enumerate().map(|(index, node)| (RegexId::from_index(index), node))
     }
 
     pub(crate) fn intern(&mut self, node: RegexNode) -> RegexId {
@@ -196,13 +238,14 @@ impl RegexSet {
     }
     fn find(&self, view: &NodeView<'_>) -> (u64, Option<RegexId>) {
         let hash = FxBuildHasher.hash_one(view);
-        let known = self.ids.find(hash, |&(other, id)| other == hash && self.nodes[id].view() == *view);
-        (hash, known.map(|&(_, id)| id))
+        let known = self.base.as_ref().and_then(|base| base.table.find(hash, view, 0));
+        (hash, known.or_else(|| self.own.find(hash, view, self.base_len())))
     }
     fn push(&mut self, hash: u64, node: RegexNode) -> RegexId {
-        self.infos.push(self.info_of(&node));
-        let id = self.nodes.push(node);
-        self.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
+        let id = RegexId::from_index(self.len());
+        self.own.infos.push(self.info_of(&node));
+        self.own.nodes.push(node);
+        self.own.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         id
     }
 
@@ -218,7 +261,7 @@ impl RegexSet {
             },
             RegexNode::Bytes(_) => fixed(1),
             RegexNode::Concat(parts) => parts.iter().fold(fixed(0), |sum, &part| {
-                let info = self.infos[part];
+                let info = self.info(part);
                 RegexInfo {
                     nullable: sum.nullable && info.nullable,
                     len_min: sum.len_min.saturating_add(info.len_min),
@@ -226,7 +269,7 @@ impl RegexSet {
                 }
             }),
             RegexNode::Or(parts) => {
-                let infos = || parts.iter().map(|&part| self.infos[part]);
+                let infos = || parts.iter().map(|&part| self.info(part));
                 RegexInfo {
                     nullable: infos().any(|info| info.nullable),
                     len_min: infos().map(|info| info.len_min).min().unwrap_or(0),
@@ -234,16 +277,16 @@ impl RegexSet {
                 }
             }
             RegexNode::And(parts) => {
-                let infos = || parts.iter().map(|&part| self.infos[part]);
+                let infos = || parts.iter().map(|&part| self.info(part));
                 RegexInfo {
                     nullable: infos().all(|info| info.nullable),
                     len_min: infos().map(|info| info.len_min).max().unwrap_or(0),
                     len_max: infos().filter_map(|info| info.len_max).min(),
                 }
             }
-            RegexNode::Not(child) => RegexInfo { nullable: !self.infos[*child].nullable, len_min: 0, len_max: None },
+            RegexNode::Not(child) => RegexInfo { nullable: !self.info(*child).nullable, len_min: 0, len_max: None },
             RegexNode::Repeat(child, min, max) => {
-                let info = self.infos[*child];
+                let info = self.info(*child);
                 RegexInfo {
                     nullable: *min == 0 || info.nullable,
                     len_min: info.len_min.saturating_mul(u64::from(*min)),
@@ -254,7 +297,7 @@ impl RegexSet {
                     },
                 }
             }
-            RegexNode::Shortest(child) => self.infos[*child],
+            RegexNode::Shortest(child) => self.info(*child),
             RegexNode::MultipleOf { .. } | RegexNode::Values { .. } => {
                 RegexInfo { nullable: false, len_min: 1, len_max: None }
             }
@@ -318,7 +361,7 @@ impl RegexSet {
         flat.clear();
         let mut nothing = None;
         for &part in parts {
-            match &self.nodes[part] {
+            match self.node(part) {
                 RegexNode::Nothing => nothing = Some(part),
                 RegexNode::Concat(inner) => flat.extend_from_slice(inner),
                 RegexNode::Literal(bytes) if bytes.is_empty() => {}
@@ -338,7 +381,7 @@ impl RegexSet {
     fn join_literals(&mut self, parts: &mut Vec<RegexId>) {
         let (mut kept, mut at) = (0, 0);
         while at < parts.len() {
-            let texts = parts[at..].iter().map_while(|&part| match &self.nodes[part] {
+            let texts = parts[at..].iter().map_while(|&part| match self.node(part) {
                 RegexNode::Literal(bytes) => Some(&**bytes),
                 _ => None,
             });
@@ -360,7 +403,7 @@ impl RegexSet {
         let mut flat = std::mem::take(&mut self.parts);
         flat.clear();
         for &part in parts {
-            match &self.nodes[part] {
+            match self.node(part) {
                 RegexNode::Nothing => {}
                 RegexNode::Or(inner) => flat.extend_from_slice(inner),
                 _ => flat.push(part),
@@ -383,7 +426,7 @@ impl RegexSet {
         flat.clear();
         let mut nothing = None;
         for &part in parts {
-            match &self.nodes[part] {
+            match self.node(part) {
                 RegexNode::Nothing => nothing = Some(part),
                 RegexNode::And(inner) => flat.extend_from_slice(inner),
                 _ => flat.push(part),
@@ -400,7 +443,7 @@ impl RegexSet {
     }
     /// Every byte string that `child` does not match, invalid UTF-8 included.
     pub fn not(&mut self, child: RegexId) -> RegexId {
-        match self.nodes[child] {
+        match *self.node(child) {
             RegexNode::Not(inner) => inner,
             _ => self.intern(RegexNode::Not(child)),
         }
@@ -417,7 +460,7 @@ impl RegexSet {
         match (min, max) {
             (_, Some(0)) => self.epsilon(),
             (1, Some(1)) => child,
-            _ => match &self.nodes[child] {
+            _ => match self.node(child) {
                 RegexNode::Nothing if min == 0 => self.epsilon(),
                 RegexNode::Nothing => child,
                 RegexNode::Literal(bytes) if bytes.is_empty() => child,
@@ -428,14 +471,14 @@ impl RegexSet {
     /// `child` or the empty text.
     pub fn optional(&mut self, child: RegexId) -> RegexId {
         let epsilon = self.epsilon();
-        if self.infos[child].nullable { child } else { self.or(&[child, epsilon]) }
+        if self.info(child).nullable { child } else { self.or(&[child, epsilon]) }
     }
     /// The texts of `child` of which no proper prefix is in `child`.
     pub fn shortest(&mut self, child: RegexId) -> RegexId {
-        if self.infos[child].nullable {
+        if self.info(child).nullable {
             return self.epsilon();
         }
-        match self.nodes[child] {
+        match self.node(child) {
             RegexNode::Nothing | RegexNode::Literal(_) | RegexNode::Class(_) | RegexNode::Bytes(_) => child,
             _ => self.intern(RegexNode::Shortest(child)),
         }

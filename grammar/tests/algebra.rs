@@ -131,6 +131,72 @@ fn random_expressions_match_what_they_should() {
     }
 }
 
+/// Repetitions of a code and of what is none, without one or two others: all counts up to three.
+#[test]
+fn lengths_without_lengths_match_what_they_should() {
+    let all = texts();
+    let mut algebra = Algebra::new(usize::MAX);
+    let counts: Vec<(u32, Option<u32>)> =
+        (0..=3).flat_map(|min| (min..=3).map(move |max| (min, Some(max))).chain([(min, None)])).collect();
+    let mut set = RegexSet::new();
+    let (a, b, ab) = (set.literal(b"a"), set.literal(b"b"), set.literal(b"ab"));
+    let letter = set.bytes(ByteSet::range(b'a', b'b'));
+    let mut roots = Vec::new();
+    for child in [letter, set.or(&[ab, b]), set.or(&[a, ab, b])] {
+        for &(min, max) in &counts {
+            let whole = set.repeat(child, min, max);
+            for &(min, max) in &counts {
+                let refused = set.repeat(child, min, max);
+                let first = set.not(refused);
+                for &(min, max) in &counts {
+                    let refused = set.repeat(child, min, max);
+                    let second = set.not(refused);
+                    roots.push(set.and(&[whole, first, second]));
+                }
+            }
+        }
+    }
+    let languages = languages(&set, &all);
+    let mut lowered = Lowered::default();
+    for root in roots {
+        let language = languages[root.0 as usize];
+        let start = algebra.lower(&set, root, &mut lowered).unwrap();
+        let mut states = vec![start];
+        for text in &all {
+            if let Some((&last, before)) = text.split_last() {
+                states.push(algebra.derivative(states[index(before)], last, u64::MAX).unwrap());
+            }
+            let expected = language >> index(text) & 1 == 1;
+            let shown = String::from_utf8_lossy(text);
+            assert_eq!(algebra.is_nullable(states[index(text)]), expected, "text {shown}\n{:?}", set.node(root));
+        }
+        let has_text = has_text(&mut algebra, start).expect("few states");
+        assert_eq!(algebra.is_non_empty(start, 10_000_000), Ok(has_text), "{:?}", set.node(root));
+    }
+}
+
+/// Bounds of lengths that exclude each other need no search, however large they are.
+#[test]
+fn lengths_that_exclude_each_other_take_no_search() {
+    let mut set = RegexSet::new();
+    let mut algebra = Algebra::new(10_000);
+    let letter = set.any_char();
+    let mut bounded = |min, max| set.repeat(letter, min, max);
+    let (any, short, shorter, long) =
+        (bounded(0, None), bounded(0, Some(255)), bounded(0, Some(64)), bounded(0, Some(2048)));
+    let (not_long, not_shorter) = (set.not(long), set.not(shorter));
+    let mut lowered = Lowered::default();
+    let mut state = |parts: &[RegexId]| {
+        let both = set.and(parts);
+        algebra.lower(&set, both, &mut lowered).unwrap()
+    };
+    assert_eq!(state(&[any, short, not_long]), Expr::NOTHING);
+    assert_eq!(state(&[any, short, not_shorter, not_long]), Expr::NOTHING);
+    let left = state(&[any, short, not_shorter]);
+    let expected = set.repeat(letter, 65, Some(255));
+    assert_eq!(left, algebra.lower(&set, expected, &mut lowered).unwrap());
+}
+
 /// Whether some text leads to an end, by a walk over all states; `None` if they are many.
 fn has_text(algebra: &mut Algebra, root: Expr) -> Option<bool> {
     let mut seen = vec![root];

@@ -1,5 +1,7 @@
 //! One schema as it is written: its keywords, read and checked, with references to sub-schemas by their place.
 
+use std::rc::Rc;
+
 use compact_str::CompactString;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::number::Decimal;
@@ -117,5 +119,5 @@ pub(crate) struct Keywords {
 pub(crate) enum Schema {
     /// `true`, `false`, and what is no schema.
     Bool,
-    Keywords(Box<Keywords>),
+    Keywords(Rc<Keywords>),
 }

@@ -121,7 +121,7 @@ impl Hint {
         };
         match expected {
             "a boolean" if ["true", "false"].contains(&found) => Some(Self::Unquoted(found.to_owned())),
-            "an array of strings" => Some(Self::InList(quoted(found))),
+            "an array of strings" => Some(Self::InList(quoted(found).into())),
             _ if expected.starts_with("a number") || expected.starts_with("a whole number") => {
                 is_number(found).then(|| Self::Unquoted(found.to_owned()))
             }
@@ -139,7 +139,7 @@ impl Hint {
         if let Some(name) = found
             && document.parent(holder).is_some_and(|schema| document.get(schema, "dependencies") == Some(holder))
         {
-            return Some(Self::InList(quoted(name)));
+            return Some(Self::InList(quoted(name).into()));
         }
         // In `{"type": "object", "properties": {…}}` it is the keyword, and else a property that is called so.
         let is_keyword = key.is_some_and(|key| &*key.key == "type") && document.get(holder, "properties").is_some();
@@ -193,9 +193,9 @@ impl Hint {
                 if let Some(name) = WRAPPERS.into_iter().find(|&name| name == key) {
                     return Some(Self::Wrapped { pointer: name, what: "this describes a schema or a tool" });
                 }
-                is_property(document, value, key).then(|| Self::Property(quoted(key)))
+                is_property(document, value, key).then(|| Self::Property(quoted(key).into()))
             }
-            _ if is_property(document, value, key) => Some(Self::Property(quoted(key))),
+            _ if is_property(document, value, key) => Some(Self::Property(quoted(key).into())),
             _ => alias(document, schema, key, value),
         }
     }
@@ -209,7 +209,7 @@ impl Hint {
                 let members = document.object(value).unwrap_or_default();
                 let is_schema = members.iter().any(|member| KEYWORDS.iter().any(|row| row.name == &*member.key));
                 return Some(match is_schema && !is_in_list {
-                    true => Self::Property(quoted("type")),
+                    true => Self::Property(quoted("type").into()),
                     false => {
                         Self::Sentence("a type is a name; alternatives that are schemas stand in `\"anyOf\": [{…}]`")
                     }

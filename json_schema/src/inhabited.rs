@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use larkspur_grammar::json::JsonId;
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 use crate::automata::distinct::has_matching;
 use crate::automata::few::Few;
@@ -90,7 +91,7 @@ impl Normalizer<'_> {
         let left_open = self.left_open;
         let mut order: Vec<(NodeId, Vec<Way>)> = Vec::new();
         let mut now: FxHashMap<NodeId, bool> = FxHashMap::default();
-        let mut stack = vec![root];
+        let mut stack: SmallVec<[NodeId; 8]> = smallvec![root];
         while let Some(node) = stack.pop() {
             if now.contains_key(&node) {
                 continue;
@@ -103,6 +104,13 @@ impl Normalizer<'_> {
                 return true;
             }
             match self.ways(node, mode) {
+                // Most values are scalars, or need nothing.
+                None if node == root => {
+                    if self.left_open == left_open {
+                        self.inhabited.insert((root, mode), true);
+                    }
+                    return true;
+                }
                 None => {
                     now.insert(node, true);
                 }

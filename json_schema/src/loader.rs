@@ -7,6 +7,7 @@ use compact_str::CompactString;
 use larkspur_grammar::json::{JsonDocument, JsonId, parse_json};
 use larkspur_grammar::{Diagnostic, Limits, SourceMap};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 use crate::documents::{Retriever, built_in};
 use crate::draft::{Dialect, Draft};
@@ -82,7 +83,7 @@ impl<'a> Loader<'a> {
 
     /// Finds the names of the schema at `id` and of those inside it.
     fn find(&mut self, id: JsonId, resource: JsonId) {
-        let mut stack = vec![(id, resource)];
+        let mut stack: SmallVec<[(JsonId, JsonId); 16]> = smallvec![(id, resource)];
         while let Some((id, outer)) = stack.pop() {
             if self.resources.resource_of.contains_key(&id) {
                 continue;

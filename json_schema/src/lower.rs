@@ -5,12 +5,14 @@
 //! properties; where properties are counted, "what may follow member i if there are c so far". Elements beyond an
 //! array's prefix are one counted repetition.
 
+use compact_str::{CompactString, format_compact};
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{
-    Alternative, ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, ParamExpr, RegexId, Rule, RuleId,
-    Span, Terminal, TerminalId,
+    Alternative, ExprId, ExprKind, Exprs, Grammar, GrammarOptions, IgnoreEdges, LexerMode, ParamExpr, RegexId, Rule,
+    RuleId, Span, Terminal, TerminalId,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::{SmallVec, smallvec};
 
 mod lines;
 mod machines;
@@ -32,6 +34,9 @@ const COUNTED_STATES_MAX: usize = 20_000;
 
 /// Expressions that a value of a schema makes, roughly.
 const EXPRS_PER_VALUE: usize = 4;
+/// Of the values of a schema about one in so many makes a terminal, beside brackets and the like.
+const VALUES_PER_TERMINAL: usize = 3;
+const MARKS: usize = 8;
 
 struct Lowerer<'n, 'a> {
     normalizer: &'n mut Normalizer<'a>,
@@ -56,7 +61,9 @@ struct Lowerer<'n, 'a> {
 }
 
 /// What follows some place in an array or object: expressions, the last first. `None`: there is no way on.
-type Tail = Option<Vec<ExprId>>;
+type Tail = Option<Exprs>;
+/// For each count of members told apart; mostly none and some.
+type Tails = SmallVec<[Tail; 2]>;
 
 /// The grammar of a node that is inhabited. Mistakes are reported to the normalizer's sink.
 pub(crate) fn lower(
@@ -76,8 +83,11 @@ pub(crate) fn lower(
         is_made: true,
         ..GrammarOptions::default()
     };
-    grammar.exprs.reserve(crate::ir::room(normalizer.document) * EXPRS_PER_VALUE);
-    let mut terminals = FxHashMap::default();
+    let room = crate::ir::room(normalizer.document);
+    grammar.exprs.reserve(room * EXPRS_PER_VALUE);
+    let terminals_room = MARKS + room / VALUES_PER_TERMINAL;
+    grammar.terminals.reserve(terminals_room);
+    let mut terminals = FxHashMap::with_capacity_and_hasher(terminals_room, FxBuildHasher);
     let marks = marks(&mut grammar, &mut terminals, &prelude.marks, span);
     let separators = &prelude.separators;
     let mut lowerer = Lowerer {
@@ -97,7 +107,7 @@ pub(crate) fn lower(
         place,
         span,
     };
-    let start = lowerer.reserve("start".to_owned());
+    let start = lowerer.reserve("start");
     lowerer.line = separators.indent.map(|spaces| lowerer.make_line(spaces));
     let value = lowerer.outermost(root);
     let body = lowerer.outside(value, separators.outside);
@@ -128,7 +138,7 @@ fn push_terminal(
     grammar: &mut Grammar,
     terminals: &mut FxHashMap<RegexId, TerminalId>,
     regex: RegexId,
-    name: String,
+    name: CompactString,
     span: Span,
 ) -> TerminalId {
     *terminals.entry(regex).or_insert_with(|| grammar.terminals.push(Terminal::new(name, span, regex)))
@@ -140,7 +150,8 @@ fn marks(
     texts: &MarkTexts,
     span: Span,
 ) -> Marks {
-    let mut push = |regex: RegexId, mark: &str| push_terminal(grammar, terminals, regex, format!("\"{mark}\""), span);
+    let mut push =
+        |regex: RegexId, mark: &str| push_terminal(grammar, terminals, regex, format_compact!("\"{mark}\""), span);
     Marks {
         open_brace: push(texts.open_brace, "{"),
         open_bracket: push(texts.open_bracket, "["),
@@ -160,28 +171,28 @@ impl Lowerer<'_, '_> {
     fn mark(&mut self, terminal: TerminalId) -> ExprId {
         self.expr(ExprKind::Terminal(terminal))
     }
-    fn terminal(&mut self, regex: RegexId, name: impl FnOnce() -> String) -> ExprId {
+    fn terminal(&mut self, regex: RegexId, name: impl FnOnce() -> CompactString) -> ExprId {
         let terminal = self.terminal_id(regex, name);
         self.mark(terminal)
     }
-    fn terminal_id(&mut self, regex: RegexId, name: impl FnOnce() -> String) -> TerminalId {
+    fn terminal_id(&mut self, regex: RegexId, name: impl FnOnce() -> CompactString) -> TerminalId {
         match self.terminals.get(&regex) {
             Some(&known) => known,
             None => push_terminal(&mut self.grammar, &mut self.terminals, regex, name(), self.span),
         }
     }
-    fn choice(&mut self, ways: Vec<ExprId>) -> ExprId {
-        match ways.as_slice() {
+    fn choice(&mut self, ways: &[ExprId]) -> ExprId {
+        match ways {
             &[only] => only,
             _ => {
-                let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None }).collect();
-                self.expr(ExprKind::Choice(ways))
+                let ways = ways.iter().map(|&expr| Alternative { expr, condition: None });
+                self.expr(ExprKind::choice(ways))
             }
         }
     }
     /// A rule whose body is set later.
-    fn reserve(&mut self, name: String) -> RuleId {
-        let body = self.expr(ExprKind::Choice(Vec::new()));
+    fn reserve(&mut self, name: impl Into<CompactString>) -> RuleId {
+        let body = self.expr(ExprKind::choice([]));
         let parametric = self.line.is_some();
         self.grammar.rules.push(Rule { parametric, ..Rule::new(name, self.span, body) })
     }
@@ -189,9 +200,9 @@ impl Lowerer<'_, '_> {
     /// The whole text: the value with what may stand around it.
     fn outside(&mut self, value: ExprId, space: Option<RegexId>) -> ExprId {
         let Some(space) = space else { return value };
-        let space = self.terminal(space, || "white space".to_owned());
+        let space = self.terminal(space, || "white space".into());
         let space = self.expr(ExprKind::Repeat(space, 0, Some(1)));
-        self.expr(ExprKind::Sequence(vec![space, value, space]))
+        self.expr(ExprKind::sequence([space, value, space]))
     }
 
     /// The value that is in no other.
@@ -218,7 +229,7 @@ impl Lowerer<'_, '_> {
             None => {
                 let place = self.normalizer.ir.origin(node);
                 let pointer = self.normalizer.document.pointer(place);
-                let name = if node == ANY { "any".to_owned() } else { format!("#{pointer}") };
+                let name = if node == ANY { "any".into() } else { format_compact!("#{pointer}") };
                 let rule = self.reserve(name);
                 self.rules.insert(id, rule);
                 self.queue.push((id, rule, node));
@@ -272,37 +283,37 @@ impl Lowerer<'_, '_> {
             return None;
         }
         let regex = self.normalizer.set.or(&ways);
-        Some(self.terminal_id(regex, || names.join(" or ")))
+        Some(self.terminal_id(regex, || names.join(" or ").into()))
     }
 
     /// The body of a shape's rule.
     fn alternatives(&mut self, id: ShapeId) -> ExprId {
         let shape = self.normalizer.ir.shapes.get(id).clone();
-        let mut ways: Vec<ExprId> = self.scalars(&shape).into_iter().collect();
+        let mut ways: Exprs = self.scalars(&shape).into_iter().collect();
         for &array in &shape.arrays {
             ways.extend(self.array(array));
         }
         for &object in &shape.objects {
             ways.extend(self.object(object));
         }
-        self.choice(ways)
+        self.choice(&ways)
     }
 
     /// A sequence of a tail, and itself as a rule where it is needed more than once.
-    fn sequence(&mut self, tail: Vec<ExprId>) -> ExprId {
+    fn sequence(&mut self, tail: Exprs) -> ExprId {
         match tail.as_slice() {
             &[only] => only,
-            _ => self.expr(ExprKind::Sequence(tail.into_iter().rev().collect())),
+            _ => self.expr(ExprKind::sequence(tail.into_iter().rev())),
         }
     }
-    fn shared(&mut self, tail: Vec<ExprId>, name: &str) -> ExprId {
+    fn shared(&mut self, tail: Exprs, name: &str) -> ExprId {
         if let &[only] = tail.as_slice()
             && matches!(self.grammar.exprs[only].kind, ExprKind::Rule(..) | ExprKind::Terminal(_))
         {
             return only;
         }
         let body = self.sequence(tail);
-        let rule = self.reserve(name.to_owned());
+        let rule = self.reserve(name);
         self.grammar.rules[rule].body = body;
         self.own_rule(rule)
     }
@@ -361,15 +372,15 @@ impl Lowerer<'_, '_> {
         if !has_rest {
             rest = NEVER;
         }
-        let mut tail = vec![self.close_bracket()];
-        let mut ways = Vec::new();
+        let mut tail: Exprs = smallvec![self.close_bracket()];
+        let mut ways = Exprs::new();
         if min == 0 {
             ways.push(self.mark(self.marks.close_empty_bracket));
         }
         if has_rest {
             let element = self.value(rest);
             let separator = self.comma();
-            let more = self.expr(ExprKind::Sequence(vec![separator, element]));
+            let more = self.expr(ExprKind::sequence([separator, element]));
             // The first element has no comma before it.
             let first = u64::from(len == 0);
             let repeated =
@@ -384,8 +395,8 @@ impl Lowerer<'_, '_> {
             if (index as u64) + 1 >= min && index + 1 < prefix.len() {
                 let close = self.close_bracket();
                 let on = self.sequence(std::mem::take(&mut tail));
-                let choice = self.choice(vec![on, close]);
-                tail = vec![self.shared_choice(choice)];
+                let choice = self.choice(&[on, close]);
+                tail = smallvec![self.shared_choice(choice)];
             }
             let element = self.value(prefix[index]);
             tail.push(element);
@@ -397,14 +408,14 @@ impl Lowerer<'_, '_> {
             tail.extend(self.first_line());
             ways.push(self.sequence(tail));
         }
-        let inside = self.choice(ways);
+        let inside = self.choice(&ways);
         let open = self.mark(self.marks.open_bracket);
-        Some(self.expr(ExprKind::Sequence(vec![open, inside])))
+        Some(self.expr(ExprKind::sequence([open, inside])))
     }
 
     /// A choice as a rule, so that chains of them do not nest.
     fn shared_choice(&mut self, choice: ExprId) -> ExprId {
-        let rule = self.reserve("elements".to_owned());
+        let rule = self.reserve("elements");
         self.grammar.rules[rule].body = choice;
         self.own_rule(rule)
     }
@@ -439,7 +450,7 @@ impl Lowerer<'_, '_> {
         let inside = self.members(&states)?;
         let inside = self.sequence(inside);
         let open = self.mark(self.marks.open_brace);
-        Some(self.expr(ExprKind::Sequence(vec![open, inside])))
+        Some(self.expr(ExprKind::sequence([open, inside])))
     }
 
     /// Members with names that are not listed, if there may be any.
@@ -468,25 +479,25 @@ impl Lowerer<'_, '_> {
             .collect();
         let names = self.normalizer.set.or(&names);
         let others = self.normalizer.not_text(names);
-        let mut ways = Vec::new();
+        let mut ways = Exprs::new();
         for &(regex, node) in &spec.cells {
             let regex = self.normalizer.and_text(regex, others);
             if self.normalizer.is_nothing(regex) || !self.is_inhabited(node) {
                 continue;
             }
             let regex = self.quoting.string(&mut self.normalizer.set, regex);
-            let key = self.terminal(regex, || "name".to_owned());
+            let key = self.terminal(regex, || "name".into());
             let colon = self.mark(self.marks.colon);
             let value = self.value(node);
-            ways.push(self.expr(ExprKind::Sequence(vec![key, colon, value])));
+            ways.push(self.expr(ExprKind::sequence([key, colon, value])));
         }
-        if ways.is_empty() { None } else { Some(self.choice(ways)) }
+        if ways.is_empty() { None } else { Some(self.choice(&ways)) }
     }
 
     /// What stands between the braces, the closing one included.
     fn members(&mut self, states: &Members) -> Tail {
         let count = states.top + 1;
-        let mut tails: Vec<Tail> = Vec::with_capacity(count);
+        let mut tails: Tails = SmallVec::with_capacity(count);
         for so_far in 0..count {
             let reachable = states.reachable(states.named.len(), so_far);
             tails.push(if reachable { self.end(states, so_far) } else { None });
@@ -494,7 +505,7 @@ impl Lowerer<'_, '_> {
         for index in (0..states.named.len()).rev() {
             let property = states.named[index];
             // How often each tail is needed: shared ones become rules.
-            let mut needed = vec![0u32; count];
+            let mut needed: SmallVec<[u32; 2]> = smallvec![0; count];
             for so_far in (0..count).filter(|&so_far| states.reachable(index, so_far)) {
                 if let Some(next) = states.after(so_far) {
                     needed[next] += 1;
@@ -507,11 +518,11 @@ impl Lowerer<'_, '_> {
                 if needed[so_far] > 1
                     && let Some(tail) = tails[so_far].take()
                 {
-                    tails[so_far] = Some(vec![self.shared(tail, "members")]);
+                    tails[so_far] = Some(smallvec![self.shared(tail, "members")]);
                 }
             }
             let mut member: Option<[ExprId; 3]> = None;
-            let mut before: Vec<Tail> = Vec::with_capacity(count);
+            let mut before: Tails = SmallVec::with_capacity(count);
             for so_far in 0..count {
                 if !states.reachable(index, so_far) {
                     before.push(None);
@@ -533,8 +544,8 @@ impl Lowerer<'_, '_> {
                 };
                 before.push(match (with, without) {
                     (Some(with), Some(without)) => {
-                        let ways = vec![self.sequence(with), self.sequence(without)];
-                        Some(vec![self.choice(ways)])
+                        let ways = [self.sequence(with), self.sequence(without)];
+                        Some(smallvec![self.choice(&ways)])
                     }
                     (with, without) => with.or(without),
                 });
@@ -562,26 +573,26 @@ impl Lowerer<'_, '_> {
         let close = self.close_brace();
         let Some(extra) = states.extra.filter(|_| max != Some(0)) else {
             let empty = self.mark(self.marks.close_empty_brace);
-            return (min == 0).then(|| vec![if so_far == 0 { empty } else { close }]);
+            return (min == 0).then(|| smallvec![if so_far == 0 { empty } else { close }]);
         };
         let extra = match extra {
             Extra::Repeating(extra) => extra,
-            Extra::Machine(machine) => return self.extra_start(machine, so_far as u64).map(|start| vec![start]),
+            Extra::Machine(machine) => return self.extra_start(machine, so_far as u64).map(|start| smallvec![start]),
         };
         let comma = self.comma();
-        let more = self.expr(ExprKind::Sequence(vec![comma, extra]));
+        let more = self.expr(ExprKind::sequence([comma, extra]));
         if so_far > 0 {
             let more = self.repeat(more, min, max);
-            return Some(vec![close, more]);
+            return Some(smallvec![close, more]);
         }
         let more = self.repeat(more, min.saturating_sub(1), max.map(|max| max - 1));
-        let some = self.first_line().into_iter().chain([extra, more, close]).collect();
-        let some = self.expr(ExprKind::Sequence(some));
-        let mut ways = vec![some];
+        let some = self.first_line().into_iter().chain([extra, more, close]);
+        let some = self.expr(ExprKind::sequence(some));
+        let mut ways: Exprs = smallvec![some];
         if min == 0 {
             ways.push(self.mark(self.marks.close_empty_brace));
         }
-        Some(vec![self.choice(ways)])
+        Some(smallvec![self.choice(&ways)])
     }
 }
 
@@ -617,7 +628,8 @@ impl Members {
             (true, Some(max)) => max.min(most) as usize,
             (true, None) => min.min(most) as usize,
         };
-        let mut required_before = vec![0];
+        let mut required_before = Vec::with_capacity(named.len() + 1);
+        required_before.push(0);
         for property in &named {
             required_before.push(required_before[required_before.len() - 1] + usize::from(property.required));
         }

@@ -8,11 +8,14 @@
 //! what it cannot negate for everything; it is used to prove that the branches of a `oneOf` exclude each other, which
 //! it does a fortiori, without asking again whether those inside do. [`Mode::Strings`] is for names.
 
+use std::rc::Rc;
+
 use compact_str::CompactString;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 use larkspur_grammar::number::{Decimal, NumberKind, NumberRange};
 use larkspur_grammar::{Dialect, Limits, RegexId, RegexOptions, RegexSet, parse_regex};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 use crate::ast::{Keywords, Limit, PatternProperty, Schema, Types};
 use crate::constants::Constants;
@@ -68,8 +71,11 @@ struct Known {
 
 enum Step {
     Done(Known),
-    Need(Vec<NodeId>),
+    Need(Nodes),
 }
+
+/// A few nodes.
+type Nodes = SmallVec<[NodeId; 8]>;
 
 /// Everything that one run knows.
 pub(crate) struct Normalizer<'a> {
@@ -84,7 +90,7 @@ pub(crate) struct Normalizer<'a> {
     pub ir: Ir,
     /// All texts.
     pub any_text: RegexId,
-    keywords: FxHashMap<JsonId, std::rc::Rc<Keywords>>,
+    keywords: FxHashMap<JsonId, Rc<Keywords>>,
     /// What each schema is made of.
     expansions: FxHashMap<JsonId, NodeId>,
     patterns: FxHashMap<(JsonId, Option<usize>), RegexId>,
@@ -92,12 +98,12 @@ pub(crate) struct Normalizer<'a> {
     known: FxHashMap<(NodeId, Mode), Known>,
     pub inhabited: FxHashMap<(NodeId, Mode), bool>,
     /// What nodes evaluate, see `unevaluated`.
-    pub evaluated_ways: FxHashMap<(NodeId, Asked), std::rc::Rc<[Way]>>,
+    pub evaluated_ways: FxHashMap<(NodeId, Asked), Rc<[Way]>>,
     pub listed: FxHashMap<(RegexId, usize), Words>,
     pub constants: Constants,
     pub clause_depths: FxHashMap<ClauseId, usize>,
-    pub array_plans: FxHashMap<ArrayId, Result<std::rc::Rc<ArrayPlan>, Trouble>>,
-    pub object_plans: FxHashMap<ObjectId, Result<std::rc::Rc<ObjectPlan>, Trouble>>,
+    pub array_plans: FxHashMap<ArrayId, Result<Rc<ArrayPlan>, Trouble>>,
+    pub object_plans: FxHashMap<ObjectId, Result<Rc<ObjectPlan>, Trouble>>,
     /// Values are being listed.
     pub is_listing: bool,
     /// How often it was not asked whether there are enough values, since values were being listed.
@@ -234,7 +240,7 @@ impl<'a> Normalizer<'a> {
         if let Some(&known) = self.known.get(&(root, mode)) {
             return known;
         }
-        let mut stack = vec![root];
+        let mut stack: Nodes = smallvec![root];
         let mut open: FxHashSet<NodeId> = FxHashSet::default();
         while let Some(&top) = stack.last() {
             if self.known.contains_key(&(top, mode)) {
@@ -285,13 +291,11 @@ impl<'a> Normalizer<'a> {
     /// The shapes of several nodes.
     ///
     /// Errors: those that are not known yet.
-    fn all_known(&self, nodes: &[NodeId], mode: Mode) -> Result<Vec<Known>, Vec<NodeId>> {
-        let missing: Vec<NodeId> = nodes.iter().copied().filter(|&n| !self.known.contains_key(&(n, mode))).collect();
-        if !missing.is_empty() {
-            // The first one is made first, so that names are met in the order of the text.
-            return Err(missing.into_iter().rev().collect());
-        }
-        Ok(nodes.iter().map(|&node| self.known[&(node, mode)]).collect())
+    fn all_known(&self, nodes: &[NodeId], mode: Mode) -> Result<SmallVec<[Known; 8]>, Nodes> {
+        let known = |&node: &NodeId| self.known.get(&(node, mode)).copied();
+        let all: Option<_> = nodes.iter().map(known).collect();
+        // The first one is made first, so that names are met in the order of the text.
+        all.ok_or_else(|| nodes.iter().rev().filter(|node| known(node).is_none()).copied().collect())
     }
 
     fn step(&mut self, node: NodeId, mode: Mode) -> Step {
@@ -391,7 +395,7 @@ impl<'a> Normalizer<'a> {
     fn alias(&mut self, of: NodeId, mode: Mode) -> Step {
         match self.known.get(&(of, mode)) {
             Some(&known) => Step::Done(known),
-            None => Step::Need(vec![of]),
+            None => Step::Need(smallvec![of]),
         }
     }
 
@@ -417,14 +421,13 @@ impl<'a> Normalizer<'a> {
     }
 
     /// The keywords of a schema, read when they are first needed.
-    pub fn read(&mut self, id: JsonId) -> Option<std::rc::Rc<Keywords>> {
+    pub fn read(&mut self, id: JsonId) -> Option<Rc<Keywords>> {
         if let Some(known) = self.keywords.get(&id) {
             return Some(known.clone());
         }
         match parser::parse(self.document, self.resources, id, &mut self.sink) {
             Schema::Bool => None,
             Schema::Keywords(keywords) => {
-                let keywords: std::rc::Rc<Keywords> = (*keywords).into();
                 self.keywords.insert(id, keywords.clone());
                 Some(keywords)
             }
@@ -467,7 +470,7 @@ impl<'a> Normalizer<'a> {
             self.expansions.insert(id, node);
             return node;
         };
-        let mut parts = vec![self.ir.node(Node::Keywords(id), id)];
+        let mut parts: Nodes = smallvec![self.ir.node(Node::Keywords(id), id)];
         parts.extend(self.references(&keywords));
         for &schema in &keywords.all_of {
             parts.push(self.schema(schema));
@@ -509,7 +512,7 @@ impl<'a> Normalizer<'a> {
     }
 
     /// What a schema refers to in place.
-    pub fn references(&mut self, keywords: &Keywords) -> Vec<NodeId> {
+    pub fn references(&mut self, keywords: &Keywords) -> Nodes {
         let own = keywords.reference.map(|reference| (reference, "$ref"));
         own.into_iter().chain(keywords.dynamic).map(|(reference, keyword)| self.reference(reference, keyword)).collect()
     }
@@ -616,7 +619,7 @@ impl<'a> Normalizer<'a> {
             self.ir.shapes.get(names).strings
         });
         let values = keywords.enumeration.as_ref().map(|(place, list)| (*place, list.clone()));
-        let mut needed = Vec::new();
+        let mut needed = Nodes::new();
         if let Some((place, list)) = values {
             needed.push(self.ir.node(Node::Values(list.into()), place));
         }

@@ -7,6 +7,7 @@ use compact_str::CompactString;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{RegexId, RegexNode, RegexSet};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 use crate::ast::Keywords;
 use crate::ir::{ANY, ClauseId, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Violation, ViolationId};
@@ -48,7 +49,7 @@ pub(crate) fn from_keywords(
     let mut named: Vec<Named> = Vec::with_capacity(keywords.properties.len());
     let mut index_of: FxHashMap<KeyId, usize> = FxHashMap::default();
     for (name, schema) in &keywords.properties {
-        let mut nodes = vec![normalizer.schema(*schema)];
+        let mut nodes: SmallVec<[NodeId; 4]> = smallvec![normalizer.schema(*schema)];
         for &(pattern, node) in &patterns {
             if normalizer.matches(pattern, name) {
                 nodes.push(node);

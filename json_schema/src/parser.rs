@@ -51,7 +51,7 @@ pub(crate) fn parse(document: &JsonDocument, resources: &Resources, id: JsonId, 
             parser.late(id);
         }
     }
-    Schema::Keywords(Box::new(parser.out))
+    Schema::Keywords(parser.out.into())
 }
 
 /// Warns of a document that holds definitions, and says nothing itself.
@@ -515,9 +515,9 @@ impl<'a> Parser<'a, '_, '_> {
 
     fn types(&mut self, value: JsonId) {
         let document = self.document;
-        let names: Vec<JsonId> = document.array(value).map_or(vec![value], <[JsonId]>::to_vec);
+        let names = document.array(value).unwrap_or(std::slice::from_ref(&value));
         let mut types = Types(0);
-        for name in names {
+        for &name in names {
             match document.string(name).and_then(Types::named) {
                 Some(named) => types = types.with(named),
                 None => {

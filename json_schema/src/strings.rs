@@ -8,7 +8,8 @@
 //! A surrogate that is not half of a pair is no character (`"\ud800"`), so that no string has one. The escapes of a
 //! class are a trie over hexadecimal digits whose equal tails are shared.
 
-use larkspur_grammar::{ByteSet, CharClass, RegexId, RegexNode, RegexSet, Text};
+use compact_str::CompactString;
+use larkspur_grammar::{ByteSet, CharClass, Parts, RegexId, RegexNode, RegexSet, Text};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -93,6 +94,12 @@ impl Quoting {
 
     /// The texts of `regex` as JSON strings, quotes included.
     pub fn string(&mut self, set: &mut RegexSet, regex: RegexId) -> RegexId {
+        if let RegexNode::Literal(bytes) = set.node(regex)
+            && bytes.iter().all(|&byte| self.escapes.is_plain(byte))
+        {
+            let text: SmallVec<[u8; 64]> = [b'"'].into_iter().chain(bytes.iter().copied()).chain([b'"']).collect();
+            return set.literal(&text);
+        }
         let inner = self.contents(set, regex);
         let quote = set.literal(b"\"");
         set.concat(&[quote, inner, quote])
@@ -131,12 +138,12 @@ impl Quoting {
             RegexNode::Literal(bytes) => self.literal(set, bytes),
             RegexNode::Class(class) => spelled_class(set, class, self.escapes),
             RegexNode::Concat(parts) => {
-                let parts: Vec<RegexId> = parts.iter().map(of).collect();
+                let parts: Parts = parts.iter().map(of).collect();
                 set.concat(&parts)
             }
             RegexNode::Or(parts) => self.alternatives(set, parts),
             RegexNode::And(parts) => {
-                let parts: Vec<RegexId> = parts.iter().map(of).collect();
+                let parts: Parts = parts.iter().map(of).collect();
                 set.and(&parts)
             }
             RegexNode::Not(child) => {
@@ -186,7 +193,7 @@ impl Quoting {
 
     /// Alternatives, of which literals that are not written as they are share their prefixes.
     fn alternatives(&mut self, set: &mut RegexSet, parts: &[RegexId]) -> RegexId {
-        let mut ways = Vec::with_capacity(parts.len());
+        let mut ways: SmallVec<[RegexId; 16]> = SmallVec::new();
         let mut literals: Vec<Text> = Vec::new();
         for part in parts {
             match set.node(*part) {
@@ -195,7 +202,9 @@ impl Quoting {
                 _ => ways.push(self.memo[part]),
             }
         }
-        ways.push(self.trie(set, literals));
+        if !literals.is_empty() {
+            ways.push(self.trie(set, literals));
+        }
         set.or(&ways)
     }
 
@@ -234,9 +243,14 @@ fn common_prefix(a: &str, b: &str) -> usize {
 }
 
 /// The text as the contents of a JSON string, in the spelling that is preferred: for names in messages and literals.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
+pub(crate) fn quoted(text: &str) -> CompactString {
+    let mut out = CompactString::with_capacity(text.len() + 2);
     out.push('"');
+    let is_plain = |byte: u8| byte >= 0x20 && !SHORT.iter().any(|&(code, _)| code == u32::from(byte));
+    if text.bytes().all(is_plain) {
+        out.extend([text, "\""]);
+        return out;
+    }
     for c in text.chars() {
         match SHORT.iter().find(|(code, _)| *code == c as u32 && c != '/') {
             Some(&(_, letter)) => out.extend(['\\', letter as char]),

@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use larkspur_grammar::IndexVec;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use smallvec::{SmallVec, smallvec};
 
 use crate::draft::{Dialect, Holds};
 use crate::parser::name_expects;
@@ -226,7 +227,7 @@ impl<'d> Finder<'d> {
 
     /// Whether the values are written in the same way. Cost: as long as they are equal, linear in them.
     fn is_same_data(&self, a: JsonId, b: JsonId) -> bool {
-        let mut pairs = vec![(a, b)];
+        let mut pairs: SmallVec<[(JsonId, JsonId); 8]> = smallvec![(a, b)];
         while let Some((a, b)) = pairs.pop() {
             let is_same = match (self.document.value(a), self.document.value(b)) {
                 (JsonValue::Array(a), JsonValue::Array(b)) => {

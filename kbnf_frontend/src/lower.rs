@@ -142,8 +142,8 @@ impl<'a> Lowerer<'a, '_> {
             let of = |child: &NodeId| lowered[child.index() - first.index()];
             let expr = match &ast.nodes[id].kind {
                 NodeKind::Sequence(parts) => {
-                    let parts = parts.iter().map(of).collect();
-                    self.grammar.expr(ExprKind::Sequence(parts), span)
+                    let parts: Vec<ExprId> = parts.iter().map(of).collect();
+                    self.grammar.expr(ExprKind::sequence(parts), span)
                 }
                 NodeKind::Choice(parts) => {
                     let parts = parts.iter().map(of).collect();

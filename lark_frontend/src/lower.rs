@@ -229,7 +229,7 @@ impl<'a> Lowerer<'a, '_> {
         }
         for named in &self.terminals {
             let terminal = Terminal {
-                name: named.name.to_string(),
+                name: (*named.name).into(),
                 span: named.span,
                 regex: named.regex,
                 priority: named.priority(),
@@ -323,7 +323,7 @@ impl<'a> Lowerer<'a, '_> {
     /// A terminal that is named as it is written.
     fn new_terminal(&mut self, node: NodeId, regex: RegexId, is_literal: bool) -> TerminalId {
         let span = self.setting.ast.nodes[node].span;
-        let name = self.text(span).to_string();
+        let name = self.text(span).into();
         self.grammar.terminals.push(Terminal {
             name,
             span,
@@ -345,7 +345,7 @@ impl<'a> Lowerer<'a, '_> {
             let rule = self.lower_rule(definition);
             // What could not be read may have used it.
             if definition.parametric && !self.rule.uses_parameter && !self.sink.has_errors() {
-                self.sink.report(definition.name.span, ParameterMistake::Unused { rule: rule.name.clone() });
+                self.sink.report(definition.name.span, ParameterMistake::Unused { rule: rule.name.to_string() });
             }
             self.grammar.rules.push(rule);
         }
@@ -511,12 +511,12 @@ impl Lowerer<'_, '_> {
                     .collect::<Vec<_>>();
                 match alternatives.as_slice() {
                     [Alternative { expr, condition: None }] => return *expr,
-                    _ => ExprKind::Choice(alternatives),
+                    _ => ExprKind::choice(alternatives),
                 }
             }
             NodeKind::Repeat(_, min, max) => ExprKind::Repeat(parts[0], *min, *max),
             NodeKind::Group(_) => return parts[0],
-            _ => ExprKind::Sequence(parts),
+            _ => ExprKind::sequence(parts),
         };
         self.grammar.expr(kind, ast.nodes[node].span)
     }
@@ -533,7 +533,7 @@ impl Lowerer<'_, '_> {
             NodeKind::And(_) => self.operator(node),
             NodeKind::Rule(name, param) => self.reference(name, *param, span),
             NodeKind::Terminal(name) => self.reference(name, None, span),
-            NodeKind::String if self.text(span).starts_with("\"\"") => ExprKind::Sequence(Vec::new()),
+            NodeKind::String if self.text(span).starts_with("\"\"") => ExprKind::sequence([]),
             NodeKind::Template(..) | NodeKind::Declared => unreachable!("expanded before"),
             NodeKind::String | NodeKind::Regex | NodeKind::Range(..) | NodeKind::RegexJson(_) | NodeKind::Common(_) => {
                 let id = self.lift(node);
@@ -549,12 +549,12 @@ impl Lowerer<'_, '_> {
             NodeKind::Token => ExprKind::Tokens(self.tokens(span, false)),
             NodeKind::Broken(names) => {
                 self.broken(names);
-                ExprKind::Sequence(Vec::new())
+                ExprKind::sequence([])
             }
             NodeKind::Choice(_) | NodeKind::Sequence(_) | NodeKind::Repeat(..) | NodeKind::Group(_) => {
                 unreachable!("has children")
             }
-            NodeKind::Error => ExprKind::Sequence(Vec::new()),
+            NodeKind::Error => ExprKind::sequence([]),
         };
         self.grammar.expr(kind, span)
     }
@@ -617,7 +617,7 @@ impl Lowerer<'_, '_> {
             }
             None => {
                 self.undefined(name, span);
-                ExprKind::Sequence(Vec::new())
+                ExprKind::sequence([])
             }
         }
     }
@@ -630,7 +630,7 @@ impl Lowerer<'_, '_> {
         }
         let Some((text, place)) = self.bindings.get(name).cloned() else {
             self.sink.report(span, ImportMistake::DeclaredUnbound { name: name.to_string(), defined });
-            return ExprKind::Sequence(Vec::new());
+            return ExprKind::sequence([]);
         };
         if let Some(&id) = self.token_sets.get(&text) {
             return ExprKind::Tokens(id);

@@ -36,7 +36,7 @@ impl Lowerer<'_, '_> {
     pub(crate) fn lower_rule(&mut self, definition: &Definition) -> Rule {
         let attributes = self.read_attributes(definition);
         let mut rule = Rule {
-            name: definition.name.text.clone(),
+            name: definition.name.text.as_str().into(),
             span: definition.name.span,
             body: ExprId(0),
             parametric: definition.parametric,
@@ -52,7 +52,7 @@ impl Lowerer<'_, '_> {
         };
         rule.body = match asked {
             Some((attribute, span)) => {
-                let scope = TerminalScope::Attribute { attribute, rule: rule.name.clone(), span };
+                let scope = TerminalScope::Attribute { attribute, rule: rule.name.to_string(), span };
                 self.tailed(definition, attributes, scope, &mut rule)
             }
             None => self.expr(definition.body),
@@ -111,7 +111,8 @@ impl Lowerer<'_, '_> {
         let terminal = &mut self.grammar.terminals[id];
         terminal.lazy = !(empty && tail.hidden) || attributes.lazy.is_some();
         if !empty {
-            terminal.tail = Some(Tail { regex, hidden: tail.hidden, capture: attributes.stop_capture.clone() });
+            let capture = attributes.stop_capture.clone();
+            terminal.tail = Some(Box::new(Tail { regex, hidden: tail.hidden, capture }));
         }
         let body = self.terminal_expr(id, span);
         if !(empty && tail.hidden) {
@@ -130,7 +131,7 @@ impl Lowerer<'_, '_> {
         if is_optional {
             end = self.grammar.expr(ExprKind::Repeat(end, 0, Some(1)), tail.span);
         }
-        self.grammar.expr(ExprKind::Sequence(vec![body, end]), span)
+        self.grammar.expr(ExprKind::sequence([body, end]), span)
     }
 
     /// Warns of `lazy` on a terminal without an end of its own: it is empty, or repeats as seldom as it may.

@@ -323,7 +323,7 @@ impl<'a> Builder<'a> {
 
     fn literal(&mut self, text: &str, span: Span) -> ExprId {
         if text.is_empty() {
-            return self.grammar.expr(ExprKind::Sequence(Vec::new()), span);
+            return self.grammar.expr(ExprKind::sequence([]), span);
         }
         let regex = self.grammar.regexes.literal(text.as_bytes());
         self.lexeme(format!("{text:?}"), regex, span)
@@ -369,7 +369,7 @@ impl<'a> Builder<'a> {
                 parts.push(self.token(name, span));
             }
         }
-        let body = self.grammar.expr(ExprKind::Sequence(parts), span);
+        let body = self.grammar.expr(ExprKind::sequence(parts), span);
         let rule = self.rule(format!("tag{index}"), body, span);
         match group {
             Some(trigger) => self.by_trigger[trigger].push(rule),
@@ -384,8 +384,8 @@ impl<'a> Builder<'a> {
     }
 
     fn choice(&mut self, ways: Vec<ExprId>) -> ExprId {
-        let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None }).collect();
-        self.grammar.expr(ExprKind::Choice(ways), self.whole)
+        let ways = ways.into_iter().map(|expr| Alternative { expr, condition: None });
+        self.grammar.expr(ExprKind::choice(ways), self.whole)
     }
 
     /// Every text in which none of these occurs.
@@ -421,12 +421,12 @@ impl<'a> Builder<'a> {
             let head = self.grammar.regexes.and(&[up_to_first, ends_so]);
             let head = self.free(format!("text up to {:?}", triggers[index]), head);
             let group = self.choice(group);
-            ways.push(self.grammar.expr(ExprKind::Sequence(vec![head, group]), span));
+            ways.push(self.grammar.expr(ExprKind::sequence([head, group]), span));
         }
         if !self.by_token.is_empty() {
             let group = std::mem::take(&mut self.by_token);
             let group = self.choice(group);
-            ways.push(self.grammar.expr(ExprKind::Sequence(vec![rest, group]), span));
+            ways.push(self.grammar.expr(ExprKind::sequence([rest, group]), span));
         }
         let tagged = self.choice(ways);
         let tagged = match tags.at_most {
@@ -435,7 +435,7 @@ impl<'a> Builder<'a> {
         };
 
         // A rule for each number of tags that are there, the last first.
-        let nothing = self.grammar.expr(ExprKind::Sequence(Vec::new()), span);
+        let nothing = self.grammar.expr(ExprKind::sequence([]), span);
         let last = tags.at_most.unwrap_or(tags.at_least);
         let mut next = nothing;
         for count in (0..=last).rev() {
@@ -445,7 +445,7 @@ impl<'a> Builder<'a> {
                 // Without a greatest number the last rule goes on with itself.
                 let own = RuleId::from_index(self.grammar.rules.len());
                 let more = if is_last { self.grammar.expr(ExprKind::Rule(own, None), span) } else { next };
-                ways.push(self.grammar.expr(ExprKind::Sequence(vec![tagged, more]), span));
+                ways.push(self.grammar.expr(ExprKind::sequence([tagged, more]), span));
             }
             if count >= tags.at_least {
                 ways.push(if is_last && tags.ends_with_tag { nothing } else { rest });

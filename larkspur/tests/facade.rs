@@ -269,7 +269,7 @@ fn built(body: Option<Span>) -> Grammar {
                 Embed { kind: EmbedKind::Text { language: "json", body }, span: body, target: None, rule: None };
             ExprKind::Embed(grammar.embeds.push(embed))
         }
-        None => ExprKind::Sequence(Vec::new()),
+        None => ExprKind::sequence([]),
     };
     let body = grammar.expr(kind, span);
     grammar.start = grammar.rules.push(Rule::new("start", span, body));

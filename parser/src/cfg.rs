@@ -15,12 +15,14 @@ mod words;
 
 use std::sync::Arc;
 
+use compact_str::CompactString;
 use larkspur_grammar::{
     Automaton, AutomatonId, ByteSet, Condition, ConditionId, GrammarId, IndexVec, LexerMode, ParamExpr, RegexId,
-    RegexSet, RuleId, SourceId, Span, State, TerminalId, Unproductive, define_id, param,
+    RegexSet, RuleId, SourceId, Span, State, TerminalId, Text, Unproductive, define_id, param,
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::literal_trie::LiteralTrie;
 pub(crate) use saved::{ReadError, SavedCfg};
@@ -125,7 +127,7 @@ pub(crate) struct GrammarOrigin {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Lexeme {
     /// For messages and dumps.
-    pub name: String,
+    pub name: CompactString,
     /// For what is reported while compiling; not saved.
     #[serde(skip, default = "nowhere")]
     pub span: Span,
@@ -134,7 +136,7 @@ pub(crate) struct Lexeme {
     pub is_literal: bool,
     /// Ends at its first match. In `exact` mode the pattern already is the shortest match.
     pub lazy: bool,
-    pub tail: Option<LexemeTail>,
+    pub tail: Option<Box<LexemeTail>>,
     pub temperature: Option<f32>,
     /// Set if this is ignored text of that grammar.
     pub ignored_by: Option<GrammarId>,
@@ -166,9 +168,9 @@ pub(crate) struct ButFor {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Pattern {
     /// These bytes.
-    Literal(Box<[u8]>),
+    Literal(Text),
     /// Any of many literals.
-    Literals(LiteralTrie),
+    Literals(Box<LiteralTrie>),
     /// A regex in [`Cfg::regexes`].
     Regex(RegexId),
 }
@@ -235,8 +237,8 @@ impl Lexeme {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Nonterminal {
     /// The rule's name, or that of the rule it is a part of with a number.
-    pub name: String,
-    pub alternatives: Vec<LoweredAlternative>,
+    pub name: CompactString,
+    pub alternatives: LoweredAlternatives,
     /// Whether it derives the empty text; with conditions, for some parameter. Not said of an automaton: its states know.
     pub nullable: bool,
     /// Whether it derives some text; with conditions, for some parameter.
@@ -251,7 +253,7 @@ pub(crate) struct Nonterminal {
     /// Whether this is a rule that takes a parameter.
     pub parametric: bool,
     /// In place of alternatives.
-    pub automaton: Option<LoweredAutomaton>,
+    pub automaton: Option<Box<LoweredAutomaton>>,
 }
 
 /// What the edges of an automaton are lowered to.
@@ -271,6 +273,9 @@ pub(crate) struct LoweredAutomaton {
     #[serde(serialize_with = "saved::in_order")]
     pub rules: FxHashMap<RuleId, NonterminalId>,
 }
+
+/// Right-hand sides; most nonterminals have one.
+pub(crate) type LoweredAlternatives = SmallVec<[LoweredAlternative; 1]>;
 
 /// One right-hand side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -366,9 +371,9 @@ impl Cfg {
     /// A nonterminal, a lexeme or a token set as it shows in dumps.
     pub fn symbol_name(&self, symbol: Symbol) -> String {
         match symbol {
-            Symbol::Lexeme(id) => self.lexemes[id].name.clone(),
+            Symbol::Lexeme(id) => self.lexemes[id].name.to_string(),
             Symbol::Tokens(id) => self.token_letters[id].text.clone(),
-            Symbol::Nonterminal(id) => self.nonterminals[id].name.clone(),
+            Symbol::Nonterminal(id) => self.nonterminals[id].name.to_string(),
             Symbol::Nothing => String::new(),
         }
     }

@@ -185,7 +185,10 @@ fn literals(trie: &LiteralTrie) -> Vec<Vec<u8>> {
 fn as_terminal(lexeme: &Lexeme, regex: RegexId) -> Terminal {
     // A lexeme's pattern holds its tail; both are shown, since they differ in what is captured and hidden.
     let (regex, tail) = match &lexeme.tail {
-        Some(tail) => (tail.body, Some(Tail { regex: tail.tail, hidden: tail.hidden, capture: tail.capture.clone() })),
+        Some(tail) => {
+            let capture = tail.capture.clone();
+            (tail.body, Some(Box::new(Tail { regex: tail.tail, hidden: tail.hidden, capture })))
+        }
         None => (regex, None),
     };
     Terminal {

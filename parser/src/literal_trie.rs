@@ -21,8 +21,16 @@ impl LiteralTrie {
         literals.sort_unstable();
         literals.dedup();
         // Breadth first: a node is a range of sorted literals that share `depth` bytes.
-        let mut trie =
-            Self { edge_bytes: Vec::new(), edge_nodes: Vec::new(), edge_starts: vec![0], leaves: Vec::new() };
+        let shared = |pair: &[&[u8]]| pair[0].iter().zip(pair[1]).take_while(|(a, b)| a == b).count();
+        let edges = literals.iter().map(|literal| literal.len()).sum::<usize>()
+            - literals.windows(2).map(shared).sum::<usize>();
+        let mut trie = Self {
+            edge_bytes: Vec::with_capacity(edges),
+            edge_nodes: Vec::with_capacity(edges),
+            edge_starts: Vec::with_capacity(edges + 2),
+            leaves: Vec::with_capacity(edges + 1),
+        };
+        trie.edge_starts.push(0);
         let mut queue = std::collections::VecDeque::from([(0, literals.len(), 0)]);
         let mut nodes = 1;
         while let Some((mut low, high, depth)) = queue.pop_front() {

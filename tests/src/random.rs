@@ -343,13 +343,13 @@ impl Spec {
                 if *negative { grammar.regexes.not(found) } else { found }
             });
             grammar.terminals.push(Terminal {
-                name: format!("T{number}"),
+                name: format!("T{number}").into(),
                 span: span(),
                 regex,
                 priority: terminal.priority,
                 is_literal: matches!(terminal.regex, RegexSpec::Literal(_)),
                 lazy: terminal.lazy || tail.is_some(),
-                tail,
+                tail: tail.map(Box::new),
                 follow,
                 behind,
             });
@@ -365,7 +365,7 @@ impl Spec {
         for (number, (body, max_tokens)) in spec.rules.iter().enumerate() {
             let body = self.node(&mut grammar, spec, body);
             grammar.rules.push(Rule {
-                name: format!("r{number}"),
+                name: format!("r{number}").into(),
                 span: span(),
                 body,
                 parametric: false,

@@ -62,7 +62,7 @@ impl Algebra {
                 parts.iter().rev().fold(Expr::EPSILON, |rest, part| self.concat(of(part), rest))
             }
             RegexNode::Or(parts) => {
-                let mut literals: Vec<&[u8]> = Vec::new();
+                let mut literals: SmallVec<[&[u8]; 8]> = SmallVec::new();
                 let mut others: Vec<Expr> = Vec::new();
                 for part in parts {
                     match regexes.node(*part) {
@@ -70,7 +70,7 @@ impl Algebra {
                         _ => others.push(of(part)),
                     }
                 }
-                others.extend(self.prefix_tree(literals));
+                others.extend(self.prefix_tree(&mut literals));
                 self.or(others)
             }
             RegexNode::And(parts) => self.and(parts.iter().map(of).collect()),
@@ -91,7 +91,10 @@ impl Algebra {
     }
 
     /// Texts that share their prefixes, as a union of what differs.
-    fn prefix_tree(&mut self, mut texts: Vec<&[u8]>) -> Option<Expr> {
+    fn prefix_tree(&mut self, texts: &mut SmallVec<[&[u8]; 8]>) -> Option<Expr> {
+        if texts.is_empty() {
+            return None;
+        }
         texts.sort_unstable();
         texts.dedup();
         // Texts of one prefix are neighbours. A group is open while texts follow that share `len` bytes; `ways` are its
@@ -125,7 +128,7 @@ impl Algebra {
             }
         }
         let all = groups.pop().expect("the outermost group stays open");
-        (!all.ways.is_empty()).then(|| self.or(all.ways))
+        Some(self.or(all.ways))
     }
 
     /// The UTF-8 encodings of a class's characters: ranges of equal continuation share it.

@@ -3,7 +3,9 @@
 //! A derivative of `(a{1,50}b?){1,50}` is a union over where each of the two counts stands. Without these rules it has
 //! thousands of operands after some bytes; with them, those that no other contains.
 
-use super::{Algebra, Expr, MANY, Node, Tag, add};
+use smallvec::SmallVec;
+
+use super::{Algebra, Expr, MANY, Node, add};
 
 /// Operands of a union up to which each is compared with each.
 const COMPARED_MAX: usize = 48;
@@ -160,25 +162,43 @@ impl Algebra {
         false
     }
 
-    /// In an intersection: repetitions of the same code, whose counts the text determines.
+    /// In an intersection: repetitions of the same code, whose counts the text determines, and complements of such, but for those
+    /// that would leave two intervals of counts.
     pub(super) fn merge_lengths(&mut self, parts: &mut Vec<Expr>) {
-        let is_repeat = |this: &Self, part: Expr| this.tag(part) == Tag::Repeat;
-        if parts.iter().filter(|&&part| is_repeat(self, part)).count() < 2 {
-            return;
-        }
-        let mut repeats: Vec<(Expr, u32, u32)> =
-            parts.iter().filter(|&&part| is_repeat(self, part)).map(|&part| self.counted(part)).collect();
+        let mut repeats: SmallVec<[Repeat; 4]> = parts.iter().filter_map(|&part| self.repeat_in(part)).collect();
         repeats.sort_unstable();
-        for run in repeats.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+        for run in repeats.chunk_by(|a, b| a.0 == b.0) {
             let child = run[0].0;
-            if !self.is_code(child) {
+            let refused =
+                parts.iter().filter_map(|&part| self.refused_repeat(part)).filter(|refused| refused.0 == child);
+            let refused: SmallVec<[Repeat; 4]> = refused.collect();
+            if run.len() + refused.len() < 2 || !self.is_code(child) {
                 continue;
             }
-            parts.retain(|&part| !is_repeat(self, part) || self.counted(part).0 != child);
             let min = run.iter().map(|r| r.1).max().unwrap_or(0);
             let max = run.iter().map(|r| r.2).min().unwrap_or(MANY);
-            let merged = if min <= max { self.repeat(child, min, max) } else { Expr::NOTHING };
+            let left = narrowed((min, max), &refused);
+            parts.retain(|&part| match (self.repeat_in(part), self.refused_repeat(part)) {
+                (Some(repeat), _) => repeat.0 != child,
+                (_, Some((other, low, high))) => {
+                    other != child || left.is_some_and(|left| left.0 < low && high < left.1)
+                }
+                _ => true,
+            });
+            let merged = left.map_or(Expr::NOTHING, |(min, max)| self.repeat(child, min, max));
             add(parts, merged);
+        }
+    }
+    fn repeat_in(&self, expr: Expr) -> Option<Repeat> {
+        match self.node(expr) {
+            Node::Repeat(child, min, max) => Some((child, min, max)),
+            _ => None,
+        }
+    }
+    fn refused_repeat(&self, expr: Expr) -> Option<Repeat> {
+        match self.node(expr) {
+            Node::Not(child) => self.repeat_in(child),
+            _ => None,
         }
     }
 
@@ -199,6 +219,28 @@ impl Algebra {
         self.codes.insert(expr, answer);
         answer
     }
+}
+
+/// A repetition: of what, least, most.
+type Repeat = (Expr, u32, u32);
+
+/// Counts without those of others that stand at their edges; `None` if none is left.
+fn narrowed((mut min, mut max): (u32, u32), refused: &[Repeat]) -> Option<(u32, u32)> {
+    while min <= max {
+        let before = (min, max);
+        for &(_, low, high) in refused {
+            match (low <= min && min <= high, low <= max && max <= high) {
+                (true, true) => return None,
+                (true, false) => min = high + 1,
+                (false, true) => max = low - 1,
+                (false, false) => {}
+            }
+        }
+        if (min, max) == before {
+            return Some(before);
+        }
+    }
+    None
 }
 
 /// The counts of `(c{low,high}){min,max}`, if they are an interval.

@@ -9,6 +9,7 @@ use crate::ir::{
 use crate::param::{Comparison, Condition, ConditionId, ParamExpr, ParamRange};
 use crate::regex_syntax::{Automaton, Questions};
 use crate::span::Span;
+use compact_str::format_compact;
 
 impl Rewriter<'_> {
     pub(super) fn write(&mut self) {
@@ -22,7 +23,7 @@ impl Rewriter<'_> {
             let own = &self.old.rules[rule];
             let Node { lined, nullable, .. } = self.nodes[body];
             let mut variant = |name: &str| {
-                let name = format!("{}{name}", own.name);
+                let name = format_compact!("{}{name}", own.name);
                 self.new.rules.push(Rule { name, parametric: true, ..own.clone() })
             };
             self.empties.push((nullable == Nullable::Sometimes).then(|| variant(":empty")));
@@ -36,7 +37,7 @@ impl Rewriter<'_> {
             let own = self.ways(node, &ways);
             ways.push(own);
         }
-        let nothing = self.expr(ExprKind::Choice(Vec::new()), start_span);
+        let nothing = self.expr(ExprKind::choice([]), start_span);
         for rule in self.old.rules.ids() {
             let Ways { within, empty, .. } = ways[self.bodies[rule]];
             self.new.rules[rule].body = within[0].unwrap_or(nothing);
@@ -125,7 +126,7 @@ impl Rewriter<'_> {
                 let expr = self.newline(width, terminal.span);
                 alternatives.push(Alternative { expr, condition });
             }
-            let body = self.expr(ExprKind::Choice(alternatives), terminal.span);
+            let body = self.expr(ExprKind::choice(alternatives), terminal.span);
             self.rule(format!("{}{name}", terminal.name), body, terminal.span)
         });
     }
@@ -134,7 +135,7 @@ impl Rewriter<'_> {
     fn newline(&mut self, width: usize, span: Span) -> ExprId {
         let ways = self.newlines[width].clone();
         let ways: Vec<_> = ways.into_iter().map(|id| Some(self.expr(ExprKind::Terminal(id), span))).collect();
-        let none = ExprKind::Choice(Vec::new());
+        let none = ExprKind::choice([]);
         self.choice(ways.into_iter(), span).unwrap_or_else(|| self.expr(none, span))
     }
 
@@ -195,12 +196,12 @@ impl Rewriter<'_> {
         match ways.as_slice() {
             [] => None,
             &[Alternative { expr, condition: None }] => Some(expr),
-            _ => Some(self.expr(ExprKind::Choice(ways), span)),
+            _ => Some(self.expr(ExprKind::choice(ways), span)),
         }
     }
 
     fn nothing(&mut self, span: Span) -> ExprId {
-        self.expr(ExprKind::Sequence(Vec::new()), span)
+        self.expr(ExprKind::sequence([]), span)
     }
 
     fn ways(&mut self, node: NodeId, ways: &[Ways]) -> Ways {
@@ -240,13 +241,12 @@ impl Rewriter<'_> {
                 Ways { within, new: [None; 3], empty }
             }
             NodeKind::Sequence(parts) if !lined => {
-                let parts = parts.into_iter().map(within).collect();
-                only(self.expr(ExprKind::Sequence(parts), span))
+                only(self.expr(ExprKind::sequence(parts.into_iter().map(within)), span))
             }
             NodeKind::Choice(parts) if !lined => {
                 let parts = parts.into_iter().map(|(part, condition)| (within(part), condition));
-                let alternatives = parts.map(|(expr, condition)| Alternative { expr, condition }).collect();
-                only(self.expr(ExprKind::Choice(alternatives), span))
+                let alternatives = parts.map(|(expr, condition)| Alternative { expr, condition });
+                only(self.expr(ExprKind::choice(alternatives), span))
             }
             NodeKind::Repeat(child, min, max) if !lined => {
                 only(self.expr(ExprKind::Repeat(within(child), min, max), span))
@@ -297,7 +297,7 @@ impl Rewriter<'_> {
             let repeated = own.within[0].filter(|_| max != Some(0));
             match repeated {
                 Some(within) => Some(rewriter.expr(ExprKind::Repeat(within, min.saturating_sub(less), max), span)),
-                None if min <= less => Some(rewriter.expr(ExprKind::Sequence(Vec::new()), span)),
+                None if min <= less => Some(rewriter.expr(ExprKind::sequence([]), span)),
                 None => None,
             }
         };
@@ -338,7 +338,7 @@ impl Rewriter<'_> {
             (_, ExprKind::Sequence(parts)) => [&[first], &parts[..]].concat(),
             _ => vec![first, rest],
         };
-        Some(self.expr(ExprKind::Sequence(parts), span))
+        Some(self.expr(ExprKind::sequence(parts), span))
     }
 
     /// From the right: what the rest of the sequence derives from each place, for each place that it may lead to.
@@ -402,10 +402,10 @@ impl Rewriter<'_> {
             let condition = Some(self.condition(self.bits.width, Comparison::Lt, width));
             let newline = self.newline(width, span);
             let call = self.expr(ExprKind::Rule(after, Some(ParamExpr::Put(self.bits.new, width as u64))), span);
-            let expr = self.expr(ExprKind::Sequence(vec![newline, call]), span);
+            let expr = self.expr(ExprKind::sequence([newline, call]), span);
             alternatives.push(Alternative { expr, condition });
         }
-        let body = self.expr(ExprKind::Choice(alternatives), span);
+        let body = self.expr(ExprKind::choice(alternatives), span);
         let rule = self.rule(wider, body, span);
         self.expr(ExprKind::Rule(rule, Some(ParamExpr::Same)), span)
     }
@@ -440,13 +440,13 @@ impl Rewriter<'_> {
         let Indenter { newline, indent, dedent, .. } = *self.indenter;
         for expr in inner.exprs.iter_mut() {
             if matches!(expr.kind, ExprKind::Terminal(id) if [newline, indent, dedent].contains(&id)) {
-                expr.kind = ExprKind::Choice(Vec::new());
+                expr.kind = ExprKind::choice([]);
             }
         }
         inner.ignore.push(newline);
         for (index, parts) in std::mem::take(&mut self.brackets).into_iter().enumerate() {
             let span = inner.exprs[parts[0]].span;
-            let body = inner.expr(ExprKind::Sequence(parts), span);
+            let body = inner.expr(ExprKind::sequence(parts), span);
             let rule = inner.rules.push(Rule::new("brackets", span, body));
             inner.start = rule;
             let embed = self.old.embeds.len() + index;

@@ -15,8 +15,9 @@ use crate::text_map::TextMap;
 struct Open {
     bracket: char,
     start: usize,
-    elements: Vec<JsonId>,
-    members: Vec<JsonMember>,
+    /// Where its elements and members begin among those of all that is open.
+    elements: usize,
+    members: usize,
     /// The key whose value comes next.
     key: Option<(CompactString, Span)>,
 }
@@ -41,6 +42,9 @@ struct Reader<'a> {
     limits: &'a Limits,
     document: JsonDocument,
     open: Vec<Open>,
+    /// Elements and members of all that is open, the outermost first.
+    elements: Vec<JsonId>,
+    members: Vec<JsonMember>,
     errors: Vec<Diagnostic>,
     /// A key was repeated: there are values in the table that nothing holds.
     has_repeats: bool,
@@ -50,6 +54,9 @@ struct Reader<'a> {
 
 /// Bytes that a value of a schema takes, roughly.
 const BYTES_PER_VALUE: usize = 16;
+
+/// Members of objects that are open at once, mostly.
+const MEMBERS_ROOM: usize = 16;
 
 /// Keys of an object that are compared each with each to find repeats.
 const COMPARED_MAX: usize = 8;
@@ -77,8 +84,19 @@ pub(super) fn read(
         warnings: Vec::new(),
     };
     let at = start.min(text.len());
-    let (open, errors) = (Vec::new(), Vec::new());
-    let mut reader = Reader { source, text, at, limits, document, open, errors, has_repeats: false, stopped: false };
+    let mut reader = Reader {
+        source,
+        text,
+        at,
+        limits,
+        document,
+        open: Vec::new(),
+        elements: Vec::new(),
+        members: Vec::with_capacity(room.min(MEMBERS_ROOM)),
+        errors: Vec::new(),
+        has_repeats: false,
+        stopped: false,
+    };
     reader.document_value();
     let end = reader.at;
     if whole && !reader.stopped {
@@ -129,7 +147,8 @@ impl Reader<'_> {
                     return self.stop(JsonError::TooDeep { limit }, start, start + 1);
                 }
                 self.at += 1;
-                self.open.push(Open { bracket, start, elements: Vec::new(), members: Vec::new(), key: None });
+                let (elements, members) = (self.elements.len(), self.members.len());
+                self.open.push(Open { bracket, start, elements, members, key: None });
                 Some(Expect::FirstEntry)
             }
             Some(quote @ ('"' | '\'')) => {
@@ -275,9 +294,15 @@ impl Reader<'_> {
         }
         let top = self.open.pop()?;
         let value = match top.bracket {
-            '[' => JsonValue::Array(top.elements),
-            _ => JsonValue::Object(self.without_repeats(top.members)),
+            '[' => JsonValue::Array(self.elements.drain(top.elements..).collect()),
+            _ => {
+                let members = self.members.drain(top.members..).collect();
+                JsonValue::Object(self.without_repeats(members))
+            }
         };
+        // Where there were mistakes, an object may have had elements.
+        self.elements.truncate(top.elements);
+        self.members.truncate(top.members);
         self.finish(value, top.start)
     }
 
@@ -342,8 +367,8 @@ impl Reader<'_> {
                 return None;
             }
             Some(top) => match top.key.take() {
-                Some((key, key_span)) => top.members.push(JsonMember { key, key_span, value: id }),
-                None => top.elements.push(id),
+                Some((key, key_span)) => self.members.push(JsonMember { key, key_span, value: id }),
+                None => self.elements.push(id),
             },
         }
         Some(Expect::CommaOrEnd)

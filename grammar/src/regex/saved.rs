@@ -87,7 +87,7 @@ impl SavedRegexes {
         };
         let automata = self.automata.iter().map(automaton).collect::<Result<Vec<DfaRef>, _>>()?;
         let mut set = RegexSet::new();
-        set.ids.reserve(self.nodes.len(), |_| 0);
+        set.own.ids.reserve(self.nodes.len(), |_| 0);
         for (index, node) in self.nodes.into_iter().enumerate() {
             let node = read_node(&set, node, &automata)?;
             Inconsistent::unless(is_normal(&set, &node), "a regex is not in normal form")?;

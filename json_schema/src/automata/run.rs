@@ -177,7 +177,7 @@ impl Automaton for Containers {
 
 /// The canonical form of a string.
 pub(crate) fn of_string(text: &str) -> Vec<u8> {
-    quoted(text).into_bytes()
+    quoted(text).as_bytes().to_vec()
 }
 
 /// Numbers that are compared have exponents of 17 digits; the terminals have no others.

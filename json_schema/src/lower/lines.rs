@@ -16,28 +16,28 @@ impl Lowerer<'_, '_> {
     /// The rule for the start of a line.
     pub(super) fn make_line(&mut self, spaces: u8) -> RuleId {
         let newline = self.normalizer.set.literal(b"\n");
-        let newline = self.terminal(newline, || "line break".to_owned());
-        let line = self.reserve("line".to_owned());
+        let newline = self.terminal(newline, || "line break".into());
+        let line = self.reserve("line");
         self.grammar.rules[line].parametric = true;
         let mut parts = vec![newline];
         if spaces > 0 {
             let blanks = self.normalizer.set.literal(&vec![b' '; spaces.into()]);
-            let blanks = self.terminal(blanks, || "indentation".to_owned());
-            let more = self.reserve("indentation".to_owned());
+            let blanks = self.terminal(blanks, || "indentation".into());
+            let more = self.reserve("indentation");
             self.grammar.rules[more].parametric = true;
             let less = ParamExpr::Decrement(ParamRange::ALL);
             let rest = self.expr(ExprKind::Rule(more, Some(less)));
-            let some = self.expr(ExprKind::Sequence(vec![blanks, rest]));
-            let none = self.expr(ExprKind::Sequence(Vec::new()));
+            let some = self.expr(ExprKind::sequence([blanks, rest]));
+            let none = self.expr(ExprKind::sequence([]));
             let condition = Condition::Compare(ParamRange::ALL, Comparison::Gt, 0);
             let is_deep = self.grammar.conditions.push(condition);
             let is_flat = self.grammar.conditions.push(Condition::Not(is_deep));
             let ways = [(some, is_deep), (none, is_flat)]
                 .map(|(expr, condition)| Alternative { expr, condition: Some(condition) });
-            self.grammar.rules[more].body = self.expr(ExprKind::Choice(ways.into()));
+            self.grammar.rules[more].body = self.expr(ExprKind::choice(ways));
             parts.push(self.expr(ExprKind::Rule(more, Some(ParamExpr::Same))));
         }
-        self.grammar.rules[line].body = self.expr(ExprKind::Sequence(parts));
+        self.grammar.rules[line].body = self.expr(ExprKind::sequence(parts));
         line
     }
 
@@ -59,7 +59,7 @@ impl Lowerer<'_, '_> {
     pub(super) fn comma(&mut self) -> ExprId {
         let comma = self.mark(self.marks.comma);
         match self.first_line() {
-            Some(line) => self.expr(ExprKind::Sequence(vec![comma, line])),
+            Some(line) => self.expr(ExprKind::sequence([comma, line])),
             None => comma,
         }
     }
@@ -76,7 +76,7 @@ impl Lowerer<'_, '_> {
     fn on_own_line(&mut self, close: ExprId) -> ExprId {
         let Some(line) = self.line else { return close };
         let line = self.expr(ExprKind::Rule(line, Some(ParamExpr::Same)));
-        self.expr(ExprKind::Sequence(vec![line, close]))
+        self.expr(ExprKind::sequence([line, close]))
     }
 
     /// The same as rules for an automaton, for each number of brackets that it may have open in itself.
@@ -86,7 +86,7 @@ impl Lowerer<'_, '_> {
         let mut lines = Vec::with_capacity(depth);
         for _ in 0..depth {
             let rule_of = |this: &mut Self, body: ExprId, name: &str| {
-                let rule = this.reserve(name.to_owned());
+                let rule = this.reserve(name);
                 this.grammar.rules[rule].body = body;
                 rule
             };
@@ -96,11 +96,11 @@ impl Lowerer<'_, '_> {
             let [close_brace, close_bracket] = [marks.close_brace, marks.close_bracket].map(|close| {
                 let line = self.expr(ExprKind::Rule(own, Some(ParamExpr::Same)));
                 let close = self.mark(close);
-                let body = self.expr(ExprKind::Sequence(vec![line, close]));
+                let body = self.expr(ExprKind::sequence([line, close]));
                 rule_of(self, body, "end")
             });
             let comma = self.mark(marks.comma);
-            let body = self.expr(ExprKind::Sequence(vec![comma, next]));
+            let body = self.expr(ExprKind::sequence([comma, next]));
             let comma = rule_of(self, body, "comma");
             lines.push(Lines { first, comma, close_brace, close_bracket });
             own = first;

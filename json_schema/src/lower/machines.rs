@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use compact_str::CompactString;
 use larkspur_grammar::{Automaton, AutomatonId, ExprId, ExprKind, TerminalId};
 use rustc_hash::FxHashMap;
 
@@ -85,7 +86,7 @@ impl Lowerer<'_, '_> {
         let start = Frame::Array(crate::automata::state::ArrayFrame::new(machine, plan.start()));
         let open = self.mark(self.marks.open_bracket);
         let inside = self.start_at(start);
-        Some(self.expr(ExprKind::Sequence(vec![open, inside])))
+        Some(self.expr(ExprKind::sequence([open, inside])))
     }
 
     /// An object as an automaton; `None` if there is none.
@@ -96,7 +97,7 @@ impl Lowerer<'_, '_> {
         let start = ObjectFrame::new(machine, object.cells.len(), object.plan.start(self.any_order));
         let open = self.mark(self.marks.open_brace);
         let inside = self.start_at(Frame::Object(start));
-        Some(self.expr(ExprKind::Sequence(vec![open, inside])))
+        Some(self.expr(ExprKind::sequence([open, inside])))
     }
 
     /// The machine of an object's names that are not listed; `None` if there may be none.
@@ -211,17 +212,21 @@ impl Lowerer<'_, '_> {
         }
         let names = (self.any_order && !keys.is_empty()).then(|| {
             let names = self.normalizer.set.or(&literals);
-            self.string_terminal(names, || "name".to_owned())
+            self.string_terminal(names, || "name".into())
         });
         let mut cells = Vec::with_capacity(plan.cells.len());
         for cell in &plan.cells {
-            cells.push(self.string_terminal(cell.regex, || "name".to_owned()));
+            cells.push(self.string_terminal(cell.regex, || "name".into()));
         }
         ObjectMachine::new(plan, keys, names, cells)
     }
 
     /// The strings of a language of characters as a terminal.
-    fn string_terminal(&mut self, regex: larkspur_grammar::RegexId, name: impl FnOnce() -> String) -> TerminalId {
+    fn string_terminal(
+        &mut self,
+        regex: larkspur_grammar::RegexId,
+        name: impl FnOnce() -> CompactString,
+    ) -> TerminalId {
         let regex = self.quoting.string(&mut self.normalizer.set, regex);
         self.terminal_id(regex, name)
     }
@@ -235,8 +240,8 @@ impl Lowerer<'_, '_> {
             }
             let value = self.value(node);
             let colon = self.mark(self.marks.colon);
-            let rule = self.reserve("member".to_owned());
-            self.grammar.rules[rule].body = self.expr(ExprKind::Sequence(vec![colon, value]));
+            let rule = self.reserve("member");
+            self.grammar.rules[rule].body = self.expr(ExprKind::sequence([colon, value]));
             self.machines.values.entry(node).or_default().member = Some(rule);
         }
     }
@@ -249,7 +254,7 @@ impl Lowerer<'_, '_> {
         let rule = match self.grammar.exprs[value].kind {
             ExprKind::Rule(rule, None) => rule,
             _ => {
-                let rule = self.reserve("element".to_owned());
+                let rule = self.reserve("element");
                 self.grammar.rules[rule].body = value;
                 rule
             }

@@ -8,6 +8,7 @@ use larkspur_grammar::json::JsonId;
 use larkspur_grammar::saved::Inconsistent;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
 mod fates;
 mod search;
@@ -66,7 +67,7 @@ pub(crate) struct PlanKey {
     required: bool,
     /// The alternatives that require it.
     requiring: Bits,
-    pub choices: Vec<ObjectChoice>,
+    pub choices: ObjectChoices,
 }
 
 fn no_key() -> KeyId {
@@ -85,8 +86,11 @@ pub(crate) struct PlanCell {
     pub regex: RegexId,
     /// All names, if these are few.
     pub few: Option<std::sync::Arc<[Box<str>]>>,
-    pub choices: Vec<ObjectChoice>,
+    pub choices: ObjectChoices,
 }
+
+/// What a property may be; mostly one thing.
+pub(crate) type ObjectChoices = SmallVec<[ObjectChoice; 1]>;
 
 /// What a property may be.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -603,19 +607,13 @@ impl<'n, 'a> Planner<'n, 'a> {
             let name = self.normalizer.ir.keys.get(key).clone();
             let (node, required) = match in_base.get(&key) {
                 Some(&known) => known,
-                None => {
-                    let cells = self.base.cells.clone();
-                    (self.normalizer.property(&cells, &name), false)
-                }
+                None => (self.normalizer.property(&self.base.cells, &name), false),
             };
             let mut says = Vec::with_capacity(len);
-            for index in 0..len {
-                says.push(match self.named[index].get(&key) {
+            for (named, spec) in self.named.iter().zip(&self.specs) {
+                says.push(match named.get(&key) {
                     Some(&node) => node,
-                    None => {
-                        let cells = self.specs[index].cells.clone();
-                        self.normalizer.property(&cells, &name)
-                    }
+                    None => self.normalizer.property(&spec.cells, &name),
                 });
             }
             let mut wrong = Vec::with_capacity(self.needs.len());
@@ -636,14 +634,26 @@ impl<'n, 'a> Planner<'n, 'a> {
     }
 
     /// What a property may be if the base says `node`, the alternatives `says`, and it meets the demands as `wrong`.
-    fn choices(&mut self, node: NodeId, says: &[NodeId], wrong: &[NodeId]) -> Result<Vec<ObjectChoice>, Trouble> {
+    fn choices(&mut self, node: NodeId, says: &[NodeId], wrong: &[NodeId]) -> Result<ObjectChoices, Trouble> {
         let len = self.specs.len();
         if self.clauses.is_empty() && wrong.is_empty() {
-            return Ok(vec![ObjectChoice { node, keep: Bits::none(0), meets: 0 }]);
+            return Ok(smallvec![ObjectChoice { node, keep: Bits::none(0), meets: 0 }]);
         }
         let mut made: Vec<(NodeId, Bits)> = vec![(node, Bits::none(len))];
         let choices_max = self.normalizer.limits.schema_choices_max;
-        for (clause, owner) in self.clauses.clone() {
+        let copy_work = 1 + (len / 64 / WORDS_PER_WORK) as u64;
+        for at in 0..self.clauses.len() {
+            let (clause, owner) = self.clauses[at].clone();
+            // Most clauses say nothing of most properties.
+            if owner.is_none() && clause.clone().all(|index| says[index] == ANY) {
+                if !self.normalizer.charge(copy_work * made.len() as u64) {
+                    return Err(Trouble::Reported);
+                }
+                for (_, keep) in &mut made {
+                    clause.clone().for_each(|index| keep.insert(index));
+                }
+                continue;
+            }
             // What the alternatives say, each once, with those that stay possible then.
             let mut groups: BTreeMap<NodeId, Bits> = BTreeMap::new();
             for index in clause.clone().filter(|&index| says[index] != NEVER) {
@@ -653,7 +663,6 @@ impl<'n, 'a> Planner<'n, 'a> {
                 groups.values_mut().for_each(|group| group.add(&silent));
             }
             let mut next: Vec<(NodeId, Bits)> = Vec::new();
-            let copy_work = 1 + (len / 64 / WORDS_PER_WORK) as u64;
             for (before, keep) in &made {
                 for (&group, stays) in &groups {
                     let mut keep = keep.clone();
@@ -698,7 +707,7 @@ impl<'n, 'a> Planner<'n, 'a> {
         }
         // What keeps and meets more with the same values is better, and is tried first.
         choices.reverse();
-        let mut kept: Vec<ObjectChoice> = Vec::with_capacity(choices.len());
+        let mut kept = ObjectChoices::with_capacity(choices.len());
         let mut same: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
         for choice in choices {
             let others = same.entry(choice.node).or_default();

@@ -43,7 +43,7 @@ impl Plan {
             PlannedRule {
                 is_captured_inside: captured_inside[id],
                 is_wanted: captured_inside[id] || nonterminal.capture.is_some(),
-                alternatives: alternatives.into(),
+                alternatives: alternatives.into_vec().into(),
                 repeats: repeats(cfg, id),
                 circle: whole_circles[id],
                 corner_circle: corner_circles[id],

@@ -1,38 +1,39 @@
 //! Patterns that leave out a list of texts, as names of an object leave out those that are listed: taken apart, so that
 //! what is left is the same in all objects.
 
-use larkspur_grammar::{RegexId, RegexNode, RegexSet};
+use larkspur_grammar::{Parts, RegexId, RegexNode, RegexSet, Text};
+use smallvec::smallvec;
 
 use super::ButFor;
 
 /// A pattern and the texts that it leaves out, if it does: literals, an intersection with the complement of literals, and
 /// literals again.
 pub(super) fn but_for(regexes: &mut RegexSet, pattern: RegexId) -> Option<ButFor> {
-    let parts: Vec<RegexId> = match regexes.node(pattern) {
-        RegexNode::Concat(parts) => parts.to_vec(),
-        _ => vec![pattern],
+    let parts: Parts = match regexes.node(pattern) {
+        RegexNode::Concat(parts) => parts.clone(),
+        _ => smallvec![pattern],
     };
     let at = parts.iter().position(|&part| literal(regexes, part).is_none())?;
     let (before, after) = (texts(regexes, &parts[..at])?, texts(regexes, &parts[at + 1..])?);
-    let operands: Vec<RegexId> = match regexes.node(parts[at]) {
-        RegexNode::And(operands) => operands.to_vec(),
+    let operands: Parts = match regexes.node(parts[at]) {
+        RegexNode::And(operands) => operands.clone(),
         _ => return None,
     };
     let mut left_out: Vec<Box<[u8]>> = Vec::new();
-    let mut kept: Vec<RegexId> = Vec::new();
+    let mut kept = Parts::new();
     for operand in operands {
         let &RegexNode::Not(child) = regexes.node(operand) else {
             kept.push(operand);
             continue;
         };
-        let alternatives: Vec<RegexId> = match regexes.node(child) {
-            RegexNode::Or(alternatives) => alternatives.to_vec(),
-            _ => vec![child],
+        let alternatives: Parts = match regexes.node(child) {
+            RegexNode::Or(alternatives) => alternatives.clone(),
+            _ => smallvec![child],
         };
-        let mut others = Vec::new();
+        let mut others = Parts::new();
         for alternative in alternatives {
             match literal(regexes, alternative) {
-                Some(text) => left_out.push([&before, text, &after].concat().into()),
+                Some(text) => left_out.push([&before[..], text, &after].concat().into()),
                 None => others.push(alternative),
             }
         }
@@ -58,7 +59,10 @@ fn literal(regexes: &RegexSet, regex: RegexId) -> Option<&[u8]> {
     }
 }
 
-fn texts(regexes: &RegexSet, parts: &[RegexId]) -> Option<Vec<u8>> {
-    let texts: Option<Vec<&[u8]>> = parts.iter().map(|&part| literal(regexes, part)).collect();
-    Some(texts?.concat())
+fn texts(regexes: &RegexSet, parts: &[RegexId]) -> Option<Text> {
+    let mut text = Text::new();
+    for &part in parts {
+        text.extend_from_slice(literal(regexes, part)?);
+    }
+    Some(text)
 }

@@ -2,13 +2,18 @@
 //!
 //! Nothing recurses: what a right-hand side holds is queued as a nonterminal of its own.
 
+use std::hash::BuildHasher;
+
+use compact_str::format_compact;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use larkspur_grammar::{
     Alternative, AutomatonId, Diagnostic, ExprId, ExprKind, Grammar, GrammarId, Imported, IndexVec, LexerMode, Limits,
     LinkedGrammar, ParamExpr, RegexId, RegexNode, RegexSet, RuleId, Span, TerminalId, TokenItem, TokenSetId,
     diagnostic::did_you_mean,
 };
 use larkspur_toktrie::Vocabulary;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::but_for::but_for;
@@ -66,7 +71,8 @@ struct Lowering<'a> {
     origins: FxHashMap<Origin, NonterminalId>,
     queue: Vec<(NonterminalId, Origin)>,
     dots: IndexVec<DotId, Dot>,
-    dot_ids: FxHashMap<Dot, DotId>,
+    /// By what is in `dots`.
+    dot_ids: HashTable<DotId>,
     token_letters: IndexVec<TokenLetterId, TokenLetter>,
     token_letter_ids: FxHashMap<(GrammarId, TokenSetId), TokenLetterId>,
     diagnostics: Vec<Diagnostic>,
@@ -81,13 +87,22 @@ struct LexemeKey {
     priority: i32,
     is_literal: bool,
     lazy: bool,
-    tail: Option<(RegexId, RegexId, bool, Option<String>)>,
+    tail: Option<Box<TailKey>>,
     temperature: Option<u32>,
     ignored_by: Option<GrammarId>,
     competes: bool,
     follow: Option<RegexId>,
     behind: Option<RegexId>,
     recorded: bool,
+}
+
+/// Of a [`LexemeTail`] what tells it apart.
+#[derive(PartialEq, Eq, Hash)]
+struct TailKey {
+    body: RegexId,
+    tail: RegexId,
+    hidden: bool,
+    capture: Option<String>,
 }
 
 impl LexemeKey {
@@ -140,7 +155,7 @@ pub(crate) fn lower(
         origins: FxHashMap::default(),
         queue: Vec::new(),
         dots: IndexVec::new(),
-        dot_ids: FxHashMap::default(),
+        dot_ids: HashTable::new(),
         token_letters: IndexVec::new(),
         token_letter_ids: FxHashMap::default(),
         diagnostics: Vec::new(),
@@ -212,7 +227,8 @@ impl<'a> Lowering<'a> {
         self.nonterminals.reserve(rules);
         self.origins.reserve(rules);
         self.dots.reserve(exprs);
-        self.dot_ids.reserve(exprs);
+        let dots = &self.dots;
+        self.dot_ids.reserve(exprs, |&id| FxBuildHasher.hash_one(dots[id]));
     }
 
     /// The dots `START' → • start` and its two fixed companions.
@@ -244,20 +260,20 @@ impl<'a> Lowering<'a> {
                 Origin::Part(context, expr) => self.alternatives(context, expr),
                 Origin::Element(context, expr) => {
                     let atoms = self.sequence(context, expr);
-                    vec![self.alternative(&atoms)]
+                    smallvec![self.alternative(&atoms)]
                 }
                 Origin::Many(atom) => {
                     let many = Atom { symbol: Symbol::Nonterminal(id), arg: ParamExpr::Same, optional: false, ..atom };
-                    vec![self.alternative(&[atom]), self.alternative(&[many, atom])]
+                    smallvec![self.alternative(&[atom]), self.alternative(&[many, atom])]
                 }
                 Origin::Power(atom, count) => {
                     let atoms = [self.power(atom, count / 2), self.power(atom, count - count / 2)].concat();
-                    vec![self.alternative(&atoms)]
+                    smallvec![self.alternative(&atoms)]
                 }
                 Origin::UpTo(atom, count) => self.up_to_alternatives(atom, count),
                 Origin::Automaton(context, automaton) => {
                     self.automaton(id, context, automaton);
-                    Vec::new()
+                    SmallVec::new()
                 }
             };
             self.nonterminals[id].alternatives = alternatives;
@@ -273,8 +289,8 @@ impl<'a> Lowering<'a> {
             return id;
         }
         let mut nonterminal = Nonterminal {
-            name: String::new(),
-            alternatives: Vec::new(),
+            name: CompactString::default(),
+            alternatives: SmallVec::new(),
             nullable: false,
             productive: false,
             max_tokens: None,
@@ -295,11 +311,11 @@ impl<'a> Lowering<'a> {
                 nonterminal.is_rule = true;
                 nonterminal.parametric = rule.parametric;
             }
-            Origin::Part(..) | Origin::Element(..) => nonterminal.name = format!("part{number}"),
-            Origin::Many(_) => nonterminal.name = format!("many{number}"),
-            Origin::Power(_, count) => nonterminal.name = format!("exactly{count}_{number}"),
-            Origin::UpTo(_, count) => nonterminal.name = format!("upto{count}_{number}"),
-            Origin::Automaton(_, automaton) => nonterminal.name = format!("{automaton}_{number}"),
+            Origin::Part(..) | Origin::Element(..) => nonterminal.name = format_compact!("part{number}"),
+            Origin::Many(_) => nonterminal.name = format_compact!("many{number}"),
+            Origin::Power(_, count) => nonterminal.name = format_compact!("exactly{count}_{number}"),
+            Origin::UpTo(_, count) => nonterminal.name = format_compact!("upto{count}_{number}"),
+            Origin::Automaton(_, automaton) => nonterminal.name = format_compact!("{automaton}_{number}"),
         }
         self.symbols += 1;
         let id = self.nonterminals.push(nonterminal);
@@ -308,10 +324,10 @@ impl<'a> Lowering<'a> {
         id
     }
 
-    fn rule(&mut self, context: Context, rule_id: RuleId) -> Vec<LoweredAlternative> {
+    fn rule(&mut self, context: Context, rule_id: RuleId) -> LoweredAlternatives {
         let rule = &self.linked.grammars[context.grammar].rules[rule_id];
         if rule.max_tokens == Some(0) {
-            return vec![LoweredAlternative { dot: DOT_END, condition: None }];
+            return smallvec![LoweredAlternative { dot: DOT_END, condition: None }];
         }
         let temperature = rule.temperature.map(f32::to_bits).or(context.temperature);
         self.alternatives(Context { temperature, ..context }, rule.body)
@@ -344,7 +360,7 @@ impl<'a> Lowering<'a> {
             self.symbols += 1;
             lowered.rules.insert(rule, self.nonterminal(Origin::Rule(context, rule)));
         }
-        self.nonterminals[id].automaton = Some(lowered);
+        self.nonterminals[id].automaton = Some(Box::new(lowered));
     }
 
     fn import(&mut self, grammar: GrammarId, regex: RegexId) -> RegexId {
@@ -371,15 +387,15 @@ impl<'a> Lowering<'a> {
             recorded: true,
             ..LexemeKey::plain(pattern, terminal.priority, terminal.is_literal)
         };
-        Some(self.lexeme(key, terminal.name.clone(), terminal.span))
+        Some(self.lexeme(key, &terminal.name, terminal.span))
     }
 
     /// The alternatives of a right-hand side, in order of preference; literals gathered where the first one stands.
-    fn alternatives(&mut self, context: Context, body: ExprId) -> Vec<LoweredAlternative> {
+    fn alternatives(&mut self, context: Context, body: ExprId) -> LoweredAlternatives {
         let grammar = &self.linked.grammars[context.grammar];
         if !matches!(grammar.exprs[body].kind, ExprKind::Choice(_)) {
             let atoms = self.sequence(context, body);
-            return vec![self.alternative(&atoms)];
+            return smallvec![self.alternative(&atoms)];
         }
         // Choices within choices are flattened.
         let mut leaves: SmallVec<[Alternative; 8]> = SmallVec::new();
@@ -391,7 +407,7 @@ impl<'a> Lowering<'a> {
             }
         }
         let grouped = self.literal_groups(context, &leaves);
-        let mut lowered = Vec::with_capacity(leaves.len());
+        let mut lowered = LoweredAlternatives::with_capacity(leaves.len());
         let mut seen = FxHashSet::default();
         for (index, leaf) in leaves.iter().enumerate() {
             let atoms = match *grouped.get(index).unwrap_or(&Grouped::No) {
@@ -461,7 +477,8 @@ impl<'a> Lowering<'a> {
                 competes: self.competes(context.grammar),
                 ..LexemeKey::plain(pattern, priority, is_literal)
             };
-            let lexeme = self.lexeme(key, format!("{}{more}", names.join(" | ")), terminals[0].span);
+            let name = format_compact!("{}{more}", names.join(" | "));
+            let lexeme = self.lexeme(key, &name, terminals[0].span);
             for &index in &members {
                 grouped[index] = Grouped::Rest;
             }
@@ -570,11 +587,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// `atom` one to `count` times, without ambiguity: fewer than half, or exactly half and then up to the rest.
-    fn up_to_alternatives(&mut self, atom: Atom, count: u32) -> Vec<LoweredAlternative> {
+    fn up_to_alternatives(&mut self, atom: Atom, count: u32) -> LoweredAlternatives {
         let half = count.div_ceil(2);
         let mut full = self.power(atom, half);
         self.repeat(atom, 0, Some(count - half), &mut full);
-        let mut alternatives = vec![self.alternative(&full)];
+        let mut alternatives: LoweredAlternatives = smallvec![self.alternative(&full)];
         if half > 1 {
             let mut fewer = Atoms::new();
             self.repeat(atom, 0, Some(half - 1), &mut fewer);
@@ -591,7 +608,12 @@ impl<'a> Lowering<'a> {
         for atom in atoms.iter().rev() {
             let Atom { symbol, arg, optional, grammar } = *atom;
             let dot = Dot { symbol, arg, optional, next, grammar: Some(grammar) };
-            next = *self.dot_ids.entry(dot).or_insert_with(|| self.dots.push(dot));
+            let dots = &mut self.dots;
+            let hash = FxBuildHasher.hash_one(dot);
+            next = match self.dot_ids.entry(hash, |&id| dots[id] == dot, |&id| FxBuildHasher.hash_one(dots[id])) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => *new.insert(dots.push(dot)).get(),
+            };
         }
         LoweredAlternative { dot: next, condition: None }
     }
@@ -606,10 +628,10 @@ impl<'a> Lowering<'a> {
         let body = self.import(context.grammar, terminal.regex);
         let tail = terminal.tail.as_ref().map(|tail| {
             let regex = self.import(context.grammar, tail.regex);
-            (body, regex, tail.hidden, tail.capture.clone())
+            Box::new(TailKey { body, tail: regex, hidden: tail.hidden, capture: tail.capture.clone() })
         });
-        let whole = match &tail {
-            Some((_, tail, ..)) => self.regexes.concat(&[body, *tail]),
+        let whole = match tail.as_deref() {
+            Some(&TailKey { tail, .. }) => self.regexes.concat(&[body, tail]),
             None => body,
         };
         let optional = self.regexes.info(whole).nullable;
@@ -628,7 +650,7 @@ impl<'a> Lowering<'a> {
                 behind: terminal.behind.map(|behind| self.import(context.grammar, behind)),
                 ..LexemeKey::plain(pattern, terminal.priority, terminal.is_literal)
             };
-            Some((self.lexeme(key, terminal.name.clone(), terminal.span), optional))
+            Some((self.lexeme(key, &terminal.name, terminal.span), optional))
         };
         self.terminal_ids.insert((context, id), lowered);
         lowered
@@ -656,37 +678,37 @@ impl<'a> Lowering<'a> {
         self.regexes.and(&[regex, some])
     }
 
-    fn lexeme(&mut self, key: LexemeKey, name: String, span: Span) -> LexemeId {
+    fn lexeme(&mut self, key: LexemeKey, name: &CompactString, span: Span) -> LexemeId {
         if let Some(&id) = self.lexeme_ids.get(&key) {
             return id;
         }
         let regex = key.pattern;
         let pattern = match self.regexes.node(regex) {
             _ if key.recorded => Pattern::Regex(regex),
-            RegexNode::Literal(bytes) => Pattern::Literal(bytes[..].into()),
+            RegexNode::Literal(bytes) => Pattern::Literal(bytes.clone()),
             _ if key.lazy && self.mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(regex)),
             _ if key.lazy => Pattern::Regex(regex),
             _ => match words(&self.regexes, regex) {
-                Some(words) => Pattern::Literals(LiteralTrie::new(words.iter().map(|word| &**word).collect())),
+                Some(words) => {
+                    let trie = LiteralTrie::new(words.iter().map(|word| &**word).collect());
+                    Pattern::Literals(Box::new(trie))
+                }
                 None => Pattern::Regex(regex),
             },
         };
-        let tail = key.tail.as_ref().map(|(body, tail, hidden, capture)| LexemeTail {
-            body: *body,
-            tail: *tail,
-            literal: match self.regexes.node(*tail) {
+        let tail = key.tail.as_deref().map(|&TailKey { body, tail, hidden, ref capture }| {
+            let literal = match self.regexes.node(tail) {
                 RegexNode::Literal(bytes) => Some(bytes[..].into()),
                 _ => None,
-            },
-            hidden: *hidden,
-            capture: capture.clone(),
+            };
+            Box::new(LexemeTail { body, tail, literal, hidden, capture: capture.clone() })
         });
         let but_for = match pattern {
             Pattern::Regex(regex) if key.recorded => but_for(&mut self.regexes, regex),
             _ => None,
         };
         let id = self.lexemes.push(Lexeme {
-            name,
+            name: name.clone(),
             span,
             pattern,
             priority: key.priority,
@@ -731,7 +753,7 @@ impl<'a> Lowering<'a> {
                     behind: terminal.behind.map(|behind| self.import(id, behind)),
                     ..LexemeKey::plain(pattern, 0, terminal.is_literal)
                 };
-                lexemes.push(self.lexeme(key, terminal.name.clone(), terminal.span));
+                lexemes.push(self.lexeme(key, &terminal.name, terminal.span));
             }
             lexemes.sort_unstable();
             lexemes.dedup();

@@ -46,6 +46,14 @@ fn words_within<'a>(regexes: &'a RegexSet, regex: RegexId, room: &mut usize, dep
             }
             let mut all: Words<'a> = vec![Cow::Borrowed(&[])];
             for &part in parts.iter() {
+                if let RegexNode::Literal(text) = regexes.node(part) {
+                    *room = room.checked_sub(all.iter().map(|word| word.len() + text.len()).sum())?;
+                    for word in &mut all {
+                        *word =
+                            if word.is_empty() { Cow::Borrowed(text) } else { Cow::Owned([word, &text[..]].concat()) };
+                    }
+                    continue;
+                }
                 let next = words_within(regexes, part, room, depth)?;
                 // With several ways in two parts, the texts would be more than the regex is long.
                 if all.len() > 1 && next.len() > 1 {

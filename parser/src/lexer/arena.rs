@@ -125,6 +125,9 @@ impl Arena {
     ///
     /// Errors: `expressions_max`.
     pub fn lower(&self, regexes: &RegexSet, roots: &[RegexId]) -> Result<Vec<Expr>, Fault> {
+        if roots.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut inner = self.lock();
         let mut lowered = inner.known(regexes);
         let lower = |&root: &RegexId| inner.algebra.lower(regexes, root, &mut lowered);

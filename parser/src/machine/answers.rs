@@ -194,7 +194,7 @@ impl Machine {
         }
         lexemes.sort_unstable();
         lexemes.dedup();
-        names.extend(lexemes.iter().map(|&lexeme| self.cfg.lexemes[lexeme].name.clone()));
+        names.extend(lexemes.iter().map(|&lexeme| self.cfg.lexemes[lexeme].name.to_string()));
         for letter in self.token_letters(cursor)? {
             names.push(self.cfg.token_letters[letter].text.clone());
         }

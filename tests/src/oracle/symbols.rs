@@ -303,7 +303,7 @@ impl Symbols {
         }
         Lexeme {
             only_empty: tail.is_none() && lazy && regexes.nullable(before),
-            name: terminal.name.clone(),
+            name: terminal.name.to_string(),
             regex,
             lazy,
             priority: terminal.priority,

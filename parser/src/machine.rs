@@ -35,7 +35,7 @@ use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, Sta
 use lists::Lists;
 pub(crate) use reread::REREAD_DEPTH_MAX;
 use reread::Rereading;
-use steps::{Asked, Context, Steps};
+use steps::{Asked, Steps};
 pub(crate) use tape::Tape;
 use ways::Ways;
 
@@ -113,7 +113,7 @@ pub(crate) struct Machine {
     pub sets: Sets,
     lists: Lists,
     steps: Steps,
-    /// What the last step has asked of its byte.
+    /// What the last step in `exact` mode has asked of its byte.
     asked: Asked,
     /// Threads of lists that were stepped, for who counts work.
     pub stepped: u64,
@@ -401,53 +401,42 @@ impl Machine {
         }
     }
 
-    /// The step when it takes more than a look-up, if it is remembered.
-    #[inline]
-    pub fn remembered(&self, place: Word, byte: u8) -> Quick {
-        if self.steps.hold_in(self.context()) { self.steps.get(place, byte) } else { Quick::Ask }
-    }
-
-    /// What steps depend on besides the place and the byte.
-    #[inline]
-    fn context(&self) -> Context {
-        (if self.cfg.has_scopes { self.sets.token_now } else { 0 }, self.sets.ahead.is_on)
-    }
-
     /// The step when it takes more than a look-up.
     #[inline(never)]
     pub fn step_slow(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
-        match Self::single(cursor) {
-            Some(_) => self.step_anew(cursor, byte),
-            None => self.step_of_walk(cursor, byte),
-        }
-    }
-
-    /// The same of one who comes by again. It is remembered where it depends on nothing but what [`Steps`] knows.
-    pub fn step_of_walk(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
-        let may_be_known = self.reread_depth == 0 && !(self.cfg.has_hidden && self.tape.is_on());
-        if !may_be_known || self.records(cursor) {
-            return self.step_anew(cursor, byte);
-        }
-        match self.remembered(cursor.word(), byte) {
-            Quick::To(next) => return Ok(Some(Cursor::from_word(next, 0))),
-            Quick::Refused => return Ok(None),
-            Quick::Ask => {}
-        }
-        let next = self.step_anew(cursor, byte)?;
-        if !next.is_some_and(|next| self.records(next)) {
-            let alike = self.alike(byte)?;
-            self.steps.insert(self.context(), cursor.word(), &alike, next);
-        }
-        Ok(next)
-    }
-
-    fn step_anew(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
-        self.asked.clear();
         match (self.cfg.mode, Self::single(cursor)) {
             (_, None) => self.step_list(cursor.0.set.0, byte),
             (LexerMode::Longest, Some(thread)) => self.step_longest(thread, byte),
             (LexerMode::Exact, Some(thread)) => self.step_exact_single(thread, byte),
         }
+    }
+
+    /// Whether steps depend on nothing but what [`Steps`] knows, so that a walk over the whole trie may remember them.
+    pub fn may_remember(&self) -> bool {
+        !self.tape.is_on()
+    }
+
+    /// The step when it takes more than a look-up, if a walk remembers it.
+    #[inline]
+    pub fn remembered(&self, place: Word, byte: u8) -> Quick {
+        if self.steps.hold_in(self.context()) { self.steps.get(place, byte) } else { Quick::Ask }
+    }
+
+    /// What steps depend on besides the place and the byte: the token that they are in.
+    #[inline]
+    fn context(&self) -> u32 {
+        if self.cfg.has_scopes { self.sets.token_now } else { 0 }
+    }
+
+    /// As [`Self::step_slow`], where steps may be remembered, and remembers it.
+    pub fn step_of_walk(&mut self, cursor: Cursor, byte: u8) -> Result<Option<Cursor>, Fault> {
+        let next = match Self::single(cursor) {
+            Some(_) => self.step_slow(cursor, byte)?,
+            None => self.step_threads(&self.threads(cursor), byte)?,
+        };
+        let alike = self.alike(byte)?;
+        self.steps.insert(self.context(), cursor.word(), &alike, next);
+        Ok(next)
     }
 
     fn step_longest(&mut self, thread: Thread, byte: u8) -> Result<Option<Cursor>, Fault> {

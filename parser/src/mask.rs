@@ -245,7 +245,7 @@ impl MaskCache {
         mask.clear();
         let work = Work::up_to(machine.limits.mask_work_max);
         let lists = machine.lists_len();
-        let mut eager = EagerWalker::new(Walker { machine, fault: None, work });
+        let mut eager = EagerWalker::new(Walker::new(machine, work, true));
         let visited = vocabulary.trie().walk(&mut eager, (cursor.word(), false), mask);
         self.stats.nodes_visited += visited;
         let walked = eager.walker.finish(visited).1;
@@ -336,7 +336,7 @@ impl MaskCache {
                 continue;
             }
             let part = match &slice.parts {
-                Some(parts) if !machine.tape.is_on() => {
+                Some(parts) if machine.may_remember() => {
                     let decided = self.decide(machine, parts, ahead, &mut alphabets)?;
                     parts.allow(decided.taken, mask.words_mut());
                     Part::Open(&slice.trie, parts.open(decided))
@@ -366,7 +366,7 @@ impl MaskCache {
     ) -> Result<Decided, Fault> {
         let (arena, limits) = (machine.lexer.arena().clone(), machine.limits.clone());
         let lists = machine.lists_len();
-        let mut walker = Walker { machine, fault: None, work: self.work };
+        let mut walker = Walker::new(machine, self.work, true);
         let decided = parts.decide_by(&mut walker, place.word(), (&arena, &limits), alphabets);
         let (work, decides) = walker.finish(0);
         machine.forget_lists(lists);
@@ -450,7 +450,7 @@ impl MaskCache {
         mask: &mut TokenMask,
     ) -> Result<(), Fault> {
         let lists = machine.lists_len();
-        let mut walker = Walker { machine, fault: None, work: self.work };
+        let mut walker = Walker::new(machine, self.work, part.is_whole());
         let visited = if walker.machine.tape.is_on() {
             let mut recording = RecordingWalker::new(walker, cursor, part.depth_max());
             let visited = part.walk(&mut recording, (ahead.word(), Depth::new(ahead.began(), 0)), mask);

@@ -13,6 +13,7 @@ impl Machine {
         if self.cfg.has_hidden || self.lexer.state(thread.lex).looks_ahead {
             return self.step_exact(vec![thread], byte);
         }
+        self.asked.clear();
         let goes_on = self.goes_on_asked(thread, byte)?;
         let ends = self.ends_before(thread.lex, byte, goes_on)?;
         let mut begun = None;
@@ -76,6 +77,7 @@ impl Machine {
     }
 
     pub(super) fn step_exact(&mut self, threads: Vec<Thread>, byte: u8) -> Result<Option<Cursor>, Fault> {
+        self.asked.clear();
         let mut next = Vec::with_capacity(threads.len() + 1);
         let mut agenda = threads;
         let mut times = 0;

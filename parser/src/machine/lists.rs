@@ -1,4 +1,4 @@
-//! Places that are several threads: lists, of which each is kept once.
+//! Places that are several threads: lists, of which each is kept once, and the steps between them.
 
 use std::sync::Arc;
 
@@ -7,6 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::{Cursor, Machine, Thread};
 use crate::error::Fault;
+
+/// Steps that are remembered at most; then all are forgotten. 12 MB.
+const STEPS_MAX: usize = 1 << 18;
 
 /// The part of `Limits::earley_bytes_max` that lists may take besides: one in so many.
 const LISTS_SHARE: usize = 4;
@@ -17,11 +20,15 @@ const WALKED_SHARE: usize = 8;
 /// What a list takes besides its threads: where it is, its number, and its header.
 const LIST_BYTES: usize = 80;
 
-/// Lists of threads by number.
+/// What a step of a list depends on: the list, the byte, in which token, and whether texts may be forgotten.
+type Step = (u32, u8, u32, bool);
+
+/// Lists of threads by number, and the steps from them.
 #[derive(Default, Debug)]
 pub(super) struct Lists {
     lists: Vec<Arc<[Thread]>>,
     ids: FxHashMap<Arc<[Thread]>, u32>,
+    steps: FxHashMap<Step, Option<Cursor>>,
     bytes: usize,
 }
 
@@ -51,31 +58,54 @@ impl Lists {
         Ok(id)
     }
 
-    /// Drops the lists past the first ones.
+    /// Drops the lists past the first ones, and what is remembered of all.
     fn truncate(&mut self, len: usize) {
         for threads in self.lists.drain(len..) {
             self.bytes -= LIST_BYTES + size_of_val(&*threads);
             self.ids.remove(&threads);
         }
+        self.steps.clear();
     }
 }
 
 impl Machine {
-    /// The step of a list.
+    /// The step of a list, which is remembered where it depends on nothing but a [`Step`].
     pub(super) fn step_list(&mut self, id: u32, byte: u8) -> Result<Option<Cursor>, Fault> {
+        let token = if self.cfg.has_scopes { self.sets.token_now } else { 0 };
+        let step = (id, byte, token, self.sets.ahead.is_on);
+        let may_be_known = self.reread_depth == 0 && !(self.cfg.has_hidden && self.tape.is_on());
+        if let Some(&known) = self.lists.steps.get(&step).filter(|_| may_be_known) {
+            return Ok(known);
+        }
         let threads = self.lists.get(id).clone();
+        let next = self.step_threads(&threads, byte)?;
+        let depends_on_text = |threads: &[Thread]| threads.iter().any(|thread| self.lexer.state(thread.lex).records);
+        let is_known = may_be_known
+            && !(self.tape.is_on()
+                && (depends_on_text(&threads) || next.is_some_and(|next| depends_on_text(&self.threads(next)))));
+        if is_known {
+            if self.lists.steps.len() >= STEPS_MAX {
+                self.lists.steps.clear();
+            }
+            self.lists.steps.insert(step, next);
+        }
+        Ok(next)
+    }
+
+    /// The step of a list's threads.
+    pub(super) fn step_threads(&mut self, threads: &[Thread], byte: u8) -> Result<Option<Cursor>, Fault> {
         self.stepped += threads.len() as u64;
         if self.cfg.mode == LexerMode::Exact {
             return self.step_exact(threads.to_vec(), byte);
         }
         let mut next = Vec::new();
-        for &thread in &*threads {
+        for &thread in threads {
             next.extend(self.step_longest(thread, byte)?);
         }
         self.join(&next)
     }
 
-    /// Bytes of sets, of lists of threads, and of steps, roughly.
+    /// Bytes of sets, of lists of threads, and of steps of walks, roughly.
     pub fn bytes(&self) -> usize {
         self.sets.bytes() + self.lists.bytes + self.steps.bytes()
     }

@@ -17,13 +17,11 @@ const STEPS: usize = 256;
 const UNKNOWN: u64 = 0;
 const REFUSED: u64 = 1 << 32;
 
-/// What steps depend on besides the place and the byte: the token they are in, and whether texts may be forgotten.
-pub(super) type Context = (u32, bool);
-
 /// Steps from places, by a place's number. Room for them is taken where it is first needed.
 #[derive(Default, Debug)]
 pub(super) struct Steps {
-    context: Context,
+    /// The token in which they were made, if that matters.
+    token: u32,
     rows: Vec<Row>,
     /// Rows that have taken room.
     taken: usize,
@@ -48,17 +46,17 @@ impl Steps {
         }
     }
 
-    /// Whether what is remembered holds in a context.
+    /// Whether what is remembered holds in a token.
     #[inline]
-    pub fn hold_in(&self, context: Context) -> bool {
-        self.context == context
+    pub fn hold_in(&self, token: u32) -> bool {
+        self.token == token
     }
 
-    /// Remembers the step of some bytes.
-    pub fn insert(&mut self, context: Context, Word(place): Word, bytes: &ByteSet, next: Option<Cursor>) {
-        if !self.hold_in(context) {
+    /// Remembers the step of some bytes in a token.
+    pub fn insert(&mut self, token: u32, Word(place): Word, bytes: &ByteSet, next: Option<Cursor>) {
+        if !self.hold_in(token) {
             self.forget();
-            self.context = context;
+            self.token = token;
         }
         if self.rows.is_empty() {
             self.rows = vec![Row::default(); PLACES_MAX];
@@ -114,7 +112,7 @@ impl Machine {
     /// The bytes that make the same step as the one before with this byte: from all lexer states that it has asked they lead to the
     /// same ones.
     pub(super) fn alike(&mut self, byte: u8) -> Result<ByteSet, Fault> {
-        if self.asked.is_more || self.cfg.mode != LexerMode::Exact || self.cfg.has_hidden || self.tape.is_on() {
+        if self.asked.is_more || self.cfg.mode != LexerMode::Exact || self.cfg.has_hidden {
             return Ok(ByteSet::range(byte, byte));
         }
         let mut alike = ByteSet::EMPTY.negate();
@@ -152,21 +150,21 @@ mod tests {
         let mut steps = Steps::default();
         let (place, next) = (Word(7), Cursor::from_word(Word(5 << 32 | 9), 0));
         assert_eq!(leads_to(&steps, place, b'a'), None);
-        steps.insert((0, false), place, &ByteSet::range(b'a', b'c'), Some(next));
-        steps.insert((0, false), place, &ByteSet::range(b'x', b'x'), None);
+        steps.insert(0, place, &ByteSet::range(b'a', b'c'), Some(next));
+        steps.insert(0, place, &ByteSet::range(b'x', b'x'), None);
         assert_eq!(leads_to(&steps, place, b'b'), Some(Some(next.key())));
         assert_eq!(leads_to(&steps, place, b'x'), Some(None));
         assert_eq!(leads_to(&steps, place, b'd'), None);
 
         let rival = (8..).find(|&other| slot_of(other) == slot_of(7)).map(Word).expect("there are few rows");
         assert_eq!(leads_to(&steps, rival, b'b'), None);
-        steps.insert((0, false), rival, &ByteSet::range(b'b', b'b'), None);
+        steps.insert(0, rival, &ByteSet::range(b'b', b'b'), None);
         assert_eq!(leads_to(&steps, rival, b'b'), Some(None));
         assert_eq!(leads_to(&steps, rival, b'x'), None);
         assert_eq!(leads_to(&steps, place, b'b'), None);
 
-        steps.insert((1, false), place, &ByteSet::range(b'b', b'b'), Some(next));
-        assert!(steps.hold_in((1, false)) && !steps.hold_in((0, false)));
+        steps.insert(1, place, &ByteSet::range(b'b', b'b'), Some(next));
+        assert!(steps.hold_in(1) && !steps.hold_in(0));
         assert_eq!(leads_to(&steps, rival, b'b'), None);
     }
 }

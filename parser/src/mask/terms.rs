@@ -280,6 +280,7 @@ impl Terms {
         self.steps_max = if insists { u64::MAX } else { (slicer.nodes_len() / ENDS_SHARE) as u64 };
         let made = self.of_new_state(slicer, (piece, lex), lexer, work);
         if let Err(dear @ Fault::Dear { .. }) = made {
+            self.bytes += size_of::<((PieceId, LexStateId), Fault)>();
             self.dear.insert((piece, lex), dear);
         }
         made

@@ -24,6 +24,11 @@ pub(super) enum Part<'a> {
 }
 
 impl Part<'_> {
+    /// Whether it goes to all of a trie, but for what is decided.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Part::Below(_, ROOT) | Part::Open(..))
+    }
+
     /// Bytes of the longest token.
     pub fn depth_max(&self) -> usize {
         match self {
@@ -77,8 +82,10 @@ fn walk_nodes<R: Recognizer>(
 /// The machine as a recognizer of bytes. A fault makes it refuse everything, so that the walk ends soon.
 pub(super) struct Walker<'a> {
     pub machine: &'a mut Machine,
-    pub fault: Option<Fault>,
-    pub work: Work,
+    fault: Option<Fault>,
+    work: Work,
+    /// Whether steps are remembered, as they are worth it in walks over a whole trie.
+    remembers: bool,
 }
 
 /// Where nothing is recorded: there all lexemes begin at 0.
@@ -90,16 +97,21 @@ impl Recognizer for Walker<'_> {
         match self.machine.quick(state, byte) {
             Quick::To(next) => Some(next),
             Quick::Refused => None,
-            Quick::Ask => match self.machine.remembered(state, byte) {
-                Quick::To(next) => Some(next),
-                Quick::Refused => None,
-                Quick::Ask => self.step_slow(Cursor::from_word(state, 0), byte).map(Cursor::word),
+            Quick::Ask => match self.remembers.then(|| self.machine.remembered(state, byte)) {
+                Some(Quick::To(next)) => Some(next),
+                Some(Quick::Refused) => None,
+                Some(Quick::Ask) | None => self.step_slow(Cursor::from_word(state, 0), byte).map(Cursor::word),
             },
         }
     }
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    /// A walker that goes on with work, over a whole trie or a part of it.
+    pub fn new(machine: &'a mut Machine, work: Work, is_whole: bool) -> Self {
+        Self { remembers: is_whole && machine.may_remember(), machine, fault: None, work }
+    }
+
     /// The work done, after a walk that visited so many nodes, and whether it came to its end.
     pub fn finish(mut self, visited: u64) -> (Work, Result<(), Fault>) {
         let counted = self.work.visit(visited);
@@ -112,7 +124,10 @@ impl Walker<'_> {
             return None;
         }
         let stepped = self.machine.stepped;
-        let next = self.machine.step_of_walk(state, byte);
+        let next = match self.remembers {
+            true => self.machine.step_of_walk(state, byte),
+            false => self.machine.step_slow(state, byte),
+        };
         let counted = self.work.add(STEP_WORK * (1 + self.machine.stepped - stepped));
         match counted.and(next) {
             Ok(next) => next,

@@ -66,8 +66,9 @@ const TAKEN_PAIRS_MAX: usize = 64;
 /// Pairs of states looked at to find out which texts of all alphabets it refuses.
 const PAIRS_MAX: usize = 48;
 
-/// Pairs of states and places looked at to find out which texts of all alphabets may follow.
-const PLACES_MAX: usize = 2048;
+/// Pairs of states and places looked at to find out which texts of one alphabet may follow: those that are not decided by then would
+/// take the room of others.
+const PLACES_MAX: usize = 256;
 
 /// Characters of the longest token that is in a part.
 const LENGTH_MAX: u32 = 32;
@@ -241,7 +242,6 @@ impl Parts {
         known: &mut Vec<(&'a Alphabet, Lengths)>,
     ) -> Decided {
         let mut decided = Decided::default();
-        let mut pairs = PLACES_MAX;
         for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.parts != 0) {
             let has_same_texts =
                 |(other, _): &&(&Alphabet, _)| (other.lead, &other.class) == (alphabet.lead, &alphabet.class);
@@ -249,7 +249,7 @@ impl Parts {
                 Some(&(_, lengths)) => lengths,
                 None => {
                     let Some(automaton) = alphabet.automaton(arena, limits) else { continue };
-                    let lengths = automaton.lengths(recognizer, place, &mut pairs);
+                    let lengths = automaton.lengths(recognizer, place);
                     known.push((alphabet, lengths));
                     lengths
                 }
@@ -404,13 +404,9 @@ pub(crate) struct Lengths {
 impl Automaton {
     /// Which texts may follow at a place. Goes from one character to the next with all places that one can be in, and gives up
     /// after so many pairs.
-    fn lengths<R: Recognizer<State: Ord + Hash>>(
-        &self,
-        recognizer: &mut R,
-        place: R::State,
-        pairs: &mut usize,
-    ) -> Lengths {
+    fn lengths<R: Recognizer<State: Ord + Hash>>(&self, recognizer: &mut R, place: R::State) -> Lengths {
         let mut lengths = Lengths { taken: LENGTH_MAX, refused: u32::MAX };
+        let mut pairs = PLACES_MAX;
         let mut now = vec![(1u16, place)];
         for length in 1..=LENGTH_MAX {
             let mut next: Vec<(u16, R::State)> = Vec::new();
@@ -421,7 +417,7 @@ impl Automaton {
                     lengths.taken = lengths.taken.min(length - 1);
                     return lengths;
                 };
-                *pairs = left;
+                pairs = left;
                 for (&to, byte) in self.rows[usize::from(state)].iter().zip(0..=255u8).filter(|(to, _)| **to != 0) {
                     match recognizer.step(place, byte).map(|place| (to, place)) {
                         None => lengths.taken = lengths.taken.min(length - 1),

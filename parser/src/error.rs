@@ -77,9 +77,8 @@ pub(crate) enum Fault {
     Exceeded { limit: &'static str, value: u64 },
     /// Only for those who look ahead with states that have forgotten the texts that were read: these count now.
     Untold,
-    /// Only for who follows the terms of a mask: a term is dear, since on many ways these lexemes end in this state. It was asked for
-    /// so many times.
-    Dear { state: LexStateId, ended: LexemeSetId, times: u32 },
+    /// Only for who makes the terms of a mask: one is dear, since on many ways these lexemes end in this state.
+    Dear { state: LexStateId, ended: LexemeSetId },
 }
 
 impl Fault {
@@ -92,7 +91,7 @@ impl Fault {
         match self {
             Fault::Exceeded { limit, value } => (limit, value),
             Fault::Untold => unreachable!("who looks ahead goes the same way again"),
-            Fault::Dear { .. } => unreachable!("who follows terms asks for it again, or walks"),
+            Fault::Dear { .. } => unreachable!("who follows terms is told what is dear"),
         }
     }
 }

@@ -491,6 +491,30 @@ fn term_cache_bytes_max() {
 }
 
 /// No error: what is forced is cut there.
+/// A term in which lexemes end at most nodes is made when it was asked for some times in all grammars, and then they share it.
+#[test]
+fn term_cache_bytes_max_of_a_term_that_is_dear() {
+    let visited = |bytes: usize| {
+        let options =
+            EngineOptions { limits: Limits { term_cache_bytes_max: bytes, ..Limits::default() }, slices: vec![] };
+        let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
+        let visited = ["x", "y", "z", "0", "1", "2", "3"].map(|end| {
+            let text = format!("start: A \"{end}\" | \"(\" A \")\"\nA: /[A-Z]+/\n");
+            let grammar = CompiledGrammar::compile(&shared, linked(&text, LexerMode::Exact)).expect("it is sound");
+            let mut matcher = Matcher::new(&grammar, MatcherOptions::default()).expect("it starts");
+            assert_eq!(mask(&mut matcher).map(|allowed| allowed.len()), Ok(27));
+            matcher.consume_token(b'A'.into()).expect("the mask allows it");
+            let allowed = mask(&mut matcher).expect("it is within the limits");
+            assert_eq!(allowed.len(), 27);
+            assert!(allowed.contains(&end.as_bytes()[0].into()), "{end} ends it");
+            grammar.stats().masks.nodes_visited
+        });
+        visited.map(|nodes| nodes > 250)
+    };
+    assert_eq!(visited(1 << 20), [true, true, true, true, true, false, false]);
+    assert_eq!(visited(0), [true; 7]);
+}
+
 #[test]
 fn forced_bytes_max() {
     let limits = Limits { forced_bytes_max: 10, ..Limits::default() };

@@ -54,6 +54,9 @@ impl LexemeTerm {
 /// Units of which the tokens are known at most, a megabyte each.
 const UNITS_MAX: usize = 12;
 
+/// Dear terms that are counted at most; then counting begins anew.
+const DEAR_MAX: usize = 4_096;
+
 /// Units, which runs repeat.
 #[derive(Default, Debug)]
 struct Units {
@@ -97,6 +100,8 @@ struct Inner {
     /// What was not, though it was before that. Dropped at the next turn.
     old: Generation,
     units: Units,
+    /// How often terms were asked for that are dear to make.
+    dear: FxHashMap<LexemeKey, u32>,
     /// Numbers are not used again when pieces are dropped: who still has one means what it was.
     next_piece: PieceId,
 }
@@ -118,6 +123,7 @@ impl SharedTerms {
             young: Generation::default(),
             old: Generation::default(),
             units: Units::default(),
+            dear: FxHashMap::default(),
             next_piece: PieceId(ALL.0 + 1),
         };
         Self { inner: Mutex::new(inner), bytes_max }
@@ -182,6 +188,17 @@ impl SharedTerms {
         if let Some(walked) = self.lock().units.walked.entry(unit).or_insert(Some(0)) {
             *walked += nodes;
         }
+    }
+
+    /// Notes that a term was asked for which is dear to make. How often that was so, in all grammars.
+    pub(super) fn asked_dear(&self, key: LexemeKey) -> u32 {
+        let dear = &mut self.lock().dear;
+        if dear.len() >= DEAR_MAX {
+            dear.clear();
+        }
+        let times = dear.entry(key).or_insert(0);
+        *times = times.saturating_add(1);
+        *times
     }
 
     /// A part of the trie and its number, by its nodes, ascending.

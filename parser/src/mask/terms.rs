@@ -153,10 +153,20 @@ pub(super) struct Terms {
     bytes: usize,
     /// The states at the nodes above the one that is looked at. Kept for its room.
     states: Vec<LexStateId>,
-    /// Terms that were given up for being dear, and why: see [`Self::of_state`].
-    dear: FxHashMap<(PieceId, LexStateId), Fault>,
-    /// Nodes at which a step may take more than a look-up, of the term that is being made.
-    steps_max: u64,
+    /// Terms that were not made, with the lexeme by which other grammars know what is dear in them.
+    dear: FxHashMap<(PieceId, LexStateId), (Dear, Option<LexemeKey>)>,
+    /// The lexeme whose term was given up last.
+    given_up: Option<LexemeKey>,
+}
+
+/// Why a term was not made: lexemes end in it at too many nodes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dear {
+    /// A state in which they do.
+    pub state: LexStateId,
+    pub ended: LexemeSetId,
+    /// How often it was asked for; in all grammars, if it is the term of a lexeme that others may have.
+    pub times: u32,
 }
 
 /// A term that is being made.
@@ -169,16 +179,16 @@ struct Draft {
     visited: u64,
     /// Of these nodes those at which a step took more than a look-up.
     stepped: u64,
-    /// At most so many.
-    steps_max: u64,
+    /// Past so many it is dear if lexemes end.
+    ends_max: u64,
     /// A state in which lexemes end whatever follows, and which of `ends` that is.
     ending: Option<(LexStateId, usize)>,
 }
 
 impl Draft {
     /// Nothing yet.
-    fn new(steps_max: u64) -> Self {
-        Self { steps_max, ..Self::default() }
+    fn new(work: &Work) -> Self {
+        Self { ends_max: work.ends_max, ..Self::default() }
     }
 
     /// Adds a token, if it is one. No branch: half of the nodes have none, and none could be foreseen (a third of a walk).
@@ -229,7 +239,7 @@ impl Terms {
             bytes: 0,
             states: Vec::new(),
             dear: FxHashMap::default(),
-            steps_max: u64::MAX,
+            given_up: None,
         }
     }
 
@@ -258,32 +268,48 @@ impl Terms {
     }
 
     /// What the tokens of a piece do in a lexer state: all that these terms say. The nodes visited for that are added to
-    /// `work`. Unless a caller insists, a term is not made in which lexemes end at more nodes than [`ENDS_SHARE`].
+    /// `work`. What is [`Dear`] is not made: lexemes may end at a part of all nodes, one in [`ENDS_SHARE`].
     ///
-    /// Cost: a look-up, or a walk over the piece. Errors: as [`Lexer::row`]; `mask_work_max`; [`Fault::Dear`].
+    /// Cost: a look-up, or a walk over the piece. Errors: as [`Lexer::row`]; `mask_work_max`.
     pub fn of_state(
         &mut self,
         slicer: &Slicer,
-        (piece, lex): (PieceId, LexStateId),
+        place: (PieceId, LexStateId),
         lexer: &mut Lexer,
-        (work, insists): (&mut Work, bool),
+        work: &mut Work,
+    ) -> Result<Result<Arc<[TermId]>, Dear>, Fault> {
+        if let Some(known) = self.of_states.get(&place) {
+            return Ok(Ok(known.clone()));
+        }
+        if let Some((dear, lexeme)) = self.dear.get_mut(&place) {
+            dear.times = lexeme.map_or(dear.times.saturating_add(1), |lexeme| self.shared.asked_dear(lexeme));
+            return Ok(Err(*dear));
+        }
+        work.ends_max = (slicer.nodes_len() / ENDS_SHARE) as u64;
+        self.given_up = None;
+        let made = self.of_new_state(slicer, place, lexer, work);
+        work.ends_max = u64::MAX;
+        let Err(Fault::Dear { state, ended }) = made else { return made.map(Ok) };
+        let lexeme = self.given_up;
+        let times = lexeme.map_or(1, |lexeme| self.shared.asked_dear(lexeme));
+        let dear = Dear { state, ended, times };
+        self.bytes += size_of::<((PieceId, LexStateId), (Dear, Option<LexemeKey>))>();
+        self.dear.insert(place, (dear, lexeme));
+        Ok(Err(dear))
+    }
+
+    /// The same, also if it is dear.
+    pub fn of_dear_state(
+        &mut self,
+        slicer: &Slicer,
+        place: (PieceId, LexStateId),
+        lexer: &mut Lexer,
+        work: &mut Work,
     ) -> Result<Arc<[TermId]>, Fault> {
-        if let Some(known) = self.of_states.get(&(piece, lex)) {
-            return Ok(known.clone());
+        match self.of_states.get(&place) {
+            Some(known) => Ok(known.clone()),
+            None => self.of_new_state(slicer, place, lexer, work),
         }
-        if let Some(dear) = self.dear.get_mut(&(piece, lex)).filter(|_| !insists) {
-            if let Fault::Dear { times, .. } = dear {
-                *times += 1;
-            }
-            return Err(*dear);
-        }
-        self.steps_max = if insists { u64::MAX } else { (slicer.nodes_len() / ENDS_SHARE) as u64 };
-        let made = self.of_new_state(slicer, (piece, lex), lexer, work);
-        if let Err(dear @ Fault::Dear { .. }) = made {
-            self.bytes += size_of::<((PieceId, LexStateId), Fault)>();
-            self.dear.insert((piece, lex), dear);
-        }
-        made
     }
 
     fn of_new_state(
@@ -331,7 +357,11 @@ impl Terms {
             Ok(known) => return Ok(known),
             Err(key) => key,
         };
-        let id = self.of_new_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?;
+        let made = self.of_new_lexeme(slicer, (piece, entry, is_fresh), lexer, work);
+        if let Err(Fault::Dear { .. }) = made {
+            self.given_up = key;
+        }
+        let id = made?;
         self.terms[id].lexeme = Some(entry.0);
         if let Some(key) = key {
             self.share(key, id);
@@ -463,7 +493,7 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<Term, Fault> {
-        let mut draft = Draft::new(self.steps_max);
+        let mut draft = Draft::new(work);
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         draft.count(work)?;
         let many = taken(slicer, view.slices, view.parts).into_iter().collect();
@@ -508,7 +538,7 @@ impl Terms {
         {
             return Ok((term, true));
         }
-        let mut draft = Draft::new(self.steps_max);
+        let mut draft = Draft::new(work);
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         draft.count(work)?;
         let is_wide = draft.visited >= WIDE;
@@ -689,7 +719,7 @@ fn step(
         && state == from
         && kind == StateKind::Inside
         && !may_be_stuck
-        && draft.stepped <= draft.steps_max
+        && draft.stepped <= draft.ends_max
     {
         draft.ends[at].1.push(root + node);
         return Ok((next != DEAD).then_some(next));
@@ -700,8 +730,8 @@ fn step(
         LexerMode::Longest => NO_LEXEMES,
     };
     if ended != NO_LEXEMES {
-        if draft.stepped > draft.steps_max {
-            return Err(Fault::Dear { state: from, ended, times: 1 });
+        if draft.stepped > draft.ends_max {
+            return Err(Fault::Dear { state: from, ended });
         }
         lexer.by_follow(from, ended)?.iter().for_each(|&ended| draft.end(ended).push(root + node));
         if lexer.always_ends(from) {

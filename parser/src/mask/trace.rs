@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::pieces::{ALL, PieceId, PieceRef};
-use super::terms::{Term, TermId, Terms};
+use super::terms::{Dear, Term, TermId, Terms};
 use super::work::Work;
 use crate::earley::ahead::LeftOut;
 use crate::earley::sets::{NO_SET, SetId};
@@ -29,7 +29,7 @@ const WALKS_MAX: u64 = 16;
 /// What looking at a place counts, as `Limits::mask_work_max` counts it.
 const PLACE_WORK: u64 = 16;
 
-/// So many times a walk takes the place of a dear term: it takes a fifth of the time.
+/// So many times a walk takes the place of a dear term, in all grammars: it takes a fifth of the time.
 const DEAR_TIMES: u32 = 4;
 
 /// Lexemes go on like what follows them where they share this part of the bytes that they go on with, one in so many.
@@ -104,18 +104,18 @@ impl Trace {
             let lex = machine.lexer.clamped(lex)?;
             // What has just matched may be left out by one edge and taken by another, though not by all.
             let is_told = begun.is_some() && machine.lexer.state(lex).is_late;
-            // Where texts are recorded, walks are dear; where the longest lexeme counts, few nodes end one.
-            let insists = machine.tape.is_on() || machine.cfg.mode == LexerMode::Longest;
-            let of_state = match terms.of_state(slicer, (piece, lex), &mut machine.lexer, (&mut *work, insists)) {
-                Err(Fault::Dear { state, ended, times }) => {
-                    if times <= DEAR_TIMES || goes_on_alike(machine, set, (state, ended))? {
-                        return Ok(None);
-                    }
-                    terms.of_state(slicer, (piece, lex), &mut machine.lexer, (&mut *work, true))
-                }
-                of_state => of_state,
+            // Where texts are recorded, walks are dear, too; where the longest lexeme counts, few nodes end one.
+            let may_walk = machine.may_remember() && machine.cfg.mode == LexerMode::Exact;
+            let of_state = match may_walk {
+                true => terms.of_state(slicer, (piece, lex), &mut machine.lexer, work)?,
+                false => Ok(terms.of_dear_state(slicer, (piece, lex), &mut machine.lexer, work)?),
             };
-            for &id in of_state?.iter() {
+            let of_state = match of_state {
+                Ok(of_state) => of_state,
+                Err(dear) if dear.times <= DEAR_TIMES || goes_on_alike(machine, set, dear)? => return Ok(None),
+                Err(_) => terms.of_dear_state(slicer, (piece, lex), &mut machine.lexer, work)?,
+            };
+            for &id in of_state.iter() {
                 let term = terms.get(id);
                 for &lex in &term.stuck {
                     match machine.leads_on(Thread { lex, set, began: 0 }) {
@@ -256,7 +256,7 @@ impl Finder<'_> {
 
 /// Whether most of what lexemes go on with in a state may also follow when they end there. Then most tokens can be split at each
 /// of their bytes, which a walk that joins threads does once, and terms anew for what is left behind each end.
-fn goes_on_alike(machine: &mut Machine, set: SetId, (state, ended): (LexStateId, LexemeSetId)) -> Result<bool, Fault> {
+fn goes_on_alike(machine: &mut Machine, set: SetId, Dear { state, ended, .. }: Dear) -> Result<bool, Fault> {
     Ok(match after(machine, set, (Guard::NONE, ended), true)? {
         After::Nothing => false,
         After::Ask => true,

@@ -8,11 +8,13 @@ pub(super) struct Work {
     done: u64,
     max: u64,
     visited: u64,
+    /// Nodes at which lexemes may end in a term that is made.
+    pub ends_max: u64,
 }
 
 impl Work {
     pub fn up_to(max: u64) -> Self {
-        Self { done: 0, max, visited: 0 }
+        Self { done: 0, max, visited: 0, ends_max: u64::MAX }
     }
 
     pub fn done(self) -> u64 {

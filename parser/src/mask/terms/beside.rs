@@ -98,7 +98,7 @@ impl Terms {
         work: &mut Work,
     ) -> Result<Option<Term>, Fault> {
         let Some(mut pair) = self.most_alike(slicer, view, lex, lexer)? else { return Ok(None) };
-        let mut draft = Draft::new(self.steps_max);
+        let mut draft = Draft::new(work);
         let is_worth_it = self.walk_pair(&mut draft, &mut pair, slicer, view, lexer)?;
         draft.count(work)?;
         if !is_worth_it {

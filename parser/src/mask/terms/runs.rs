@@ -69,7 +69,7 @@ impl Terms {
                 Some(self.of_whole(slicer, (ALL, single), lexer, work)?)
             }
         };
-        let mut draft = Draft::new(self.steps_max);
+        let mut draft = Draft::new(work);
         let mut many = Vec::new();
         for Known { run, units, tail, begins } in known {
             let tokens = units.tokens(run.max);

@@ -29,10 +29,20 @@ impl Oracle {
             for reached in self.after_ends(configuration, Some(byte)) {
                 let guard = self.regexes.borrow_mut().and(reached.guard.into_iter().chain([others]));
                 let reached = Configuration { guard: Some(guard), memo: RefCell::default(), ..(*reached).clone() };
-                results.extend(self.deeper(|| self.feed_longest(&reached, byte)));
+                let fed = self.deeper(|| self.feed_longest(&reached, byte));
+                results.extend(fed.into_iter().filter(|fed| self.goes_on_over_others(fed)));
             }
         }
         results
+    }
+
+    /// Whether some lexeme goes on over a character that may follow.
+    fn goes_on_over_others(&self, configuration: &Configuration) -> bool {
+        let mut regexes = self.regexes.borrow_mut();
+        configuration.live.iter().any(|live| {
+            let both = regexes.and(configuration.guard.into_iter().chain([live.rest]));
+            regexes.nonempty(both)
+        })
     }
 
     /// `longest`: the texts that begin with a character that begins with the byte and that no lexeme goes on over. `None` if the

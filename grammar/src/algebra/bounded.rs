@@ -1,19 +1,21 @@
-//! Texts of so many units at most that are something else besides, such as words in so many characters, with a byte behind them.
+//! Texts of so many units that are something else besides, such as words in so many characters, with a byte behind them.
 
-use super::{Algebra, Expr, MANY, Node, OverLimit};
+use super::{Algebra, Expr, MANY, Node, OverLimit, Tag};
 
-/// `(body & unit{0,max}) tail`.
+/// `(body & unit{min,max}) tail`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounded {
     /// What is counted.
     pub unit: Expr,
-    /// How often at most.
+    /// How often at least.
+    pub min: u32,
+    /// How often at most; `u32::MAX` if there is no bound.
     pub max: u32,
     /// The byte behind the text.
     pub tail: u8,
     /// The same as an expression.
     pub end: Expr,
-    /// All without the bound: `body tail`.
+    /// All without the bounds: `body tail`.
     pub unbounded: Expr,
 }
 
@@ -22,12 +24,18 @@ pub struct Bounded {
 pub enum Shape {
     /// The empty text.
     Empty,
+    /// Bytes, and what is behind them.
+    Literal(Box<[u8]>, Expr),
     /// One after the other.
     Sequence(Expr, Expr),
     /// Any of them.
     Union(Box<[Expr]>),
-    /// At least so often.
-    Repetition(Expr, u32),
+    /// From so often to so often; `u32::MAX` for no bound.
+    Repetition(Expr, u32, u32),
+    /// All of them at once.
+    Intersection(Box<[Expr]>),
+    /// All texts else.
+    Complement(Expr),
     /// Something else.
     Other,
 }
@@ -38,30 +46,40 @@ impl Algebra {
     /// Errors: [`OverLimit::Size`].
     pub fn bounded(&mut self, expr: Expr) -> Result<Option<Bounded>, OverLimit> {
         let Node::Concat(first, last) = self.node(expr) else { return Ok(None) };
-        let (Node::And(&[a, b]), Node::Set(tail)) = (self.node(first), self.node(last)) else { return Ok(None) };
-        let count = |part: Expr| match self.node(part) {
-            Node::Repeat(unit, 0, max) if max < MANY && !self.is_nullable(unit) => Some((unit, max)),
+        let (Node::And(parts), Node::Set(tail)) = (self.node(first), self.node(last)) else { return Ok(None) };
+        // What says little, as `x{0,1}` does, is more likely what is bounded.
+        let count = |&part: &Expr| match self.node(part) {
+            Node::Repeat(unit, min, max) if (min > 0 || max < MANY) && !self.is_nullable(unit) => {
+                Some((if max < MANY { max } else { min }, (part, unit, min, max)))
+            }
             _ => None,
         };
-        let (unit, max, body) = match (count(a), count(b)) {
-            (Some((unit, max)), None) => (unit, max, b),
-            (None, Some((unit, max))) => (unit, max, a),
-            _ => return Ok(None),
+        let Some((_, (counted, unit, min, max))) = parts.iter().filter_map(count).max_by_key(|(most, _)| *most) else {
+            return Ok(None);
         };
+        let mut others: Vec<Expr> = parts.iter().copied().filter(|&part| part != counted).collect();
         let mut bytes = tail.iter();
         let (Some(tail), None) = (bytes.next(), bytes.next()) else { return Ok(None) };
         self.check(u64::MAX)?;
+        if others.iter().all(|&part| self.tag(part) == Tag::Not) {
+            // Only the bound says what the text is made of.
+            others.push(self.repeat(unit, 0, MANY));
+        }
+        let body = self.and(others);
         let unbounded = self.concat(body, last);
-        Ok(Some(Bounded { unit, max, tail, end: last, unbounded }))
+        Ok(Some(Bounded { unit, min, max, tail, end: last, unbounded }))
     }
 
     /// What an expression is made of.
     pub fn shape(&self, expr: Expr) -> Shape {
         match self.node(expr) {
             Node::Epsilon => Shape::Empty,
+            Node::Literal(text, rest) => Shape::Literal(text.into(), rest),
             Node::Concat(first, rest) => Shape::Sequence(first, rest),
             Node::Or(parts) => Shape::Union(parts.into()),
-            Node::Repeat(child, min, _) => Shape::Repetition(child, min),
+            Node::Repeat(child, min, max) => Shape::Repetition(child, min, max),
+            Node::And(parts) => Shape::Intersection(parts.into()),
+            Node::Not(child) => Shape::Complement(child),
             _ => Shape::Other,
         }
     }

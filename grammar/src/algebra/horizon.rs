@@ -103,12 +103,65 @@ impl Algebra {
             if max <= begun.checked_add(left)?.checked_add(2)? {
                 return None;
             }
-            let endless = self.repeat(child, 0, MANY);
-            let endless = self.concat(before, endless);
-            let not = self.not(endless);
-            let outside = self.and(vec![operand, not]);
-            (self.is_non_empty(outside, INCLUSION_WORK) == Ok(false)).then_some(operand)
+            let mut work = INCLUSION_WORK;
+            let is_counted = match self.node(operand) {
+                Node::Concat(first, rest) if first == before => self.is_made_of(rest, child, &mut work),
+                _ if before == Expr::EPSILON => self.is_made_of(operand, child, &mut work),
+                _ => self.is_within_some(operand, (before, child), &mut work),
+            };
+            is_counted.then_some(operand)
         })
+    }
+
+    /// Whether each text is some of `child`, one behind the other, as far as that is found out with so much work: most of it is for
+    /// parts that do not show it themselves.
+    fn is_made_of(&mut self, expr: Expr, child: Expr, work: &mut u64) -> bool {
+        let mut rest = expr;
+        while let Some(behind) = self.behind_some(rest, child, work) {
+            rest = behind;
+        }
+        let shows = match self.node(rest) {
+            Node::Epsilon => true,
+            _ if rest == child => true,
+            Node::Repeat(part, ..) => self.is_made_of(part, child, work),
+            Node::Or(parts) => {
+                let parts = parts.to_vec();
+                parts.into_iter().all(|part| self.is_made_of(part, child, work))
+            }
+            Node::And(parts) => {
+                let parts = parts.to_vec();
+                parts.into_iter().any(|part| self.is_made_of(part, child, work))
+            }
+            _ => false,
+        };
+        shows || self.is_within_some(rest, (Expr::EPSILON, child), work)
+    }
+
+    /// What stands behind a first part that is made of `child`.
+    fn behind_some(&mut self, expr: Expr, child: Expr, work: &mut u64) -> Option<Expr> {
+        self.pay(1);
+        match self.node(expr) {
+            Node::Concat(first, rest) => self.is_made_of(first, child, work).then_some(rest),
+            Node::Literal(text, rest) => {
+                let text = text.to_vec();
+                let endless = self.repeat(child, 0, MANY);
+                let behind = text.iter().try_fold(endless, |left, &byte| self.derivative(left, byte, u64::MAX));
+                (behind == Ok(endless)).then_some(rest)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether each text is `before` and some of `child`, as far as a search with so much work finds that out.
+    fn is_within_some(&mut self, expr: Expr, (before, child): (Expr, Expr), work: &mut u64) -> bool {
+        let endless = self.repeat(child, 0, MANY);
+        let endless = self.concat(before, endless);
+        let not = self.not(endless);
+        let outside = self.and(vec![expr, not]);
+        let begun = self.work();
+        let is_outside = self.is_non_empty(outside, *work);
+        *work = work.saturating_sub(self.work() - begun);
+        is_outside == Ok(false)
     }
 
     /// How many texts of an expression, one behind the other, can begin within the horizon; `None` if endlessly many can.

@@ -8,6 +8,7 @@
 
 mod beside;
 mod bounded;
+mod completions;
 mod covered;
 mod literals;
 mod runs;
@@ -24,14 +25,13 @@ use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
 use super::work::Work;
 use crate::cfg::LexemeId;
 use crate::error::Fault;
-use crate::lexer::arena::Expr;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::split::{Entry, Split};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
 use crate::slicer::{Contained, Decided, PieceNode, Slicer};
 use beside::{Besides, View, WIDE};
-use bounded::Completion;
+use completions::Completions;
 use literals::LiteralTerm;
 
 define_id! {
@@ -148,8 +148,8 @@ pub(super) struct Terms {
     /// The slices that pieces are all of.
     slice_of: FxHashMap<PieceId, usize>,
     besides: Besides,
-    /// Units that it takes to match these, by what the unit is: see [`bounded`].
-    completions: FxHashMap<(Expr, Expr), Option<Completion>>,
+    /// Units that it takes to match what is left of [bounded](bounded) texts.
+    completions: Completions,
     bytes: usize,
     /// The states at the nodes above the one that is looked at. Kept for its room.
     states: Vec<LexStateId>,
@@ -235,7 +235,7 @@ impl Terms {
             contained: Contained::default(),
             slice_of: FxHashMap::default(),
             besides: Besides::default(),
-            completions: FxHashMap::default(),
+            completions: Completions::default(),
             bytes: 0,
             states: Vec::new(),
             dear: FxHashMap::default(),
@@ -250,7 +250,7 @@ impl Terms {
 
     /// Bytes of all terms and pieces, roughly.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes + self.completions.bytes()
     }
 
     pub fn get(&self, id: TermId) -> &Term {
@@ -422,9 +422,10 @@ impl Terms {
             return Ok(self.push(term));
         }
         let single = lexer.single(entry, is_fresh)?;
-        let before = work.visited();
+        let before = (work.visited(), lexer.work);
         let id = self.of_whole(slicer, (piece, single), lexer, work)?;
-        self.note_runs(slicer, entry, work.visited() - before, lexer);
+        self.note_runs(slicer, entry, work.visited() - before.0, lexer);
+        self.completions.missed(lexer.work - before.1);
         Ok(id)
     }
 

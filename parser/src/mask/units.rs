@@ -18,6 +18,16 @@ const WHOLE: u8 = u8::MAX - 1;
 /// No unit ends before a node.
 const NOT_BETWEEN: u8 = u8::MAX;
 
+/// What a byte does in a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum UnitStep {
+    Dead,
+    /// Ends it.
+    Whole,
+    /// Leads to a state of it, which is not 0.
+    Inside(u8),
+}
+
 /// So many units have masks of their own; those of others are the next smaller one's and some tokens more.
 const CHECKPOINTS: [u8; 7] = [2, 4, 6, 8, 12, 16, u8::MAX];
 
@@ -92,10 +102,30 @@ impl UnitMap {
         before != NOT_BETWEEN && (min..=max).contains(&u32::from(before))
     }
 
-    /// Whether more units than that are before a node, each to its end.
-    pub fn is_far_behind(&self, node: PieceNode, max: u32) -> bool {
+    /// Whether fewer or more units are before a node, each to its end.
+    pub fn is_elsewhere(&self, node: PieceNode, min: u32, max: u32) -> bool {
         let before = self.before[node as usize];
-        before != NOT_BETWEEN && u32::from(before) > max
+        before != NOT_BETWEEN && !(min..=max).contains(&u32::from(before))
+    }
+
+    /// What a byte does where a unit is begun so far; 0 where none is.
+    pub fn step(&self, begun: u8, byte: u8) -> UnitStep {
+        match self.rows[usize::from(begun)][usize::from(byte)] {
+            DEAD => UnitStep::Dead,
+            WHOLE => UnitStep::Whole,
+            state => UnitStep::Inside(state),
+        }
+    }
+
+    /// How many units a text is; `None` if it is not made of whole ones.
+    pub fn count(&self, text: &[u8]) -> Option<u32> {
+        let step = |(count, begun): (u32, u8), &byte: &u8| match self.step(begun, byte) {
+            UnitStep::Dead => None,
+            UnitStep::Whole => Some((count + 1, 0)),
+            UnitStep::Inside(begun) => Some((count, begun)),
+        };
+        let (count, begun) = text.iter().try_fold((0, 0), step)?;
+        (begun == 0).then_some(count)
     }
 
     /// Whether a unit can begin with a byte.
@@ -156,8 +186,8 @@ impl UnitMap {
     }
 }
 
-/// What bytes lead to from each state of a unit, 0 being its start. `None` if more can follow a whole unit, or if there are
-/// too many states.
+/// What bytes lead to from each state of a unit, 0 being its start, to which none leads. `None` if more can follow a whole unit, or
+/// if there are too many states.
 fn automaton(unit: Expr, lexer: &mut Lexer) -> Result<Option<Vec<[u8; 256]>>, Fault> {
     let mut rows: Vec<[u8; 256]> = Vec::new();
     let mut states = vec![unit];
@@ -170,7 +200,8 @@ fn automaton(unit: Expr, lexer: &mut Lexer) -> Result<Option<Vec<[u8; 256]>>, Fa
             next.push(match expr {
                 Expr::NOTHING => DEAD,
                 Expr::EPSILON => WHOLE,
-                _ if is_whole || states.len() >= STATES_MAX => return Ok(None),
+                // A unit that has begun is told from one that has not.
+                _ if is_whole || expr == unit || states.len() >= STATES_MAX => return Ok(None),
                 _ => *number.entry(expr).or_insert_with(|| {
                     states.push(expr);
                     (states.len() - 1) as u8

@@ -1,19 +1,19 @@
 //! The term of a text that is bounded in units beside something else: words in so many characters.
 //!
 //! `^(\S+\s+){0,9}\S+$` with `maxLength: 100` has a state for each count of words and each of characters. A term for the words alone
-//! stands for all of them: a token may follow if it may without the bound and is short enough. How many units a token is, is
+//! stands for all of them: a token may follow if it may without the bounds and is short enough. How many units a token is, is
 //! known ([`UnitMap`]), and how many it takes at most to end the text behind any token ([`Completion`]); so only tokens that come
-//! this near to the bound are read.
+//! this near to the bound are read. Where more units must follow, too, there must be a text of any number of units behind any token.
 
 use std::sync::Arc;
 
-use larkspur_grammar::algebra::{Bounded, Shape};
-use larkspur_toktrie::mask;
+use larkspur_grammar::algebra::Bounded;
+use larkspur_toktrie::{TokenId, mask};
 use rustc_hash::FxHashMap;
 
+use super::completions::{Completion, NEVER};
 use super::{ALL, Term, Terms, Work, compact};
 use crate::error::Fault;
-use crate::lexer::arena::Expr;
 use crate::lexer::split::Entry;
 use crate::lexer::states::{DEAD, LexStateId, Lexer};
 use crate::mask::pieces::PieceId;
@@ -24,24 +24,10 @@ use crate::slicer::{PieceNode, Slicer};
 const READ_MAX: usize = 4_096;
 
 /// Units to the end of a text at most.
-const REST_MAX: u32 = 8;
-
-/// What is looked at of an expression: parts within each other, and parts of a union.
-const DEPTH_MAX: u32 = 32;
-const UNION_MAX: usize = 32;
+const REST_MAX: u32 = 32;
 
 /// This part of all nodes, one in so many, is what not to know the units costs with each such state.
 const WALKED_SHARE: usize = 2;
-
-/// How many units it takes to match.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Completion {
-    /// The fewest of a text.
-    least: u32,
-    /// The fewest behind what a text begins with, at most, whatever that is; its last unit, if it is begun, is counted with what is
-    /// before.
-    rest: u32,
-}
 
 impl Terms {
     /// The term of what is left of a lexeme, if that is bounded in units that are known.
@@ -60,18 +46,15 @@ impl Terms {
             self.shared.walked_units(bounded.unit, (slicer.nodes_len() / WALKED_SHARE) as u64);
             return Ok(None);
         };
-        let completion = self.completion_of(bounded.unbounded, &bounded, &units, lexer);
-        let Some(Completion { rest, .. }) = completion.filter(|completion| completion.rest <= REST_MAX) else {
-            return Ok(None);
-        };
         if units.begin_with(bounded.tail) {
             // The text may go on where it could end.
             return Ok(None);
         }
-        let near = units.tokens_of(bounded.max.saturating_sub(rest), bounded.max);
-        if near.len() > READ_MAX {
+        let completion = self.completions.of(bounded.unbounded, &bounded, &units, lexer);
+        let Some(rest) = completion.map(|completion| rest_of(completion, &bounded)).filter(|rest| *rest <= REST_MAX)
+        else {
             return Ok(None);
-        }
+        };
         let unbounded = (ALL, (entry.0, bounded.unbounded.to_raw()), false);
         let id = self.of_lexeme(slicer, unbounded, lexer, work)?;
         let Term { inside, ends, late, stuck, .. } = self.get(id);
@@ -79,36 +62,34 @@ impl Terms {
             return Ok(None);
         }
         let (mut words, ends) = (inside.words(slicer.words_len), ends.clone());
+        let near = units.tokens_of(bounded.max.saturating_sub(rest), bounded.max);
+        let near: Vec<TokenId> = near.iter().copied().filter(|&token| mask::is_allowed(&words, token)).collect();
+        if near.len() > READ_MAX {
+            return Ok(None);
+        }
         work.visit(near.len() as u64)?;
-        let start = lexer.single((entry.0, bounded.unbounded.to_raw()), false)?;
-        let mut least_behind: FxHashMap<LexStateId, Option<u32>> = FxHashMap::default();
-        for left in 0..rest.min(bounded.max) {
-            let whole = bounded.max - left;
-            for &token in units.tokens_of(whole - 1, whole) {
-                if !mask::is_allowed(&words, token) {
-                    continue;
-                }
-                let bytes = slicer.token_bytes(token);
-                let behind = lexer.run(start, bytes)?;
-                let least = *least_behind.entry(behind).or_insert_with(|| {
-                    let rest = lexer.split(behind)?.regexes.first()?.1;
-                    Some(self.completion_of(lexer.plain(rest)?, &bounded, &units, lexer)?.least)
-                });
-                let is_in_time = match least {
-                    Some(least) => least <= left,
-                    // It ends within a unit.
-                    None => {
-                        let start = lexer.single(entry, false)?;
-                        lexer.run(start, bytes)? != DEAD
-                    }
-                };
-                if !is_in_time {
-                    mask::forbid(&mut words, token);
-                }
+        let [start, bounded_start] =
+            [bounded.unbounded.to_raw(), entry.1].map(|rest| lexer.single((entry.0, rest), false));
+        let (start, bounded_start) = (start?, bounded_start?);
+        let mut behind: FxHashMap<LexStateId, Option<Completion>> = FxHashMap::default();
+        for token in near {
+            let bytes = slicer.token_bytes(token);
+            let state = lexer.run(start, bytes)?;
+            let completion = *behind.entry(state).or_insert_with(|| {
+                let rest = lexer.split(state)?.regexes.first()?.1;
+                self.completions.of(lexer.plain(rest)?, &bounded, &units, lexer)
+            });
+            let known = completion.zip(units.count(bytes));
+            let may_end = match known.and_then(|(completion, count)| may_end(completion, count, &bounded)) {
+                Some(may_end) => may_end,
+                None => lexer.run(bounded_start, bytes)? != DEAD,
+            };
+            if !may_end {
+                mask::forbid(&mut words, token);
             }
         }
         units.tokens_of(bounded.max, u32::MAX).iter().for_each(|&token| mask::forbid(&mut words, token));
-        let behind = too_far(slicer, &bounded, &units, &mut words);
+        let behind = elsewhere(slicer, &bounded, &units, &mut words);
         let ends = ends.iter().filter_map(|&(ended, piece)| Some((ended, self.but_for(slicer, piece, &behind)?)));
         let ends = ends.collect();
         let inside = Arc::new(compact(slicer, words));
@@ -128,71 +109,31 @@ impl Terms {
         let left: Vec<PieceNode> = nodes.iter().copied().filter(|&node| !is_in(node)).collect();
         (!left.is_empty()).then(|| self.piece_of(slicer, left))
     }
+}
 
-    /// How many units it takes to match what is left of a bounded text without its bound, if that is known.
-    fn completion_of(
-        &mut self,
-        left: Expr,
-        bounded: &Bounded,
-        units: &UnitMap,
-        lexer: &mut Lexer,
-    ) -> Option<Completion> {
-        let key = (bounded.unit, left);
-        if let Some(&known) = self.completions.get(&key) {
-            return known;
-        }
-        let completion = completion(left, (units, Some(bounded.end)), lexer, 0);
-        self.bytes += size_of::<((Expr, Expr), Option<Completion>)>() * 2;
-        self.completions.insert(key, completion);
-        completion
+/// How many units must be left behind a token, so that the text may end within its bounds whatever the token is.
+fn rest_of(completion: Completion, bounded: &Bounded) -> u32 {
+    if bounded.min == 0 { completion.rest } else { completion.rest_dense }
+}
+
+/// Whether a text that has so many units may end within the bounds, if that shows of what is left of it.
+fn may_end(completion: Completion, count: u32, bounded: &Bounded) -> Option<bool> {
+    let left = bounded.max - count;
+    match completion {
+        Completion { least, .. } if least > left => Some(false),
+        Completion { least, .. } if least.saturating_add(count) >= bounded.min => Some(true),
+        Completion { dense, .. } if dense != NEVER && dense <= left => Some(true),
+        _ => None,
     }
 }
 
-/// How many units it takes to match an expression, and its end, if it has one, which is no unit; `None` if it is not made of whole units,
-/// as far as that is easily seen.
-fn completion(expr: Expr, (units, end): (&UnitMap, Option<Expr>), lexer: &mut Lexer, depth: u32) -> Option<Completion> {
-    if depth > DEPTH_MAX {
-        return None;
-    }
-    if Some(expr) == end {
-        return Some(Completion { least: 0, rest: 0 });
-    }
-    if !lexer.arena().nullable(expr) && units.are_all_of(expr, lexer) {
-        return Some(Completion { least: 1, rest: 0 });
-    }
-    let shape = lexer.arena().shape(expr);
-    let mut of = |part: Expr, end: Option<Expr>| completion(part, (units, end), lexer, depth + 1);
-    match shape {
-        Shape::Empty => Some(Completion { least: 0, rest: 0 }),
-        Shape::Sequence(first, rest) => {
-            let (first, rest) = (of(first, None)?, of(rest, end)?);
-            let least = first.least.saturating_add(rest.least);
-            Some(Completion { least, rest: rest.rest.max(first.rest.saturating_add(rest.least)) })
-        }
-        Shape::Union(parts) if parts.len() <= UNION_MAX => {
-            let mut parts = parts.iter();
-            let first = of(*parts.next()?, end)?;
-            parts.try_fold(first, |all, &part| {
-                let one = of(part, end)?;
-                Some(Completion { least: all.least.min(one.least), rest: all.rest.max(one.rest) })
-            })
-        }
-        Shape::Repetition(child, min) => {
-            let child = of(child, None)?;
-            let rest = child.rest.saturating_add(child.least.saturating_mul(min.saturating_sub(1)));
-            Some(Completion { least: child.least.saturating_mul(min), rest })
-        }
-        Shape::Union(_) | Shape::Other => None,
-    }
-}
-
-/// Forbids the tokens that end with the byte behind too many units. What is behind these.
-fn too_far(slicer: &Slicer, bounded: &Bounded, units: &UnitMap, words: &mut [u32]) -> Vec<(PieceNode, PieceNode)> {
+/// Forbids the tokens that end with the byte behind too few or too many units. What is behind these.
+fn elsewhere(slicer: &Slicer, bounded: &Bounded, units: &UnitMap, words: &mut [u32]) -> Vec<(PieceNode, PieceNode)> {
     let mut behind = Vec::new();
     let nodes = slicer.entered_by(bounded.tail);
     let Some(&first) = nodes.first() else { return behind };
     let (mut trie, mut root) = slicer.trie_of(first);
-    for &node in nodes.iter().filter(|&&node| units.is_far_behind(node, bounded.max)) {
+    for &node in nodes.iter().filter(|&&node| units.is_elsewhere(node, bounded.min, bounded.max)) {
         if (node - root) as usize >= trie.len() {
             (trie, root) = slicer.trie_of(node);
         }

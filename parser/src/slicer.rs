@@ -6,6 +6,7 @@
 //! holds for lazy lexemes, counted repetition and free text alike.
 
 mod parts;
+mod ways;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -424,6 +425,12 @@ impl Slice {
                     return Ok(self.longest());
                 }
             }
+        }
+        if let Some((automaton, _)) = &self.counted
+            && let Some(expr) = lexer.only_expr(lex)
+            && automaton.is_in_some_way(lexer, expr)
+        {
+            return Ok(self.longest());
         }
         match &self.counted {
             Some((automaton, longest)) => automaton.taken(lexer, lex, *longest, PAIRS_MAX),

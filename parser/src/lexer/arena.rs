@@ -221,6 +221,21 @@ impl Arena {
         algebra.clamped(expr, horizon, clamped.entry(horizon).or_default())
     }
 
+    /// See [`Algebra::plain_ways`]; none if the arena is full.
+    pub fn plain_ways(&self, expr: Expr, first: &ByteSet) -> Vec<Expr> {
+        self.lock().algebra.plain_ways(expr, first).unwrap_or_default()
+    }
+
+    /// See [`Algebra::leading_repetitions`].
+    pub fn leading_repetitions(&self, expr: Expr) -> Vec<Expr> {
+        self.lock().algebra.leading_repetitions(expr)
+    }
+
+    /// See [`Algebra::is_open_behind`].
+    pub fn is_open_behind(&self, expr: Expr, repetitions: &[Expr]) -> bool {
+        self.lock().algebra.is_open_behind(expr, repetitions)
+    }
+
     /// See [`Algebra::runs`]; `None` if the arena is full.
     pub fn runs(&self, expr: Expr) -> Option<(Vec<Run>, Expr)> {
         self.lock().algebra.runs(expr).ok()

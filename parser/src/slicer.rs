@@ -23,6 +23,7 @@ use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::states::{DEAD, LexState, LexStateId, Lexer, StateKind};
 pub(crate) use parts::{Alphabet, Decided, Lengths, Open, Parts};
+use ways::Behind;
 
 /// The slices that suit JSON, code and free text: string interiors without and with `<` (which begins the end of most
 /// tool calls), by length, so that `maxLength` of at least that length takes them, then any text.
@@ -426,11 +427,15 @@ impl Slice {
                 }
             }
         }
-        if let Some((automaton, _)) = &self.counted
-            && let Some(expr) = lexer.only_expr(lex)
-            && automaton.is_in_some_way(lexer, expr)
-        {
-            return Ok(self.longest());
+        if let Some((automaton, _)) = &self.counted {
+            // What is open behind other texts than these, such as `.*x` behind all but line separators, is seldom so in another way.
+            let is_taken = match Behind::of(lexer, lex) {
+                Some(behind) => automaton.is_before(&behind, lexer),
+                None => automaton.is_in_some_way(lexer, lex),
+            };
+            if is_taken {
+                return Ok(self.longest());
+            }
         }
         match &self.counted {
             Some((automaton, longest)) => automaton.taken(lexer, lex, *longest, PAIRS_MAX),

@@ -33,6 +33,12 @@ enum Than {
 }
 
 impl Algebra {
+    /// Whether an expression may have [plain ways](Self::plain_ways): it is a union or an intersection, then more or nothing.
+    pub fn has_ways(&self, expr: Expr) -> bool {
+        let head = if let Node::Concat(head, _) = self.node(expr) { head } else { expr };
+        matches!(self.tag(head), Tag::Or | Tag::And)
+    }
+
     /// Expressions of some of the texts of an expression, plainer than it is, that may go on with all of these bytes and match
     /// texts of any length. None if nothing is found that is plainer. Cost: some hundred operations for each.
     ///

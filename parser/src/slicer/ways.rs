@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Automaton;
 use crate::lexer::arena::{Arena, Expr};
-use crate::lexer::states::Lexer;
+use crate::lexer::states::{LexStateId, Lexer};
 
 /// Pairs of states visited in all ways of an expression together, and work of the regex algebra for their rows: two milliseconds,
 /// where rows are so dear that a search through all that the expression does would take ten times as long.
@@ -23,31 +23,62 @@ struct Search<'a> {
     pairs: usize,
 }
 
-impl Automaton {
-    /// Whether each text of a slice `X+` of characters is the beginning of a text of an expression, if that shows of its plain
-    /// ways. Cost: microseconds where there are none; what rows take is added to the lexer's work.
-    pub(super) fn is_in_some_way(&self, lexer: &mut Lexer, expr: Expr) -> bool {
+/// What a state goes on with behind any texts, if it does: see [`Algebra::is_open_behind`].
+///
+/// [`Algebra::is_open_behind`]: larkspur_grammar::algebra::Algebra::is_open_behind
+pub(super) struct Behind {
+    expr: Expr,
+    repetitions: Vec<Expr>,
+}
+
+impl Behind {
+    pub fn of(lexer: &mut Lexer, lex: LexStateId) -> Option<Self> {
+        let expr = lexer.only_expr(lex)?;
         let arena = lexer.arena().clone();
+        let repetitions = arena.leading_repetitions(expr, &mut lexer.work);
+        (!repetitions.is_empty()).then_some(Self { expr, repetitions })
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(lexer: &Lexer, arena: &'a Arena) -> Self {
+        let mut limits = lexer.limits().clone();
+        limits.lexer_work_max = WORK_MAX;
+        limits.lexer_row_emptiness_fuel = limits.lexer_row_emptiness_fuel.min(EMPTINESS_FUEL);
+        Self { arena, limits, work: 0, pairs: PAIRS_MAX }
+    }
+}
+
+impl Automaton {
+    /// Whether all texts of whole characters may stand before some of those of a state. Cost: some microseconds; what rows take
+    /// is added to the lexer's work.
+    pub(super) fn is_before(&self, behind: &Behind, lexer: &mut Lexer) -> bool {
+        let arena = lexer.arena().clone();
+        let mut search = Search::new(lexer, &arena);
+        let mut repetitions = behind.repetitions.clone();
+        repetitions.retain(|&repetition| self.is_in_way(repetition, Some(repetition), &mut search));
+        lexer.work += search.work;
+        match repetitions.len() {
+            0 => false,
+            len => len == behind.repetitions.len() || arena.is_open_behind(behind.expr, &repetitions, &mut lexer.work),
+        }
+    }
+
+    /// Whether each text of a slice `X+` of characters is the beginning of a text of a state, if that shows of its plain ways.
+    /// Cost: nanoseconds where there are none; what rows take is added to the lexer's work.
+    pub(super) fn is_in_some_way(&self, lexer: &mut Lexer, lex: LexStateId) -> bool {
+        let arena = lexer.arena().clone();
+        let Some(expr) = lexer.only_expr(lex).filter(|&expr| arena.has_ways(expr)) else { return false };
         let mut first = ByteSet::EMPTY;
         (0..=255u8).filter(|&byte| self.rows[1][usize::from(byte)] != 0).for_each(|byte| first.insert(byte));
         if arena.first_bytes(expr).intersect(&first) != first {
             return false;
         }
-        let mut limits = lexer.limits().clone();
-        limits.lexer_work_max = WORK_MAX;
-        limits.lexer_row_emptiness_fuel = limits.lexer_row_emptiness_fuel.min(EMPTINESS_FUEL);
-        let mut search = Search { arena: &arena, limits, work: 0, pairs: PAIRS_MAX };
-        let is_taken = self.is_open_behind(expr, &mut search)
-            || arena.plain_ways(expr, &first).into_iter().any(|way| self.is_in_way(way, None, &mut search));
+        let mut search = Search::new(lexer, &arena);
+        let ways = arena.plain_ways(expr, &first, &mut search.work);
+        let is_taken = ways.into_iter().any(|way| self.is_in_way(way, None, &mut search));
         lexer.work += search.work;
         is_taken
-    }
-
-    /// Whether the texts may stand before some of those of an expression.
-    fn is_open_behind(&self, expr: Expr, search: &mut Search<'_>) -> bool {
-        let mut repetitions = search.arena.leading_repetitions(expr);
-        repetitions.retain(|&repetition| self.is_in_way(repetition, Some(repetition), search));
-        !repetitions.is_empty() && search.arena.is_open_behind(expr, &repetitions)
     }
 
     /// Whether each text is the beginning of a text of an expression, and what is left behind each is `whole`, if that is given.

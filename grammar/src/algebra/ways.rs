@@ -1,8 +1,9 @@
 //! Plain ways to match: some of an expression's texts, so few that a handful of states tells them.
 //!
 //! What takes any text in some way takes it whatever else it could do: `.*x.*` or a URI takes what `.*x.*` takes, and what is no
-//! email address takes at least all that has not an `@` between characters of addresses, whatever their order. So of a union one
-//! part is a way, and of a complement one that leaves out more.
+//! email address takes at least all that has not an `@` between characters of addresses, whatever their order; what is neither that
+//! nor a date takes all that has a character which neither has. So of a union one part is a way, and of a complement one that leaves
+//! out more.
 
 use smallvec::SmallVec;
 
@@ -58,10 +59,13 @@ impl Algebra {
                 agenda.extend(chosen);
                 continue;
             }
-            let plain = self.plainer(Than::Fewer, head, DEPTH_MAX, &mut PARTS_MAX.clone());
-            let way = self.concat(plain, tail);
-            if way != expr && way != Expr::NOTHING && !ways.contains(&way) {
-                ways.push(way);
+            let beyond = self.beyond_bytes(head, first);
+            for head in beyond.into_iter().chain([head]) {
+                let plain = self.plainer(Than::Fewer, head, DEPTH_MAX, &mut PARTS_MAX.clone());
+                let way = self.concat(plain, tail);
+                if way != expr && way != Expr::NOTHING && !ways.contains(&way) {
+                    ways.push(way);
+                }
             }
         }
         Ok(ways)
@@ -91,6 +95,27 @@ impl Algebra {
             return Some(chosen.into_iter().map(|choice| with(self, choice)).collect());
         }
         None
+    }
+
+    /// Of an intersection with several complements of texts that do not have all of these bytes the texts that have a byte which
+    /// none of those has.
+    fn beyond_bytes(&mut self, expr: Expr, first: &ByteSet) -> Option<Expr> {
+        let Node::And(parts) = self.node(expr) else { return None };
+        let (mut bytes, mut others) = (ByteSet::EMPTY, Vec::with_capacity(parts.len()));
+        for &part in parts {
+            let of_all = match self.node(part) {
+                Node::Not(child) => bytes.union(&self.bytes_within(child, DEPTH_MAX, &mut BYTES_ROOM.clone())),
+                _ => ByteSet::ALL,
+            };
+            if first.intersect(&of_all) == *first { others.push(part) } else { bytes = of_all }
+        }
+        if others.len() + 2 > parts.len() {
+            return None;
+        }
+        let any = self.byte_set(bytes);
+        let any = self.repeat(any, 0, MANY);
+        others.push(self.not(any));
+        Some(self.and(others))
     }
 
     fn plainer(&mut self, than: Than, expr: Expr, depth: u32, left: &mut usize) -> Expr {

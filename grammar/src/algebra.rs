@@ -10,6 +10,7 @@
 //! The constructors here keep a normal form: no [`Expr::NOTHING`] inside, unions and intersections sorted and flat,
 //! one set of bytes each, concatenations nested to the right.
 
+mod behind;
 mod bounded;
 mod bytes;
 mod derivative;
@@ -30,6 +31,7 @@ mod runs;
 mod simplify;
 mod tries;
 mod values;
+mod ways;
 mod witnesses;
 mod words;
 

@@ -6,6 +6,7 @@
 //! holds for lazy lexemes, counted repetition and free text alike.
 
 mod parts;
+mod ways;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -22,6 +23,7 @@ use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::states::{DEAD, LexState, LexStateId, Lexer, StateKind};
 pub(crate) use parts::{Alphabet, Decided, Lengths, Open, Parts};
+use ways::Behind;
 
 /// The slices that suit JSON, code and free text: string interiors without and with `<` (which begins the end of most
 /// tool calls), by length, so that `maxLength` of at least that length takes them, then any text.
@@ -423,6 +425,16 @@ impl Slice {
                 if automaton.is_in_product(lexer, mode, plain, true)? {
                     return Ok(self.longest());
                 }
+            }
+        }
+        if let Some((automaton, _)) = &self.counted {
+            // What is open behind other texts than these, such as `.*x` behind all but line separators, is seldom so in another way.
+            let is_taken = match Behind::of(lexer, lex) {
+                Some(behind) => automaton.is_before(&behind, lexer),
+                None => automaton.is_in_some_way(lexer, lex),
+            };
+            if is_taken {
+                return Ok(self.longest());
             }
         }
         match &self.counted {

@@ -78,7 +78,7 @@ impl Algebra {
     }
 
     /// All bytes that texts have, and perhaps others.
-    fn bytes_within(&self, mut expr: Expr, depth: u32, room: &mut u32) -> ByteSet {
+    pub(super) fn bytes_within(&self, mut expr: Expr, depth: u32, room: &mut u32) -> ByteSet {
         let mut bytes = ByteSet::EMPTY;
         loop {
             if depth == 0 || *room == 0 {

@@ -221,6 +221,26 @@ impl Arena {
         algebra.clamped(expr, horizon, clamped.entry(horizon).or_default())
     }
 
+    /// See [`Algebra::has_ways`].
+    pub fn has_ways(&self, expr: Expr) -> bool {
+        self.lock().algebra.has_ways(expr)
+    }
+
+    /// See [`Algebra::plain_ways`]; none if the arena is full. Adds to `work`.
+    pub fn plain_ways(&self, expr: Expr, first: &ByteSet, work: &mut u64) -> Vec<Expr> {
+        self.lock().counting(work, |algebra| algebra.plain_ways(expr, first)).unwrap_or_default()
+    }
+
+    /// See [`Algebra::leading_repetitions`]. Adds to `work`.
+    pub fn leading_repetitions(&self, expr: Expr, work: &mut u64) -> Vec<Expr> {
+        self.lock().counting(work, |algebra| algebra.leading_repetitions(expr))
+    }
+
+    /// See [`Algebra::is_open_behind`]. Adds to `work`.
+    pub fn is_open_behind(&self, expr: Expr, repetitions: &[Expr], work: &mut u64) -> bool {
+        self.lock().counting(work, |algebra| algebra.is_open_behind(expr, repetitions))
+    }
+
     /// See [`Algebra::runs`]; `None` if the arena is full.
     pub fn runs(&self, expr: Expr) -> Option<(Vec<Run>, Expr)> {
         self.lock().algebra.runs(expr).ok()
@@ -299,6 +319,14 @@ fn all_work(limits: &Limits) -> (OverLimit, &'static str, u64) {
 }
 
 impl Inner {
+    /// An answer of the algebra, whose work is added.
+    fn counting<T>(&mut self, work: &mut u64, ask: impl FnOnce(&mut Algebra) -> T) -> T {
+        let before = self.algebra.work();
+        let answer = ask(&mut self.algebra);
+        *work += self.algebra.work() - before;
+        answer
+    }
+
     fn check_price(&self, expr: Expr, limits: &Limits) -> Result<(), Fault> {
         if self.too_dear.contains(&expr) { Err(too_dear(limits)) } else { Ok(()) }
     }

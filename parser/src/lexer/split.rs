@@ -54,6 +54,15 @@ impl Lexer {
         Some(Split { regexes, ignored, literals, is_fresh: *kind == StateKind::Fresh })
     }
 
+    /// The expression that a state consists of, if it goes its own way and leaves out no texts.
+    pub fn only_expr(&self, id: LexStateId) -> Option<Expr> {
+        let Split { regexes, ignored, literals, .. } = self.split(id)?;
+        match (&*regexes, &*ignored, &*literals) {
+            (&[(_, rest)], [], []) => self.plain(rest),
+            _ => None,
+        }
+    }
+
     /// The expression that a regex's rest is, if no texts are left out.
     pub fn plain(&self, rest: Rest) -> Option<Expr> {
         (rest & EXCEPTED == 0).then(|| Expr::from_raw(rest))

@@ -12,6 +12,7 @@ use larkspur_toktrie::{NO_TOKEN, Recognizer, TokenTrie, mask};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Automaton;
+use super::ways::Behind;
 use crate::error::Fault;
 use crate::lexer::arena::Arena;
 use crate::lexer::states::{DEAD, LexStateId, Lexer, NO_LEXEMES};
@@ -214,9 +215,13 @@ impl Parts {
         let (arena, limits) = (lexer.arena().clone(), lexer.limits().clone());
         let mut decided = Decided::default();
         let mut others = PAIRS_MAX;
+        let behind = Behind::of(lexer, lex);
         for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.parts != 0) {
             let Some(automaton) = alphabet.automaton(&arena, &limits) else { continue };
-            let taken = automaton.taken(lexer, lex, self.length_max, TAKEN_PAIRS_MAX)?.max(taken_of_all);
+            let taken = match &behind {
+                Some(behind) if automaton.is_before(behind, lexer) => self.length_max,
+                _ => automaton.taken(lexer, lex, self.length_max, TAKEN_PAIRS_MAX)?.max(taken_of_all),
+            };
             let refused = match taken == self.length_max {
                 true => u32::MAX,
                 false => automaton.refused(lexer, lex, self.length_max, &mut others)?,

@@ -201,6 +201,22 @@ fn address_literal() -> String {
     format!("\\[(?:{IPV4}|[Ii][Pp][Vv]6:{})\\]", ipv6())
 }
 
+/// RFC 5321, sections 4.1.2 and 4.5.3.1. The bound of each side is within it, where it need not be counted far from its end.
+fn email(set: &mut RegexSet, is_short: bool) -> RegexId {
+    let atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+";
+    let quoted = "\"(?:[ !#-\\[\\]-~]|\\\\[ -~])*\"";
+    let local = [format!("{atom}(?:\\.{atom})*|{quoted}"), "[ -~]{1,64}".to_owned()];
+    let domain = [format!("{LABEL}(?:\\.{LABEL})*|{}", address_literal()), "[ -~]{1,253}".to_owned()];
+    let domain = if is_short { &domain[..1] } else { &domain };
+    let mut all = |texts: &[String]| {
+        let parts: Vec<RegexId> = texts.iter().map(|text| parse(set, text)).collect();
+        set.and(&parts)
+    };
+    let (local, domain) = (all(&local), all(domain));
+    let at = set.literal(b"@");
+    set.concat(&[local, at, domain])
+}
+
 /// The length from which on a format's own bound on its length is looser than a `maxLength` of that much or less.
 pub(crate) fn short_length(format: Format) -> Option<u64> {
     match format {
@@ -221,16 +237,6 @@ fn source(format: Format, is_short: bool) -> Vec<String> {
         Format::Duration => vec![format!(
             "P(?:[0-9]+W|{DURATION_TIME}|(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)(?:{DURATION_TIME})?)"
         )],
-        Format::Email => {
-            let atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+";
-            let quoted = "\"(?:[ !#-\\[\\]-~]|\\\\[ -~])*\"";
-            let domain = format!("{LABEL}(?:\\.{LABEL})*|{}", address_literal());
-            let rest = if is_short { "[ -?A-~]+" } else { "[ -?A-~]{1,253}" };
-            vec![
-                format!("(?:{atom}(?:\\.{atom})*|{quoted})@(?:{domain})"),
-                format!("[ -?A-~]{{1,64}}@{rest}|\"[ -~]{{0,62}}\"@{rest}"),
-            ]
-        }
         Format::Hostname => {
             let (a, x) = ("[A-Za-z0-9]", "[A-Za-z0-9-]");
             let label = format!("{a}(?:{x}?{a}|{x}{x}{a}|{x}(?:{a}{x}|-{a}){x}{{0,58}}{a})?");
@@ -250,7 +256,7 @@ fn source(format: Format, is_short: bool) -> Vec<String> {
         Format::Iri => vec![uri(false, UNICODE, PRIVATE)],
         Format::IriReference => vec![uri(true, UNICODE, PRIVATE)],
         Format::UriTemplate => vec![uri_template()],
-        Format::Regex | Format::IdnHostname => Vec::new(),
+        Format::Email | Format::Regex | Format::IdnHostname => Vec::new(),
         Format::IdnEmail => vec![address_literal()],
         Format::Base64 => vec!["(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?".to_owned()],
     }
@@ -267,6 +273,7 @@ fn parse(set: &mut RegexSet, text: &str) -> RegexId {
 /// The texts of a format. `is_short`: they are bounded to [`short_length`] besides.
 pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> RegexId {
     match format {
+        Format::Email => return email(set, is_short),
         Format::Regex => return patterns::regex(set),
         Format::IdnHostname => return idna::hostname(set, true),
         _ => {}

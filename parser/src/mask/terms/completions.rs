@@ -161,9 +161,25 @@ impl Completions {
                 parts.try_fold(first, |all, &part| Some(all.or(of(part, end)?)))
             }
             Shape::Repetition(child, min, max) => Some(of(child, None)?.repeated(min, max)),
+            Shape::Intersection(parts) if let Some((text, min)) = few(&parts, units, lexer) => {
+                let text = self.found(text, (units, bounded), None, lexer, (depth + 1, parts_left))?;
+                (text.least >= min).then_some(Completion { dense: NEVER, rest_dense: NEVER, ..text })
+            }
             _ => self.in_graph(expr, (units, bounded), end, lexer),
         }
     }
+}
+
+/// Of two parts of an intersection one that the other one says to be of at most so many units, and of `min` at least, which is
+/// no more than what a text begins with: where a text can go on at all, it can in the shortest way.
+fn few(parts: &[Expr], units: &UnitMap, lexer: &mut Lexer) -> Option<(Expr, u32)> {
+    let &[a, b] = parts else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(text, bound)| match lexer.arena().shape(bound) {
+        Shape::Repetition(unit, min @ 0..=1, max) if max != u32::MAX && units.are_all_of(unit, lexer) => {
+            Some((text, min))
+        }
+        _ => None,
+    })
 }
 
 #[cfg(test)]

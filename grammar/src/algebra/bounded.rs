@@ -70,6 +70,25 @@ impl Algebra {
         Ok(Some(Bounded { unit, min, max, tail, end: last, unbounded }))
     }
 
+    /// An intersection, with what stands behind it, without the complements in it, so with more texts; `None` if it has none or
+    /// is made of nothing else.
+    ///
+    /// Errors: [`OverLimit::Size`].
+    pub fn without_complements(&mut self, expr: Expr) -> Result<Option<Expr>, OverLimit> {
+        let (first, rest) = match self.node(expr) {
+            Node::Concat(first, rest) => (first, rest),
+            _ => (expr, Expr::EPSILON),
+        };
+        let Node::And(parts) = self.node(first) else { return Ok(None) };
+        let (complements, others): (Vec<Expr>, Vec<Expr>) = parts.iter().partition(|&&part| self.tag(part) == Tag::Not);
+        if complements.is_empty() || others.is_empty() {
+            return Ok(None);
+        }
+        self.check(u64::MAX)?;
+        let others = self.and(others);
+        Ok(Some(self.concat(others, rest)))
+    }
+
     /// What an expression is made of.
     pub fn shape(&self, expr: Expr) -> Shape {
         match self.node(expr) {

@@ -251,6 +251,11 @@ impl Arena {
         self.lock().algebra.bounded(expr).ok().flatten()
     }
 
+    /// See [`Algebra::without_complements`]; `None` also if the arena is full.
+    pub fn without_complements(&self, expr: Expr) -> Option<Expr> {
+        self.lock().algebra.without_complements(expr).ok().flatten()
+    }
+
     /// See [`Algebra::shape`].
     pub fn shape(&self, expr: Expr) -> Shape {
         self.lock().algebra.shape(expr)

@@ -421,6 +421,11 @@ impl Terms {
         {
             return Ok(self.push(term));
         }
+        if piece == ALL
+            && let Some(term) = self.beside_wider(slicer, (entry, is_fresh), lexer, work)?
+        {
+            return Ok(self.push(term));
+        }
         let single = lexer.single(entry, is_fresh)?;
         let before = (work.visited(), lexer.work);
         let id = self.of_whole(slicer, (piece, single), lexer, work)?;

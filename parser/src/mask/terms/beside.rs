@@ -7,9 +7,10 @@
 use larkspur_toktrie::{TokenTrie, mask};
 use rustc_hash::FxHashMap;
 
-use super::{Draft, PieceId, Term, TermId, Terms, Work, is_narrow, step};
+use super::{ALL, Draft, PieceId, Term, TermId, Terms, Work, is_narrow, step};
 use crate::error::Fault;
 use crate::lexer::rows::{ASK, REFUSED};
+use crate::lexer::split::Entry;
 use crate::lexer::states::{DEAD, LexStateId, Lexer, StateKind};
 use crate::slicer::{Decided, Open, PieceNode, Slicer};
 
@@ -18,6 +19,9 @@ const BESIDES_MAX: usize = 8;
 
 /// Nodes of a long walk: a shorter one takes no longer than looking for a state to stand beside.
 pub(super) const WIDE: u64 = 2048;
+
+/// A walk beside a state that has more texts is given up after this part of all nodes, one in so many.
+const WIDER_SHARE: usize = 16;
 
 /// A walk beside another state is given up after this part of the walk alone, one in so many.
 const WALK_SHARE: u64 = 3;
@@ -97,7 +101,49 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<Option<Term>, Fault> {
-        let Some(mut pair) = self.most_alike(slicer, view, lex, lexer)? else { return Ok(None) };
+        match self.most_alike(slicer, view, lex, lexer)? {
+            Some(pair) => self.beside_known(slicer, view, pair, lexer, work),
+            None => Ok(None),
+        }
+    }
+
+    /// The term of a lexeme without some texts, if few tokens begin like one of these: names that do not begin with `x-`. It is made
+    /// beside that of the lexeme with these.
+    pub(super) fn beside_wider(
+        &mut self,
+        slicer: &Slicer,
+        (entry, is_fresh): (Entry, bool),
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<Option<Term>, Fault> {
+        let Some(expr) = lexer.plain(entry.1) else { return Ok(None) };
+        let Some(wider) = lexer.arena().without_complements(expr) else { return Ok(None) };
+        let wider = (entry.0, wider.to_raw());
+        let (lex, other) = (lexer.single(entry, is_fresh)?, lexer.single(wider, is_fresh)?);
+        let view = View { piece: ALL, slices: &[], parts: &[], nodes: &slicer.roots, is_whole: true };
+        let nodes_max = (slicer.nodes_len() / WIDER_SHARE) as u64;
+        let row = lexer.row(lex)?.next;
+        if apart(&row, &lexer.row(other)?.next, &view.weights(slicer)) > nodes_max {
+            return Ok(None);
+        }
+        if self.known_lexeme((ALL, wider, is_fresh), lexer).is_err()
+            && !self.takes_some(slicer, (wider, is_fresh), lexer)
+        {
+            return Ok(None);
+        }
+        let term = self.of_lexeme(slicer, (ALL, wider, is_fresh), lexer, work)?;
+        let pair = Pair { lex, other, term, nodes_max, nodes: 0, apart: Vec::new() };
+        self.beside_known(slicer, view, pair, lexer, work)
+    }
+
+    fn beside_known(
+        &mut self,
+        slicer: &Slicer,
+        view: View<'_>,
+        mut pair: Pair,
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<Option<Term>, Fault> {
         let mut draft = Draft::new(work);
         let is_worth_it = self.walk_pair(&mut draft, &mut pair, slicer, view, lexer)?;
         draft.count(work)?;
@@ -154,8 +200,7 @@ impl Terms {
         let mut least = u64::MAX;
         for &(other, term) in last.iter().rev() {
             let others = lexer.row(other)?.next;
-            let pairs = row.iter().zip(&others).zip(&weights);
-            let apart: u64 = pairs.filter(|((a, b), _)| a != b).map(|(_, weight)| weight).sum();
+            let apart = apart(&row, &others, &weights);
             if apart < least {
                 let pair = Pair { lex, other, term, nodes_max: alone / WALK_SHARE, nodes: 0, apart: Vec::new() };
                 (found, least) = (Some(pair), apart);
@@ -258,6 +303,12 @@ impl Pair {
         }
         shared
     }
+}
+
+/// How many nodes there are from those on that bytes enter which lead to other states.
+fn apart(row: &[LexStateId], others: &[LexStateId], weights: &[u64; 256]) -> u64 {
+    let pairs = row.iter().zip(others).zip(weights);
+    pairs.filter(|((a, b), _)| a != b).map(|(_, weight)| weight).sum()
 }
 
 /// The state after a byte if what is below is looked at in it.

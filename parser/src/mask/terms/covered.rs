@@ -53,7 +53,7 @@ impl Terms {
     }
 
     /// Whether a lexeme takes the first slice, as far as can be seen.
-    fn takes_some(&mut self, slicer: &Slicer, (entry, is_fresh): (Entry, bool), lexer: &mut Lexer) -> bool {
+    pub(super) fn takes_some(&mut self, slicer: &Slicer, (entry, is_fresh): (Entry, bool), lexer: &mut Lexer) -> bool {
         let mut takes = |lexer: &mut Lexer| {
             let single = lexer.single(entry, is_fresh)?;
             self.contained.ask(slicer, 0, lexer, single)

@@ -487,11 +487,17 @@ impl Machine {
             }
             let set = self.scan(thread, ends)?;
             let begun = self.begin_guarded(set, guard, byte)?;
-            if begun.lex != DEAD {
+            if begun.lex != DEAD && (inside.is_none() || self.goes_on_behind_cut(begun.lex, byte)?) {
                 next.push(self.enter(begun, byte)?);
             }
         }
         self.join(&next)
+    }
+
+    /// Whether the way to read the text that begins with a byte at a cut goes on over some character. Else it ends within one, before
+    /// which only the end of a scope could find it.
+    pub fn goes_on_behind_cut(&mut self, begun: LexStateId, byte: u8) -> Result<bool, Fault> {
+        Ok(!self.cfg.has_scopes || self.lexer.reads_rest(begun, byte)?)
     }
 
     /// The lexer state of a thread after a byte, without recorded lexemes that leave out what is then their text.

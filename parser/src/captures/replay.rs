@@ -174,7 +174,7 @@ impl<'a> Replay<'a> {
             let lex = self.goes_on(&group, byte)?;
             if lex != DEAD {
                 if let Some(cut) = self.chart.machine.lexer.cut(group.lex, byte, lex)? {
-                    self.end_before(&group, &cut, byte, pos, &mut next)?;
+                    self.end_before(&group, (&cut, true), byte, pos, &mut next)?;
                 }
                 self.enter(Group { lex, ..group }, byte, pos + 1, &mut next)?;
                 continue;
@@ -183,17 +183,17 @@ impl<'a> Replay<'a> {
             let ends = lexer.state(group.lex).ends;
             if ends != NO_LEXEMES {
                 let ends = lexer.by_follow(group.lex, ends)?;
-                self.end_before(&group, &ends, byte, pos, &mut next)?;
+                self.end_before(&group, (&ends, false), byte, pos, &mut next)?;
             }
         }
         self.merge(next)
     }
 
-    /// Adds the groups that begin with a byte behind lexemes of a group in `longest` mode.
+    /// Adds the groups that begin with a byte behind lexemes of a group in `longest` mode, which go on at a cut.
     fn end_before(
         &mut self,
         group: &Group,
-        ends: &[Guarded<LexemeSetId>],
+        (ends, is_cut): (&[Guarded<LexemeSetId>], bool),
         byte: u8,
         pos: usize,
         next: &mut Vec<Group>,
@@ -202,7 +202,7 @@ impl<'a> Replay<'a> {
             let set = self.scan(group, ends)?;
             let machine = &mut *self.chart.machine;
             let lex = machine.begin_guarded(set, guard, byte)?.lex;
-            if lex == DEAD {
+            if lex == DEAD || is_cut && !machine.goes_on_behind_cut(lex, byte)? {
                 continue;
             }
             let lexemes = machine.lexer.lexemes(ends).to_vec();

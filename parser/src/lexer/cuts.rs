@@ -72,6 +72,11 @@ impl Lexer {
     pub fn reads_character(&mut self, id: LexStateId, guard: Guard, byte: u8) -> Result<bool, Fault> {
         let guarded = self.guarded(id, guard)?;
         let begun = self.next(guarded, byte)?;
+        self.reads_rest(begun, byte)
+    }
+
+    /// Whether some rest of a character that a byte has begun can be read in a state.
+    pub fn reads_rest(&mut self, begun: LexStateId, byte: u8) -> Result<bool, Fault> {
         self.has_character(begun, lead(byte).1)
     }
 

@@ -1,0 +1,126 @@
+//! Masks within texts that are bounded, lack others, or match in one of several ways: each token is allowed that can be
+//! consumed, and no other.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use larkspur::{Engine, Source, TokenMask, Vocabulary};
+use larkspur_test_support::Random;
+
+/// Tokens of one step after the other.
+const STEPS: usize = 12;
+
+/// Strings of JSON Schema.
+const STRINGS: [&str; 26] = [
+    r#""pattern": "^(\\w+\\s?){1,5}$", "maxLength": 40, "minLength": 31"#,
+    r#""pattern": "^(\\S+\\s+){0,4}\\S+$", "maxLength": 30"#,
+    r#""pattern": "^[A-Z][a-z]+( [A-Z][a-z]+)*$", "maxLength": 16"#,
+    r#""pattern": "^\\S(.*\\S)?$", "minLength": 4, "maxLength": 20"#,
+    r#""pattern": "^(?=.*[a-z])(?=.*\\d).{4,}$", "maxLength": 24"#,
+    r#""pattern": "^(?!.*//)(/[^\\s]+)$", "maxLength": 18"#,
+    r#""pattern": "^((?!foo).)*$", "minLength": 9"#,
+    r#""pattern": "^(..)*$", "minLength": 7, "maxLength": 15"#,
+    r#""pattern": "^([a-z]{3}){2,}$", "maxLength": 14"#,
+    r#""pattern": "^(?=[a-z.]{1,8}@)[a-z]+(\\.[a-z]+)*@[a-z]+$", "maxLength": 16"#,
+    r#""pattern": "^([^\\n]{1,8}\\n){0,3}[^\\n]{1,8}$", "maxLength": 30"#,
+    r#""pattern": "^é*[a-z]*$", "minLength": 3, "maxLength": 9"#,
+    r#""pattern": "ab|\\d-", "maxLength": 12"#,
+    r#""format": "uri", "maxLength": 20"#,
+    r#""format": "iri", "minLength": 9, "maxLength": 24"#,
+    r#""format": "email", "maxLength": 14"#,
+    r#""format": "email", "minLength": 60"#,
+    r#""format": "hostname", "minLength": 5, "maxLength": 12"#,
+    r#""not": {"pattern": "foo|--"}, "maxLength": 10"#,
+    r#""not": {"pattern": "^(foo|a)"}"#,
+    r#""not": {"format": "email"}, "maxLength": 9"#,
+    r#""not": {"enum": ["foo", "foobar", "a"]}, "minLength": 2"#,
+    r#""allOf": [{"pattern": "a"}, {"pattern": "\\d"}], "minLength": 5, "maxLength": 11"#,
+    r#""anyOf": [{"pattern": "^foo.*b$"}, {"pattern": "\\d"}, {"format": "uri"}], "maxLength": 20"#,
+    r#""oneOf": [{"pattern": "foo"}, {"pattern": "bar"}, {"pattern": "1"}]"#,
+    r#""oneOf": [{"format": "email"}, {"pattern": "a"}], "maxLength": 12"#,
+];
+
+/// Objects, whose names are such texts.
+const OBJECTS: [&str; 3] = [
+    r#""patternProperties": {"^foo": {"type": "null"}}, "additionalProperties": {"type": "boolean"}"#,
+    r#""patternProperties": {"^[a-f]+$": {"type": "null"}, "^-": {"type": "boolean"}}, "additionalProperties": false"#,
+    r#""properties": {"foo": {}, "fool": {}}, "patternProperties": {"^fo": {"type": "null"}}"#,
+];
+
+/// Words, parts of characters and what stands between, alone and one behind the other.
+fn vocabulary() -> Vocabulary {
+    let parts: [&[u8]; 20] = [
+        b"foo",
+        b"bar",
+        b"a",
+        b"b",
+        b"ab",
+        b"Hello",
+        b"12",
+        b"1",
+        b" ",
+        b"--",
+        b"-",
+        b"@",
+        b".",
+        b"/",
+        b"\"",
+        b"\\n",
+        b"\\",
+        b":",
+        "é".as_bytes(),
+        b"\xC3",
+    ];
+    let mut tokens: BTreeSet<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    for first in parts {
+        tokens.insert(first.to_vec());
+        for second in parts {
+            tokens.insert([first, second].concat());
+            tokens.extend(parts.iter().step_by(3).map(|third| [first, second, third].concat()));
+        }
+    }
+    tokens.extend(
+        ["foobar foobar a b", "abababababababababab", "Hello Hello", "    ", "ab.ab@ab.ab", "http://a.b/"]
+            .map(Vec::from),
+    );
+    let mut builder = Vocabulary::builder();
+    (0..).zip(&tokens).for_each(|(id, bytes)| {
+        builder.token(id, bytes);
+    });
+    builder.build().expect("no token is there twice")
+}
+
+#[test]
+fn masks_of_texts_are_what_tokens_say() {
+    let vocabulary = Arc::new(vocabulary());
+    let engine = Engine::new(vocabulary.clone());
+    let strings = STRINGS.map(|keywords| format!(r#"{{"type": "string", {keywords}}}"#));
+    let objects = OBJECTS.map(|keywords| format!(r#"{{"type": "object", {keywords}}}"#));
+    let mut random = Random::new(1);
+    let mut compared = 0;
+    // The second time more is known of the units that are counted.
+    for schema in [strings.iter(), objects.iter(), strings.iter()].into_iter().flatten() {
+        let grammar = engine.compile(&Source::json_schema(schema)).expect("it compiles");
+        let mut matcher = grammar.matcher().expect("within limits");
+        let mut mask = TokenMask::new(vocabulary.len());
+        let mut text = Vec::new();
+        for _ in 0..STEPS {
+            matcher.compute_mask(&mut mask).expect("within limits");
+            for token in 0..vocabulary.len() as u32 {
+                let is_consumed = matcher.fork().consume_token(token).is_ok();
+                let bytes = vocabulary.token_bytes(token).expect("all are texts");
+                let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
+                assert_eq!(mask.is_allowed(token), is_consumed, "{schema} {} {}", shown(&text), shown(bytes));
+            }
+            compared += 1;
+            let allowed: Vec<u32> = mask.iter().collect();
+            if allowed.is_empty() {
+                break;
+            }
+            let token = random.pick(&allowed);
+            matcher.consume_token(token).expect("the mask has it");
+            text.extend(vocabulary.token_bytes(token).expect("all are texts"));
+        }
+    }
+    assert!(compared > 300, "{compared}");
+}

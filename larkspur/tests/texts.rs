@@ -99,7 +99,7 @@ fn masks_of_texts_are_what_tokens_say() {
     let mut random = Random::new(1);
     let mut compared = 0;
     // The second time more is known of the units that are counted.
-    for schema in [strings.iter(), objects.iter(), strings.iter()].into_iter().flatten() {
+    for schema in strings.iter().chain(&objects).chain(&strings) {
         let grammar = engine.compile(&Source::json_schema(schema)).expect("it compiles");
         let mut matcher = grammar.matcher().expect("within limits");
         let mut mask = TokenMask::new(vocabulary.len());

@@ -103,19 +103,22 @@ impl Algebra {
             if max <= begun.checked_add(left)?.checked_add(2)? {
                 return None;
             }
-            let mut work = INCLUSION_WORK;
             let is_counted = match self.node(operand) {
-                Node::Concat(first, rest) if first == before => self.is_made_of(rest, child, &mut work),
-                _ if before == Expr::EPSILON => self.is_made_of(operand, child, &mut work),
-                _ => self.is_within_some(operand, (before, child), &mut work),
+                Node::Concat(first, rest) if first == before => self.is_made_of(rest, child),
+                _ if before == Expr::EPSILON => self.is_made_of(operand, child),
+                _ => self.is_within_some(operand, (before, child), &mut INCLUSION_WORK.clone()),
             };
             is_counted.then_some(operand)
         })
     }
 
-    /// Whether each text is some of `child`, one behind the other, as far as that is found out with so much work: most of it is for
-    /// parts that do not show it themselves.
-    fn is_made_of(&mut self, expr: Expr, child: Expr, work: &mut u64) -> bool {
+    /// Whether each text is some of `child`, one behind the other, as far as that is found out with little work: a look at all parts,
+    /// and searches for those that do not show it themselves.
+    pub fn is_made_of(&mut self, expr: Expr, child: Expr) -> bool {
+        self.is_some_of(expr, child, &mut INCLUSION_WORK.clone())
+    }
+
+    fn is_some_of(&mut self, expr: Expr, child: Expr, work: &mut u64) -> bool {
         let mut rest = expr;
         while let Some(behind) = self.behind_some(rest, child, work) {
             rest = behind;
@@ -123,14 +126,14 @@ impl Algebra {
         let shows = match self.node(rest) {
             Node::Epsilon => true,
             _ if rest == child => true,
-            Node::Repeat(part, ..) => self.is_made_of(part, child, work),
+            Node::Repeat(part, ..) => self.is_some_of(part, child, work),
             Node::Or(parts) => {
                 let parts = parts.to_vec();
-                parts.into_iter().all(|part| self.is_made_of(part, child, work))
+                parts.into_iter().all(|part| self.is_some_of(part, child, work))
             }
             Node::And(parts) => {
                 let parts = parts.to_vec();
-                parts.into_iter().any(|part| self.is_made_of(part, child, work))
+                parts.into_iter().any(|part| self.is_some_of(part, child, work))
             }
             _ => false,
         };
@@ -141,7 +144,7 @@ impl Algebra {
     fn behind_some(&mut self, expr: Expr, child: Expr, work: &mut u64) -> Option<Expr> {
         self.pay(1);
         match self.node(expr) {
-            Node::Concat(first, rest) => self.is_made_of(first, child, work).then_some(rest),
+            Node::Concat(first, rest) => self.is_some_of(first, child, work).then_some(rest),
             Node::Literal(text, rest) => {
                 let text = text.to_vec();
                 let endless = self.repeat(child, 0, MANY);

@@ -251,6 +251,11 @@ impl Arena {
         self.lock().algebra.bounded(expr).ok().flatten()
     }
 
+    /// See [`Algebra::is_made_of`].
+    pub fn is_made_of(&self, expr: Expr, child: Expr) -> bool {
+        self.lock().algebra.is_made_of(expr, child)
+    }
+
     /// See [`Algebra::without_complements`]; `None` also if the arena is full.
     pub fn without_complements(&self, expr: Expr) -> Option<Expr> {
         self.lock().algebra.without_complements(expr).ok().flatten()

@@ -170,13 +170,14 @@ impl Completions {
     }
 }
 
-/// Of two parts of an intersection one that the other one says to be of at most so many units, and of `min` at least, which is
-/// no more than what a text begins with: where a text can go on at all, it can in the shortest way.
+/// Of two parts of an intersection one that the other one only says to be of at most so many units, and of `min` at least, which
+/// is no more than what a text begins with: where a text can go on at all, it can in the shortest way.
 fn few(parts: &[Expr], units: &UnitMap, lexer: &mut Lexer) -> Option<(Expr, u32)> {
     let &[a, b] = parts else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(text, bound)| match lexer.arena().shape(bound) {
-        Shape::Repetition(unit, min @ 0..=1, max) if max != u32::MAX && units.are_all_of(unit, lexer) => {
-            Some((text, min))
+        Shape::Repetition(unit, min @ 0..=1, max) if max != u32::MAX => {
+            let is_only_counted = units.are_all_of(unit, lexer) && lexer.arena().is_made_of(text, unit);
+            is_only_counted.then_some((text, min))
         }
         _ => None,
     })

@@ -56,6 +56,9 @@ const SLICE_STATES_MAX: usize = 4096;
 /// hundred states a lexer state that takes them needs hardly more pairs than they have states.
 const PAIRS_MAX: usize = 1024;
 
+/// Pairs that are visited before it is looked for plain ways.
+const FEW_PAIRS: usize = 32;
+
 /// A slice's automaton.
 #[derive(Debug)]
 struct Automaton {
@@ -427,19 +430,22 @@ impl Slice {
                 }
             }
         }
-        if let Some((automaton, _)) = &self.counted {
-            // What is open behind other texts than these, such as `.*x` behind all but line separators, is seldom so in another way.
-            let is_taken = match Behind::of(lexer, lex) {
-                Some(behind) => automaton.is_before(&behind, lexer),
-                None => automaton.is_in_some_way(lexer, lex),
-            };
-            if is_taken {
-                return Ok(self.longest());
-            }
+        let Some((automaton, longest)) = &self.counted else {
+            let is_taken = self.automaton.is_in_product(lexer, mode, lex, false)?;
+            return Ok(if is_taken { self.longest() } else { 0 });
+        };
+        // Most have few pairs of states.
+        if let (taken, true) = automaton.taken(lexer, lex, *longest, FEW_PAIRS)? {
+            return Ok(taken);
         }
-        match &self.counted {
-            Some((automaton, longest)) => automaton.taken(lexer, lex, *longest, PAIRS_MAX),
-            None => Ok(if self.automaton.is_in_product(lexer, mode, lex, false)? { self.longest() } else { 0 }),
+        // What is open behind other texts than these, such as `.*x` behind all but line separators, is seldom so in another way.
+        let is_taken = match Behind::of(lexer, lex) {
+            Some(behind) => automaton.is_before(&behind, lexer),
+            None => automaton.is_in_some_way(lexer, lex),
+        };
+        match is_taken {
+            true => Ok(*longest),
+            false => Ok(automaton.taken(lexer, lex, *longest, PAIRS_MAX)?.0),
         }
     }
 }

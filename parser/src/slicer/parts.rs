@@ -215,12 +215,15 @@ impl Parts {
         let (arena, limits) = (lexer.arena().clone(), lexer.limits().clone());
         let mut decided = Decided::default();
         let mut others = PAIRS_MAX;
-        let behind = Behind::of(lexer, lex);
+        let mut behind = None;
         for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.parts != 0) {
             let Some(automaton) = alphabet.automaton(&arena, &limits) else { continue };
-            let taken = match &behind {
-                Some(behind) if automaton.is_before(behind, lexer) => self.length_max,
-                _ => automaton.taken(lexer, lex, self.length_max, TAKEN_PAIRS_MAX)?.max(taken_of_all),
+            let taken = match automaton.taken(lexer, lex, self.length_max, TAKEN_PAIRS_MAX)? {
+                (taken, true) => taken.max(taken_of_all),
+                (taken, false) => match behind.get_or_insert_with(|| Behind::of(lexer, lex)) {
+                    Some(behind) if automaton.is_before(behind, lexer) => self.length_max,
+                    _ => taken.max(taken_of_all),
+                },
             };
             let refused = match taken == self.length_max {
                 true => u32::MAX,
@@ -304,15 +307,16 @@ impl Open<'_> {
 }
 
 impl Automaton {
-    /// How long in characters the texts may be that a lexer state takes, all of them, up to a bound. Goes from one character to
-    /// the next, to each pair of states the shortest way, and gives up after so many of these.
+    /// How long in characters the texts may be that a lexer state takes, all of them, up to a bound, and whether it does not take all
+    /// longer ones. Goes from one character to the next, to each pair of states the shortest way, and gives up after so many of
+    /// these.
     pub(super) fn taken(
         &self,
         lexer: &mut Lexer,
         lex: LexStateId,
         length_max: u32,
         pairs_max: usize,
-    ) -> Result<u32, Fault> {
+    ) -> Result<(u32, bool), Fault> {
         let mode = lexer.mode();
         let mut visited: FxHashSet<(u16, LexStateId)> = FxHashSet::default();
         let mut now = vec![(1u16, lex)];
@@ -323,7 +327,7 @@ impl Automaton {
             while let Some((state, lex)) = agenda.pop() {
                 pairs += 1;
                 if pairs > pairs_max {
-                    return Ok(length);
+                    return Ok((length, false));
                 }
                 lexer.row(lex)?;
                 let mut last = (0, DEAD);
@@ -333,7 +337,7 @@ impl Automaton {
                     }
                     last = (to, target);
                     if target == DEAD || super::is_special(lexer.state(target), mode) {
-                        return Ok(length);
+                        return Ok((length, true));
                     }
                     if visited.insert((to, target)) {
                         let is_whole = self.accepting[usize::from(to)];
@@ -346,7 +350,7 @@ impl Automaton {
             }
             now = next;
         }
-        Ok(length_max)
+        Ok((length_max, true))
     }
 
     /// How long in characters the texts must be so that a lexer state refuses all of them, and no beginning of one is a whole

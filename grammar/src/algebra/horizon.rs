@@ -104,18 +104,18 @@ impl Algebra {
                 return None;
             }
             let is_counted = match self.node(operand) {
-                Node::Concat(first, rest) if first == before => self.is_made_of(rest, child),
-                _ if before == Expr::EPSILON => self.is_made_of(operand, child),
+                Node::Concat(first, rest) if first == before => self.is_made_of(rest, child, INCLUSION_WORK),
+                _ if before == Expr::EPSILON => self.is_made_of(operand, child, INCLUSION_WORK),
                 _ => self.is_within_some(operand, (before, child), &mut INCLUSION_WORK.clone()),
             };
             is_counted.then_some(operand)
         })
     }
 
-    /// Whether each text is some of `child`, one behind the other, as far as that is found out with little work: a look at all parts,
-    /// and searches for those that do not show it themselves.
-    pub fn is_made_of(&mut self, expr: Expr, child: Expr) -> bool {
-        self.is_some_of(expr, child, &mut INCLUSION_WORK.clone())
+    /// Whether each text is some of `child`, one behind the other, as far as that is found out by a look at all parts, and with so
+    /// much work by searches for those that do not show it themselves.
+    pub fn is_made_of(&mut self, expr: Expr, child: Expr, mut work: u64) -> bool {
+        self.is_some_of(expr, child, &mut work)
     }
 
     fn is_some_of(&mut self, expr: Expr, child: Expr, work: &mut u64) -> bool {

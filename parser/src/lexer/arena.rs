@@ -251,9 +251,9 @@ impl Arena {
         self.lock().algebra.bounded(expr).ok().flatten()
     }
 
-    /// See [`Algebra::is_made_of`].
-    pub fn is_made_of(&self, expr: Expr, child: Expr) -> bool {
-        self.lock().algebra.is_made_of(expr, child)
+    /// See [`Algebra::is_made_of`]. Adds to `work`.
+    pub fn is_made_of(&self, expr: Expr, child: Expr, work_max: u64, work: &mut u64) -> bool {
+        self.lock().counting(work, |algebra| algebra.is_made_of(expr, child, work_max))
     }
 
     /// See [`Algebra::without_complements`]; `None` also if the arena is full.

@@ -161,7 +161,7 @@ impl Completions {
                 parts.try_fold(first, |all, &part| Some(all.or(of(part, end)?)))
             }
             Shape::Repetition(child, min, max) => Some(of(child, None)?.repeated(min, max)),
-            Shape::Intersection(parts) if let Some((text, min)) = few(&parts, units, lexer) => {
+            Shape::Intersection(parts) if let Some((text, min)) = few(&parts, units, lexer, &mut self.work) => {
                 let text = self.found(text, (units, bounded), None, lexer, (depth + 1, parts_left))?;
                 (text.least >= min).then_some(Completion { dense: NEVER, rest_dense: NEVER, ..text })
             }
@@ -171,12 +171,16 @@ impl Completions {
 }
 
 /// Of two parts of an intersection one that the other one only says to be of at most so many units, and of `min` at least, which
-/// is no more than what a text begins with: where a text can go on at all, it can in the shortest way.
-fn few(parts: &[Expr], units: &UnitMap, lexer: &mut Lexer) -> Option<(Expr, u32)> {
+/// is no more than what a text begins with: where a text can go on at all, it can in the shortest way. Takes what it costs off the
+/// work that is left.
+fn few(parts: &[Expr], units: &UnitMap, lexer: &mut Lexer, left: &mut u64) -> Option<(Expr, u32)> {
     let &[a, b] = parts else { return None };
-    [(a, b), (b, a)].into_iter().find_map(|(text, bound)| match lexer.arena().shape(bound) {
+    let arena = lexer.arena().clone();
+    [(a, b), (b, a)].into_iter().find_map(|(text, bound)| match arena.shape(bound) {
         Shape::Repetition(unit, min @ 0..=1, max) if max != u32::MAX => {
-            let is_only_counted = units.are_all_of(unit, lexer) && lexer.arena().is_made_of(text, unit);
+            let begun = lexer.work;
+            let is_only_counted = units.are_all_of(unit, lexer) && arena.is_made_of(text, unit, *left, &mut lexer.work);
+            *left = left.saturating_sub(lexer.work - begun);
             is_only_counted.then_some((text, min))
         }
         _ => None,

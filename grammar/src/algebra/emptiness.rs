@@ -84,7 +84,11 @@ impl Algebra {
         if self.undecided.get(&expr).is_some_and(|&spent| spent >= work) {
             return Err(OverLimit::Work);
         }
+        let begun = self.work;
         let answer = self.search(expr, self.work.saturating_add(work));
+        if !self.is_nested && self.work - begun > ASKS[0].0 {
+            self.lengths.missed += self.work - begun;
+        }
         match answer {
             Ok(answer) => self.note_non_empty(expr, answer),
             Err(_) => {
@@ -172,11 +176,16 @@ impl Algebra {
         if roots.iter().all(|&root| self.is_empty_without(root, Self::is_bound)) {
             return Some(false);
         }
-        let answers: Vec<Option<bool>> = roots.iter().map(|&root| self.count_letters(root, table_work)).collect();
-        if answers.contains(&Some(true)) {
-            return Some(true);
+        let mut are_known = true;
+        for &root in roots {
+            // Where one table is too dear, the others are hardly cheaper.
+            let answer = if are_known { self.count_letters(root, table_work) } else { self.has_text_of_letters(root) };
+            match answer {
+                Some(true) => return Some(true),
+                answer => are_known &= answer.is_some(),
+            }
         }
-        answers.iter().all(Option::is_some).then_some(false)
+        are_known.then_some(false)
     }
 
     /// Adds what `next` consists of to the frontier, as reached from `from` by a byte; true if one of it is known to have a text.

@@ -24,6 +24,9 @@ const SETS_BYTES_MAX: usize = 1 << 20;
 const AUTOMATON_WORK_MAX: u64 = 1_000_000;
 /// Work for tables, beside half of all other work that is done: 0.3 s.
 const WORK_MAX: u64 = 15_000_000;
+/// Work for one may be so many times what was missed, up to a bound.
+const MISSED_TIMES: u64 = 4;
+const MISSED_MAX: u64 = 3_000_000;
 /// Tables within each other at most.
 const NESTED_MAX: u32 = 2;
 /// Steps backwards that are as much work as one.
@@ -39,6 +42,9 @@ pub(super) struct Lengths {
     within: FxHashMap<(Expr, Expr), bool>,
     /// Work that tables took.
     work: u64,
+    /// Work that was done for want of a table, and so much when one that was given as much was given up.
+    pub(super) missed: u64,
+    given_up: u64,
 }
 
 /// States, and how many letters their texts have.
@@ -114,11 +120,16 @@ impl Algebra {
         self.look_up(&counted)
     }
 
-    /// The same, where a table is made if there is none, with so much work for it. Cost: that, which nobody pays for.
+    /// The same, where a table is made if there is none, with so much work for it, or some times what was missed before. Cost: that,
+    /// which nobody pays for.
     pub(super) fn count_letters(&mut self, intersection: Expr, work: u64) -> Option<bool> {
         if self.lengths.work > WORK_MAX + self.work / 2 {
             return None;
         }
+        // A table has many states, each of which may be asked for by a search that is over before it would be worth it.
+        let missed = (MISSED_TIMES * self.lengths.missed).min(MISSED_MAX);
+        let is_worth_more = missed > work && missed >= 2 * self.lengths.given_up;
+        let work = if is_worth_more { missed } else { work };
         let before = self.work;
         let counted = self.letters_in(intersection);
         let answer = counted.and_then(|counted| {
@@ -127,6 +138,9 @@ impl Algebra {
             let made = counted.is_bound().then(|| self.lengths_of(&counted, NESTED_MAX, work_max));
             made.and_then(|made| made.ok()).and_then(|_| self.look_up(&counted))
         });
+        if is_worth_more && answer.is_none() {
+            self.lengths.given_up = work;
+        }
         self.lengths.work += self.work - before;
         self.work = before;
         answer

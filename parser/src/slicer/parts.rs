@@ -67,6 +67,17 @@ const TAKEN_PAIRS_MAX: usize = 64;
 /// Pairs of states looked at to find out which texts of all alphabets it refuses.
 const PAIRS_MAX: usize = 48;
 
+/// Work of the lexer for that and for those before. Where a row takes this much by itself, as in a text that is a regex, a walk needs
+/// fewer of them.
+const WORK_MAX: u64 = 4_000;
+
+/// What is left to find out which texts a state refuses.
+struct Others {
+    pairs: usize,
+    /// The lexer's work may grow up to this.
+    work_max: u64,
+}
+
 /// Pairs of states and places looked at to find out which texts of one alphabet may follow: those that are not decided by then would
 /// take the room of others.
 const PLACES_MAX: usize = 256;
@@ -214,7 +225,7 @@ impl Parts {
     pub fn decide(&self, lexer: &mut Lexer, lex: LexStateId, taken_of_all: u32) -> Result<Decided, Fault> {
         let (arena, limits) = (lexer.arena().clone(), lexer.limits().clone());
         let mut decided = Decided::default();
-        let mut others = PAIRS_MAX;
+        let mut others = Others { pairs: PAIRS_MAX, work_max: lexer.work.saturating_add(WORK_MAX) };
         let mut behind = None;
         for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.parts != 0) {
             let Some(automaton) = alphabet.automaton(&arena, &limits) else { continue };
@@ -356,7 +367,7 @@ impl Automaton {
     /// How long in characters the texts must be so that a lexer state refuses all of them, and no beginning of one is a whole
     /// lexeme; `u32::MAX` if that is not so of any length up to a bound. Goes from one character to the next with all states
     /// that one can be in.
-    fn refused(&self, lexer: &mut Lexer, lex: LexStateId, length_max: u32, pairs: &mut usize) -> Result<u32, Fault> {
+    fn refused(&self, lexer: &mut Lexer, lex: LexStateId, length_max: u32, others: &mut Others) -> Result<u32, Fault> {
         let mode = lexer.mode();
         if lexer.state(lex).ends != NO_LEXEMES {
             return Ok(u32::MAX);
@@ -367,8 +378,10 @@ impl Automaton {
             let mut visited: FxHashSet<(u16, LexStateId)> = FxHashSet::default();
             let mut agenda = now.clone();
             while let Some((state, lex)) = agenda.pop() {
-                let Some(left) = pairs.checked_sub(1) else { return Ok(u32::MAX) };
-                *pairs = left;
+                others.pairs = match others.pairs.checked_sub(1) {
+                    Some(left) if lexer.work < others.work_max => left,
+                    _ => return Ok(u32::MAX),
+                };
                 lexer.row(lex)?;
                 let mut last = (0, DEAD);
                 for (&to, &target) in self.rows[usize::from(state)].iter().zip(&lexer.known_row(lex).next) {

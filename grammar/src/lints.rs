@@ -12,8 +12,18 @@ use crate::ir::{EmbedKind, ExprId, ExprKind, Grammar, LexerMode, RuleId, Termina
 use crate::regex::{RegexId, RegexNode};
 use crate::span::Span;
 
+/// Says that not all is shown.
+pub const MORE: &str = "G099";
+
 /// Codes of this module. The examples are Lark; the Lark front end's tests run them.
 pub const CODES: &[CodeInfo] = &[
+    CodeInfo::new(
+        MORE,
+        "more problems",
+        "There are more problems of the grammar's structure than `diagnostics_max`.",
+        "",
+        "",
+    ),
     CodeInfo {
         code: "G101",
         title: "unused rule",

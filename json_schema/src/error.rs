@@ -195,6 +195,10 @@ impl<'a> Sink<'a> {
     pub fn is_misplaced(&self, schema: JsonId) -> bool {
         self.misplaced.contains(&schema)
     }
+    /// Whether a warning would only be counted, which it then is: for what is dear to describe.
+    pub fn skips_warning(&mut self) -> bool {
+        self.list.skips(Severity::Warning)
+    }
     /// Reports a mistake at the value of a keyword, or of a schema.
     pub fn report(&mut self, place: JsonId, mistake: Mistake) {
         self.report_at(place, self.document.span(place), mistake);

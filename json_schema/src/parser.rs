@@ -164,7 +164,9 @@ impl<'a> Parser<'a, '_, '_> {
     fn member(&mut self, schema: JsonId, member: &JsonMember) {
         let (key, value) = (&*member.key, member.value);
         let Some(row) = self.dialect.keyword(key) else {
-            if !key.starts_with("x-") && !self.is_used(value) && !self.sink.is_misplaced(schema) {
+            let is_mistake = !key.starts_with("x-") && !self.is_used(value) && !self.sink.is_misplaced(schema);
+            // The way out takes as long to find as the object is large.
+            if is_mistake && !self.sink.skips_warning() {
                 let is_root = schema == self.document.root();
                 let hint = Hint::of_draft(key, self.dialect.draft)
                     .or_else(|| Hint::unknown(self.document, value, key, is_root));

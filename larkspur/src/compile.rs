@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use larkspur_grammar::lints::lint;
+use larkspur_grammar::diagnostic::DiagnosticList;
+use larkspur_grammar::lints::{MORE, lint};
 use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
 
 use larkspur_json_schema::{Draft, Retriever, Spelling};
@@ -181,8 +182,10 @@ fn lint_and_link(mut grammars: Vec<Grammar>, reading: &mut Reading) -> Option<Li
     // A rule that this start does not lead to may be there for another.
     let starts_elsewhere = reading.options.start.is_some();
     for grammar in grammars.iter().filter(|grammar| !grammar.options.is_made) {
-        let lints = lint(grammar).into_iter().filter(|found| !(starts_elsewhere && found.code == "G101"));
-        reading.diagnostics.extend(lints);
+        let mut lints = DiagnosticList::new(reading.limits);
+        let found = lint(grammar).into_iter().filter(|found| !(starts_elsewhere && found.code == "G101"));
+        found.for_each(|found| lints.push(found));
+        reading.diagnostics.extend(lints.finish(MORE));
     }
     if let Some(mode) = reading.options.lexer {
         grammars[0].options.lexer = mode;

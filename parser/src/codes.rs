@@ -2,6 +2,9 @@
 
 use larkspur_grammar::{CodeInfo, Diagnostic, Severity, Span};
 
+/// Says that not all is shown.
+pub(crate) const MORE: &str = "P099";
+
 /// Every code that compiling for a vocabulary reports. The examples are Lark.
 pub const CODES: &[CodeInfo] = &[
     CodeInfo {
@@ -74,6 +77,7 @@ pub const CODES: &[CodeInfo] = &[
         bad: "start: \"a\" \"<eos>\"\n",
         good: "start: \"a\" <eos>\n",
     },
+    CodeInfo::new(MORE, "more problems", "There are more problems of terminals than `diagnostics_max`.", "", ""),
 ];
 
 /// What is said where compiling met a limit, a field of [`Limits`](larkspur_grammar::Limits).

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::diagnostic::DiagnosticList;
 use larkspur_grammar::index::{Id, IndexVec};
 use larkspur_grammar::passes::simplify;
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, RegexNode, Span};
@@ -10,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use crate::cfg::lower::lower;
 use crate::cfg::{Cfg, LexemeId};
-use crate::codes::limit_diagnostic;
+use crate::codes::{MORE, limit_diagnostic};
 use crate::engine::{CompiledGrammar, Era, Shared};
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
@@ -73,6 +74,7 @@ fn emptiness(
 ) -> Vec<bool> {
     let mut is_empty = Vec::with_capacity(cfg.lexemes.len());
     let mut said = FxHashSet::default();
+    let mut found = DiagnosticList::new(limits);
     let fuel = limits.regex_emptiness_fuel;
     let mut left = fuel.saturating_mul(EMPTINESS_SHARES);
     for (lexeme, expr) in cfg.lexemes.iter().zip(exprs.iter()) {
@@ -83,7 +85,7 @@ fn emptiness(
                 // A terminal of an automaton may be recorded by some edges and not by others, which are two lexemes.
                 if !has_texts && said.insert((&lexeme.name, lexeme.span)) {
                     let message = format!("{} matches no text", lexeme.name);
-                    diagnostics.push(Diagnostic::warning("P002", lexeme.span, message));
+                    found.push(Diagnostic::warning("P002", lexeme.span, message));
                 }
                 is_empty.push(!has_texts);
             }
@@ -91,7 +93,7 @@ fn emptiness(
                 // Of what all terminals have together, less may have been left.
                 let is_of_fuel = fault.limit().0 == "regex_emptiness_fuel";
                 let fault = if is_of_fuel { Fault::exceeded("regex_emptiness_fuel", fuel) } else { fault };
-                diagnostics.push(exceeded(fault, lexeme.span));
+                found.push(exceeded(fault, lexeme.span));
                 if left == 0 {
                     break;
                 }
@@ -99,6 +101,7 @@ fn emptiness(
             }
         }
     }
+    diagnostics.extend(found.finish(MORE));
     is_empty
 }
 

@@ -328,9 +328,12 @@ impl Algebra {
         if self.work > work_max { Err(OverLimit::Work) } else { Ok(()) }
     }
 
+    // Most who ask are after one or two kinds of node: in their place, what they do not ask for is not read.
+    #[inline(always)]
     fn node(&self, expr: Expr) -> Node<'_> {
         self.view(self.cell(expr))
     }
+    #[inline(always)]
     fn view(&self, cell: &Cell) -> Node<'_> {
         let range = |start: u32, len: u32| start as usize..start as usize + len as usize;
         match cell.tag {

@@ -277,8 +277,29 @@ pub(crate) const KEYWORDS: &[Row] = &[
     note("xml", Draft4),
 ];
 
+/// The lengths of the keywords that begin with a byte, one bit each.
+const LENGTHS: [u32; 128] = {
+    let mut lengths = [0; 128];
+    let mut at = 0;
+    while at < KEYWORDS.len() {
+        let name = KEYWORDS[at].name.as_bytes();
+        lengths[name[0] as usize] |= 1 << name.len();
+        at += 1;
+    }
+    lengths
+};
+
+/// Whether a name is as long as a keyword that begins as it does: most names of properties are not, and need no look-up.
+fn may_be_keyword(name: &str) -> bool {
+    let first = name.bytes().next().map_or(0, usize::from);
+    name.len() < 32 && LENGTHS.get(first).is_some_and(|lengths| lengths >> name.len() & 1 == 1)
+}
+
 /// The row of a keyword that the draft knows, and its vocabulary.
 fn keyword(draft: Draft, name: &str) -> Option<(&'static Row, Vocabulary)> {
+    if !may_be_keyword(name) {
+        return None;
+    }
     static INDEX: OnceLock<FxHashMap<&'static str, (&'static Row, Vocabulary)>> = OnceLock::new();
     let index = INDEX.get_or_init(|| KEYWORDS.iter().map(|row| (row.name, (row, vocabulary(row.name)))).collect());
     index.get(name).copied().filter(|(row, _)| row.first <= draft && draft <= row.last)

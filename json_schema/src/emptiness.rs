@@ -114,17 +114,26 @@ impl Search {
     /// The classes of bytes that may come first, each with what follows it; `None` if that takes too much work. What is
     /// not known to be empty is among them.
     pub fn steps(&mut self, state: Expr) -> Option<Vec<(ByteSet, Expr)>> {
+        let mut steps = self.steps_to_any(state)?;
+        steps.retain(|&(_, next)| self.may_go_on(next));
+        Some(steps)
+    }
+
+    /// The same without asking what of it is empty.
+    pub fn steps_to_any(&mut self, state: Expr) -> Option<Vec<(ByteSet, Expr)>> {
         let work_max = self.algebra.work() + WORK_MAX;
         let classes = self.algebra.first_classes(state, work_max).ok()?;
-        let mut steps = Vec::new();
+        let mut steps = Vec::with_capacity(classes.len());
         for class in classes {
             let Some(byte) = class.iter().next() else { continue };
-            let next = self.after(state, byte)?;
-            if self.algebra.is_non_empty(next, WORK_MAX) != Ok(false) {
-                steps.push((class, next));
-            }
+            steps.push((class, self.after(state, byte)?));
         }
         Some(steps)
+    }
+
+    /// Whether a state is not known to be empty.
+    pub fn may_go_on(&mut self, state: Expr) -> bool {
+        self.algebra.is_non_empty(state, WORK_MAX) != Ok(false)
     }
 
     /// Whether one text, gone along with a byte wherever it can be, comes back to where it was: then there are endlessly many.

@@ -112,13 +112,17 @@ pub(crate) fn cells(
                 return Vec::new();
             }
             let inside = normalizer.and_text(cell.names, pattern);
-            let outside = normalizer.and_text(cell.names, opposites[index]);
-            if !normalizer.is_nothing(inside) {
-                let node = normalizer.ir.all(&[cell.node, node], origin);
-                let longer = if cell.beginning.len() < its_beginning.len() { its_beginning } else { &cell.beginning };
-                split.push(Cell { names: inside, node, beginning: longer.clone() });
+            if normalizer.is_nothing(inside) {
+                split.push(cell);
+                continue;
             }
-            if !normalizer.is_nothing(outside) {
+            let outside = normalizer.and_text(cell.names, opposites[index]);
+            let is_split = !normalizer.is_nothing(outside);
+            let node = normalizer.ir.all(&[cell.node, node], origin);
+            let longer = if cell.beginning.len() < its_beginning.len() { its_beginning } else { &cell.beginning };
+            let names = if is_split { inside } else { cell.names };
+            split.push(Cell { names, node, beginning: longer.clone() });
+            if is_split {
                 split.push(Cell { names: outside, ..cell });
             }
         }

@@ -495,6 +495,11 @@ impl Normalizer<'_> {
             false
         })
     }
+    /// Whether the language has the text, or that could not be found out.
+    pub fn may_match(&mut self, regex: RegexId, text: &str) -> bool {
+        self.charge(text.len() as u64);
+        self.search.matches(&self.set, regex, text) != Some(false)
+    }
     /// What an object says of the property; [`NEVER`] if it must not be there.
     pub fn property(&mut self, cells: &[(RegexId, NodeId)], name: &str) -> NodeId {
         for &(regex, node) in cells {

@@ -8,8 +8,8 @@ use rustc_hash::FxHashSet;
 
 use crate::normal::Normalizer;
 
-/// Steps of one listing at most. 4,000 = some milliseconds.
-const STEPS_MAX: usize = 4_000;
+/// States of one listing at most, as often as they are come to. 2,000 = some milliseconds.
+const STATES_MAX: usize = 2_000;
 
 /// How many texts a language has.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,8 +98,12 @@ impl Normalizer<'_> {
         // states are on the way to it.
         let mut stack = vec![(start, 1usize, 0usize)];
         let (mut way, mut on_way): (Vec<Expr>, FxHashSet<Expr>) = Default::default();
-        let (mut count, mut steps) = (0usize, 0);
+        let (mut count, mut states) = (0usize, 0);
         while let Some((state, paths, depth)) = stack.pop() {
+            // Asked of those that are come to: where there are many texts, that are few.
+            if !self.search.may_go_on(state) {
+                continue;
+            }
             for left in way.drain(depth..) {
                 on_way.remove(&left);
             }
@@ -111,13 +115,13 @@ impl Normalizer<'_> {
                     return Some(count);
                 }
             }
-            let mut next = self.search.steps(state)?;
+            let mut next = self.search.steps_to_any(state)?;
             // What goes on and comes back to where it was does so as often as one likes.
             if next.iter().any(|(_, next)| on_way.contains(next)) {
                 return Some(usize::MAX);
             }
-            steps += 1 + next.len();
-            if steps > STEPS_MAX || !self.charge(1) {
+            states += 1;
+            if states > STATES_MAX || !self.charge(1) {
                 return None;
             }
             // The largest classes are followed first: they show soonest that there are many.

@@ -177,6 +177,43 @@ fn names_do_not_repeat() {
 }
 
 #[test]
+fn names_that_patterns_split() {
+    let has = |pattern: &str| format!(r#"{{"not": {{"propertyNames": {{"not": {{"pattern": "{pattern}"}}}}}}}}"#);
+    let all = |parts: &[&str]| format!(r#"{{"type": "object", "allOf": [{}]}}"#, parts.join(", "));
+    let (a, b, c) = (has("a"), has("b"), has("c"));
+    let two = r#"{"propertyNames": {"pattern": "^..$"}}"#;
+    check(
+        &all(&[&a, &b, &c, two]),
+        &[r#"{"ab":1,"cc":1}"#, r#"{"xa":1,"bx":1,"ac":1}"#, r#"{"ca":1,"ac":1,"cb":1}"#, r#"{"éa":1,"bc":1}"#],
+        &["{}", r#"{"ab":1}"#, r#"{"abc":1}"#, r#"{"ab":1,"c":1}"#, r#"{"ca":1,"ac":1}"#, r#"{"ab":1,"ca":1,"ab":1}"#],
+    );
+    // One name would have to have three letters.
+    assert_eq!(refused(&all(&[&a, &b, &c, two, r#"{"maxProperties": 1}"#])), ["J020"]);
+    // Listed names are in some of the cells; these have others, too, or not.
+    let listed = r#"{"properties": {"ab": {"type": "null"}, "x": {"type": "null"}}}"#;
+    let integers = r#"{"additionalProperties": {"type": "integer"}, "properties": {"ab": true, "x": true}}"#;
+    check(
+        &all(&[&a, &b, listed, integers]),
+        &[r#"{"ab":null}"#, r#"{"ba":1}"#, r#"{"x":null,"a":1,"b":2}"#, r#"{"ab":null,"x":null}"#],
+        &[r#"{"ab":1}"#, r#"{"x":null}"#, r#"{"x":1,"ab":null}"#, r#"{"a":1}"#, r#"{"ba":null}"#],
+    );
+    // The only name of both letters is listed.
+    let only_ab = r#"{"propertyNames": {"pattern": "^(ab|a|c)$"}}"#;
+    check(
+        &all(&[&a, &b, listed, only_ab]),
+        &[r#"{"ab":null}"#, r#"{"ab":null,"c":1}"#, r#"{"ab":null,"a":1}"#],
+        &[r#"{"a":1}"#, r#"{"ab":1}"#, r#"{"ab":null,"x":null}"#, r#"{"ab":null,"b":1}"#],
+    );
+    // A pattern within another one, and two that no name has together.
+    let patterns = r#"{"patternProperties": {"^a": {"minimum": 1}, "^ab": {"maximum": 5}, "^b": {"type": "null"}}}"#;
+    check(
+        &all(&[patterns, r#"{"minProperties": 1}"#, &c]),
+        &[r#"{"abc":3}"#, r#"{"ac":9}"#, r#"{"bc":null}"#, r#"{"ab":1,"c":0}"#],
+        &[r#"{"abc":6}"#, r#"{"abc":0}"#, r#"{"ac":0}"#, r#"{"bc":1}"#, r#"{"ab":1}"#],
+    );
+}
+
+#[test]
 fn any_order_of_properties() {
     let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}, "c": true}, "required": ["b"], "additionalProperties": {"type": "null"}}"#;
     check_as(

@@ -21,6 +21,8 @@ impl Algebra {
         }
         let parts = self.operands(intersection).to_vec();
         self.pay(parts.len());
+        // Of the parts, once one is asked for.
+        let mut runs: Option<Vec<Option<Count>>> = None;
         for &part in &parts {
             let Node::Not(not) = self.node(part) else { continue };
             let ways = if self.tag(not) == Tag::Or { self.operands(not) } else { &[not] };
@@ -32,7 +34,8 @@ impl Algebra {
                     return true;
                 }
                 let Some(run) = self.run_in(way).filter(|run| run.max == MANY) else { continue };
-                if parts.iter().any(|&part| self.is_in_run(part, &run)) {
+                let runs = runs.get_or_insert_with(|| parts.iter().map(|&part| self.run_in(part)).collect());
+                if parts.iter().zip(runs).any(|(&part, own)| self.is_in_run(part, own.as_ref(), &run)) {
                     return true;
                 }
             }
@@ -80,15 +83,15 @@ impl Algebra {
         Some(true)
     }
 
-    /// Whether all texts of an expression are seen to be in a run without an end.
-    fn is_in_run(&mut self, expr: Expr, run: &Count) -> bool {
+    /// Whether all texts of an expression, which is perhaps a run of its own, are seen to be in a run without an end.
+    fn is_in_run(&mut self, expr: Expr, own: Option<&Count>, run: &Count) -> bool {
         if let Node::Dfa(&place) = self.node(expr) {
             let fewest = u32::from(place.partial != self.dfas[place.dfa as usize].whole);
             return run.min <= fewest && self.has_words_within(&place, run);
         }
-        let Some(own) = self.run_in(expr).filter(|own| run.min <= own.min) else { return false };
+        let Some(own) = own.filter(|own| run.min <= own.min) else { return false };
         let may_be = self.may_be_within(own.begun, run.begun) && self.may_be_within(own.unit, run.unit);
-        may_be && self.has_letters_of(run, &own)
+        may_be && self.has_letters_of(run, own)
     }
 
     /// Whether the lengths and the first bytes of one expression are those of another: to find out more takes a search, of which each

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use compact_str::CompactString;
 use larkspur_grammar::RegexId;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::saved::Inconsistent;
@@ -31,6 +32,13 @@ const ALTERNATIVE_WORK: u64 = 16;
 
 /// Words of sets of alternatives that are copied count as one of work if they are so many.
 const WORDS_PER_WORK: usize = 32;
+
+/// Listed names that are looked for in a language of others, at most.
+const NAMES_TRIED_MAX: usize = 16;
+
+/// Names of a cell that are written one by one, at most, and their bytes.
+const WRITTEN_NAMES_MAX: usize = 16;
+const WRITTEN_BYTES_MAX: u64 = 16;
 
 /// Names of a cell that are counted at most; more are taken to be enough for any object.
 const FEW_NAMES_MAX: usize = 4_096;
@@ -492,6 +500,12 @@ impl Left {
     }
 }
 
+/// The names that a plan lists, and all others.
+struct Listed {
+    names: Vec<CompactString>,
+    others: RegexId,
+}
+
 /// Makes a plan.
 pub(crate) struct Planner<'n, 'a> {
     normalizer: &'n mut Normalizer<'a>,
@@ -755,18 +769,46 @@ impl<'n, 'a> Planner<'n, 'a> {
         found
     }
 
+    /// The names of the keys.
+    fn listed(&mut self, keys: &[PlanKey]) -> Listed {
+        let mut names = Vec::with_capacity(keys.len());
+        let mut literals = Vec::with_capacity(keys.len());
+        for key in keys {
+            let name = self.normalizer.ir.keys.get(key.key).clone();
+            literals.push(self.normalizer.set.literal(name.as_bytes()));
+            names.push(name);
+        }
+        let all = self.normalizer.set.or(&literals);
+        Listed { others: self.normalizer.not_text(all), names }
+    }
+
+    /// The names of a language that are not listed; `None` if there are certainly none.
+    fn unlisted(&mut self, regex: RegexId, listed: &Listed) -> Option<RegexId> {
+        // Most languages of patterns have none of the names. Objects that list different ones have such in common.
+        let is_tried = regex != self.normalizer.any_text && listed.names.len() <= NAMES_TRIED_MAX;
+        let has_none = is_tried && !listed.names.iter().any(|name| self.normalizer.may_match(regex, name));
+        let regex = if has_none { regex } else { self.normalizer.and_text(regex, listed.others) };
+        // Among the names of `^..$` with two letters in them are hardly any: one by one they need no more searches.
+        if self.normalizer.set.info(regex).len_max.is_some_and(|len| len <= WRITTEN_BYTES_MAX) {
+            match self.normalizer.words(regex, FEW_NAMES_MAX) {
+                Words::These(words) if words.len() <= WRITTEN_NAMES_MAX => {
+                    let set = &mut self.normalizer.set;
+                    let names: Vec<RegexId> = words.iter().map(|word| set.literal(word.as_bytes())).collect();
+                    return (!names.is_empty()).then(|| set.or(&names));
+                }
+                Words::These(_) | Words::Many => return Some(regex),
+                Words::Unknown => {}
+            }
+        }
+        (!self.normalizer.is_nothing(regex)).then_some(regex)
+    }
+
     /// The names that are not listed, split wherever anything tells them apart.
     fn cells(&mut self, keys: &[PlanKey]) -> Result<Vec<PlanCell>, Trouble> {
         if self.base.cells.is_empty() {
             return Ok(Vec::new());
         }
-        let mut names = Vec::with_capacity(keys.len());
-        for key in keys {
-            let name = self.normalizer.ir.keys.get(key.key).clone();
-            names.push(self.normalizer.set.literal(name.as_bytes()));
-        }
-        let names = self.normalizer.set.or(&names);
-        let others = self.normalizer.not_text(names);
+        let listed = self.listed(keys);
         let mut splitters: Vec<RegexId> = self.specs.iter().flat_map(|spec| spec.cells.iter().map(|c| c.0)).collect();
         for &need in &self.needs {
             splitters.extend(self.normalizer.ir.violations.get(need).cells.iter().map(|cell| cell.0));
@@ -776,8 +818,7 @@ impl<'n, 'a> Planner<'n, 'a> {
         // Each with the splitters that hold it.
         let mut cells: Vec<(RegexId, NodeId, FxHashSet<RegexId>)> = Vec::new();
         for (regex, node) in self.base.cells.clone() {
-            let regex = self.normalizer.and_text(regex, others);
-            if !self.normalizer.is_nothing(regex) {
+            if let Some(regex) = self.unlisted(regex, &listed) {
                 cells.push((regex, node, [self.normalizer.any_text].into_iter().collect()));
             }
         }
@@ -785,15 +826,18 @@ impl<'n, 'a> Planner<'n, 'a> {
             let not = self.normalizer.not_text(splitter);
             let mut split = Vec::with_capacity(cells.len());
             for (regex, node, within) in cells {
+                // A cell that is not split stays as it is written: what is asked of it next was asked of others.
                 let inside = self.normalizer.and_text(regex, splitter);
+                let Some(inside) = self.unlisted(inside, &listed) else {
+                    split.push((regex, node, within));
+                    continue;
+                };
+                let mut with_splitter = within.clone();
+                with_splitter.insert(splitter);
                 let outside = self.normalizer.and_text(regex, not);
-                if !self.normalizer.is_nothing(inside) {
-                    let mut within = within.clone();
-                    within.insert(splitter);
-                    split.push((inside, node, within));
-                }
-                if !self.normalizer.is_nothing(outside) {
-                    split.push((outside, node, within));
+                match self.unlisted(outside, &listed) {
+                    Some(outside) => split.extend([(inside, node, with_splitter), (outside, node, within)]),
+                    None => split.push((regex, node, with_splitter)),
                 }
             }
             cells = split;

@@ -4,6 +4,9 @@
 //! byte; where that begins one of several characters of which only some are blanks, or a comment that does not come, the
 //! run would go on into what follows it. Lark's unit is the character, and it tries what is shorter. Only what has blanks is taken apart:
 //! elsewhere, as with `/[^a]+/`, what follows may begin with what is ignored, and a run is never cut before that.
+//!
+//! Blanks that are ignored by themselves are left out before other ignored text, such as comments (`/\s*#.*/`): they may stand there
+//! in any case, and a blank would go on into a comment that does not come.
 
 use larkspur_grammar::{CharClass, RegexId, RegexNode, RegexSet};
 
@@ -42,6 +45,38 @@ pub(crate) fn runs(set: &mut RegexSet, regex: RegexId) -> Vec<RegexId> {
     parts.sort_unstable();
     parts.dedup();
     parts
+}
+
+/// The characters that a regex matches, if it matches nothing else but runs of them.
+pub(crate) fn blanks(set: &RegexSet, regex: RegexId) -> Option<CharClass> {
+    let (mut parts, mut ranges) = (Vec::new(), Vec::new());
+    let is_run = matches!(set.node(regex), RegexNode::Repeat(_, 0 | 1, None));
+    collect(set, regex, !is_run, &mut parts, &mut ranges);
+    (parts.is_empty() && !ranges.is_empty()).then(|| CharClass::from_ranges(ranges))
+}
+
+/// A regex, or each of its alternatives, without the characters at its begin of which any number is ignored beside it: of `X* rest`
+/// those are left that have none, or begin with another of `X`.
+pub(crate) fn without(set: &mut RegexSet, regex: RegexId, ignored: &CharClass) -> RegexId {
+    match set.node(regex).clone() {
+        RegexNode::Or(ways) => {
+            let ways: Vec<RegexId> = ways.iter().map(|&way| without(set, way, ignored)).collect();
+            set.or(&ways)
+        }
+        RegexNode::Concat(parts) => {
+            let &RegexNode::Repeat(child, 0, None) = set.node(parts[0]) else { return regex };
+            let Some(first) = blanks(set, parts[0]) else { return regex };
+            let rest = set.concat(&parts[1..]);
+            let others = first.intersect(&ignored.negate());
+            if set.info(rest).nullable || others == first {
+                return regex;
+            }
+            let (others, more) = (set.class(others), set.repeat(child, 0, None));
+            let behind_others = set.concat(&[others, more, rest]);
+            set.or(&[rest, behind_others])
+        }
+        _ => regex,
+    }
 }
 
 /// White space of Unicode and of Python's `\s`, and what has no width.

@@ -5,9 +5,9 @@
 //! that nothing recurses.
 
 use larkspur_grammar::{
-    Alternative, Condition, ConditionId, Embed, EmbedId, EmbedKind, Expr, ExprId, ExprKind, Grammar, GrammarOptions,
-    Indenter, IndexVec, LazyTail, LexerMode, Limits, ParamExpr, RegexId, Rule, RuleId, SourceMap, Span, Terminal,
-    TerminalId, TokenItem, TokenSet, TokenSetId, index::Id,
+    Alternative, CharClass, Condition, ConditionId, Embed, EmbedId, EmbedKind, Expr, ExprId, ExprKind, Grammar,
+    GrammarOptions, Indenter, IndexVec, LazyTail, LexerMode, Limits, ParamExpr, RegexId, Rule, RuleId, SourceMap, Span,
+    Terminal, TerminalId, TokenItem, TokenSet, TokenSetId, index::Id,
 };
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ use crate::error::{
 };
 use crate::follows::Follows;
 use crate::foreign::{Foreign, is_flag};
-use crate::ignored::runs;
+use crate::ignored::{blanks, runs, without};
 use crate::lexer::class_at;
 use crate::terminals::{NamedTerminal, Names, TerminalBody};
 use crate::{options, tokens, whole};
@@ -275,19 +275,45 @@ impl<'a> Lowerer<'a, '_> {
                 }
             }
         }
+        self.leave_out_ignored_blanks();
     }
 
     /// An ignored terminal as those of which it is a run.
     fn runs_of(&mut self, id: TerminalId) -> Vec<TerminalId> {
-        let own = self.grammar.terminals[id].clone();
-        // What is looked at before or behind it, and the shortest match, are the whole's.
-        let is_whole = own.follow.is_some() || own.behind.is_some() || own.lazy || self.grammar.options.ignore_once;
-        let runs = if is_whole { vec![own.regex] } else { runs(&mut self.grammar.regexes, own.regex) };
-        let mut of = |regex| match regex == own.regex {
-            true => id,
-            false => self.grammar.terminals.push(Terminal { regex, ..own.clone() }),
-        };
-        runs.into_iter().map(&mut of).collect()
+        let regex = self.grammar.terminals[id].regex;
+        let runs = if self.stays_whole(id) { vec![regex] } else { runs(&mut self.grammar.regexes, regex) };
+        runs.into_iter().map(|regex| self.with_regex(id, regex)).collect()
+    }
+
+    /// Takes from the begin of ignored terminals what is ignored by itself.
+    fn leave_out_ignored_blanks(&mut self) {
+        let ignored = self.grammar.ignore.iter().filter(|&&id| !self.stays_whole(id));
+        let ignored = ignored.filter_map(|&id| blanks(&self.grammar.regexes, self.grammar.terminals[id].regex));
+        let ignored = ignored.fold(CharClass::default(), |all, class| all.union(&class));
+        for at in 0..self.grammar.ignore.len() {
+            let id = self.grammar.ignore[at];
+            if !self.stays_whole(id) {
+                let regex = without(&mut self.grammar.regexes, self.grammar.terminals[id].regex, &ignored);
+                self.grammar.ignore[at] = self.with_regex(id, regex);
+            }
+        }
+    }
+
+    /// Whether an ignored terminal must not be taken apart: what is looked at before or behind it, and the shortest match, are
+    /// the whole's.
+    fn stays_whole(&self, id: TerminalId) -> bool {
+        let own = &self.grammar.terminals[id];
+        own.follow.is_some() || own.behind.is_some() || own.lazy || self.grammar.options.ignore_once
+    }
+
+    /// A terminal that is another one but for its regex.
+    fn with_regex(&mut self, id: TerminalId, regex: RegexId) -> TerminalId {
+        let own = &self.grammar.terminals[id];
+        if own.regex == regex {
+            return id;
+        }
+        let other = Terminal { regex, ..own.clone() };
+        self.grammar.terminals.push(other)
     }
 
     /// The named terminal that a node refers to, if it is only that.

@@ -5,7 +5,7 @@ use larkspur_lark_frontend::{LarkOptions, parse};
 
 #[test]
 fn examples_of_the_lints() {
-    for info in lints::CODES {
+    for info in lints::CODES.iter().filter(|info| !info.bad.is_empty()) {
         let codes = |text: &str| -> Vec<&str> {
             let mut sources = SourceMap::new();
             let source = sources.add("example.lark", text);

@@ -26,6 +26,8 @@ from ._util import (
 T = TypeVar("T")
 # Name, start and end in the text, and the captured text.
 Capture = tuple[str, int, int, bytes]
+# What can follow, as the engine calls it, where EOS is the `stop` of a lexeme.
+_STOP_AT_EOS = 'stop=""'
 # What llguidance counts besides; Larkspur's engine has nothing of the kind.
 _NO_COUNTS = dict.fromkeys(
     (
@@ -78,9 +80,9 @@ class LLInterpreter:
         self._is_complete = False
         # Whether a mask was computed that a token must be sampled from.
         self._awaits_token = False
-        # The tokens of the text, and where special ones stand in it: after how many bytes, and which.
+        # The tokens of the text, and where special ones stand in it: after how many bytes and tokens.
         self._tokens: list[TokenId] = []
-        self._specials: list[tuple[int, TokenId]] = []
+        self._specials: list[tuple[int, int]] = []
         # What was reported of the text (with special tokens as `\xff[ID]`), its tokens and its captures.
         self._reported_len = 0
         self._reported_tokens = 0
@@ -128,9 +130,9 @@ class LLInterpreter:
         self._tokens = adjusted[same:]
         # The text begins behind what the prompt holds of them.
         at = len(self._matcher.text()) - len(self._matcher.grammar.vocabulary.decode(self._tokens))
-        for token in self._tokens:
+        for number, token in enumerate(self._tokens):
             if self._is_special(token):
-                self._specials.append((at, token))
+                self._specials.append((at, number))
             else:
                 at += len(self._matcher.grammar.vocabulary.decode([token]))
         return adjusted
@@ -209,21 +211,25 @@ class LLInterpreter:
     def _commit(self, token: TokenId, kept: int) -> int:
         """Consumes a token. `kept` tokens from before stand in the text yet; returns how many then."""
         at = len(self._matcher.text())
+        may_be_named = self._is_special(token) or self._may_name_eos(token)
         taken_back = self._call(lambda: self._matcher.consume_token(token), token)
+        if may_be_named and self._matcher.stop_reason() != "end_of_sentence":
+            self._specials.append((at, len(self._tokens)))
         self._tokens.append(token)
-        if self._is_special(token):
-            self._specials.append((at, token))
         if taken_back == 0:
             return kept
         # What the tokens held before the `stop` is spelled again by tokens that must follow.
-        gone = self._tokens[len(self._tokens) - taken_back :]
         del self._tokens[len(self._tokens) - taken_back :]
-        del self._specials[len(self._specials) - sum(map(self._is_special, gone)) :]
+        self._specials = [special for special in self._specials if special[1] < len(self._tokens)]
         self._reported_tokens = min(self._reported_tokens, len(self._tokens))
         return min(kept, len(self._tokens))
 
     def _is_special(self, token: TokenId) -> bool:
         return self._tokenizer.is_special_token(token) and token not in self._tokenizer.eos_tokens
+
+    def _may_name_eos(self, token: TokenId) -> bool:
+        """Whether it is an EOS token that does not end a `stop=""` here: if the text goes on behind it, the grammar names it."""
+        return token in self._tokenizer.eos_tokens and _STOP_AT_EOS not in self._call(lambda: self._matcher.expected())
 
     def _start(self) -> None:
         if self._is_started:
@@ -304,8 +310,8 @@ class LLInterpreter:
         """The text, with special tokens as `\xff[ID]`."""
         text = self._matcher.text()
         parts, start = [], 0
-        for at, token in self._specials:
-            parts += [text[start:at], b"\xff[%d]" % token]
+        for at, number in self._specials:
+            parts += [text[start:at], b"\xff[%d]" % self._tokens[number]]
             start = at
         return b"".join([*parts, text[start:]])
 

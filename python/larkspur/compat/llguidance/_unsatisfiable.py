@@ -9,8 +9,9 @@ from larkspur import Diagnostic
 from ._schemas import at, schemas
 
 _EXCLUDE = re.compile(r"no value is valid for the schema at the root: (.*) exclude each other")
-_LEAVES_NONE = re.compile(r"no value is valid for the schema at the root(?:: `(allOf|anyOf)` leaves none)?")
-_REQUIRED = re.compile(r"no value is valid for the schema at `/properties/([^/`]*)`.*")
+_LEAVES_NONE = re.compile(r"no value is valid for the schema at the root(?:: `(allOf|anyOf|\$ref)` leaves none)?")
+# Of a part that the schema must have.
+_PART = re.compile(r"no value is valid for the schema at `/(properties|additionalProperties|prefixItems|items)(?:/([^/`]*))?`.*")
 
 
 def said(diagnostic: Diagnostic, grammar: str) -> str | None:
@@ -22,16 +23,53 @@ def said(diagnostic: Diagnostic, grammar: str) -> str | None:
         pointers = {name: pointer or f"/{name}" for name, pointer in places}
         for schema in schemas(grammar):
             values = {name: at(schema, pointer) for name, pointer in pointers.items()}
-            if sentence := _bounds(values):
+            if sentence := _bounds(values) or _parts(values):
                 return f"Unsatisfiable schema: {sentence}"
-    elif found := _REQUIRED.fullmatch(message):
-        return f"Unsatisfiable schema: required property '{found[1]}' is unsatisfiable"
+    elif found := _PART.fullmatch(message):
+        for schema in schemas(grammar):
+            if sentence := _part(schema, found[1], found[2]):
+                return f"Unsatisfiable schema: {sentence}"
     elif found := _LEAVES_NONE.fullmatch(message):
         for schema in schemas(grammar):
-            parts = schema.get(found[1]) if isinstance(schema, dict) and found[1] else [schema]
-            if isinstance(parts, list) and any(part is False for part in parts):
-                return "Unsatisfiable schema: schema is false"
+            if sentence := _alternatives(schema, found[1]):
+                return f"Unsatisfiable schema: {sentence}"
     return None
+
+
+def _alternatives(schema: Any, keyword: str | None) -> str | None:
+    """What is wrong with the schemas of a keyword, of which none is left, or with the schema itself."""
+    parts = schema.get(keyword) if isinstance(schema, dict) and keyword else schema
+    if keyword == "$ref" and isinstance(parts, str):
+        parts = at(schema, parts.removeprefix("#"))
+    parts = parts if isinstance(parts, list) else [parts]
+    # Of several alternatives the last one is what llguidance speaks of.
+    bounds = (_bounds(part) for part in reversed(parts) if isinstance(part, dict) and keyword != "allOf")
+    return next(filter(None, bounds), "schema is false" if any(part is False for part in parts) else None)
+
+
+def _parts(values: dict[str, Any]) -> str | None:
+    """What is wrong with these keywords of a schema, if it is a property or an element that must be and cannot."""
+    properties, required = values.get("properties"), values.get("required")
+    if isinstance(required, list):
+        properties = properties if isinstance(properties, dict) else {}
+        others = values.get("additionalProperties")
+        name = next((name for name in required if properties.get(name, others) is False), None)
+        return None if name is None else f"required property '{name}' is unsatisfiable"
+    first = values.get("prefixItems")
+    if isinstance(first, list) and False in first:
+        return _part(values, "prefixItems", str(first.index(False)))
+    return _part(values, "items", None) if values.get("items") is False and "minItems" in values else None
+
+
+def _part(schema: Any, keyword: str, name: str | None) -> str | None:
+    """That a property or an element must be and cannot."""
+    if keyword == "properties":
+        return f"required property '{name}' is unsatisfiable"
+    if keyword == "additionalProperties":
+        return _parts({**schema, keyword: False}) if isinstance(schema, dict) else None
+    if keyword == "prefixItems":
+        return f"prefixItems[{name}] is unsatisfiable but minItems is {schema.get('minItems')}"
+    return "required item is unsatisfiable"
 
 
 def _bounds(values: dict[str, Any]) -> str | None:

@@ -204,6 +204,47 @@ def test_schemas_without_values_are_told_as_clients_compare_it():
         assert LLMatcher.validate_grammar(grammar).startswith("Unsatisfiable schema: no value is valid ")
 
 
+@pytest.mark.parametrize(
+    ("schema", "sentence"),
+    [
+        ({"type": "object", "properties": {"a": False}, "required": ["a"]}, "required property 'a' is unsatisfiable"),
+        ({"type": "object", "required": ["a"], "additionalProperties": False}, "required property 'a' is unsatisfiable"),
+        (
+            {"type": "array", "prefixItems": [{"type": "integer"}, False], "minItems": 2},
+            "prefixItems[1] is unsatisfiable but minItems is 2",
+        ),
+        ({"type": "array", "items": False, "minItems": 1}, "required item is unsatisfiable"),
+        ({"type": "array", "items": {"allOf": [False]}, "minItems": 2}, "required item is unsatisfiable"),
+        (
+            {"anyOf": [{"type": "integer", "minimum": 10, "maximum": 0}, False]},
+            "minimum (10) is greater than maximum (0)",
+        ),
+        ({"$ref": "#/$defs/b", "$defs": {"b": False}}, "schema is false"),
+    ],
+)
+def test_what_a_schema_must_have_and_cannot(schema, sentence):
+    grammar = LLMatcher.grammar_from_json_schema(schema)
+    assert LLMatcher.validate_grammar(grammar).split("\n")[0].startswith(f"Unsatisfiable schema: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("grammar", "tokens", "text"),
+    [
+        ("start: /[ab]/ (<[261]> | <[257]>) /[xy]/", [97, 261, 120], b"a\xff[261]x"),
+        ('start: n "b"\nn[stop=""]: /a+/', [97, 261, 98], b"ab"),
+        ("start: /a*/", [97, 261], b"a"),
+    ],
+)
+def test_only_eos_tokens_that_a_grammar_names_are_in_the_text(tokenizer, grammar, tokens, text):
+    interpreter = llguidance.LLInterpreter(tokenizer, grammar, enable_backtrack=False, enable_ff_tokens=False)
+    interpreter.start_without_prompt()
+    for token in tokens:
+        interpreter.compute_mask()
+        interpreter.commit_token(token)
+    final = json.loads(interpreter.compute_mask()[1])["progress"][-1]
+    assert (final["object"], bytes.fromhex(final["hex"])) == ("final_text", text)
+
+
 ONE_OF_WARNING = "oneOf not fully supported, falling back to anyOf. This may cause validation errors in some cases."
 
 
@@ -212,7 +253,12 @@ ONE_OF_WARNING = "oneOf not fully supported, falling back to anyOf. This may cau
     [
         ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, 1),
         ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, 0),
-        ({"oneOf": [{"const": 1}, {"enum": [2, 3]}]}, 0),
+        # As there, numbers are not told apart.
+        ({"oneOf": [{"const": 1}, {"enum": [2, 3]}]}, 1),
+        ({"oneOf": [{"const": "a"}, {"enum": ["b", 3]}]}, 0),
+        ({"oneOf": [{"enum": [1, "a"]}, {"enum": [1, "b"]}], "type": "string"}, 0),
+        ({"oneOf": [{"allOf": [{"type": "integer"}]}, {"type": "string"}]}, 0),
+        ({"oneOf": [{"oneOf": [{"type": "integer"}, {"type": "number"}]}, {"type": "number"}]}, 1),
         ({"oneOf": [{"type": "string"}]}, 0),
         ({"oneOf": [True, {"type": "number"}]}, 1),
         ({"oneOf": [{"$ref": "#/$defs/a"}, {"type": "null"}], "$defs": {"a": {"type": "string"}}}, 0),
@@ -220,6 +266,14 @@ ONE_OF_WARNING = "oneOf not fully supported, falling back to anyOf. This may cau
         (
             {"oneOf": [
                 {"type": "object", "properties": {"kind": {"const": kind}}, "required": ["kind"]} for kind in ("a", "b")
+            ]},
+            0,
+        ),
+        # One of them requires what tells them apart.
+        (
+            {"oneOf": [
+                {"type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"]},
+                {"type": "object", "additionalProperties": {"const": "b"}},
             ]},
             0,
         ),

@@ -129,6 +129,12 @@ impl<'t> Parser<'t, '_, '_> {
         node
     }
 
+    /// Reports a class that takes all of the text. That a group around it is not closed, either, is its fault.
+    fn unclosed_class(&mut self, open: usize) {
+        self.error(RegexError::UnclosedClass, open..open + 1);
+        self.has_open_class = true;
+    }
+
     fn finish(&mut self, body: Body) -> Set {
         let right = self.collect(body.items);
         let set = combine(body.left, right);
@@ -150,7 +156,7 @@ impl<'t> Parser<'t, '_, '_> {
         loop {
             let start = self.at;
             let Some(c) = self.peek() else {
-                self.error(RegexError::UnclosedClass, open..open + 1);
+                self.unclosed_class(open);
                 break;
             };
             if c == ']' && start > first {
@@ -198,7 +204,7 @@ impl<'t> Parser<'t, '_, '_> {
         while !self.stopped {
             self.skip_class_blank();
             let Some(c) = self.peek() else {
-                self.error(RegexError::UnclosedClass, open..open + 1);
+                self.unclosed_class(open);
                 break;
             };
             if c == ']' {

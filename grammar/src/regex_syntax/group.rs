@@ -67,7 +67,7 @@ impl<'t> Parser<'t, '_, '_> {
         let node = self.alternatives(false);
         self.depth -= 1;
         self.flags = flags;
-        if !self.eat(')') && !self.stopped {
+        if !self.eat(')') && !self.stopped && !self.has_open_class {
             self.error(RegexError::UnclosedGroup, open..open + 1);
         }
         // An anchor in a group may be repeated; one by itself may not.

@@ -78,6 +78,8 @@ pub(super) struct Parser<'t, 'r, 'm> {
     pub class_work: usize,
     /// A limit was met; going on makes no sense.
     pub stopped: bool,
+    /// A class took the rest of the text.
+    pub has_open_class: bool,
 }
 
 /// The tree of a regex; its root is missing if a limit was met.
@@ -112,6 +114,7 @@ pub(super) fn parse(text: &str, options: &RegexOptions, limits: &Limits, report:
         sets: Sets::default(),
         class_work: 0,
         stopped: false,
+        has_open_class: false,
     };
     let mut pieces = vec![parser.alternatives(true)];
     // Only a `)` too many stops the alternatives before the end.

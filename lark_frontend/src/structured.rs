@@ -50,7 +50,8 @@ impl<'a> Lowerer<'a, '_> {
         }
         let fields: Vec<_> = members.iter().filter(|member| &*member.key != "type").collect();
         let [field] = fields.as_slice() else {
-            return Err((document.span(root), format!("one of {} is expected", allowed.join(", "))));
+            let only = if fields.is_empty() { "" } else { "only " };
+            return Err((document.span(root), format!("{only}one of {} is expected", allowed.join(", "))));
         };
         let wrong = |expected: &str| (document.span(field.value), format!("`{}` takes {expected}", field.key));
         let text = document.string(field.value);

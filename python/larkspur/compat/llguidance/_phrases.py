@@ -23,7 +23,7 @@ _PHRASES = {
     "L051": "cannot be used in terminals",
     "L053": "'%if' is not supported in terminals",
     "L060": "lexer error",
-    "L062": "range start or range end must be a single character",
+    "L062": "range start must be a single character, range end must be a single character",
     "L063": "invalid range order",
     "L065": "{0}-flag is not supported in regexes",
     "L066": "invalid token range",
@@ -31,6 +31,7 @@ _PHRASES = {
     "L070": "rule '{0}' is not parametric, but parameter provided",
     "L071": "rule '{0}' is parametric, but no parameter provided",
     "L073": "rule is not parametric, but its body requires parameters",
+    "L074": "Unexpected condition '{0}'",
     "L080": "failed to parse %llguidance declaration",
     "L081": "failed to parse %llguidance declaration",
     "N004": "key must be a string",
@@ -39,6 +40,27 @@ _PHRASES = {
     "J020": "Unsatisfiable schema",
     "J031": "Unknown format",
     "V001": "unknown special token",
+}
+
+# Of codes that stand for several of its mistakes, by what our sentence begins with. `{…}` as above.
+_PHRASES_OF = {
+    "L010": {"expected `_` or `[": "expected '_' or '[start_bit:stop_bit]'"},
+    "L015": {"expected a count, found `-`": "range start must be >= 0, range end must be >= start"},
+    "L027": {
+        "`stop` is": "stop-like is not supported for parametric rules",
+        "`suffix` is": "stop-like is not supported for parametric rules",
+        "": "{0}= is not supported for parametric rules",
+    },
+    "L066": {
+        "the list of tokens is empty": "empty token range",
+        "no token is outside": "negated wildcard token <[^*]> is not supported",
+        "`*` is every token": "wildcard token range '*' must not contain additional tokens",
+    },
+    "L067": {
+        "there is no field": "failed to parse %regex: unknown field `{0}`",
+        "one of": "failed to parse %regex: no fields set on %regex",
+        "only one of": "failed to parse %regex: only one field can be set on %regex",
+    },
 }
 
 
@@ -61,4 +83,5 @@ def _phrase(diagnostic: Diagnostic) -> str:
         return "unknown field" if "is no option" in diagnostic.message else "invalid type or value"
     if code.startswith("R") and code not in _PHRASES and diagnostic.severity == "error":
         return "invalid regex"
-    return _PHRASES.get(code, "")
+    said = (phrase for begin, phrase in _PHRASES_OF.get(code, {}).items() if diagnostic.message.startswith(begin))
+    return next(said, _PHRASES.get(code, ""))

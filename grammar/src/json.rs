@@ -89,7 +89,6 @@ pub fn parse_json_prefix(
 }
 
 /// The same; of a value with mistakes, too, where it ends, if that could be told.
-#[expect(clippy::type_complexity, reason = "it is taken apart at once")]
 pub fn parse_json_part(
     source: SourceId,
     text: &str,

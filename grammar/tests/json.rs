@@ -138,11 +138,11 @@ fn all_mistakes_at_their_places() {
 #[test]
 fn broken_strings() {
     let texts: &[(&str, &[(&str, &str)])] = &[
-        ("{\"type\": \"str\ning\"}", &[("N006", "\n")]),
-        ("{\"type\": \"str\r\ning\"}", &[("N006", "\r\n")]),
-        ("{\"type\": \"str\ning\n\", \"a\": [1 2]}", &[("N006", "\n"), ("N013", "2")]),
-        ("{\n \"description\": \"One.\n\nTwo, three: four.\",\n \"a\": 1\n}", &[("N006", "\n")]),
-        ("{\"de\nscription\": 1}", &[("N006", "\n")]),
+        ("{\"type\": \"str\ning\"}", &[("N006", "")]),
+        ("{\"type\": \"str\r\ning\"}", &[("N006", "")]),
+        ("{\"type\": \"str\ning\n\", \"a\": [1 2]}", &[("N006", ""), ("N013", "2")]),
+        ("{\n \"description\": \"One.\n\nTwo, three: four.\",\n \"a\": 1\n}", &[("N006", "")]),
+        ("{\"de\nscription\": 1}", &[("N006", "")]),
         ("{\"type\": \"string, \"minLength\": 1}", &[("N005", "\"string")]),
         ("{\"type\": \"string, \"a\": \"b\", \"c\": \"d\"}", &[("N005", "\"string")]),
         ("{\"type\": \"string,\n \"minLength\": 01}", &[("N005", "\"string"), ("N004", "01")]),
@@ -150,6 +150,7 @@ fn broken_strings() {
         ("{\"a\": [{\"type\": \"string}]}\n", &[("N005", "\"string")]),
         ("{\"a\": [\"b\", \"c],\n \"b\": {}}", &[("N005", "\"c")]),
         ("[\"a, \"b\"]", &[("N005", "\"a")]),
+        ("{\"a\": {\"b\": [\"c]}, \"d\": 1}", &[("N005", "\"c")]),
         ("{\"type: \"string\"}", &[("N005", "\"type")]),
         ("{\"type: 1,\n \"a\": 2}", &[("N005", "\"type")]),
         ("{\"a\": \"say \"hi\" now\", \"b\": 1}", &[("N021", "\"")]),

@@ -455,7 +455,7 @@ impl Reader<'_> {
                         break self.unclosed_string(start, run, self.at, is_key);
                     };
                     lines_end = end;
-                    self.error(JsonError::LineBreak, self.at, self.at + breaks);
+                    self.error(JsonError::LineBreak, self.at, self.at);
                 }
                 self.at += breaks;
                 continue;
@@ -482,11 +482,7 @@ impl Reader<'_> {
                         self.at += 1;
                         continue;
                     }
-                    Quote::Opens { end } => {
-                        let end = end.max(run);
-                        self.error(JsonError::UnclosedString, start, end);
-                        break end;
-                    }
+                    Quote::Opens => break self.unclosed_string(start, run, self.at, is_key),
                 }
             }
             if stop.is_none() {

@@ -8,8 +8,8 @@ pub(super) enum Quote {
     Ends,
     /// A part of its text, which ends with the quote at `end`.
     Inside { end: usize },
-    /// The beginning of the next string; this one was meant to end at `end`.
-    Opens { end: usize },
+    /// The beginning of the next string; this one was meant to end before it.
+    Opens,
 }
 
 /// Signs that may follow a string.
@@ -43,13 +43,10 @@ pub(super) fn quote(text: &str, start: usize, at: usize, is_key: bool) -> Quote 
         inside += 1;
     }
     let is_odd = inside % 2 == 1;
-    let before = text[start + 1..at].trim_end();
-    let before = before.strip_suffix(if is_key { ':' } else { ',' });
-    match (before, end) {
-        (Some(before), _) if is_direct && (is_key || named || is_odd) => {
-            Quote::Opens { end: start + 1 + before.trim_end().len() }
-        }
-        (_, Some(end)) if is_direct || is_odd => Quote::Inside { end },
+    let opens = text[start + 1..at].trim_end().ends_with(if is_key { ':' } else { ',' });
+    match end {
+        _ if is_direct && opens && (is_key || named || is_odd) => Quote::Opens,
+        Some(end) if is_direct || is_odd => Quote::Inside { end },
         _ => Quote::Ends,
     }
 }

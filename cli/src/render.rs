@@ -10,8 +10,23 @@ use serde_json::{Value, json};
 
 /// Writes diagnostics with the lines that they are about.
 pub(crate) fn diagnostics(out: &mut impl Write, diagnostics: &[Diagnostic], sources: &SourceMap) -> Result<()> {
+    diagnostics_of(out, diagnostics, sources, None)
+}
+
+/// The same of one of several files, which is named where a diagnostic has no place.
+pub(crate) fn diagnostics_of(
+    out: &mut impl Write,
+    diagnostics: &[Diagnostic],
+    sources: &SourceMap,
+    file: Option<&str>,
+) -> Result<()> {
     for diagnostic in diagnostics {
-        writeln!(out, "{}\n", larkspur_render::rendered(diagnostic, sources, true))?;
+        let text = larkspur_render::rendered(diagnostic, sources, true);
+        let (title, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
+        match file.filter(|_| diagnostic.labels.is_empty()) {
+            Some(file) => writeln!(out, "{title}\n --> {file}{rest}\n")?,
+            None => writeln!(out, "{text}\n")?,
+        }
     }
     Ok(())
 }

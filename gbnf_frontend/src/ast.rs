@@ -33,6 +33,17 @@ impl Ast {
     pub fn dump(&self) -> String {
         self.tree.dump()
     }
+
+    /// Its comments, from `#` to the end of the line.
+    pub fn comments(&self) -> &[Span] {
+        &self.comments
+    }
+
+    /// Whether nothing stands behind the sign of some definition.
+    pub fn has_empty_rule(&self) -> bool {
+        let is_empty = |body| matches!(&self.tree.nodes[body].kind, NodeKind::Sequence(parts) if parts.is_empty());
+        self.tree.definitions.iter().any(|definition| is_empty(definition.body))
+    }
 }
 
 impl DumpSymbol for Symbol {

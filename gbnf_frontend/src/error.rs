@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a GBNF text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::{Describe, Near, NoStart, TooMuch};
+use larkspur_grammar::diagnostic::{Describe, Near, NoStart, TooMuch, shown_character};
 use larkspur_grammar::{Diagnostic, Span};
 
 use crate::codes::CODES;
@@ -51,6 +51,11 @@ pub(crate) enum Mistake {
         low: String,
         high: String,
     },
+    /// `"a"-"z"`.
+    RangeDash {
+        low: String,
+        high: String,
+    },
     /// `"a"i`, with the same in GBNF, if it is short.
     Flag {
         flag: String,
@@ -58,6 +63,10 @@ pub(crate) enum Mistake {
     },
     UnclosedString,
     UnclosedClass,
+    /// `"a\"`, `[a-z\]`.
+    EscapedEnd {
+        end: char,
+    },
     UnclosedToken,
     UnclosedGroup {
         opened: Span,
@@ -68,6 +77,9 @@ pub(crate) enum Mistake {
     },
     NameExpected {
         found: String,
+    },
+    NameNotAscii {
+        name: String,
     },
     DefinitionOnLine {
         name: String,
@@ -160,7 +172,7 @@ impl Describe for Mistake {
             Mistake::UnexpectedCharacter { found: ',' } => error("parts of a sequence have no `,` between them")
                 .help("parts stand side by side: `\"a\" \"b\"`; alternatives have a `|`"),
             Mistake::UnexpectedCharacter { found } => {
-                say(format!("the character `{}` has no meaning here", found.escape_debug()))
+                say(format!("the character `{}` has no meaning here", shown_character(found)))
             }
             Mistake::AngleName { name } => {
                 say(format!("`<{name}>` is a token, and not a rule's name")).help(format!("write `{name} ::= …`, and `{name}` where it is used"))
@@ -193,12 +205,21 @@ impl Describe for Mistake {
             Mistake::ChoiceSlash => error("`/` is no choice in GBNF").help("a choice is written `|`"),
             Mistake::RangeDots { low, high } => Diagnostic::warning(code, span, "each of these `.` is any character")
                 .help(format!("a range is `[{low}-{high}]`; for any two characters write `. .`")),
+            Mistake::RangeDash { low, high } => {
+                error("strings have no range between them").help(format!("a range of characters is `[{low}-{high}]`"))
+            }
             Mistake::Flag { flag, meant } => say(format!("GBNF has no flags such as `{flag}`")).help(match meant {
                 Some(meant) => format!("write `{meant}`"),
                 None => "write each letter in both cases, as in `[aA]`".to_owned(),
             }),
             Mistake::UnclosedString => error("this string is not closed").at("opened here").help("close it with `\"`; in it write `\\\"`"),
             Mistake::UnclosedClass => error("this class is not closed").help("close it with `]`; in it write `\\]`"),
+            Mistake::EscapedEnd { end: ']' } => {
+                error("this bracket does not end the class: a backslash stands before it")
+                    .help("`\\]` is a bracket in the class; a backslash is `[\\\\]`")
+            }
+            Mistake::EscapedEnd { .. } => error("this quote does not end the string: a backslash stands before it")
+                .help("`\\\"` is a quote in the string; a backslash is `\"\\\\\"`"),
             Mistake::UnclosedToken => error("this token is not closed on its line").help("close it with `>`"),
             Mistake::UnclosedGroup { opened } => {
                 error("a group is not closed here").also(opened, "opened here").help("close it with `)`")
@@ -209,6 +230,8 @@ impl Describe for Mistake {
             }
             Mistake::NameExpected { found } => say(format!("expected a rule's name, found {found}"))
                 .help("a rule is `name ::= …`; it ends with its line, but for groups and behind `|`"),
+            Mistake::NameNotAscii { name } => say(format!("`{name}` is no name: names are of ASCII letters, digits, `-` and `_`"))
+                .help("rename it, here and elsewhere"),
             Mistake::DefinitionOnLine { name } => {
                 say(format!("the rule `{name}` begins in the middle of a line")).help("begin each rule on a line of its own")
             }
@@ -221,10 +244,10 @@ impl Describe for Mistake {
                 )),
             Mistake::RangeOrder { low, high } => say(format!(
                 "the range from `{}` to `{}` has no characters",
-                low.escape_debug(),
-                high.escape_debug()
+                shown_character(low),
+                shown_character(high)
             ))
-            .help(format!("write `{}-{}`, or `\\-` for the character `-`", high.escape_debug(), low.escape_debug())),
+            .help(format!("write `{}-{}`, or `\\-` for the character `-`", shown_character(high), shown_character(low))),
             Mistake::ClassEmpty => Diagnostic::warning(code, span, "a class without characters is the empty text")
                 .help("write `\"\"`, or what should be in it; any character is `.`"),
             Mistake::RepeatNothing => error("there is nothing before it that could be repeated"),
@@ -271,13 +294,17 @@ impl Mistake {
             | Mistake::TagDispatch
             | Mistake::Alias
             | Mistake::LookAhead
+            | Mistake::RangeDash { .. }
             | Mistake::Flag { .. } => "E001",
             Mistake::RangeDots { .. } => "E015",
-            Mistake::UnclosedString => "E002",
-            Mistake::UnclosedClass => "E003",
+            Mistake::UnclosedString | Mistake::EscapedEnd { end: '"' } => "E002",
+            Mistake::UnclosedClass | Mistake::EscapedEnd { .. } => "E003",
             Mistake::UnclosedToken => "E004",
             Mistake::UnclosedGroup { .. } | Mistake::GroupNotOpen => "E005",
-            Mistake::DefinitionSign { .. } | Mistake::NameExpected { .. } | Mistake::AngleName { .. } => "E006",
+            Mistake::DefinitionSign { .. }
+            | Mistake::NameExpected { .. }
+            | Mistake::NameNotAscii { .. }
+            | Mistake::AngleName { .. } => "E006",
             Mistake::DefinitionOnLine { .. } => "E007",
             Mistake::EscapeBad { .. } => "E008",
             Mistake::RangeOrder { .. } => "E009",

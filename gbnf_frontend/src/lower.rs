@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::START;
 use crate::ast::{Definition, NodeId, NodeKind, Symbol, Tree};
+use crate::characters::one_character_each;
 use crate::error::{Mistake, Sink};
 use crate::regular::{Regular, nodes, regular_rules};
 
@@ -75,6 +76,7 @@ impl<'a> Lowerer<'a, '_> {
         for node in self.ast.nodes.iter() {
             if let NodeKind::Name(name) = &node.kind
                 && !self.of_name.contains_key(name.as_str())
+                && !self.ast.is_unread(name)
             {
                 let span = name_in_groups(self.text, name, node.span);
                 if let Some(mistake) = self.flag(name, span) {
@@ -88,9 +90,13 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
-    /// A name of one letter right behind a string or class was likely meant as a flag.
+    /// A name of one letter right behind a string or class was likely meant as a flag, a `-` between strings as a range.
     fn flag(&self, name: &str, span: Span) -> Option<Mistake> {
         let before = &self.text[..span.start as usize];
+        if name == "-" {
+            let (low, high) = one_character_each(before, &self.text[span.end as usize..])?;
+            return Some(Mistake::RangeDash { low: low.to_owned(), high: high.to_owned() });
+        }
         if name.len() > 1 || !before.ends_with(['"', ']']) {
             return None;
         }

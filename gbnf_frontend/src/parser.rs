@@ -1,10 +1,10 @@
 //! GBNF text to [`Ast`]. After a mistake it goes on with what follows, so that all mistakes show in one run.
 
-use larkspur_grammar::diagnostic::TooMuch;
+use larkspur_grammar::diagnostic::{TooMuch, shown_character};
 use larkspur_grammar::{CharClass, IndexVec, Limits, SourceId, Span, behind_bom, index::Id, typographic};
 
 use crate::ast::{Ast, Definition, Node, NodeId, NodeKind, Symbol, Tree};
-use crate::characters::character;
+use crate::characters::{character, escaped_end, one_character_each};
 use crate::error::{Mistake, Sink};
 
 struct Parser<'a> {
@@ -18,6 +18,10 @@ struct Parser<'a> {
     sink: &'a mut Sink,
     nodes: IndexVec<NodeId, Node>,
     comments: Vec<Span>,
+    /// Names whose definitions were left out.
+    unread: Vec<String>,
+    /// Names with other letters than ASCII's that were reported.
+    not_ascii: Vec<String>,
 }
 
 /// Alternatives that are being read: those of a group, or of a whole rule.
@@ -40,12 +44,13 @@ pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) ->
     let (text, begin) = (&text[..body.end as usize], body.start as usize);
     let (nodes, comments) = (IndexVec::new(), Vec::new());
     let at = begin + behind_bom(&text[begin..]);
-    let mut parser = Parser { text, at, begin, source: body.source, limits, sink, nodes, comments };
+    let (unread, not_ascii) = (Vec::new(), Vec::new());
+    let mut parser = Parser { text, at, begin, source: body.source, limits, sink, nodes, comments, unread, not_ascii };
     let mut definitions = Vec::new();
     loop {
         parser.space(true);
         if parser.at == text.len() || parser.sink.must_stop() {
-            let tree = Tree { definitions, nodes: parser.nodes };
+            let tree = Tree { definitions, unread: parser.unread, nodes: parser.nodes };
             return Ast { tree, comments: parser.comments };
         }
         definitions.extend(parser.definition());
@@ -68,14 +73,16 @@ impl Parser<'_> {
     }
     /// The character here, or none at the end.
     fn here(&self) -> Span {
-        let len = self.rest().chars().next().map_or(0, char::len_utf8);
-        Span::new(self.source, self.at, self.at + len)
+        Span::new(self.source, self.at, self.at + self.here_len())
+    }
+    fn here_len(&self) -> usize {
+        self.rest().chars().next().map_or(0, char::len_utf8)
     }
     fn found(&self) -> String {
         match self.rest().chars().next() {
             None => "the end".to_owned(),
             Some('\n' | '\r') => "the end of the line".to_owned(),
-            Some(c) => format!("`{}`", c.escape_debug()),
+            Some(c) => format!("`{}`", shown_character(c)),
         }
     }
     fn node(&mut self, kind: NodeKind, start: usize) -> NodeId {
@@ -105,13 +112,26 @@ impl Parser<'_> {
         let rest = self.rest();
         self.at += rest.find(['\n', '\r']).unwrap_or(rest.len());
     }
-    /// The word here; empty if there is none.
+    /// The word here; empty if there is none. Letters beyond ASCII are a mistake, but a part of it.
     fn word(&mut self) -> &str {
         let start = self.at;
-        while self.byte().is_some_and(is_word) {
-            self.at += 1;
+        while self.byte().is_some_and(|byte| is_word(byte) || !byte.is_ascii() && self.is_letter()) {
+            self.at += self.here_len();
         }
         &self.text[start..self.at]
+    }
+    fn is_letter(&self) -> bool {
+        self.rest().starts_with(char::is_alphanumeric)
+    }
+    /// The name here, empty if there is none; one with letters beyond ASCII is reported where it stands first.
+    fn name(&mut self) -> String {
+        let start = self.at;
+        let name = self.word().to_owned();
+        if !name.is_ascii() && !self.not_ascii.contains(&name) {
+            self.sink.report(self.since(start), Mistake::NameNotAscii { name: name.clone() });
+            self.not_ascii.push(name.clone());
+        }
+        name
     }
     /// Whether the word here is a rule's that is being defined.
     fn is_definition(&mut self) -> bool {
@@ -144,7 +164,7 @@ impl Parser<'_> {
     /// `name ::= alternatives`. Without a sign of a definition the line is left out.
     fn definition(&mut self) -> Option<Definition> {
         let start = self.at;
-        let name = self.word().to_owned();
+        let name = self.name();
         let name_span = self.since(start);
         if let Some((name, len)) = self.angle_name().filter(|_| name.is_empty()) {
             self.at += len;
@@ -183,6 +203,7 @@ impl Parser<'_> {
                 // What is meant is clear: the rest is read.
                 Some(sign) => self.at += sign.len(),
                 None => {
+                    self.unread.push(name);
                     self.skip_line();
                     return None;
                 }
@@ -283,7 +304,7 @@ impl Parser<'_> {
                     self.word();
                     self.sink.report(self.since(start), Mistake::Alias);
                 }
-                _ if is_word(byte) => {
+                _ if is_word(byte) || !byte.is_ascii() && self.is_letter() => {
                     if self.is_definition() {
                         let is_first = self.is_first_on_line();
                         if is_first && nested {
@@ -296,7 +317,7 @@ impl Parser<'_> {
                             break;
                         }
                     }
-                    let name = self.word().to_owned();
+                    let name = self.name();
                     if name == "TagDispatch" && self.byte() == Some(b'(') {
                         self.sink.report(self.since(start), Mistake::TagDispatch);
                         self.skip_line();
@@ -534,13 +555,7 @@ impl Parser<'_> {
     fn range_dots(&mut self) {
         let (before, rest) = (&self.text[self.begin..self.at], self.rest());
         let Some(after) = rest.strip_prefix("..") else { return };
-        let one = |text: &str| text.chars().count() == 1 && text != "\\";
-        let low = before.trim_end_matches([' ', '\t']).strip_suffix('"').and_then(|low| low.rsplit_once('"'));
-        let high = after.trim_start_matches([' ', '\t']).strip_prefix('"').and_then(|high| high.split_once('"'));
-        if let (Some((_, low)), Some((high, _))) = (low, high)
-            && one(low)
-            && one(high)
-        {
+        if let Some((low, high)) = one_character_each(before, after) {
             let mistake = Mistake::RangeDots { low: low.to_owned(), high: high.to_owned() };
             self.sink.report(Span::new(self.source, self.at, self.at + 2), mistake);
         }
@@ -583,9 +598,22 @@ impl Parser<'_> {
 
     /// Goes on at the end of the string's line, so that what follows is read.
     fn unclosed_string(&mut self, start: usize) -> Option<NodeId> {
-        self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
-        self.sink.report(Span::new(self.source, start, start + 1), Mistake::UnclosedString);
+        self.skip_unclosed(start);
+        if !self.reports_escaped_end(start, '"') {
+            self.sink.report(Span::new(self.source, start, start + 1), Mistake::UnclosedString);
+        }
         None
+    }
+    fn skip_unclosed(&mut self, start: usize) {
+        self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
+    }
+    /// Reports the backslash before what was likely meant as the end of what begins at `start` and goes on to the end of
+    /// the line, here; whether there is one.
+    fn reports_escaped_end(&mut self, start: usize, end: char) -> bool {
+        let Some(len) = escaped_end(&self.text[start + 1..self.at], end) else { return false };
+        let at = start + 1 + len;
+        self.sink.report(Span::new(self.source, at, at + 2), Mistake::EscapedEnd { end });
+        true
     }
 
     /// Whether the string that begins at `start` and ends here goes over the beginning of a rule, and its end leaves a quote
@@ -628,8 +656,10 @@ impl Parser<'_> {
             }
             match byte {
                 _ if is_unclosed => {
-                    self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
-                    self.sink.report(self.since(start), Mistake::UnclosedClass);
+                    self.skip_unclosed(start);
+                    if !self.reports_escaped_end(start, ']') {
+                        self.sink.report(self.since(start), Mistake::UnclosedClass);
+                    }
                     return None;
                 }
                 Some(b']') => break,
@@ -690,6 +720,9 @@ impl Parser<'_> {
         let inner = &text[1..text.len() - 1];
         let reason = match inner.strip_prefix('[').and_then(|id| id.strip_suffix(']')) {
             Some(id) if id.parse::<u32>().is_err() => Some("the id of a token is a number"),
+            None if inner.strip_prefix('[').is_some_and(|id| id.parse::<u32>().is_ok()) => {
+                Some("the id of a token is closed with `]`")
+            }
             None if inner.is_empty() => Some("the token has no name"),
             _ => None,
         };

@@ -132,6 +132,17 @@ fn slips() {
         "root ::= (x) (y)* ( z )",
         "begin ::= \"a\"",
         "root ::= \"a\" -> x",
+        "root ::= a\na  \"x\" a?\n",
+        "root \"a\"",
+        "rööt ::= \"a\"\nroot ::= rööt rööt",
+        "root ::= \"x\" <[12>",
+        "root ::= \"a\"-\"z\" \"b\" - \"y\"",
+        "Root ::= \"a\"",
+        "root ::= \"a\" \\",
+        "root ::= \"a\\\"",
+        "root ::= \"a\\\" | b\nb ::= [x]\n",
+        "root ::= [a-z\\]",
+        "root ::= [a-z\\]+ b\nb ::= [x]\n",
     ];
     let show = |text: &&str| {
         let found = diagnostics(text, &Limits::default()).into_iter().map(|diagnostic| {
@@ -182,4 +193,16 @@ const EXPECTED: &[&str] = &[
      E021 20..21 there is no rule `z`; ",
     "E022 0..5 there is no rule `root` to start with; rename the first rule, `begin`, to `root`",
     "E001 13..17 GBNF has no names for alternatives; drop the `-> …`; `->` is Lark's",
+    "E006 14..15 expected `::=` behind the rule's name, found `\"`; write `name ::= …`",
+    "E006 5..6 expected `::=` behind the rule's name, found `\"`; write `name ::= …`",
+    "E006 0..6 `rööt` is no name: names are of ASCII letters, digits, `-` and `_`; rename it, here and elsewhere",
+    "E013 13..18 the id of a token is closed with `]`; a token is `<name>` or `<[5]>`, any other one `!<name>`",
+    "E001 12..13 strings have no range between them; a range of characters is `[a-z]`\n\
+     E001 21..22 strings have no range between them; a range of characters is `[b-y]`",
+    "E022 0..4 there is no rule `root` to start with; rename `Root` to `root`",
+    "E001 13..14 the character `\\` has no meaning here; ",
+    "E002 11..13 this quote does not end the string: a backslash stands before it; `\\\"` is a quote in the string; a backslash is `\"\\\\\"`",
+    "E002 11..13 this quote does not end the string: a backslash stands before it; `\\\"` is a quote in the string; a backslash is `\"\\\\\"`",
+    "E003 13..15 this bracket does not end the class: a backslash stands before it; `\\]` is a bracket in the class; a backslash is `[\\\\]`",
+    "E003 13..15 this bracket does not end the class: a backslash stands before it; `\\]` is a bracket in the class; a backslash is `[\\\\]`",
 ];

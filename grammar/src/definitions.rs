@@ -45,6 +45,8 @@ pub struct Parsed {
 pub struct Tree<S> {
     /// All of them; a language says which one counts where several have one name.
     pub definitions: Vec<Definition>,
+    /// Names whose definitions have a mistake that kept them from being read.
+    pub unread: Vec<String>,
     /// Children are older than their parents, and the nodes of a definition stand together.
     pub nodes: IndexVec<NodeId, Node<S>>,
 }
@@ -125,16 +127,22 @@ impl<S> Tree<S> {
         near(name, self.definitions.iter().map(|own| (own.name.as_str(), Some(own.name_span))))
     }
 
+    /// Whether a name has a definition that could not be read.
+    pub fn is_unread(&self, name: &str) -> bool {
+        self.unread.iter().any(|unread| unread == name)
+    }
+
     /// Says that no definition has the name to start with, `own` if the options name none. Of a text in which nothing could
-    /// be read has been spoken. `whole` is where a mistake without a place of its own is shown.
+    /// be read, or not that definition, has been spoken. `whole` is where a mistake without a place of its own is shown.
     pub fn report_no_start<M>(&self, options: &ReadOptions, own: &str, whole: Span, sink: &mut Sink<M>)
     where
         M: Describe + From<NoStart>,
     {
-        if self.definitions.is_empty() && sink.has_errors() {
+        let wanted = options.start.unwrap_or(own);
+        if self.definitions.is_empty() && sink.has_errors() || self.is_unread(wanted) {
             return;
         }
-        let near = self.near(options.start.unwrap_or(own));
+        let near = self.near(wanted);
         let defined = self.definitions.iter().map(|own| (own.name.as_str(), own.name_span));
         sink.report(whole, NoStart::new(options.start, own, near, defined));
     }

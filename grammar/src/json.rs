@@ -8,6 +8,7 @@
 mod error;
 mod path;
 mod reader;
+mod strings;
 
 use compact_str::{CompactString, ToCompactString};
 use rustc_hash::FxHashMap;
@@ -84,7 +85,17 @@ pub fn parse_json_prefix(
     start: usize,
     limits: &Limits,
 ) -> Result<(JsonDocument, usize), Vec<Diagnostic>> {
-    reader::read(source, text, start, limits, false)
+    parse_json_part(source, text, start, limits).map_err(|(diagnostics, _)| diagnostics)
+}
+
+/// The same; of a value with mistakes, too, where it ends, if that could be told.
+pub fn parse_json_part(
+    source: SourceId,
+    text: &str,
+    start: usize,
+    limits: &Limits,
+) -> Result<(JsonDocument, usize), (Vec<Diagnostic>, Option<usize>)> {
+    reader::read(source, text, start, limits, false).map_err(|broken| (broken.diagnostics, broken.end))
 }
 
 /// Reads a text that is one JSON value; a byte order mark before it is skipped.
@@ -92,7 +103,7 @@ pub fn parse_json_prefix(
 /// Errors: as [`parse_json_prefix`], and for what follows the value.
 pub fn parse_json(source: SourceId, text: &str, limits: &Limits) -> Result<JsonDocument, Vec<Diagnostic>> {
     let start = behind_bom(text);
-    reader::read(source, text, start, limits, true).map(|(document, _)| document)
+    reader::read(source, text, start, limits, true).map(|(document, _)| document).map_err(|broken| broken.diagnostics)
 }
 
 /// The byte after the JSON value at `start` whether it is well-formed or not, judged by brackets and quotes alone;

@@ -83,7 +83,7 @@ impl SourceMap {
     pub fn whole(&self, id: SourceId) -> Span {
         Span::new(id, 0, self.sources[id].text.len())
     }
-    /// Line and column of a byte, both from 1; the column counts characters.
+    /// Line and column of a byte, both from 1; the column counts characters, without a byte order mark.
     pub fn line_column(&self, id: SourceId, offset: u32) -> (u32, u32) {
         let text = &self.sources[id].text;
         let mut offset = (offset as usize).min(text.len());
@@ -92,7 +92,7 @@ impl SourceMap {
         }
         let before = &text[..offset];
         let line = before.bytes().filter(|&b| b == b'\n').count() as u32 + 1;
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line_start = before.rfind('\n').map_or(behind_bom(before), |at| at + 1);
         (line, before[line_start..].chars().count() as u32 + 1)
     }
 }

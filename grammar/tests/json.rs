@@ -130,8 +130,39 @@ fn all_mistakes_at_their_places() {
     assert_eq!(errors("[1, /* one */ 2] x"), [("N017", "/* one */"), ("N018", "x")]);
     assert_eq!(errors("{\"a\": [1}"), [("N015", "[")]);
     assert_eq!(errors("{\"a\": [1, {\"b\""), [("N012", ""), ("N015", "{")]);
-    assert_eq!(errors("[\"ab"), [("N005", "\"ab"), ("N015", "[")]);
+    assert_eq!(errors("[\"ab"), [("N005", "\"ab")]);
     assert_eq!(errors("[\"\\ud83dx\", \"\\u12\"]"), [("N009", "\\ud83d"), ("N008", "\\u12")]);
+}
+
+/// A string that is not written right is one mistake, and what follows is read.
+#[test]
+fn broken_strings() {
+    let texts: &[(&str, &[(&str, &str)])] = &[
+        ("{\"type\": \"str\ning\"}", &[("N006", "")]),
+        ("{\"type\": \"str\r\ning\"}", &[("N006", "")]),
+        ("{\"type\": \"str\ning\n\", \"a\": [1 2]}", &[("N006", ""), ("N013", "2")]),
+        ("{\n \"description\": \"One.\n\nTwo, three: four.\",\n \"a\": 1\n}", &[("N006", "")]),
+        ("{\"de\nscription\": 1}", &[("N006", "")]),
+        ("{\"type\": \"string, \"minLength\": 1}", &[("N005", "\"string")]),
+        ("{\"type\": \"string, \"a\": \"b\", \"c\": \"d\"}", &[("N005", "\"string")]),
+        ("{\"type\": \"string,\n \"minLength\": 01}", &[("N005", "\"string"), ("N004", "01")]),
+        ("{\"a\": {\"type\": \"string},\n \"b\": {}}", &[("N005", "\"string")]),
+        ("{\"a\": [{\"type\": \"string}]}\n", &[("N005", "\"string")]),
+        ("{\"a\": [\"b\", \"c],\n \"b\": {}}", &[("N005", "\"c")]),
+        ("[\"a, \"b\"]", &[("N005", "\"a")]),
+        ("{\"a\": {\"b\": [\"c]}, \"d\": 1}", &[("N005", "\"c")]),
+        ("{\"type: \"string\"}", &[("N005", "\"type")]),
+        ("{\"type: 1,\n \"a\": 2}", &[("N005", "\"type")]),
+        ("{\"a\": \"say \"hi\" now\", \"b\": 1}", &[("N021", "\"")]),
+        ("{\"a\": \"\"hi\" and \"ho\"\", \"b\": 1}", &[("N021", "\"")]),
+        ("{\"a\": \"hi\" there\", \"b\": 1}", &[("N021", "\"")]),
+        ("{“type”: “string”}", &[("N002", "“type”"), ("N002", "“string”")]),
+        ("{\"a\": [\"b\", \"c\", \"d\": 1}", &[("N015", "[")]),
+        ("{\"a\": [\"b\", \"c\"\n \"d\": 1}", &[("N015", "[")]),
+    ];
+    for &(text, expected) in texts {
+        assert_eq!(errors(text), expected, "{text}");
+    }
 }
 
 /// A broken document is an error even where none may be shown.

@@ -119,6 +119,13 @@ fn rust_and_ecma() {
     check(Dialect::Ecma, "[^]|[]", &[("R102", "[^]")]);
     check(Dialect::Ecma, "a[]", &[]);
     check(Dialect::Ecma, "a{,5}", &[("R103", "{,5}")]);
+    check(Dialect::Python, r"\d+(\.\d{2)?", &[("R108", "{2")]);
+    check(Dialect::Python, "a{1", &[("R108", "{1")]);
+    check(Dialect::Python, "a{1,", &[("R108", "{1,")]);
+    check(Dialect::Python, "^{1", &[("R106", "^")]);
+    for text in ["a{", "{1", "(?:{1)", "b|{1", r"a\{1", "[a{1]", "a{b", "a{1}", "a{1,2}{"] {
+        check(Dialect::Python, text, &[]);
+    }
     check(Dialect::Ecma, "\\Aa\\Z", &[("R104", "\\A"), ("R104", "\\Z")]);
     check(Dialect::Ecma, "[\\w-.]{1}\\/{x}", &[]);
     for text in ["/^abc$/i", "/^a/", "/a$/gu"] {

@@ -205,14 +205,19 @@ impl<'a> Sink<'a> {
     }
     /// The same with another span: that of a key.
     pub fn report_at(&mut self, place: JsonId, span: Span, mistake: Mistake) {
+        if self.report_within(place, span, mistake.clone()) {
+            let is_of_key = span != self.document.span(place);
+            self.said.push((place, Said::Mistake { mistake, is_of_key }));
+        }
+    }
+    /// The same with a span in the value or key, for what is looked for at each place anew; whether there was room for it.
+    pub fn report_within(&mut self, place: JsonId, span: Span, mistake: Mistake) -> bool {
         let is_forgiven = self.lenient && mistake.is_ours();
         let severity = if is_forgiven || mistake.is_warning() { Severity::Warning } else { Severity::Error };
         // Before the pointer is looked for, which takes as long as the objects around the place are large.
         if self.list.skips(severity) {
-            return;
+            return false;
         }
-        let is_of_key = span != self.document.span(place);
-        self.said.push((place, Said::Mistake { mistake: mistake.clone(), is_of_key }));
         let pointer = self.document.pointer(place);
         let is_warning = mistake.is_warning();
         let mut diagnostic = mistake.diagnostic(span, &pointer);
@@ -222,6 +227,7 @@ impl<'a> Sink<'a> {
             diagnostic.message.push_str("; it is not enforced");
         }
         self.push(diagnostic);
+        true
     }
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push_new(diagnostic);

@@ -851,13 +851,13 @@ impl<'a> Normalizer<'a> {
             // A name of which it is not known whether a pattern has it is one that is not listed.
             if is_lenient && member.is_some() { self.set.nothing() } else { self.any_text }
         });
-        if let Some(text) = open_count(text).filter(|_| is_right) {
+        let open_count = open_count(text).filter(|_| is_right);
+        if let Some(count) = open_count.clone() {
             let members = document.object(place).unwrap_or_default();
-            let key = member.and_then(|member| members.get(member));
-            let (at, span) = key.map_or((place, document.span(place)), |member| (member.value, member.key_span));
-            self.sink.report_at(at, span, Mistake::OpenCount { text: text.to_owned() });
+            let at = member.and_then(|member| members.get(member)).map_or(place, |member| member.value);
+            self.sink.report_within(at, map.span(count.clone()), Mistake::OpenCount { text: text[count].to_owned() });
         }
-        if !said.is_empty() {
+        if !said.is_empty() || open_count.is_some() {
             self.sink.note_regex(place, member);
         }
         said.into_iter().for_each(|diagnostic| self.sink.push_within(place, diagnostic));

@@ -1,5 +1,7 @@
 //! What is said of `pattern` beyond its syntax: what is probably meant by it, and what of it need not be enforced.
 
+use std::ops::Range;
+
 use larkspur_grammar::{Diagnostic, Severity};
 
 /// Codes of what a regex may have, and is not built.
@@ -24,21 +26,21 @@ pub(crate) fn between_slashes(pattern: &str) -> Option<&str> {
     (!inner.is_empty() && flags.chars().all(|flag| FLAGS.contains(flag))).then_some(inner)
 }
 
-/// `{` and digits behind something that could be repeated, which `}` does not close: by ECMA-262's annex B they are
-/// characters.
-pub(crate) fn open_count(pattern: &str) -> Option<&str> {
+/// Where `{` and digits stand behind something that could be repeated, which `}` does not close: by ECMA-262's annex B they
+/// are characters.
+pub(crate) fn open_count(pattern: &str) -> Option<Range<usize>> {
     let bytes = pattern.as_bytes();
     let (mut at, mut in_class, mut is_atom) = (0, false, false);
     while at < bytes.len() {
         match bytes[at] {
-            b'\\' => at += 1,
+            b'\\' => at += escape_len(&pattern[at..]) - 1,
             b'[' => in_class = true,
             b']' => in_class = false,
             b'{' if !in_class && is_atom => {
                 let count = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b',').count();
                 let end = at + 1 + count;
                 if bytes.get(at + 1).is_some_and(u8::is_ascii_digit) && bytes.get(end) != Some(&b'}') {
-                    return pattern.get(at..end);
+                    return Some(at..end);
                 }
                 at += count;
             }
@@ -48,4 +50,11 @@ pub(crate) fn open_count(pattern: &str) -> Option<&str> {
         at += 1;
     }
     None
+}
+
+/// The bytes of the escape at the start of a text, as far as a brace may belong to it: `\u{1F600}`, `\p{L}`.
+fn escape_len(text: &str) -> usize {
+    let has_braces = matches!(text.as_bytes(), [_, b'u' | b'p' | b'P' | b'x', b'{', ..]);
+    let end = text.find('}').filter(|_| has_braces).map(|end| end + 1);
+    end.unwrap_or_else(|| 1 + text[1..].chars().next().map_or(0, char::len_utf8))
 }

@@ -92,14 +92,28 @@ fn patterns_as_in_code() {
     let found = diagnostics(r#"{"type":"string","pattern":"/^abc$/i"}"#);
     let error = found.iter().find(|found| found.is_error()).expect("no text matches");
     assert_eq!(error.help.as_deref(), Some("the slashes are characters of the pattern; write `^abc$`"));
-    for (pattern, text) in [(r"\\d{3", "{3"), (r"^a{2,3$", "{2,3"), (r"(a|b){3x}", "{3")] {
-        let found = diagnostics(&format!(r#"{{"type":"string","pattern":"{pattern}"}}"#));
+    for (pattern, text) in
+        [(r"\\d{3", "{3"), (r"^a{2,3$", "{2,3"), (r"(a|b){3x}", "{3"), (r"^\\u{1F600}{3$", "{3"), (r"\\(é{3", "{3")]
+    {
+        let schema = format!(r#"{{"type":"string","pattern":"{pattern}"}}"#);
+        let found = diagnostics(&schema);
+        let span = found[0].labels[0].span;
+        assert_eq!(&schema[span.start as usize..span.end as usize], text);
         assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), ["J036"], "{pattern}");
         assert!(found[0].message.starts_with(&format!("`{text}` in the pattern at `/pattern`")), "{pattern}");
     }
-    for pattern in [r"\\d{3}", r"\\{3", r"[{3]", r"^{3", r"\\u{41}", "a{b", "{2", "a{,3"] {
+    for pattern in [r"\\d{3}", r"\\{3", r"[{3]", r"^{3", r"\\u{41}", r"^\\u{1F600}$", "a{b", "{2", "a{,3"] {
         assert_eq!(said(&format!(r#"{{"type":"string","pattern":"{pattern}"}}"#)), [], "{pattern}");
     }
+    // In a name's pattern, and in each of two schemas that are equal.
+    let schema =
+        r#"{"patternProperties":{"a{3":{"type":"string","pattern":"b{3"},"c":{"type":"string","pattern":"b{3"}}}"#;
+    let mut places: Vec<&str> = diagnostics(schema)
+        .iter()
+        .map(|found| &schema[found.labels[0].span.start as usize..found.labels[0].span.end as usize])
+        .collect();
+    places.sort_unstable();
+    assert_eq!(places, ["{3", "{3", "{3"]);
 }
 
 #[test]

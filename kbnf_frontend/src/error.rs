@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a KBNF text: one [`Mistake`] each, and the [`Sink`] that collects them.
 
-use larkspur_grammar::diagnostic::{Describe, Near, NoStart, TooMuch};
+use larkspur_grammar::diagnostic::{Describe, Near, NoStart, TooMuch, shown_character};
 use larkspur_grammar::{Diagnostic, Span};
 
 use crate::codes::CODES;
@@ -18,7 +18,14 @@ pub(crate) enum Mistake {
     NameHyphen {
         name: String,
     },
+    NameNotAscii {
+        name: String,
+    },
     UnclosedString {
+        quote: char,
+    },
+    /// `'a\'`.
+    EscapedEnd {
         quote: char,
     },
     UnclosedComment,
@@ -112,7 +119,7 @@ impl Describe for Mistake {
                 error("KBNF's regexes are strings").help("write `#\"…\"`; a backslash in it is doubled")
             }
             Mistake::UnexpectedCharacter { found, .. } => {
-                let diagnostic = say(format!("the character `{}` has no meaning here", found.escape_debug()));
+                let diagnostic = say(format!("the character `{}` has no meaning here", shown_character(found)));
                 match found {
                     '-' | '^' | '.' => diagnostic.help("classes of characters are regexes: `#\"[a-z]\"`"),
                     _ => diagnostic,
@@ -123,9 +130,15 @@ impl Describe for Mistake {
             }
             Mistake::NameHyphen { name } => say(format!("`{name}` is no name: names have no `-`"))
                 .help(format!("write `{}`, here and elsewhere", name.replace('-', "_"))),
+            Mistake::NameNotAscii { name } => {
+                say(format!("`{name}` is no name: names are of ASCII letters, digits and `_`"))
+                    .help("rename it, here and elsewhere")
+            }
             Mistake::UnclosedString { quote } => {
                 error("this string is not closed").help(format!("close it with `{quote}`; in it write `\\{quote}`"))
             }
+            Mistake::EscapedEnd { quote } => error("this quote does not end the string: a backslash stands before it")
+                .help(format!("`\\{quote}` is a quote in the string; a backslash is `{quote}\\\\{quote}`")),
             Mistake::UnclosedComment => error("this comment is not closed").help("close it with `*)`"),
             Mistake::UnclosedBracket { opened, close } => error("a bracket is not closed here")
                 .also(opened, "opened here")
@@ -219,13 +232,14 @@ impl Mistake {
     fn code(&self) -> &'static str {
         match self {
             Mistake::UnexpectedCharacter { .. } | Mistake::TypographicQuotes { .. } => "K001",
-            Mistake::UnclosedString { .. } => "K002",
+            Mistake::UnclosedString { .. } | Mistake::EscapedEnd { .. } => "K002",
             Mistake::UnclosedComment => "K003",
             Mistake::UnclosedBracket { .. } | Mistake::BracketOther { .. } | Mistake::BracketNotOpen => "K004",
             Mistake::DefinitionSign { .. }
             | Mistake::NameExpected { .. }
             | Mistake::NameDigit { .. }
-            | Mistake::NameHyphen { .. } => "K005",
+            | Mistake::NameHyphen { .. }
+            | Mistake::NameNotAscii { .. } => "K005",
             Mistake::SemicolonMissing { .. } => "K006",
             Mistake::EscapeBad { .. } => "K007",
             Mistake::Empty { .. } => "K008",

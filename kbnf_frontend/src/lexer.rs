@@ -76,8 +76,10 @@ struct Lexer<'a, 's> {
     in_definition: bool,
     /// A comment that is not closed.
     unclosed_comment: Option<Span>,
-    /// Names with `-` that were reported.
-    hyphenated: Vec<&'a str>,
+    /// Names with `-` or letters beyond ASCII that were reported.
+    no_names: Vec<&'a str>,
+    /// Whether all strings behind the last one that was closed are closed, if that was looked for.
+    strings_close: Option<bool>,
 }
 
 /// Reads a part of a text, which ends with it. After a mistake it goes on with what follows.
@@ -85,8 +87,16 @@ pub(crate) fn lex(text: &str, body: Span, sink: &mut Sink) -> Vec<Lexeme> {
     let begin = body.start as usize;
     let at = begin + behind_bom(&text[begin..]);
     let source = body.source;
-    let mut lexer =
-        Lexer { text, at, source, sink, in_definition: false, unclosed_comment: None, hyphenated: Vec::new() };
+    let mut lexer = Lexer {
+        text,
+        at,
+        source,
+        sink,
+        in_definition: false,
+        unclosed_comment: None,
+        no_names: Vec::new(),
+        strings_close: None,
+    };
     let mut lexemes = Vec::new();
     while lexer.space() && !lexer.sink.must_stop() {
         let start = lexer.at;
@@ -190,9 +200,9 @@ impl<'a> Lexer<'a, '_> {
                 self.sink.report(self.since(start), Mistake::NameDigit { name });
                 Some(SyntaxKind::Mistake)
             }
-            _ if is_word(first) => {
-                self.skip_while(is_word);
-                self.hyphens(start);
+            _ if is_letter(first) => {
+                self.skip_while(is_letter);
+                self.no_name(start);
                 if self.rest().starts_with('!') {
                     self.at += 1;
                     return Some(SyntaxKind::Special);
@@ -203,43 +213,59 @@ impl<'a> Lexer<'a, '_> {
         }
     }
 
-    /// The rest of a name with `-`, which is reported where it stands first.
-    fn hyphens(&mut self, start: usize) {
-        let name_end = self.at;
-        while self.rest().starts_with('-') && self.rest()[1..].starts_with(is_word) {
+    /// The rest of a name that may be none, which is reported where it stands first.
+    fn no_name(&mut self, start: usize) {
+        while self.rest().starts_with('-') && self.rest()[1..].starts_with(is_letter) {
             self.at += 1;
-            self.skip_while(is_word);
+            self.skip_while(is_letter);
         }
         let name = &self.text[start..self.at];
-        if self.at > name_end && !self.hyphenated.contains(&name) {
-            self.hyphenated.push(name);
-            self.sink.report(self.since(start), Mistake::NameHyphen { name: name.to_owned() });
+        if !is_name(name) && !self.no_names.contains(&name) {
+            self.no_names.push(name);
+            let name = name.to_owned();
+            let mistake = if name.is_ascii() { Mistake::NameHyphen { name } } else { Mistake::NameNotAscii { name } };
+            self.sink.report(self.since(start), mistake);
         }
     }
 
     /// Skips a string that begins here. One that is not closed is reported, and ends with its line, so that what follows
     /// is read; `start` is where it is shown.
     fn string(&mut self, start: usize) -> bool {
-        let text = self.rest().as_bytes();
-        let mut len = 1;
-        while let Some(&byte) = text.get(len) {
-            match byte {
-                b'\\' => len += 2,
-                _ if byte == text[0] => {
-                    self.at += len + 1;
-                    return true;
-                }
-                _ => len += 1,
-            }
-        }
-        let quote = char::from(text[0]);
         let opened = self.at;
+        if let Some(end) = string_end(self.text, opened)
+            && !self.is_rather_unclosed(opened, end)
+        {
+            self.at = end;
+            return true;
+        }
+        let quote = char::from(self.text.as_bytes()[opened]);
         self.skip_line();
         // The definition's end is meant as one.
         let line = self.text[opened..self.at].trim_end();
         self.at = opened + line.strip_suffix(';').unwrap_or(line).len();
-        self.sink.report(self.since(start), Mistake::UnclosedString { quote });
+        match escaped_end(&self.text[opened + 1..self.at], quote) {
+            Some(len) => {
+                let at = opened + 1 + len;
+                self.sink.report(Span::new(self.source, at, at + 2), Mistake::EscapedEnd { quote });
+            }
+            None => self.sink.report(self.since(start), Mistake::UnclosedString { quote }),
+        }
         false
+    }
+
+    /// Whether a string that goes over the beginning of a definition was likely meant to end before: behind it there is one
+    /// that is not closed.
+    fn is_rather_unclosed(&mut self, opened: usize, end: usize) -> bool {
+        if !self.text[opened..end].split('\n').skip(1).any(is_definition) {
+            return false;
+        }
+        let text = self.text;
+        // Strings are looked at in the order in which they are read, so that the answer stays the same.
+        let is_closed = *self.strings_close.get_or_insert_with(|| strings_close(text, end));
+        if !is_closed {
+            self.strings_close = None;
+        }
+        !is_closed
     }
 
     fn pattern(&mut self) -> Option<SyntaxKind> {
@@ -338,6 +364,68 @@ fn class_len(text: &str) -> Option<usize> {
     }
     let len = inside.len() + 2;
     (ranges > 0).then(|| len + usize::from(text[len..].starts_with(['*', '+', '?'])))
+}
+
+/// The byte behind the string that begins here, if it is closed.
+fn string_end(text: &str, start: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = start + 1;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            _ if byte == bytes[start] => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// Where in a line a backslash stands before what was likely meant as the end of a string.
+fn escaped_end(line: &str, quote: char) -> Option<usize> {
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\'
+            && let Some((_, next)) = chars.next()
+            && next == quote
+            && chars.peek().is_none_or(|&(_, next)| " \t\r|)]},;*+?".contains(next))
+        {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Whether each string behind a place is closed, where no string is open.
+fn strings_close(text: &str, mut at: usize) -> bool {
+    while let Some(len) = text[at..].find(['"', '\'', '(']) {
+        at += len;
+        let end = match text[at..].strip_prefix("(*") {
+            Some(comment) => comment.find("*)").map(|len| at + len + 4),
+            None if text[at..].starts_with('(') => Some(at + 1),
+            None => string_end(text, at),
+        };
+        match end {
+            Some(end) => at = end,
+            None => return text[at..].starts_with("(*"),
+        }
+    }
+    true
+}
+
+/// Whether a definition begins with this line.
+fn is_definition(line: &str) -> bool {
+    let name = line.trim_start();
+    let rest = name.trim_start_matches(is_word);
+    rest.len() < name.len() && rest.trim_start().starts_with("::=")
+}
+
+/// Whether a name is one as it should be.
+pub(crate) fn is_name(name: &str) -> bool {
+    name.chars().all(is_word)
+}
+
+fn is_letter(c: char) -> bool {
+    is_word(c) || !c.is_ascii() && c.is_alphanumeric()
 }
 
 fn is_word(c: char) -> bool {

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::START;
 use crate::ast::{Excluded, NodeId, NodeKind, PatternKind, Symbol, Text, Tree};
 use crate::error::{Mistake, Sink};
+use crate::lexer::is_name;
 use crate::only_empty::is_only_empty;
 
 struct Lowerer<'a, 's> {
@@ -73,7 +74,8 @@ impl<'a> Lowerer<'a, '_> {
                 NodeKind::Symbol(Symbol::Except(Excluded::Name(name, span), _)) => (name, *span),
                 _ => continue,
             };
-            if !self.of_name.contains_key(name.as_str()) {
+            // What is wrong with a name that is none has been said.
+            if !self.of_name.contains_key(name.as_str()) && is_name(name) && !self.ast.is_unread(name) {
                 // What is only counted needs no help.
                 let near = match name.as_str() {
                     _ if !self.sink.has_room() => None,

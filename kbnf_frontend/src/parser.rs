@@ -16,6 +16,8 @@ struct Parser<'a> {
     limits: &'a Limits,
     sink: &'a mut Sink,
     nodes: IndexVec<NodeId, Node>,
+    /// Names whose definitions were left out.
+    unread: Vec<String>,
 }
 
 /// Alternatives that are being read: those of a bracket, or of a whole definition.
@@ -41,12 +43,12 @@ impl Open {
 
 /// Reads a text's lexemes.
 pub(crate) fn parse(text: &str, source: SourceId, lexemes: &[Lexeme], limits: &Limits, sink: &mut Sink) -> Ast {
-    let mut parser = Parser { text, source, lexemes, at: 0, limits, sink, nodes: IndexVec::new() };
+    let mut parser = Parser { text, source, lexemes, at: 0, limits, sink, nodes: IndexVec::new(), unread: Vec::new() };
     let mut definitions = Vec::new();
     while parser.at < lexemes.len() && !parser.sink.must_stop() {
         definitions.extend(parser.definition());
     }
-    Ast { tree: Tree { definitions, nodes: parser.nodes } }
+    Ast { tree: Tree { definitions, unread: parser.unread, nodes: parser.nodes } }
 }
 
 impl<'a> Parser<'a> {
@@ -91,6 +93,7 @@ impl<'a> Parser<'a> {
         if !self.is_definition() {
             match self.kind() {
                 Some(SyntaxKind::Name) => {
+                    self.unread.push(self.written(self.here()).to_owned());
                     self.at += 1;
                     let mistake = Mistake::DefinitionSign { found: self.found() };
                     self.sink.report(self.here(), mistake);

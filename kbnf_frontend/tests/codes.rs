@@ -105,7 +105,19 @@ fn what_is_not_closed_does_not_swallow_what_follows() {
     assert_eq!(found("start ::= 'a'\nb ::= c;"), [("K006", 13, 13), ("K020", 20, 21)]);
     assert_eq!(found("start ::= except!('a' 'b;\nb ::= c;")[2..], [("K020", 32, 33)]);
     assert_eq!(found("start ::= ('a'];\nb ::= c);"), [("K004", 14, 15), ("K020", 23, 24), ("K004", 24, 25)]);
-    assert_eq!(found("start 'a';\nb ::= c;"), [("K005", 6, 9), ("K021", 11, 12), ("K020", 17, 18)]);
+    assert_eq!(found("start 'a';\nb ::= c;"), [("K005", 6, 9), ("K020", 17, 18)]);
+}
+
+/// What is right is no mistake, however it looks.
+#[test]
+fn strings_with_definitions_in_them() {
+    for text in
+        ["start ::= 'a;\nb ::= ' 'c';", "start ::= 'a;\nb ::= ' 'c\nd ::= ' (* it's *);", "start ::= \"'\nb ::= ''\";"]
+    {
+        assert_eq!(found(text), [], "{text}");
+    }
+    let texts = "'\na ::= ' ".repeat(100_000);
+    assert_eq!(found(&format!("start ::= {texts};")), []);
 }
 
 /// Each ends within a second, with diagnostics or without.
@@ -155,6 +167,15 @@ fn slips() {
         "start ::= “hello”;",
         "start ::= \"a\"; # comment",
         "start ::= \"a\" // c\n;",
+        "start ::= 'a;\nb ::= 'c' foo;\nd ::= 'e';",
+        "start ::= 'a;\nb ::= 'c' 'd';",
+        "start ::= a;\na \"x\" a?;",
+        "start ::= my-rule;",
+        "stärt ::= 'a'; start ::= stärt stärt;",
+        "Start ::= 'a';",
+        "start ::= 'a' \\;",
+        "start ::= 'a\\';",
+        "start ::= #\"a\\\";",
     ];
     let show = |text: &&str| {
         let found = diagnostics(text, &Limits::default()).into_iter().map(|diagnostic| {
@@ -179,4 +200,14 @@ const EXPECTED: &[&str] = &[
     "K001 10..21 these are typographic quotes; write `\"hello\"`",
     "K012 15..16 no string follows the `#`; a regex is `#\"…\"`, a comment `(* … *)`",
     "K001 14..15 KBNF's comments are of another kind; write `(* … *)`",
+    "K002 10..12 this string is not closed; close it with `'`; in it write `\\'`\n\
+     K020 24..27 there is no nonterminal `foo`; ",
+    "K002 10..12 this string is not closed; close it with `'`; in it write `\\'`",
+    "K005 15..18 expected `::=` behind the nonterminal's name, found `\"x\"`; write `name ::= …;`",
+    "K005 10..17 `my-rule` is no name: names have no `-`; write `my_rule`, here and elsewhere",
+    "K005 0..6 `stärt` is no name: names are of ASCII letters, digits and `_`; rename it, here and elsewhere",
+    "K021 0..5 there is no nonterminal `start` to start with; rename `Start` to `start`",
+    "K001 14..15 the character `\\` has no meaning here; ",
+    "K002 12..14 this quote does not end the string: a backslash stands before it; `\\'` is a quote in the string; a backslash is `'\\\\'`",
+    "K002 13..15 this quote does not end the string: a backslash stands before it; `\\\"` is a quote in the string; a backslash is `\"\\\\\"`",
 ];

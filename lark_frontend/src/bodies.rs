@@ -385,6 +385,19 @@ impl Parser<'_, '_> {
         Ok(repeat)
     }
 
+    /// Whether a `~` and a count in braces stand here.
+    fn is_braced_count(&self) -> bool {
+        let is_count = matches!(self.kind(self.at + 2), SyntaxKind::Number | SyntaxKind::Comma);
+        self.is(SyntaxKind::Tilde) && self.peek_after() == SyntaxKind::LBrace && is_count
+    }
+    /// Reports `~{2,5}`, of which the braces stand here.
+    fn braced_count(&mut self, tilde: Lexeme) {
+        let line = near_line(self.text, self.peek().start as usize + 1);
+        let counts = line[..line.find('}').unwrap_or(line.len())].replace([' ', '\t'], "");
+        let span = self.span(tilde);
+        self.sink.report(span, Foreign::CountBraces { counts });
+    }
+
     /// `?`, `*`, `+`, `~n`, `~n..m`, `{n}`, `{n,}`, `{,m}`, `{n,m}`, or nothing.
     fn repetition(&mut self) -> Parse<Option<(u32, Option<u32>)>> {
         let first = self.peek();
@@ -409,7 +422,10 @@ impl Parser<'_, '_> {
                 (min, Some(max))
             }
             SyntaxKind::LBrace if self.is_foreign_brace(self.at) => return Ok(None),
-            SyntaxKind::LBrace => {
+            SyntaxKind::LBrace | SyntaxKind::Tilde if first.kind == SyntaxKind::LBrace || self.is_braced_count() => {
+                if self.accept(SyntaxKind::Tilde).is_some() {
+                    self.braced_count(first);
+                }
                 self.next();
                 // Open, for recovery; it does not nest.
                 self.depth += 1;

@@ -45,6 +45,10 @@ pub(crate) enum Foreign {
     AnyCharacter,
     /// `~2-5`, `{2-5}`, with the counts.
     CountDash { braces: bool, min: String, max: String },
+    /// `~{2,5}`, with what stands in the braces.
+    CountBraces { counts: String },
+    /// `"a"-"z"`.
+    RangeDash { low: String, high: String },
     /// `NAME.2` in a body.
     PriorityAtUse { name: String, priority: String },
     /// `name:: …`.
@@ -53,6 +57,8 @@ pub(crate) enum Foreign {
     ImportSlash,
     /// `%import "lib.lark"`, with the module that it would be.
     ImportString { module: String },
+    /// `%import module.NAME as NEW`.
+    ImportAs { path: String, name: String },
     /// `%json schema.json`, with the file's name.
     JsonFile { file: String },
     /// `!"a"`, `&"a"`.
@@ -148,6 +154,15 @@ impl Foreign {
                 "counts have no `-` between them".to_string(),
                 if braces { format!("write `{{{min},{max}}}`") } else { format!("write `~{min}..{max}`") },
             ),
+            Foreign::CountBraces { counts } => {
+                let tilde = counts.replace(',', "..");
+                let tilde = if tilde.ends_with("..") { String::new() } else { format!("`~{tilde}` or ") };
+                ("counts stand behind `~` or in braces, not both".to_string(), format!("write {tilde}`{{{counts}}}`"))
+            }
+            Foreign::RangeDash { low, high } => (
+                "a range of characters has `..` between them".to_string(),
+                format!("write `\"{low}\"..\"{high}\"`, or the regex `/[{low}-{high}]/`"),
+            ),
             Foreign::PriorityAtUse { name, priority } => (
                 "a priority stands where the name is defined".to_string(),
                 format!("define it as `{name}.{priority}: …`, and write `{name}` here"),
@@ -163,6 +178,10 @@ impl Foreign {
             Foreign::ImportString { module } => (
                 "`%import` takes names, not the name of a file".to_string(),
                 format!("write `%import {module}.NUMBER`, or `%import {module} (NUMBER, WS)`"),
+            ),
+            Foreign::ImportAs { path, name } => (
+                "a new name stands behind `->`, not behind `as`".to_string(),
+                format!("write `%import {path} -> {name}`"),
             ),
             Foreign::JsonFile { file } => (
                 "`%json` takes a schema, not the name of a file".to_string(),
@@ -238,6 +257,15 @@ impl Foreign {
             _ => None,
         }
     }
+}
+
+/// The only characters of the string that ends a text and of the one that begins another, without blanks between them.
+pub(crate) fn one_character_each<'a>(before: &'a str, after: &'a str) -> Option<(&'a str, &'a str)> {
+    let one = |text: &&str| text.chars().count() == 1 && *text != "\\";
+    let low = before.trim_end_matches([' ', '\t']).strip_suffix('"').and_then(|low| low.rsplit_once('"'));
+    let high = after.trim_start_matches([' ', '\t']).strip_prefix('"').and_then(|high| high.split_once('"'));
+    let (low, high) = (low.map(|(_, low)| low).filter(one)?, high.map(|(high, _)| high).filter(one)?);
+    Some((low, high))
 }
 
 /// A text without the repetition at its end.

@@ -6,11 +6,11 @@
 mod kinds;
 mod meant;
 
-use larkspur_grammar::json::{JsonDocument, parse_json_prefix, value_end};
+use larkspur_grammar::json::{JsonDocument, parse_json_part, value_end};
 use larkspur_grammar::{Diagnostic, Limits, SourceId, Span, behind_bom, typographic};
 
 use crate::error::{LexerMistake, Mistake, Sink, SyntaxMistake, near};
-use crate::foreign::{Foreign, HEADERS, class_end, escapes_end, is_prefix};
+use crate::foreign::{Foreign, HEADERS, class_end, escapes_end, is_prefix, one_character_each};
 pub use kinds::SyntaxKind;
 use kinds::{DIRECTIVES, PUNCTUATION};
 pub(crate) use meant::{class_at, near_line};
@@ -180,6 +180,10 @@ impl Lexer<'_, '_> {
                 self.report(start, start + 2, Foreign::DashComment);
                 self.at = self.line_end(start);
             }
+            b'-' if let Some((low, high)) = self.dashed_range() => {
+                self.report(start, start + 1, Foreign::RangeDash { low, high });
+                self.push(SyntaxKind::DotDot, start, start + 1);
+            }
             b';' if self.is_line_end(start + 1) => {
                 let span = self.span(start, start + 1);
                 self.out.semicolon.get_or_insert(span);
@@ -240,6 +244,14 @@ impl Lexer<'_, '_> {
                 self.push(SyntaxKind::Error, start, end);
             }
         }
+    }
+
+    /// The characters of the strings before and behind the `-` here, if each has one.
+    fn dashed_range(&self) -> Option<(String, String)> {
+        let last = self.out.lexemes.last().filter(|last| last.kind == SyntaxKind::String)?;
+        let before = &self.text[last.start as usize..last.end as usize];
+        let (low, high) = one_character_each(before, near_line(self.text, self.at + 1))?;
+        Some((low.to_string(), high.to_string()))
     }
 
     /// Whether this stands in an import.
@@ -666,17 +678,17 @@ impl Lexer<'_, '_> {
             self.out.json.push(JsonBlock { span: self.span(start, end), document: None });
             return self.push(SyntaxKind::Json, start, end);
         }
-        let (document, end) = match parse_json_prefix(self.source, self.text, start, self.limits) {
+        let (document, end) = match parse_json_part(self.source, self.text, start, self.limits) {
             Ok((document, end)) => {
                 document.warnings().iter().for_each(|warning| self.sink.push(warning.clone()));
                 (Some(document), end)
             }
-            Err(diagnostics) => {
+            Err((diagnostics, end)) => {
                 let place = |found: &Diagnostic| found.labels.first().map_or(start, |label| label.span.start as usize);
                 // What is not closed is shown where it was opened.
                 let first = diagnostics.iter().filter(|found| found.code != "N015").min_by_key(|found| place(found));
                 let comma = first.filter(|found| found.code == "N013").map(place);
-                let end = self.json_recovery(start, comma);
+                let end = self.json_recovery(start, comma, end);
                 let own: Vec<Diagnostic> = diagnostics.into_iter().filter(|found| place(found) < end).collect();
                 if own.is_empty() {
                     let what = if self.byte(start) == b'[' { "[" } else { "{" };
@@ -697,13 +709,14 @@ impl Lexer<'_, '_> {
         lines.into_iter().find(|&line| is_statement(near_line(self.text, line)))
     }
 
-    /// Where to go on after a JSON value that is none: at its closing bracket, or else at the end of its line. One that
-    /// first lacks a comma, at `comma`, before the next statement was not closed before that.
-    fn json_recovery(&self, start: usize, comma: Option<usize>) -> usize {
+    /// Where to go on after a JSON value that is none: at its `end`, if it was read as far as that, or its closing bracket,
+    /// or else at the end of its line. One that first lacks a comma, at `comma`, before the next statement was not closed
+    /// before that.
+    fn json_recovery(&self, start: usize, comma: Option<usize>, end: Option<usize>) -> usize {
         if !matches!(self.byte(start), b'{' | b'[') {
             return self.line_end(start);
         }
-        let value_end = value_end(self.text, start);
+        let value_end = end.unwrap_or_else(|| value_end(self.text, start));
         let is_behind = |&line: &usize| comma.map_or(value_end == self.text.len(), |comma| line <= comma);
         if let Some(line) = self.statement_line(start, value_end).filter(is_behind) {
             return start + self.text[start..line].trim_end().len();

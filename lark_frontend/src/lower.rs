@@ -402,13 +402,17 @@ impl<'a> Lowerer<'a, '_> {
             None => {
                 let sound = self.rules.iter().filter(|rule| !self.sink.has_error_in(rule.name.span));
                 let near = near(name, sound.map(|rule| (rule.name.text.as_str(), Some(rule.name.span))));
+                // One that is written as a terminal.
+                let upper = name.to_ascii_uppercase();
+                let terminal = self.names.get(upper.as_str()).filter(|_| start.is_none());
+                let near = near.or_else(|| terminal.map(|&(_, span)| Near { name: upper, defined: Some(span) }));
                 let is_unread = self.sink.has_errors() && (has_unread || self.has_unread_names());
                 if near.is_none() && is_unread {
                     return;
                 }
                 let own = self.own_rules(whole);
                 let defined = own.iter().map(|name| (name.text.as_str(), name.span));
-                match self.rules.is_empty() {
+                match self.rules.is_empty() && near.is_none() {
                     true => self.sink.report(whole, NameMistake::NoRules),
                     false => self.sink.report(whole, NoStart::new(start, START, near, defined)),
                 }

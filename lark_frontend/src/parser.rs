@@ -386,6 +386,11 @@ impl Parser<'_, '_> {
                 self.definition(if extends { Manner::Extend } else { Manner::Override }, items)
             }
             SyntaxKind::KwDeclare => self.declare(items),
+            SyntaxKind::Error if self.str(self.peek()).starts_with('%') => {
+                // What an unknown directive names may be what it defines.
+                self.excuse_line();
+                Err(Reported)
+            }
             _ => {
                 let found = self.found();
                 self.in_rule_body = after_body;
@@ -462,7 +467,8 @@ impl Parser<'_, '_> {
         }
         let is_all = kind(end) == SyntaxKind::Dot && kind(end + 1) == SyntaxKind::Star || kind(end) == SyntaxKind::Star;
         let is_alone = end == line.len() && end == dots + 1;
-        if !is_name(dots) || !(is_all || is_alone || is_name(end) || kind(end) == SyntaxKind::Comma) {
+        let is_as = end > dots + 1 && line.get(end).is_some_and(|&word| self.str(word) == "as");
+        if !is_name(dots) || !(is_all || is_alone || is_name(end) && !is_as || kind(end) == SyntaxKind::Comma) {
             return Ok(());
         }
         if is_all {
@@ -746,8 +752,8 @@ impl Parser<'_, '_> {
             self.close(SyntaxKind::RParen, opened)?;
         } else if path.len() > 1 {
             let name = path.pop().expect("two names");
-            let alias =
-                if self.accept(SyntaxKind::Arrow).is_some() { self.any_name("the new name")? } else { name.clone() };
+            let has_alias = self.accept(SyntaxKind::Arrow).is_some() || self.accept_as(first);
+            let alias = if has_alias { self.any_name("the new name")? } else { name.clone() };
             names.push((name, alias));
         } else {
             return self.fail_expected("`.` and what to import, or names in parentheses");
@@ -755,6 +761,19 @@ impl Parser<'_, '_> {
         *self.symbols += names.len();
         items.push(Item::Import(Import { relative, above, path, span, names }));
         Ok(())
+    }
+
+    /// Takes Python's `as` before a new name, and reports it; `first` begins the path.
+    fn accept_as(&mut self, first: Lexeme) -> bool {
+        let names = [SyntaxKind::RuleName, SyntaxKind::TerminalName];
+        if self.str(self.peek()) != "as" || !names.contains(&self.peek_after()) {
+            return false;
+        }
+        let path = self.text[first.start as usize..self.lexemes[self.at - 1].end as usize].to_string();
+        let word = self.next();
+        let (span, name) = (self.span(word), self.str(self.peek()).to_string());
+        self.sink.report(span, Foreign::ImportAs { path, name });
+        true
     }
 
     /// Reports `%import "lib.lark"`.

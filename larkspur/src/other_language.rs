@@ -55,6 +55,7 @@ fn looks_like(kind: SourceKind, text: &str, limits: &Limits) -> Option<Looks> {
     };
     let other =
         others.into_iter().filter(|&other| other != kind).filter(has_sign).find(|&other| reads(other, text, limits));
+    let other = other.filter(|&other| kind != SourceKind::Kbnf || other != SourceKind::Gbnf || !is_kbnf(text, limits));
     match other {
         Some(other) => Some(Looks::Kind(other)),
         None if is_json && !trimmed.starts_with(['{', '[', '"']) && is_yaml(trimmed) => Some(Looks::Yaml),
@@ -89,6 +90,23 @@ fn reads(kind: SourceKind, text: &str, limits: &Limits) -> bool {
             larkspur_lark_frontend::parse(&mut sources, id, &options).grammar.is_some()
         }
     }
+}
+
+/// Whether a text that can be read as GBNF is rather KBNF with a mistake: it starts as KBNF does, or something of it is only
+/// a comment in GBNF because KBNF's regexes begin with `#`.
+fn is_kbnf(text: &str, limits: &Limits) -> bool {
+    let defines = |name: &str| text.lines().any(|line| definition(line, "::=") == Some(name));
+    if defines("start") && !defines("root") {
+        return true;
+    }
+    let mut sources = SourceMap::new();
+    let id = sources.add("", text);
+    let (ast, _) = larkspur_gbnf_frontend::parse_ast(&sources, id, &ReadOptions::new(limits));
+    let is_pattern = |comment: &Span| {
+        let comment = &text[comment.start as usize + 1..comment.end as usize];
+        comment.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).starts_with(['"', '\''])
+    };
+    ast.is_some_and(|ast| ast.has_empty_rule() || ast.comments().iter().any(is_pattern))
 }
 
 /// Whether each line that is not indented is `key: …`, a part of a list, or a comment.

@@ -59,6 +59,18 @@ fn byte_order_marks_are_skipped() {
         assert_eq!(accepts(source, text), Ok(true), "{source:?}");
         assert_eq!(accepts(source, "\u{feff}"), Err(0), "{source:?}");
     }
+    // An editor shows no column for it.
+    let texts = [
+        (SourceKind::Lark, "start: vaule", "1:8"),
+        (SourceKind::Gbnf, "root ::= vaule", "1:10"),
+        (SourceKind::Kbnf, "start ::= vaule;", "1:11"),
+        (SourceKind::JsonSchema, "{\"type\": 1}", "1:10"),
+        (SourceKind::Lark, "start: \"a\"\nb: vaule", "2:4"),
+    ];
+    for (kind, text, place) in texts {
+        let error = engine().compile(&Source::text("text", kind, format!("\u{feff}{text}"))).expect_err(text);
+        assert!(error.to_string().starts_with(&format!("text:{place}: ")), "{error}");
+    }
 }
 
 #[test]
@@ -761,4 +773,19 @@ fn other_languages() {
     }
     // With a mistake of its own it is what it was given out for.
     assert_ne!(mistakes(SourceKind::Lark, "start: a\nb ::= \"a\"\n")[0].code, "F008");
+    // What is a comment in GBNF may be a regex of KBNF.
+    let texts = [
+        ("start ::= #\"[0-9\";\n", "R003"),
+        ("start ::= #\"a\\d+\";", "K007"),
+        ("start ::= #'(a)\\\\1';", "R027"),
+        ("start ::= #'a{2,1}';", "R008"),
+        ("start ::= #sub'abc';", "K012"),
+        ("start ::= \"a\" | \"b\"\n", "K006"),
+        ("root ::= #e'[';\n", "R003"),
+        ("root ::= \"a\" #\"[\";\n", "R003"),
+    ];
+    for (text, code) in texts {
+        assert!(mistakes(SourceKind::Kbnf, text).iter().any(|found| found.code == code), "{text}");
+    }
+    assert_eq!(mistakes(SourceKind::Kbnf, "root ::= \"#\" # a comment\n")[0].code, "F008");
 }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use larkspur_grammar::{Diagnostic, Label, Severity, SourceMap};
+use larkspur_grammar::{Diagnostic, Label, Severity, SourceMap, behind_bom};
 
 /// Longer excerpts are cut: a hundred mistakes on a line of a megabyte took twenty seconds to show.
 const EXCERPT_BYTES_MAX: usize = 8_192;
@@ -94,7 +94,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap, cut: &mut Vec<C
 fn lines(labels: &[Label], text: &str) -> Range<usize> {
     let ranges = labels.iter().map(|label| range(label, text));
     let (start, end) = ranges.fold((text.len(), 0), |all, one| (all.0.min(one.start), all.1.max(one.end)));
-    let start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let start = text[..start].rfind('\n').map_or(behind_bom(text), |newline| newline + 1);
     let end = end + text[end..].find('\n').map_or(text.len() - end, |newline| newline + 1);
     start..end
 }
@@ -110,9 +110,10 @@ fn excerpt(labels: &[Label], text: &str) -> Range<usize> {
     start..on_characters(text, at..at.saturating_add(AROUND_BYTES)).end.min(lines.end)
 }
 
-/// The span of a label within the text and on characters' ends.
+/// The span of a label within the text, behind its byte order mark, and on characters' ends.
 fn range(label: &Label, text: &str) -> Range<usize> {
-    on_characters(text, label.span.start as usize..label.span.end as usize)
+    let begin = behind_bom(text);
+    on_characters(text, begin.max(label.span.start as usize)..begin.max(label.span.end as usize))
 }
 
 fn on_characters(text: &str, range: Range<usize>) -> Range<usize> {

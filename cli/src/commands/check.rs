@@ -38,7 +38,10 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
             outcome = Outcome::Bad;
         }
         match args.output {
-            Output::Text => render::diagnostics(&mut anstream::stdout().lock(), &diagnostics, &sources)?,
+            Output::Text => {
+                let name = (args.files.len() > 1).then_some(file.as_str());
+                render::diagnostics_of(&mut anstream::stdout().lock(), &diagnostics, &sources, name)?;
+            }
             Output::Json => {
                 let found = diagnostics.iter().map(|diagnostic| render::diagnostic_json(diagnostic, &sources));
                 all.push(json!({ "file": file, "diagnostics": found.collect::<Vec<_>>() }));

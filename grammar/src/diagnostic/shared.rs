@@ -62,6 +62,9 @@ impl NoStart {
             (None, Others::First(Some((first, place)))) => {
                 at(Some(place)).help(format!("rename the first {what}, `{first}`, to `{name}`"))
             }
+            (Some(Near { name: near, defined: Some(place) }), Others::First(_)) => {
+                at(Some(place)).help(format!("rename `{near}` to `{name}`"))
+            }
             (near, Others::First(_)) => at(Some(whole)).did_you_mean(near),
         }
     }
@@ -148,4 +151,9 @@ impl TooMuch {
 /// `1 node`, `2 nodes`.
 pub fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// A character as it is shown in a message: with an escape only if it could not be seen.
+pub fn shown_character(c: char) -> String {
+    if matches!(c, '"' | '\'' | '\\') { c.to_string() } else { c.escape_debug().to_string() }
 }

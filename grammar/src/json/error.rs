@@ -6,26 +6,66 @@ use crate::span::Span;
 /// One mistake.
 #[derive(Clone, Debug)]
 pub(super) enum JsonError {
-    ExpectedValue { found: String },
+    ExpectedValue {
+        found: String,
+    },
     SingleQuotes,
-    UnknownWord { word: String },
-    BadNumber { reason: &'static str },
+    TypographicQuotes {
+        inner: String,
+    },
+    UnknownWord {
+        word: String,
+    },
+    BadNumber {
+        reason: &'static str,
+    },
     UnclosedString,
-    ControlCharacter { code: u32 },
-    UnknownEscape { escape: String },
+    /// With a quote in it that has no backslash.
+    QuoteInside,
+    LineBreak,
+    ControlCharacter {
+        code: u32,
+    },
+    UnknownEscape {
+        escape: String,
+    },
     BadUnicodeEscape,
-    LoneSurrogate { code: u32 },
-    ExpectedKey { found: String },
-    UnquotedKey { key: String },
-    ExpectedColon { found: String },
-    ExpectedComma { found: String, open: char, opened: Span },
+    LoneSurrogate {
+        code: u32,
+    },
+    ExpectedKey {
+        found: String,
+    },
+    UnquotedKey {
+        key: String,
+    },
+    ExpectedColon {
+        found: String,
+    },
+    ExpectedComma {
+        found: String,
+        open: char,
+        opened: Span,
+    },
     TrailingComma,
-    Unclosed { open: char, opened: Span },
-    WrongBracket { found: char, open: char, opened: Span },
+    Unclosed {
+        open: char,
+        opened: Span,
+    },
+    WrongBracket {
+        found: char,
+        open: char,
+        opened: Span,
+    },
     Comment,
     TrailingText,
-    TooDeep { limit: usize },
-    TooLong { limit: usize, used: usize },
+    TooDeep {
+        limit: usize,
+    },
+    TooLong {
+        limit: usize,
+        used: usize,
+    },
 }
 
 impl JsonError {
@@ -39,12 +79,21 @@ impl JsonError {
             JsonError::SingleQuotes => {
                 Diagnostic::error("N002", span, "JSON strings stand in double quotes").help("write `\"` instead of `'`")
             }
+            JsonError::TypographicQuotes { inner } => {
+                Diagnostic::error("N002", span, "these are typographic quotes").help(format!("write `\"{inner}\"`"))
+            }
             JsonError::UnknownWord { word } => {
                 Diagnostic::error("N003", span, format!("`{word}` is not a JSON value")).help(word_help(&word))
             }
             JsonError::BadNumber { reason } => Diagnostic::error("N004", span, format!("malformed number: {reason}")),
             JsonError::UnclosedString => {
                 Diagnostic::error("N005", span, "this string is never closed").help("add a `\"` at its end")
+            }
+            JsonError::QuoteInside => {
+                Diagnostic::error("N021", span, "a quote inside a string needs a backslash").help("write `\\\"`")
+            }
+            JsonError::LineBreak => {
+                Diagnostic::error("N006", span, "a line break inside a string").help("write `\\n`, all on one line")
             }
             JsonError::ControlCharacter { code } => {
                 Diagnostic::error("N006", span, format!("control character U+{code:04X} inside a string"))
@@ -145,7 +194,7 @@ pub const CODES: &[CodeInfo] = &[
         "{\"a\": }",
         "{\"a\": 1}",
     ),
-    CodeInfo::new("N002", "single quotes", "JSON strings stand in double quotes only.", "{'a': 1}", "{\"a\": 1}"),
+    CodeInfo::new("N002", "other quotes", "JSON strings stand in double quotes only.", "{'a': 1}", "{\"a\": 1}"),
     CodeInfo::new(
         "N003",
         "unknown word",
@@ -206,6 +255,13 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new("N018", "text after the value", "A JSON text is one value.", "{} {}", "[{}, {}]"),
     CodeInfo::new("N019", "nested too deeply", "Nesting has the limit `grammar_depth_max`.", "[[[…]]]", "[]"),
     CodeInfo::new("N020", "too long", "A source has at most `source_bytes_max` bytes.", "…", "{}"),
+    CodeInfo::new(
+        "N021",
+        "quote in a string",
+        "A string ends at the next quote without a backslash.",
+        "[\"say \"hi\" now\"]",
+        "[\"say \\\"hi\\\" now\"]",
+    ),
     CodeInfo::new("N099", "more problems", "There are more problems than `diagnostics_max`.", "[1 2 3]", "[1, 2, 3]"),
     CodeInfo::new(
         "N101",

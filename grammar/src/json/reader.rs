@@ -4,12 +4,14 @@ use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use super::error::{JsonError, repeated_key};
+use super::strings::{Quote, end_behind_lines, quote as quote_meant, unclosed_end};
 use super::{JsonDocument, JsonId, JsonMember, JsonValue};
 use crate::diagnostic::{Diagnostic, Severity, more_problems};
 use crate::index::IndexVec;
 use crate::limits::Limits;
 use crate::span::{SourceId, Span};
 use crate::text_map::TextMap;
+use crate::typographic::typographic;
 
 /// An array or object whose end has not come yet.
 struct Open {
@@ -48,6 +50,8 @@ struct Reader<'a> {
     errors: Vec<Diagnostic>,
     /// A key was repeated: there are values in the table that nothing holds.
     has_repeats: bool,
+    /// Only a part of the text is JSON.
+    is_part: bool,
     /// Reading makes no sense any more.
     stopped: bool,
 }
@@ -61,6 +65,13 @@ const MEMBERS_ROOM: usize = 16;
 /// Keys of an object that are compared each with each to find repeats.
 const COMPARED_MAX: usize = 8;
 
+/// A text that is no JSON.
+pub(super) struct Broken {
+    pub diagnostics: Vec<Diagnostic>,
+    /// Where the value ended, if it could be read nevertheless.
+    pub end: Option<usize>,
+}
+
 /// See [`super::parse_json_prefix`]; with `whole`, nothing but white space may follow.
 pub(super) fn read(
     source: SourceId,
@@ -68,10 +79,10 @@ pub(super) fn read(
     start: usize,
     limits: &Limits,
     whole: bool,
-) -> Result<(JsonDocument, usize), Vec<Diagnostic>> {
+) -> Result<(JsonDocument, usize), Broken> {
     if text.len() > limits.source_bytes_max {
         let error = JsonError::TooLong { limit: limits.source_bytes_max, used: text.len() };
-        return Err(vec![error.at(Span::new(source, 0, 0))]);
+        return Err(Broken { diagnostics: vec![error.at(Span::new(source, 0, 0))], end: None });
     }
     let room = text.len().saturating_sub(start) / BYTES_PER_VALUE;
     let document = JsonDocument {
@@ -95,6 +106,7 @@ pub(super) fn read(
         members: Vec::with_capacity(room.min(MEMBERS_ROOM)),
         errors: Vec::new(),
         has_repeats: false,
+        is_part: !whole,
         stopped: false,
     };
     reader.document_value();
@@ -106,7 +118,7 @@ pub(super) fn read(
         }
     }
     if !reader.errors.is_empty() {
-        return Err(reader.errors);
+        return Err(Broken { diagnostics: reader.errors, end: (!reader.stopped).then_some(end) });
     }
     if reader.has_repeats {
         reader.document.keep_held();
@@ -152,7 +164,11 @@ impl Reader<'_> {
                 Some(Expect::FirstEntry)
             }
             Some(quote @ ('"' | '\'')) => {
-                let text = self.string(quote);
+                let text = self.string(quote, false);
+                self.finish(JsonValue::String(text), start)
+            }
+            Some(_) if self.is_typographic() => {
+                let text = self.typographic();
                 self.finish(JsonValue::String(text), start)
             }
             Some('-' | '+' | '.' | '0'..='9') => {
@@ -203,7 +219,8 @@ impl Reader<'_> {
             return Some(Expect::Value);
         }
         let key = match close {
-            Some(quote @ ('"' | '\'')) => self.string(quote),
+            Some(quote @ ('"' | '\'')) => self.string(quote, true),
+            Some(_) if self.is_typographic() => self.typographic(),
             Some(c) if c.is_alphabetic() || c == '_' || c == '$' => {
                 let key: CompactString = self.word().into();
                 self.error(JsonError::UnquotedKey { key: shortened(&key) }, start, self.at);
@@ -257,6 +274,7 @@ impl Reader<'_> {
             }
             Some(c @ ('}' | ']')) => self.close(c),
             None => self.unclosed(),
+            Some(':') if self.is_member_in_array() => self.member_behind_array(),
             Some(c) => {
                 let found = self.found();
                 self.error(JsonError::ExpectedComma { found, open, opened }, start, start + c.len_utf8());
@@ -273,6 +291,30 @@ impl Reader<'_> {
                 Some(Expect::Entry)
             }
         }
+    }
+
+    /// Whether what was just read in an array is rather the key of a member of the object around it.
+    fn is_member_in_array(&self) -> bool {
+        let [.., outer, top] = self.open.as_slice() else { return false };
+        let last = self.elements[top.elements..].last();
+        outer.bracket == '{' && top.bracket == '[' && last.is_some_and(|&last| self.document.string(last).is_some())
+    }
+    /// Closes the array before its last element, and takes that as the key before the colon here.
+    fn member_behind_array(&mut self) -> Option<Expect> {
+        let key = self.elements.pop()?;
+        let (text, span) = (self.document.string(key)?.into(), self.document.span(key));
+        let top = self.open.pop()?;
+        let before = self.text[..span.start as usize].trim_end();
+        let end = before.strip_suffix(',').unwrap_or(before).trim_end().len();
+        // That a comma is missing before it was said of the same.
+        let is_same = |error: &mut Diagnostic| error.code == "N013" && error.labels[0].span.start == span.start;
+        self.errors.pop_if(is_same);
+        self.error(JsonError::Unclosed { open: top.bracket, opened: self.span(top.start, top.start + 1) }, end, end);
+        let elements = self.elements.drain(top.elements..).collect();
+        self.finish(JsonValue::Array(elements), top.start);
+        self.at += 1;
+        self.open.last_mut()?.key = Some((text, span));
+        Some(Expect::Value)
     }
 
     /// Closes the innermost bracket with `c`, which stands here.
@@ -374,8 +416,22 @@ impl Reader<'_> {
         Some(Expect::CommaOrEnd)
     }
 
+    /// Whether typographic quotes stand here.
+    fn is_typographic(&self) -> bool {
+        !self.text.as_bytes()[self.at].is_ascii() && typographic(&self.text[self.at..]).is_some()
+    }
+    /// What stands in typographic quotes here.
+    fn typographic(&mut self) -> CompactString {
+        let start = self.at;
+        let Some((inner, len)) = typographic(&self.text[start..]) else { return CompactString::default() };
+        self.at += len;
+        let shown = shortened(inner);
+        self.error(JsonError::TypographicQuotes { inner: shown }, start, self.at);
+        inner.into()
+    }
+
     /// Reads a string whose opening quote stands here.
-    fn string(&mut self, quote: char) -> CompactString {
+    fn string(&mut self, quote: char, is_key: bool) -> CompactString {
         let text = self.text;
         let start = self.at;
         if quote == '\'' {
@@ -385,49 +441,84 @@ impl Reader<'_> {
         let mut decoded = CompactString::default();
         let mut map: Option<TextMap> = None;
         let mut run = self.at;
-        loop {
+        // Up to here quotes, and line breaks, are a part of its text, which was reported.
+        let (mut quotes_end, mut lines_end) = (start, start);
+        let end = loop {
             let rest = &text.as_bytes()[self.at..];
             let plain = rest.iter().position(|&b| b == quote as u8 || b == b'\\' || b < 0x20).unwrap_or(rest.len());
             self.at += plain;
             let stop = text.as_bytes().get(self.at).copied();
-            if stop.is_some_and(|b| b < 0x20 && b != b'\n') {
-                let code = u32::from(stop.unwrap_or_default());
-                self.error(JsonError::ControlCharacter { code }, self.at, self.at + 1);
+            let breaks = line_break(&text[self.at..]);
+            if breaks > 0 {
+                if self.at >= lines_end {
+                    let Some(end) = end_behind_lines(text, self.at, quote, is_key, self.is_part) else {
+                        break self.unclosed_string(start, run, self.at, is_key);
+                    };
+                    lines_end = end;
+                    self.error(JsonError::LineBreak, self.at, self.at);
+                }
+                self.at += breaks;
+                continue;
+            }
+            if let Some(code) = stop.filter(|&byte| byte < 0x20) {
+                self.error(JsonError::ControlCharacter { code: u32::from(code) }, self.at, self.at + 1);
                 self.at += 1;
                 continue;
             }
-            decoded.push_str(&text[run..self.at]);
-            if let Some(map) = &mut map {
-                map.push(self.at - run, run, self.at);
-            }
-            match stop {
-                Some(b'\\') => {
-                    let map = map.get_or_insert_with(|| {
-                        let mut map = TextMap::new(self.source);
-                        map.push(self.at - run, run, self.at);
-                        map
-                    });
-                    let (escape, before) = (self.at, decoded.len());
-                    let mut moved = std::mem::replace(map, TextMap::new(self.source));
-                    self.escape(&mut decoded);
-                    moved.push(decoded.len() - before, escape, self.at);
-                    *map = moved;
-                    run = self.at;
-                }
-                Some(b) if b == quote as u8 => {
+            if stop == Some(quote as u8) {
+                if self.at < quotes_end {
                     self.at += 1;
-                    break;
+                    continue;
                 }
-                _ => {
-                    self.error(JsonError::UnclosedString, start, self.at);
-                    break;
+                // Behind the outermost value anything may follow.
+                if quote != '"' || self.open.is_empty() || self.at == quotes_end {
+                    break self.at;
+                }
+                match quote_meant(text, start, self.at, is_key) {
+                    Quote::Ends => break self.at,
+                    Quote::Inside { end } => {
+                        self.error(JsonError::QuoteInside, self.at, self.at + 1);
+                        quotes_end = end;
+                        self.at += 1;
+                        continue;
+                    }
+                    Quote::Opens => break self.unclosed_string(start, run, self.at, is_key),
                 }
             }
+            if stop.is_none() {
+                break self.unclosed_string(start, run, self.at, is_key);
+            }
+            // An escape.
+            decoded.push_str(&text[run..self.at]);
+            let map = map.get_or_insert_with(|| TextMap::new(self.source));
+            map.push(self.at - run, run, self.at);
+            let (escape, before) = (self.at, decoded.len());
+            let mut moved = std::mem::replace(map, TextMap::new(self.source));
+            self.escape(&mut decoded);
+            moved.push(decoded.len() - before, escape, self.at);
+            *map = moved;
+            run = self.at;
+        };
+        decoded.push_str(&text[run..end]);
+        if let Some(map) = &mut map {
+            map.push(end - run, run, end);
         }
+        let is_closed = text[end..].starts_with(quote);
+        self.at = end + usize::from(is_closed);
         if let Some(map) = map {
             self.document.escaped.insert((self.source, start as u32), map);
         }
         decoded
+    }
+
+    /// Reports a string that is not closed up to `line_end`; returns where it was meant to end, behind `run`.
+    fn unclosed_string(&mut self, start: usize, run: usize, line_end: usize, is_key: bool) -> usize {
+        let open = self.open.iter().rev().map(|open| open.bracket);
+        let end = unclosed_end(self.text, start, line_end, is_key, open).max(run);
+        self.error(JsonError::UnclosedString, start, end);
+        // Where nothing follows, nothing else is missing for sure.
+        self.stopped |= self.text[end..].trim_end().is_empty();
+        end
     }
 
     /// Reads the escape that stands here; at least its backslash.
@@ -580,6 +671,15 @@ impl Reader<'_> {
             Some(c) if c.is_control() => format!("U+{:04X}", c as u32),
             Some(c) => format!("`{c}`"),
         }
+    }
+}
+
+/// The bytes of the line break at the start of a text, 0 if none is there.
+fn line_break(text: &str) -> usize {
+    match text.as_bytes() {
+        [b'\r', b'\n', ..] => 2,
+        [b'\n', ..] => 1,
+        _ => 0,
     }
 }
 

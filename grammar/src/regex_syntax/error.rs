@@ -107,6 +107,7 @@ pub(super) enum RegexLint {
     ClassNotation { notation: String },
     EmptyEcmaClass { negated: bool },
     OpenCount { count: String },
+    UnclosedCount { count: String },
     ForeignEscape { escape: String, meaning: &'static str },
     VerboseClass { ignored: bool },
     TextEdge { is_start: bool },
@@ -383,6 +384,8 @@ impl RegexLint {
                 lint("R103", format!("`{count}` is read as a count from 0, which ECMA-262 does not have"))
                     .help(format!("write `{}`", count.replacen('{', "{0", 1)))
             }
+            RegexLint::UnclosedCount { count } => lint("R108", format!("`{count}` is no count, but these characters"))
+                .help(format!("write `{count}}}` for a count, or `\\{count}` for the characters")),
             RegexLint::ForeignEscape { escape, meaning } => {
                 lint("R104", format!("`{escape}` is read as {meaning}, which ECMA-262 does not have")).help(
                     match meaning {
@@ -698,5 +701,12 @@ pub const CODES: &[CodeInfo] = &[
          Behind or before a slash an anchor never holds.",
         "start: %json {\"pattern\": \"/^a$/\"}",
         "start: %json {\"pattern\": \"^a$\"}",
+    ),
+    CodeInfo::new(
+        "R108",
+        "count that is not closed",
+        "As in Python `{` is a character where it begins no count.",
+        "start: /[0-9]{3/",
+        "start: /[0-9]{3}/",
     ),
 ];

@@ -162,6 +162,9 @@ impl<'t> Parser<'t, '_, '_> {
                 _ => break,
             };
             let start = self.at;
+            if c == '{' && !(parts.is_empty() && run.is_empty()) {
+                self.unclosed_count();
+            }
             let item = self.item(c, first && parts.is_empty() && run.is_empty());
             self.skip_blank();
             let mut quantifier = if matches!(item, Item::Nothing) { None } else { self.quantifier() };
@@ -184,6 +187,17 @@ impl<'t> Parser<'t, '_, '_> {
         }
         self.flush(&mut run, &mut parts);
         self.tree.concat(parts)
+    }
+
+    /// Warns of `{2,` behind something that could be repeated, where Python takes the brace for a character.
+    fn unclosed_count(&mut self) {
+        let (start, rest) = (self.at, &self.text[self.at + 1..]);
+        let len = rest.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(rest.len());
+        let is_count = rest.starts_with(|c: char| c.is_ascii_digit()) && !rest[len..].starts_with('}');
+        if is_count && self.options.dialect == Dialect::Python && !self.text[..start].ends_with('^') {
+            let count = shown(&self.text[start..start + 1 + len]).to_owned();
+            self.report.lint(RegexLint::UnclosedCount { count }, start..start + 1 + len);
+        }
     }
 
     /// Makes the literal bytes so far a part.

@@ -1,6 +1,6 @@
 //! What is wrong with characters, comments and the names of things.
 
-use larkspur_grammar::diagnostic::Near;
+use larkspur_grammar::diagnostic::{Near, shown_character};
 use larkspur_grammar::{Diagnostic, Span};
 
 use super::between_slashes;
@@ -61,7 +61,7 @@ impl LexerMistake {
                 error("L001", "strings are written with double quotes").at("not a quote in Lark").help("write `\"…\"`")
             }
             LexerMistake::UnexpectedCharacter { found } => {
-                say("L001", format!("the character `{}` has no meaning here", found.escape_debug()))
+                say("L001", format!("the character `{}` has no meaning here", shown_character(found)))
             }
             LexerMistake::UnclosedString => error("L002", "this string is not closed on its line")
                 .at("opened here")

@@ -448,7 +448,7 @@ impl Reader<'_> {
             let plain = rest.iter().position(|&b| b == quote as u8 || b == b'\\' || b < 0x20).unwrap_or(rest.len());
             self.at += plain;
             let stop = text.as_bytes().get(self.at).copied();
-            let breaks = line_break(&text[self.at..]);
+            let breaks = if stop.is_some_and(|byte| byte < 0x20) { line_break(&text[self.at..]) } else { 0 };
             if breaks > 0 {
                 if self.at >= lines_end {
                     let Some(end) = end_behind_lines(text, self.at, quote, is_key, self.is_part) else {
@@ -471,7 +471,8 @@ impl Reader<'_> {
                     continue;
                 }
                 // Behind the outermost value anything may follow.
-                if quote != '"' || self.open.is_empty() || self.at == quotes_end {
+                let is_right = matches!(rest.get(plain + 1), Some(b',' | b'}' | b']' | b':' | b'\n'));
+                if is_right || quote != '"' || self.open.is_empty() || self.at == quotes_end {
                     break self.at;
                 }
                 match quote_meant(text, start, self.at, is_key) {

@@ -245,6 +245,15 @@ def test_only_eos_tokens_that_a_grammar_names_are_in_the_text(tokenizer, grammar
     assert (final["object"], bytes.fromhex(final["hex"])) == ("final_text", text)
 
 
+def test_an_eos_token_that_must_follow_the_prompt_is_in_the_text(tokenizer):
+    interpreter = llguidance.LLInterpreter(tokenizer, 'start: <[261]> /[ab]/')
+    assert interpreter.process_prompt([]) == [261]
+    interpreter.compute_mask()
+    interpreter.commit_token(97)
+    final = json.loads(interpreter.compute_mask()[1])["progress"][-1]
+    assert bytes.fromhex(final["hex"]) == b"\xff[261]a"
+
+
 ONE_OF_WARNING = "oneOf not fully supported, falling back to anyOf. This may cause validation errors in some cases."
 
 

@@ -131,7 +131,8 @@ class LLInterpreter:
         # The text begins behind what the prompt holds of them.
         at = len(self._matcher.text()) - len(self._matcher.grammar.vocabulary.decode(self._tokens))
         for number, token in enumerate(self._tokens):
-            if self._is_special(token):
+            # An EOS token that must follow is one that the grammar names.
+            if self._tokenizer.is_special_token(token):
                 self._specials.append((at, number))
             else:
                 at += len(self._matcher.grammar.vocabulary.decode([token]))

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -93,6 +93,9 @@ pub struct RegexInfo {
     pub len_max: Option<u64>,
 }
 
+/// Texts, and what must follow them: [`None`] is anything.
+pub(crate) type Ending = (RegexId, Option<RegexId>);
+
 /// A growing table of regexes; equal nodes have equal ids.
 #[derive(Clone, Debug, Default)]
 pub struct RegexSet {
@@ -104,6 +107,8 @@ pub struct RegexSet {
     parts: Vec<RegexId>,
     /// Steps that were spent on the look-arounds of all its regexes.
     pub(crate) look_steps: usize,
+    /// What texts say of whether what follows them is allowed, by both: a hundred keywords with `\b` ask the same.
+    pub(crate) splits: FxHashMap<(RegexId, RegexId), Box<[Ending]>>,
 }
 
 /// The first nodes of several tables.

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::error::LookFault;
 use crate::algebra::{Algebra, Expr, Lowered, OverLimit};
 use crate::dfa::Table;
-use crate::regex::{ByteSet, RegexId, RegexSet};
+use crate::regex::{ByteSet, Ending, RegexId, RegexSet};
 
 /// States of the automaton of what is looked for at most: a word's character has 400.
 const STATES_MAX: usize = 2_000;
@@ -35,9 +35,6 @@ fn too_large(over: OverLimit) -> LookFault {
         OverLimit::Size => LookFault::TooLarge { limit: EXPRESSIONS_MAX as u64, of: "parts" },
     }
 }
-
-/// Texts, and what must follow them: [`None`] is anything.
-pub(super) type Ending = (RegexId, Option<RegexId>);
 
 /// The automaton of a language of bytes.
 pub(crate) struct Automaton {

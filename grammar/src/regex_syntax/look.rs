@@ -26,7 +26,7 @@ use super::undecided::{Questions, Side, parts};
 use super::{Dialect, RegexOptions};
 use crate::index::IndexVec;
 use crate::limits::Limits;
-use crate::regex::{CharClass, RegexId, RegexNode, RegexSet};
+use crate::regex::{CharClass, Ending, RegexId, RegexNode, RegexSet};
 
 /// Assertions of one regex at most.
 const ASSERTIONS_MAX: usize = 100;
@@ -527,11 +527,7 @@ impl Walk<'_> {
             if view.right == Right::Open {
                 return Err(fault(LookFault::After));
             }
-            let automaton = match &mut automaton {
-                Some(automaton) => automaton,
-                unknown => unknown.insert(Automaton::new(self.set, allowed.bytes).map_err(fault)?),
-            };
-            for (rest, left) in automaton.split(rest, allowed.bytes, self.set, &mut self.work).map_err(fault)? {
+            for (rest, left) in self.split(rest, allowed.bytes, &mut automaton).map_err(fault)? {
                 if self.questions.is_empty(self.set, rest) {
                     continue;
                 }
@@ -540,6 +536,25 @@ impl Walk<'_> {
             }
         }
         Ok(self.union(ways))
+    }
+
+    /// What the texts of `rest` say of whether they, with what follows, are `allowed`, whose automaton is made if it is not known.
+    fn split(
+        &mut self,
+        rest: RegexId,
+        allowed: RegexId,
+        automaton: &mut Option<Automaton>,
+    ) -> Result<Box<[Ending]>, LookFault> {
+        if let Some(known) = self.set.splits.get(&(rest, allowed)) {
+            return Ok(known.clone());
+        }
+        let automaton = match automaton {
+            Some(automaton) => automaton,
+            unknown => unknown.insert(Automaton::new(self.set, allowed)?),
+        };
+        let endings: Box<[Ending]> = automaton.split(rest, allowed, self.set, &mut self.work)?.into();
+        self.set.splits.insert((rest, allowed), endings.clone());
+        Ok(endings)
     }
 
     /// `history`, then those texts of `rest` that begin with no keyword, if the lexeme is taken whole and that is what is looked for.

@@ -298,6 +298,22 @@ def test_one_of_that_is_read_as_any_of(schema, times):
     assert LLMatcher.validate_grammar_with_warnings(LLMatcher.grammar_from_json_schema(schema), tokenizer) == (False, [])
 
 
+def test_one_of_with_many_schemas_takes_no_time():
+    tokenizer = LLTokenizer("byte")
+
+    def warnings(schema: dict[str, Any]) -> list[str]:
+        grammar = LLMatcher.grammar_from_json_schema(schema, overrides={"coerce_one_of": True})
+        return LLMatcher(tokenizer, grammar, log_level=0).get_grammar_warnings()
+
+    assert warnings({"oneOf": [{"const": f"v{number}"} for number in range(2000)]}) == []
+    # A hundred million ways.
+    refs = [[{"$ref": f"#/$defs/a{level + 1}", "title": str(number)} for number in range(100)] for level in range(4)]
+    defs = {f"a{level}": {"anyOf": each} for level, each in enumerate(refs)} | {"a4": {"type": "integer"}}
+    assert warnings({"oneOf": [{"$ref": "#/$defs/a0"}, {"type": "string"}], "$defs": defs}) == [ONE_OF_WARNING]
+    # What is no schema is not read as one.
+    assert warnings({"type": "string", "x-note": {"oneOf": [{"type": [{}]}, {"type": 5}]}}) == []
+
+
 def test_forms_of_arguments(tokenizer: Any) -> None:
     assert not LLMatcher(tokenizer, "start: /a/", log_level=-1).is_error()
     with pytest.raises(TypeError, match="'list' object is not an instance of 'tuple'"):

@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ._schemas import at, schemas
@@ -15,6 +15,8 @@ _VALUES = ("const", "enum", "default", "examples")
 # Schemas within each other that are looked at, references followed, and ways in which one may be valid.
 _DEPTH_MAX = 8
 _WAYS_MAX = 64
+# Steps of one grammar, some tenths of a second: behind them values are taken to be valid for several.
+_STEPS_MAX = 200_000
 
 
 @lru_cache(maxsize=32)
@@ -22,8 +24,8 @@ def one_of_warnings(grammar: str) -> tuple[str, ...]:
     """The warning, with how often it is due; none if it is not."""
     if '"coerce_one_of"' not in grammar.replace("\\", ""):
         return ()
-    roots = [schema for schema in schemas(grammar) if _coerces(schema)]
-    times = sum(any(_may_overlap(each, root) for each in here) for root in roots for here in _places(root))
+    lookers = [(root, _Looker(root)) for root in schemas(grammar) if _coerces(root)]
+    times = sum(any(map(looker.may_overlap, here)) for root, looker in lookers for here in _places(root))
     return () if times == 0 else (_WARNING if times == 1 else f"{_WARNING} ({times} times)",)
 
 
@@ -57,8 +59,8 @@ def _elsewhere(schema: Any, around: dict[str, Any], here: list[_OneOf]) -> Itera
                 for option in part:
                     yield from _elsewhere(option, beside, here)
             case "allOf", list():
-                for at, each in enumerate(part):
-                    yield from _elsewhere(each, {"allOf": [beside, *part[:at], *part[at + 1 :]]}, here)
+                for number, each in enumerate(part):
+                    yield from _elsewhere(each, {"allOf": [beside, *part[:number], *part[number + 1 :]]}, here)
             case "anyOf", list():
                 for option in part:
                     own: list[_OneOf] = []
@@ -68,30 +70,23 @@ def _elsewhere(schema: Any, around: dict[str, Any], here: list[_OneOf]) -> Itera
                 yield from _places(part)
 
 
-def _may_overlap(one_of: _OneOf, root: Any) -> bool:
-    """Whether a value may be valid for two of the schemas."""
-    around, options = one_of
-    ways = [_ways({"allOf": [around, option]}, root, 0) for option in options]
-    return any(not _are_disjoint(a, b, root, 0) for a, b in itertools.combinations(ways, 2))
-
-
 @dataclass(frozen=True)
 class _Way:
     """What holds of a value at once: schemas without `allOf`, `anyOf`, `oneOf` and references."""
 
     parts: tuple[dict[str, Any], ...] = field(default=())
 
+    @cached_property
     def types(self) -> set[str]:
         return set(_ALL_TYPES).intersection(*map(_types, self.parts))
 
+    @cached_property
     def constants(self) -> set[tuple[str, Any]] | None:
         """The values of the right types, if they are listed."""
         listed = [constants for part in self.parts if (constants := _constants(part)) is not None]
-        types = self.types()
-        if "integer" in types:
-            types.add("number")
-        return {value for value in set.intersection(*listed) if value[0] in types} if listed else None
+        return _of_types(set.intersection(*listed), self.types) if listed else None
 
+    @cached_property
     def required(self) -> set[str]:
         names = (part.get("required") for part in self.parts)
         return {name for each in names if isinstance(each, list) for name in each if isinstance(name, str)}
@@ -108,45 +103,70 @@ class _Way:
         return {"allOf": found}
 
 
-def _ways(schema: Any, root: Any, depth: int) -> list[_Way]:
-    """The ways in which a schema may be valid; one that says nothing if they are too many."""
-    if schema is False:
-        return []
-    if not isinstance(schema, dict) or depth == _DEPTH_MAX:
-        return [_Way()]
-    choices = [[_Way((schema,))]]
-    if isinstance(schema.get("$ref"), str):
-        choices.append(_ways(at(root, schema["$ref"].removeprefix("#")), root, depth + 1))
-    if isinstance(schema.get("allOf"), list):
-        choices += [_ways(part, root, depth + 1) for part in schema["allOf"]]
-    for keyword in ("anyOf", "oneOf"):
-        if isinstance(schema.get(keyword), list):
-            choices.append([way for part in schema[keyword] for way in _ways(part, root, depth + 1)])
-    if math.prod(map(len, choices)) > _WAYS_MAX:
-        return [_Way()]
-    return [_Way(sum((way.parts for way in ways), ())) for ways in itertools.product(*choices)]
+class _Looker:
+    """Looks for schemas that a value may be valid for at once, in a schema that references lead into."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._steps_left = _STEPS_MAX
+
+    def may_overlap(self, one_of: _OneOf) -> bool:
+        """Whether a value may be valid for two of the schemas."""
+        around, options = one_of
+        ways = [self._ways({"allOf": [around, option]}, 0) for option in options]
+        listed = [way.constants for each in ways for way in each if way.constants is not None]
+        if len(listed) == sum(map(len, ways)) and sum(map(len, listed)) == len(set().union(*listed)):
+            # A thousand constants have half a million pairs.
+            return False
+        return any(not self._are_disjoint(a, b, 0) for a, b in itertools.combinations(ways, 2))
+
+    def _step(self) -> bool:
+        self._steps_left -= 1
+        return self._steps_left >= 0
+
+    def _ways(self, schema: Any, depth: int) -> list[_Way]:
+        """The ways in which a schema may be valid; one that says nothing if they are too many."""
+        if schema is False:
+            return []
+        if not isinstance(schema, dict) or depth == _DEPTH_MAX or not self._step():
+            return [_Way()]
+        choices = [[_Way((schema,))]]
+        if isinstance(schema.get("$ref"), str):
+            choices.append(self._ways(at(self._root, schema["$ref"].removeprefix("#")), depth + 1))
+        if isinstance(schema.get("allOf"), list):
+            choices += [self._ways(part, depth + 1) for part in schema["allOf"]]
+        for keyword in ("anyOf", "oneOf"):
+            if isinstance(schema.get(keyword), list):
+                choices.append([way for part in schema[keyword] for way in self._ways(part, depth + 1)])
+        if math.prod(map(len, choices)) > _WAYS_MAX:
+            return [_Way()]
+        return [_Way(sum((way.parts for way in ways), ())) for ways in itertools.product(*choices)]
+
+    def _are_disjoint(self, some: list[_Way], others: list[_Way], depth: int) -> bool:
+        return all(self._exclude(a, b, depth) for a in some for b in others)
+
+    def _exclude(self, a: _Way, b: _Way, depth: int) -> bool:
+        """Whether types, constants, and what a property that one of them requires must be tell the two apart."""
+        if not self._step():
+            return False
+        types = a.types & b.types
+        if not types:
+            return True
+        constants = [way.constants for way in (a, b) if way.constants is not None]
+        if constants:
+            return not _of_types(set.intersection(*constants), types)
+        if types != {"object"} or depth == _DEPTH_MAX:
+            return False
+        return any(self._differs(name, a, b, depth + 1) for name in a.required | b.required)
+
+    def _differs(self, name: str, a: _Way, b: _Way, depth: int) -> bool:
+        some, others = (self._ways(way.property(name), 0) for way in (a, b))
+        return self._are_disjoint(some, others, depth)
 
 
-def _are_disjoint(some: list[_Way], others: list[_Way], root: Any, depth: int) -> bool:
-    return all(_exclude(a, b, root, depth) for a in some for b in others)
-
-
-def _exclude(a: _Way, b: _Way, root: Any, depth: int) -> bool:
-    """Whether types, constants, and what a property that one of them requires must be tell the two apart."""
-    types = a.types() & b.types()
-    if not types:
-        return True
-    constants = _Way(a.parts + b.parts).constants()
-    if constants is not None:
-        return not constants
-    if types != {"object"} or depth == _DEPTH_MAX:
-        return False
-
-    def property_differs(name: str) -> bool:
-        some, others = (_ways(way.property(name), root, 0) for way in (a, b))
-        return _are_disjoint(some, others, root, depth + 1)
-
-    return any(map(property_differs, a.required() | b.required()))
+def _of_types(values: set[tuple[str, Any]], types: set[str]) -> set[tuple[str, Any]]:
+    """The values of these types."""
+    return {value for value in values if value[0] in types or value[0] == "number" and "integer" in types}
 
 
 def _constants(schema: dict[str, Any]) -> set[tuple[str, Any]] | None:
@@ -174,6 +194,9 @@ _ALL_TYPES = ("null", "boolean", "object", "array", "string", "number", "integer
 
 
 def _types(schema: dict[str, Any]) -> set[str]:
-    types = schema.get("type", list(_ALL_TYPES))
-    named = {types} if isinstance(types, str) else set(types)
+    types = schema.get("type")
+    if isinstance(types, str):
+        types = [types]
+    # What is no list of names stands where no schema is read.
+    named = {name for name in types if isinstance(name, str)} if isinstance(types, list) else set(_ALL_TYPES)
     return named | ({"integer"} if "number" in named else set())

@@ -23,30 +23,6 @@ pub(crate) fn character(rest: &str) -> Result<(char, usize), (usize, &'static st
     }
 }
 
-/// The only characters of the string that ends a text and of the one that begins another, without blanks between them.
-pub(crate) fn one_character_each<'a>(before: &'a str, after: &'a str) -> Option<(&'a str, &'a str)> {
-    let one = |text: &&str| text.chars().count() == 1 && *text != "\\";
-    let low = before.trim_end_matches([' ', '\t']).strip_suffix('"').and_then(|low| low.rsplit_once('"'));
-    let high = after.trim_start_matches([' ', '\t']).strip_prefix('"').and_then(|high| high.split_once('"'));
-    let (low, high) = (low.map(|(_, low)| low).filter(one)?, high.map(|(high, _)| high).filter(one)?);
-    Some((low, high))
-}
-
-/// Where in a line a backslash stands before what was likely meant as the end of a string or class.
-pub(crate) fn escaped_end(line: &str, end: char) -> Option<usize> {
-    let mut chars = line.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        if c == '\\'
-            && let Some((_, next)) = chars.next()
-            && next == end
-            && chars.peek().is_none_or(|&(_, next)| " \t\r|)*+?".contains(next))
-        {
-            return Some(at);
-        }
-    }
-    None
-}
-
 /// A code point of so many hexadecimal digits behind two characters.
 fn code(rest: &str, digits: usize) -> Result<(char, usize), (usize, &'static str)> {
     let found = rest.bytes().skip(2).take(digits).take_while(u8::is_ascii_hexdigit).count();

@@ -1,6 +1,7 @@
 //! [`Ast`] to [`Grammar`]: names are resolved, what is regular becomes terminals, the rest rules.
 
 use larkspur_grammar::definitions::{ReadOptions, Terminals, is_too_large};
+use larkspur_grammar::diagnostic::one_character_each;
 use larkspur_grammar::{
     ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Rule, RuleId, Span, Terminal, TokenItem,
     TokenSet, Unproductive, index::Id, name_in_groups,
@@ -9,7 +10,6 @@ use rustc_hash::FxHashMap;
 
 use crate::START;
 use crate::ast::{Definition, NodeId, NodeKind, Symbol, Tree};
-use crate::characters::one_character_each;
 use crate::error::{Mistake, Sink};
 use crate::regular::{Regular, nodes, regular_rules};
 

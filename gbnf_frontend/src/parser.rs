@@ -1,10 +1,10 @@
 //! GBNF text to [`Ast`]. After a mistake it goes on with what follows, so that all mistakes show in one run.
 
-use larkspur_grammar::diagnostic::{TooMuch, shown_character};
+use larkspur_grammar::diagnostic::{TooMuch, escaped_end, one_character_each, shown_character};
 use larkspur_grammar::{CharClass, IndexVec, Limits, SourceId, Span, behind_bom, index::Id, typographic};
 
 use crate::ast::{Ast, Definition, Node, NodeId, NodeKind, Symbol, Tree};
-use crate::characters::{character, escaped_end, one_character_each};
+use crate::characters::character;
 use crate::error::{Mistake, Sink};
 
 struct Parser<'a> {
@@ -610,7 +610,7 @@ impl Parser<'_> {
     /// Reports the backslash before what was likely meant as the end of what begins at `start` and goes on to the end of
     /// the line, here; whether there is one.
     fn reports_escaped_end(&mut self, start: usize, end: char) -> bool {
-        let Some(len) = escaped_end(&self.text[start + 1..self.at], end) else { return false };
+        let Some(len) = escaped_end(&self.text[start + 1..self.at], end, " \t\r|)*+?") else { return false };
         let at = start + 1 + len;
         self.sink.report(Span::new(self.source, at, at + 2), Mistake::EscapedEnd { end });
         true

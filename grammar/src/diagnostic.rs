@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::Limits;
 use crate::span::Span;
 
-pub use shared::{NoStart, TooMuch, plural, shown_character};
+pub use shared::{NoStart, TooMuch, escaped_end, one_character_each, plural, shown_character};
 
 /// Names compared for one "did you mean": more would make a text with many mistakes slow to report.
 const NAMES_COMPARED_MAX: usize = 5_000;

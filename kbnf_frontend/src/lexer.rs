@@ -1,6 +1,6 @@
 //! KBNF text to lexemes, one pass. Blanks and comments are dropped; a string is one lexeme, decoded later.
 
-use larkspur_grammar::diagnostic::did_you_mean;
+use larkspur_grammar::diagnostic::{did_you_mean, escaped_end};
 use larkspur_grammar::{SourceId, Span, behind_bom, typographic};
 
 use crate::ast::PatternKind;
@@ -243,7 +243,7 @@ impl<'a> Lexer<'a, '_> {
         // The definition's end is meant as one.
         let line = self.text[opened..self.at].trim_end();
         self.at = opened + line.strip_suffix(';').unwrap_or(line).len();
-        match escaped_end(&self.text[opened + 1..self.at], quote) {
+        match escaped_end(&self.text[opened + 1..self.at], quote, " \t\r|)]},;*+?") {
             Some(len) => {
                 let at = opened + 1 + len;
                 self.sink.report(Span::new(self.source, at, at + 2), Mistake::EscapedEnd { quote });
@@ -375,21 +375,6 @@ fn string_end(text: &str, start: usize) -> Option<usize> {
             b'\\' => at += 2,
             _ if byte == bytes[start] => return Some(at + 1),
             _ => at += 1,
-        }
-    }
-    None
-}
-
-/// Where in a line a backslash stands before what was likely meant as the end of a string.
-fn escaped_end(line: &str, quote: char) -> Option<usize> {
-    let mut chars = line.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        if c == '\\'
-            && let Some((_, next)) = chars.next()
-            && next == quote
-            && chars.peek().is_none_or(|&(_, next)| " \t\r|)]},;*+?".contains(next))
-        {
-            return Some(at);
         }
     }
     None

@@ -259,15 +259,6 @@ impl Foreign {
     }
 }
 
-/// The only characters of the string that ends a text and of the one that begins another, without blanks between them.
-pub(crate) fn one_character_each<'a>(before: &'a str, after: &'a str) -> Option<(&'a str, &'a str)> {
-    let one = |text: &&str| text.chars().count() == 1 && *text != "\\";
-    let low = before.trim_end_matches([' ', '\t']).strip_suffix('"').and_then(|low| low.rsplit_once('"'));
-    let high = after.trim_start_matches([' ', '\t']).strip_prefix('"').and_then(|high| high.split_once('"'));
-    let (low, high) = (low.map(|(_, low)| low).filter(one)?, high.map(|(high, _)| high).filter(one)?);
-    Some((low, high))
-}
-
 /// A text without the repetition at its end.
 pub(crate) fn without_repetition(text: &str) -> &str {
     let text = text.trim_end_matches(['*', '+', '?']);

@@ -8,7 +8,8 @@
 //! Blanks that are ignored by themselves are left out before other ignored text, such as comments (`/\s*#.*/`): they may stand there
 //! in any case, and a blank would go on into a comment that does not come.
 
-use larkspur_grammar::{CharClass, RegexId, RegexNode, RegexSet};
+use larkspur_grammar::{ByteSet, CharClass, RegexId, RegexNode, RegexSet};
+use rustc_hash::FxHashMap;
 
 /// The first character that is more than one byte.
 const BEYOND_ASCII: u32 = 0x80;
@@ -53,6 +54,44 @@ pub(crate) fn blanks(set: &RegexSet, regex: RegexId) -> Option<CharClass> {
     let is_run = matches!(set.node(regex), RegexNode::Repeat(_, 0 | 1, None));
     collect(set, regex, !is_run, &mut parts, &mut ranges);
     (parts.is_empty() && !ranges.is_empty()).then(|| CharClass::from_ranges(ranges))
+}
+
+/// The characters that regexes may begin with, as far as they are ASCII's, all others, and perhaps more.
+pub(crate) fn first_ascii(set: &RegexSet, regexes: impl Iterator<Item = RegexId>) -> CharClass {
+    let mut known = FxHashMap::default();
+    let first = regexes.fold(ByteSet::EMPTY, |all, regex| all.union(&first(set, regex, &mut known)));
+    let ascii = first.iter().filter(u8::is_ascii).map(|byte| (u32::from(byte), u32::from(byte)));
+    CharClass::from_ranges(ascii.chain([(BEYOND_ASCII, u32::from(char::MAX))]))
+}
+
+/// The bytes of ASCII that a regex may begin with, and perhaps others.
+fn first(set: &RegexSet, regex: RegexId, known: &mut FxHashMap<RegexId, ByteSet>) -> ByteSet {
+    if let Some(&known) = known.get(&regex) {
+        return known;
+    }
+    let mut of = |part: RegexId| first(set, part, known);
+    let bytes = match set.node(regex) {
+        RegexNode::Nothing => ByteSet::EMPTY,
+        RegexNode::Literal(text) => text.first().map_or(ByteSet::EMPTY, |&byte| ByteSet::range(byte, byte)),
+        RegexNode::Class(class) => {
+            let ascii = class.ranges().iter().filter(|range| range.0 < BEYOND_ASCII);
+            let ascii = ascii.map(|&(low, high)| ByteSet::range(low as u8, high.min(BEYOND_ASCII - 1) as u8));
+            ascii.fold(ByteSet::EMPTY, |all, range| all.union(&range))
+        }
+        RegexNode::Bytes(bytes) => *bytes,
+        RegexNode::Concat(parts) => {
+            let last = parts.iter().position(|&part| !set.info(part).nullable).unwrap_or(parts.len() - 1);
+            parts[..=last].iter().fold(ByteSet::EMPTY, |all, &part| all.union(&of(part)))
+        }
+        RegexNode::Or(parts) => parts.iter().fold(ByteSet::EMPTY, |all, &part| all.union(&of(part))),
+        RegexNode::And(parts) => parts.iter().fold(ByteSet::ALL, |all, &part| all.intersect(&of(part))),
+        &RegexNode::Repeat(part, ..) | &RegexNode::Shortest(part) => of(part),
+        RegexNode::Not(_) | RegexNode::MultipleOf { .. } | RegexNode::Values { .. } | RegexNode::Dfa(..) => {
+            ByteSet::ALL
+        }
+    };
+    known.insert(regex, bytes);
+    bytes
 }
 
 /// A regex, or each of its alternatives, without the characters at its begin of which any number is ignored beside it: of `X* rest`

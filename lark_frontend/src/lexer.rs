@@ -6,11 +6,12 @@
 mod kinds;
 mod meant;
 
+use larkspur_grammar::diagnostic::one_character_each;
 use larkspur_grammar::json::{JsonDocument, parse_json_part, value_end};
 use larkspur_grammar::{Diagnostic, Limits, SourceId, Span, behind_bom, typographic};
 
 use crate::error::{LexerMistake, Mistake, Sink, SyntaxMistake, near};
-use crate::foreign::{Foreign, HEADERS, class_end, escapes_end, is_prefix, one_character_each};
+use crate::foreign::{Foreign, HEADERS, class_end, escapes_end, is_prefix};
 pub use kinds::SyntaxKind;
 use kinds::{DIRECTIVES, PUNCTUATION};
 pub(crate) use meant::{class_at, near_line};

@@ -19,7 +19,7 @@ use crate::error::{
 };
 use crate::follows::Follows;
 use crate::foreign::{Foreign, is_flag};
-use crate::ignored::{blanks, runs, without};
+use crate::ignored::{blanks, first_ascii, runs, without};
 use crate::lexer::class_at;
 use crate::terminals::{NamedTerminal, Names, TerminalBody};
 use crate::{options, tokens, whole};
@@ -124,6 +124,7 @@ fn lower_one<'a>(
     lowerer.start(start, whole, grammar.has_unread);
     let nested = std::mem::take(&mut lowerer.nested);
     lowerer.blocks(&indenter);
+    lowerer.leave_out_ignored_blanks();
     (lowerer.finish(), nested)
 }
 
@@ -275,7 +276,6 @@ impl<'a> Lowerer<'a, '_> {
                 }
             }
         }
-        self.leave_out_ignored_blanks();
     }
 
     /// An ignored terminal as those of which it is a run.
@@ -285,11 +285,18 @@ impl<'a> Lowerer<'a, '_> {
         runs.into_iter().map(|regex| self.with_regex(id, regex)).collect()
     }
 
-    /// Takes from the begin of ignored terminals what is ignored by itself.
+    /// Takes from the begin of ignored terminals what is ignored by itself, but for what other terminals may begin with: these
+    /// would keep it from ending.
     fn leave_out_ignored_blanks(&mut self) {
-        let ignored = self.grammar.ignore.iter().filter(|&&id| !self.stays_whole(id));
-        let ignored = ignored.filter_map(|&id| blanks(&self.grammar.regexes, self.grammar.terminals[id].regex));
+        let Grammar { ignore, terminals, regexes, exprs, .. } = &self.grammar;
+        let ignored = ignore.iter().filter(|&&id| !self.stays_whole(id));
+        let ignored = ignored.filter_map(|&id| blanks(regexes, terminals[id].regex));
         let ignored = ignored.fold(CharClass::default(), |all, class| all.union(&class));
+        let used = exprs.iter().filter_map(|expr| match expr.kind {
+            ExprKind::Terminal(id) => Some(terminals[id].regex),
+            _ => None,
+        });
+        let ignored = ignored.intersect(&first_ascii(regexes, used).negate());
         for at in 0..self.grammar.ignore.len() {
             let id = self.grammar.ignore[at];
             if !self.stays_whole(id) {

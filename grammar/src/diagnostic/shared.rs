@@ -157,3 +157,28 @@ pub fn plural(count: usize, what: &str) -> String {
 pub fn shown_character(c: char) -> String {
     if matches!(c, '"' | '\'' | '\\') { c.to_string() } else { c.escape_debug().to_string() }
 }
+
+/// The only characters of the string that ends a text and of the one that begins another, without blanks between them.
+pub fn one_character_each<'a>(before: &'a str, after: &'a str) -> Option<(&'a str, &'a str)> {
+    let one = |text: &&str| text.chars().count() == 1 && *text != "\\";
+    let low = before.trim_end_matches([' ', '\t']).strip_suffix('"').and_then(|low| low.rsplit_once('"'));
+    let high = after.trim_start_matches([' ', '\t']).strip_prefix('"').and_then(|high| high.split_once('"'));
+    let (low, high) = (low.map(|(_, low)| low).filter(one)?, high.map(|(high, _)| high).filter(one)?);
+    Some((low, high))
+}
+
+/// Where in a line a backslash stands before what was likely meant as the end of a string or class: at the line's end, or
+/// before what may stand `behind` one.
+pub fn escaped_end(line: &str, end: char, behind: &str) -> Option<usize> {
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\'
+            && let Some((_, next)) = chars.next()
+            && next == end
+            && chars.peek().is_none_or(|&(_, next)| behind.contains(next))
+        {
+            return Some(at);
+        }
+    }
+    None
+}

@@ -37,7 +37,7 @@ pub(crate) enum Mistake {
     },
     /// `{"a"}`, with what stands between.
     Braces {
-        inner: Option<String>,
+        inner: String,
     },
     /// What xgrammar has in its grammars: `TagDispatch(…)`, `(=…)`.
     TagDispatch,
@@ -99,6 +99,7 @@ pub(crate) enum Mistake {
     RepeatNothing,
     RepeatCounts {
         reason: &'static str,
+        meant: Option<String>,
     },
     RepeatOrder {
         min: u32,
@@ -178,7 +179,7 @@ impl Describe for Mistake {
                 say(format!("`<{name}>` is a token, and not a rule's name")).help(format!("write `{name} ::= …`, and `{name}` where it is used"))
             }
             Mistake::Braces { inner } => error("braces hold counts, and stand behind what is repeated")
-                .help(format!("repetition is `({})*`", inner.as_deref().unwrap_or("…"))),
+                .help(format!("repetition is `({inner})*`")),
             Mistake::Alias => error("GBNF has no names for alternatives").help("drop the `-> …`; `->` is Lark's"),
             Mistake::TagDispatch => error("GBNF has no `TagDispatch`")
                 .help("free text with tags in it is a source of its own, structural tags: see docs/structural-tags.md"),
@@ -251,7 +252,10 @@ impl Describe for Mistake {
             Mistake::ClassEmpty => Diagnostic::warning(code, span, "a class without characters is the empty text")
                 .help("write `\"\"`, or what should be in it; any character is `.`"),
             Mistake::RepeatNothing => error("there is nothing before it that could be repeated"),
-            Mistake::RepeatCounts { reason } => say(reason.to_owned()).help("write `{3}`, `{3,}` or `{0,3}`"),
+            Mistake::RepeatCounts { reason, meant } => say(reason.to_owned()).help(match meant {
+                Some(meant) => format!("write `{meant}`"),
+                None => "write `{3}`, `{3,}` or `{0,3}`".to_owned(),
+            }),
             Mistake::RepeatOrder { min, max } => {
                 say(format!("at least {min} and at most {max} times is never")).help(format!("write `{{{max},{min}}}`"))
             }

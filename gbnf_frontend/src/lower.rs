@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::START;
 use crate::ast::{Definition, NodeId, NodeKind, Symbol, Tree};
 use crate::error::{Mistake, Sink};
-use crate::regular::{Regular, nodes, regular_rules};
+use crate::regular::{Regular, nodes, reached, regular_rules};
 
 /// A node: a regex that may be joined with its neighbours, or an expression.
 #[derive(Clone)]
@@ -118,11 +118,13 @@ impl<'a> Lowerer<'a, '_> {
         found
     }
 
+    /// What nothing leads to from the start stays a rule, so that it is reported as any other one.
     fn make_rules(&mut self, start: usize) {
+        let reached = reached(self.ast, start, &self.of_name);
         let placeholder = self.grammar.empty(self.ast.definitions[start].name_span);
         let wanted: Vec<usize> = (0..self.ast.definitions.len())
             .filter(|&index| self.of_name[self.ast.definitions[index].name.as_str()] == index)
-            .filter(|&index| index == start || self.regular[index].is_none())
+            .filter(|&index| index == start || self.regular[index].is_none() || !reached[index])
             .collect();
         for &index in &wanted {
             let Definition { name, name_span, .. } = &self.ast.definitions[index];

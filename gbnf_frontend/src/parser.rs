@@ -413,26 +413,16 @@ impl Parser<'_> {
             }
             _ => min,
         };
-        let has_end = self.byte() == Some(b'}');
-        if !has_end {
-            if min.is_none() && self.at == start + 1 {
-                let line = &self.rest()[..self.rest().find(['\n', '\r']).unwrap_or(self.rest().len())];
-                let inner = line.split_once('}').map(|(inner, _)| inner.trim().to_owned());
-                self.at += inner.as_ref().map_or(line.len(), |_| line.find('}').map_or(0, |len| len + 1));
-                self.sink.report(Span::new(self.source, start, start + 1), Mistake::Braces { inner });
-                return None;
-            }
-            let reason = "counts in braces are not closed, or hold more than numbers and a comma";
-            self.sink.report(self.since(start), Mistake::RepeatCounts { reason });
-            // To the brace, if it stands on this line.
-            let line = self.rest().find(['\n', '\r', '}']).unwrap_or(self.rest().len());
-            self.at += line + usize::from(self.rest()[line..].starts_with('}'));
+        if self.byte() != Some(b'}') {
+            self.no_counts(start);
             return None;
         }
         self.at += 1;
         let limit = self.limits.repeat_max;
         let Some(min) = min else {
-            self.sink.report(self.since(start), Mistake::RepeatCounts { reason: "the smallest count is missing" });
+            let reason = "the smallest count is missing";
+            let meant = max.map(|max| format!("{{0,{max}}}"));
+            self.sink.report(self.since(start), Mistake::RepeatCounts { reason, meant });
             return None;
         };
         let largest = max.unwrap_or(min).max(min);
@@ -446,6 +436,31 @@ impl Parser<'_> {
             return None;
         }
         Some((min, max))
+    }
+
+    /// Reports what stands in braces and is no counts, and goes on behind it, at the line's end if they are not closed.
+    fn no_counts(&mut self, start: usize) {
+        let behind = &self.text[start + 1..];
+        let line = &behind[..behind.find(['\n', '\r']).unwrap_or(behind.len())];
+        let Some((inner, _)) = line.split_once('}') else {
+            self.at = start + 1 + line.len();
+            let reason = "counts in braces are not closed on their line";
+            return self.sink.report(self.since(start), Mistake::RepeatCounts { reason, meant: None });
+        };
+        self.at = start + 1 + inner.len() + 1;
+        let inner = inner.trim();
+        if inner.contains(['"', '[', '(', '<']) || inner.starts_with(|c: char| c.is_alphabetic()) {
+            let mistake = Mistake::Braces { inner: inner.to_owned() };
+            return self.sink.report(Span::new(self.source, start, start + 1), mistake);
+        }
+        let numbers: Vec<&str> =
+            inner.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect();
+        let meant = match (numbers.as_slice(), inner.contains("..") || !inner.contains('.')) {
+            ([min, max], true) => Some(format!("{{{min},{max}}}")),
+            _ => None,
+        };
+        let reason = "counts are whole numbers with a comma between them";
+        self.sink.report(self.since(start), Mistake::RepeatCounts { reason, meant });
     }
 
     fn number(&mut self) -> Option<u64> {

@@ -92,6 +92,21 @@ fn references<'a>(
     })
 }
 
+/// The definitions that one leads to, itself among them.
+pub(crate) fn reached(ast: &Tree, start: usize, of_name: &FxHashMap<&str, usize>) -> Vec<bool> {
+    let mut reached = vec![false; ast.definitions.len()];
+    reached[start] = true;
+    let mut open = vec![start];
+    while let Some(index) = open.pop() {
+        for called in references(ast, &ast.definitions[index], of_name) {
+            if !std::mem::replace(&mut reached[called], true) {
+                open.push(called);
+            }
+        }
+    }
+    reached
+}
+
 /// The regexes of a definition's nodes, from its first one on, as far as they are regular.
 pub(crate) fn nodes(
     ast: &Tree,

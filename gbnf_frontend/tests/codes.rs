@@ -143,6 +143,12 @@ fn slips() {
         "root ::= \"a\\\" | b\nb ::= [x]\n",
         "root ::= [a-z\\]",
         "root ::= [a-z\\]+ b\nb ::= [x]\n",
+        "root ::= \"a\"{1..3} \"b\"",
+        "root ::= \"a\"{1.5}",
+        "root ::= \"a\"{-1,}",
+        "root ::= \"a\"{,5}",
+        "root ::= { \"a\" } \"b\"",
+        "root ::= \"a\"{1,\nb ::= \"c\"",
     ];
     let show = |text: &&str| {
         let found = diagnostics(text, &Limits::default()).into_iter().map(|diagnostic| {
@@ -205,4 +211,10 @@ const EXPECTED: &[&str] = &[
     "E002 11..13 this quote does not end the string: a backslash stands before it; `\\\"` is a quote in the string; a backslash is `\"\\\\\"`",
     "E003 13..15 this bracket does not end the class: a backslash stands before it; `\\]` is a bracket in the class; a backslash is `[\\\\]`",
     "E003 13..15 this bracket does not end the class: a backslash stands before it; `\\]` is a bracket in the class; a backslash is `[\\\\]`",
+    "E012 12..18 counts are whole numbers with a comma between them; write `{1,3}`",
+    "E012 12..17 counts are whole numbers with a comma between them; write `{3}`, `{3,}` or `{0,3}`",
+    "E012 12..17 counts are whole numbers with a comma between them; write `{3}`, `{3,}` or `{0,3}`",
+    "E012 12..16 the smallest count is missing; write `{0,5}`",
+    "E012 9..10 braces hold counts, and stand behind what is repeated; repetition is `(\"a\")*`",
+    "E012 12..15 counts in braces are not closed on their line; write `{3}`, `{3,}` or `{0,3}`",
 ];

@@ -89,9 +89,10 @@ pub const CODES: &[CodeInfo] = &[
     ),
     CodeInfo::new(
         "J022",
-        "property, element or name that can have no value",
+        "property, element, name or branch that can have no value",
         "No value is valid for the schema of a property that is not required, or of the elements, so that there is never \
-         one; or no string for `propertyNames`. The object or array is valid without. `false` says that it is meant.",
+         one; or no string for `propertyNames`; or no value for one of the schemas of `anyOf` or `oneOf`. The object or \
+         array is valid without, and so is what another branch takes. `false` says that it is meant.",
         r#"{"properties": {"a": {"type": "string", "minLength": 2, "maxLength": 1}}}"#,
         r#"{"properties": {"a": {"type": "string", "minLength": 1, "maxLength": 2}}}"#,
     ),

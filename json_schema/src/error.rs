@@ -9,6 +9,7 @@ use crate::codes::CODES;
 use crate::draft::{Draft, KEYWORDS};
 use crate::formats;
 use crate::hints::Hint;
+use crate::lints::{BRANCH, NAME};
 use crate::numbers::COUNT_MAX;
 
 /// A mistake of the schema's author, something that cannot be enforced, or something that has no effect.
@@ -458,7 +459,9 @@ impl Mistake {
             )),
             Mistake::Unsatisfiable { keywords, help } => unsatisfiable(error, &keywords, help, &at),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
-            Mistake::NeverThere { what: "a name" } => warning(format!("no name is valid for the schema at {at}: only `{{}}` is left"))
+            Mistake::NeverThere { what: BRANCH } => warning(format!("no value is valid for the schema at {at}, so that this branch is never taken"))
+                .help("change it, or leave it out"),
+            Mistake::NeverThere { what: NAME } => warning(format!("no name is valid for the schema at {at}: only `{{}}` is left"))
                 .help("names are strings, those of numbers, too: `{\"enum\": [\"1\", \"2\"]}`; where no property is meant, write `false`"),
             Mistake::NeverThere { what } => {
                 warning(format!("no value is valid for the schema at {at}, so that there is never such {what}"))

@@ -153,8 +153,10 @@ impl Normalizer<'_> {
 
     /// Whether a shape has no value, whatever is inside its arrays and objects.
     pub fn is_empty_shape(&mut self, shape: ShapeId) -> bool {
-        let shape = self.ir.shapes.get(shape).clone();
-        shape.arrays.is_empty() && shape.objects.is_empty() && !self.has_scalars(&shape)
+        let shape = self.ir.shapes.get(shape);
+        let has_more = shape.null || shape.truth != [false; 2] || !shape.arrays.is_empty() || !shape.objects.is_empty();
+        let shape = (!has_more).then(|| shape.clone());
+        shape.is_some_and(|shape| !self.has_scalars(&shape))
     }
     fn has_scalars(&mut self, shape: &Shape) -> bool {
         let numbers = self.all_numbers(shape);

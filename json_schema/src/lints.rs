@@ -1,4 +1,4 @@
-//! Warnings of schemas that compile, and hardly as they are meant: properties, elements and names without values.
+//! Warnings of schemas that compile, and hardly as they are meant: properties, elements, names and branches without values.
 //!
 //! Only what lowering has asked for is looked at, so that nothing is found out for a warning's sake. Of what several
 //! schemas say together nothing is said.
@@ -12,9 +12,16 @@ use crate::normal::Normalizer;
 /// References that are followed to see whether a schema is `false`, at most.
 const FOLLOWED_MAX: usize = 16;
 
+/// What may lack.
+const PROPERTY: &str = "a property";
+const ELEMENT: &str = "an element";
+pub(crate) const NAME: &str = "a name";
+pub(crate) const BRANCH: &str = "a branch";
+
 impl Normalizer<'_> {
-    /// Warns of schemas for which no value is valid where an object or array can do without.
+    /// Warns of schemas for which no value is valid where an object, array or choice can do without.
     pub fn warn_of_empty(&mut self) {
+        self.warn_of_empty_branches();
         let has_empty = self.inhabited.values().any(|is_inhabited| !is_inhabited);
         if !has_empty && !self.names_are_restricted() {
             return;
@@ -29,9 +36,58 @@ impl Normalizer<'_> {
             if let Some(names) = keywords.names.filter(|&names| !self.is_false(names))
                 && self.has_no_names(names)
             {
-                self.sink.report(names, Mistake::NeverThere { what: "a name" });
+                self.sink.report(names, Mistake::NeverThere { what: NAME });
             }
         }
+    }
+
+    fn warn_of_empty_branches(&mut self) {
+        for keywords in self.choices_read() {
+            let one_of = keywords.one_of.iter().map(|(_, schemas)| schemas);
+            for schemas in keywords.any_of.iter().chain(one_of) {
+                self.warn_of_empty_ones(schemas);
+            }
+        }
+    }
+
+    /// Of branches of which none has a value, their schema says all.
+    fn warn_of_empty_ones(&mut self, schemas: &[JsonId]) {
+        let is_empty: Vec<bool> = schemas.iter().map(|&schema| self.is_seen_empty(schema)).collect();
+        let branches = || std::iter::zip(schemas.iter().copied(), is_empty.iter().copied());
+        if !is_empty.contains(&true) || branches().all(|(schema, is_empty)| is_empty || self.is_false(schema)) {
+            return;
+        }
+        for (schema, is_empty) in branches() {
+            if is_empty && !self.is_false(schema) {
+                self.sink.report(schema, Mistake::NeverThere { what: BRANCH });
+            }
+        }
+    }
+
+    /// What may lack if no value is valid for the schema at this place; `None` where more than that is wrong then.
+    pub fn what_may_lack(&self, schema: JsonId) -> Option<&'static str> {
+        let document = self.document;
+        let parent = |id: JsonId| document.parent(document.original(id));
+        let holder = parent(schema)?;
+        let original = document.original(schema);
+        let has = |owner: JsonId, keywords: &[&str], value: JsonId| {
+            keywords.iter().any(|keyword| document.get(owner, keyword) == Some(value))
+        };
+        if let Some(owner) = parent(holder) {
+            if has(owner, &["anyOf", "oneOf"], holder) {
+                return Some(BRANCH);
+            }
+            if has(owner, &["properties", "patternProperties"], holder) {
+                return (!self.is_required(schema)).then_some(PROPERTY);
+            }
+        }
+        if has(holder, &["additionalProperties", "unevaluatedProperties"], original) {
+            return Some(PROPERTY);
+        }
+        if has(holder, &["propertyNames"], original) {
+            return Some(NAME);
+        }
+        has(holder, &["items", "additionalItems", "unevaluatedItems"], original).then_some(ELEMENT)
     }
 
     /// Whether a schema is that of a property which is required beside it.
@@ -74,6 +130,6 @@ impl Normalizer<'_> {
 fn parts(keywords: &Keywords) -> Vec<(JsonId, &'static str)> {
     let named = keywords.properties.iter().map(|&(_, schema)| schema);
     let patterns = keywords.patterns.iter().map(|pattern| pattern.schema);
-    let properties = named.chain(patterns).chain(keywords.additional).map(|schema| (schema, "a property"));
-    properties.chain(keywords.rest.map(|schema| (schema, "an element"))).collect()
+    let properties = named.chain(patterns).chain(keywords.additional).map(|schema| (schema, PROPERTY));
+    properties.chain(keywords.rest.map(|schema| (schema, ELEMENT))).collect()
 }

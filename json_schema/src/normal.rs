@@ -23,6 +23,7 @@ use crate::emptiness::Search;
 use crate::error::{ABOVE_ZERO, Mistake, Said, Sink};
 use crate::formats::{self, Format, Meaning};
 use crate::ir::{ANY, ArrayId, ClauseId, Ir, NEVER, Node, NodeId, ObjectId, Shape, ShapeId};
+use crate::lints::NAME;
 use crate::numbers::{COUNT_MAX, DIGITS_MAX, NumberTable, Numbers, RangeError, shortest_text};
 use crate::parser;
 use crate::patterns::{forgive, open_count};
@@ -446,10 +447,23 @@ impl<'a> Normalizer<'a> {
         self.keywords.values().any(|keywords| keywords.names.is_some())
     }
 
+    /// The schemas with `anyOf` or `oneOf` that were read.
+    pub fn choices_read(&self) -> Vec<Rc<Keywords>> {
+        let has_branches = |keywords: &&Rc<Keywords>| keywords.any_of.is_some() || keywords.one_of.is_some();
+        self.keywords.values().filter(has_branches).cloned().collect()
+    }
+
     /// Whether it was found out that no value is valid for the schema.
     pub fn is_known_empty(&mut self, schema: JsonId) -> bool {
         let node = self.schema(schema);
         self.inhabited.get(&(node, Mode::Exact)) == Some(&false)
+    }
+
+    /// Whether that was found out, or shows of what was made of the schema.
+    pub fn is_seen_empty(&mut self, schema: JsonId) -> bool {
+        let node = self.schema(schema);
+        let known = self.known.get(&(node, Mode::Exact)).copied();
+        known.is_some_and(|known| self.is_empty_shape(known.shape)) || self.is_known_empty(schema)
     }
 
     /// Whether it was found out that no name is valid for the schema.
@@ -876,8 +890,13 @@ impl<'a> Normalizer<'a> {
                     // What says nothing at one place may be what a reference leads to at the other.
                     Said::Mistake { ref mistake, .. }
                         if mistake.is_idle() && self.resources.is_led_into(self.document, twin) => {}
-                    // And what is without a value here may be needed there.
-                    Said::Mistake { mistake: Mistake::NeverThere { .. }, .. } if self.is_required(twin) => {}
+                    // And what may lack here may be needed there, or something else.
+                    Said::Mistake { mistake: Mistake::NeverThere { what: said }, .. } => {
+                        let may_lack = self.what_may_lack(twin).filter(|&what| said != NAME || what == NAME);
+                        if let Some(what) = may_lack {
+                            self.sink.repeat(twin, &Mistake::NeverThere { what }, false);
+                        }
+                    }
                     Said::Mistake { ref mistake, is_of_key } => self.sink.repeat(twin, mistake, is_of_key),
                     Said::Regex { member } => drop(self.pattern(twin, member)),
                 }

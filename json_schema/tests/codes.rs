@@ -449,14 +449,30 @@ fn schemas_without_values_that_are_not_needed() {
             found.iter().map(|found| (found.code, found.message.split('`').nth(1).unwrap_or(""))).collect();
         assert_eq!(said, [("J022", pointer)], "{schema}");
     }
-    // Each of equal schemas.
+    // Branches without values beside others that have some.
+    for (schema, pointer) in [
+        (r#"{"anyOf":[{"type":"number"},<>]}"#, "/anyOf/1"),
+        (r#"{"items":{"oneOf":[<>,{"type":"number"}]}}"#, "/items/oneOf/0"),
+        (r##"{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}],"$defs":{"a":<>}}"##, "/anyOf/0"),
+        (r#"{"anyOf":[{"type":"array","minItems":3,"maxItems":1},false,{"type":"null"}]}"#, "/anyOf/0"),
+    ] {
+        let found = diagnostics(&schema.replace("<>", empty));
+        let [found] = found.as_slice() else { panic!("{schema}: {found:?}") };
+        let message = format!("no value is valid for the schema at `{pointer}`, so that this branch is never taken");
+        assert_eq!((found.code, &found.message), ("J022", &message));
+    }
+    // Each of equal schemas, as what it is.
+    let found = diagnostics(
+        &r#"{"properties":{"x":<>,"y":{"anyOf":[<>,{"type":"null"}]}},"required":["z"]}"#.replace("<>", empty),
+    );
+    let said: Vec<_> = found.iter().map(|found| found.message.rsplit(' ').next().unwrap_or("")).collect();
+    assert_eq!(said, ["property", "taken"]);
     let found = diagnostics(&r#"{"properties":{"x":<>,"y":<>}}"#.replace("<>", empty));
     assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), ["J022", "J022"]);
     for schema in [
         r#"{"properties":{"x":false,"y":{"not":{}}},"additionalProperties":false,"items":false}"#,
         r##"{"properties":{"x":{"$ref":"#/$defs/never"}},"propertyNames":{"$ref":"#/$defs/string"},
             "$defs":{"never":false,"string":{"minLength":1}}}"##,
-        r#"{"properties":{"x":{"anyOf":[<>,{"type":"null"}]}}}"#,
         r#"{"anyOf":[{"type":"object","properties":{"x":<>},"required":["x"]},{"type":"null"}]}"#,
         r#"{"allOf":[{"properties":{"x":{"type":"string"}}},{"properties":{"x":{"type":"null"}}}]}"#,
     ] {

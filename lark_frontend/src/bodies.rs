@@ -417,7 +417,7 @@ impl Parser<'_, '_> {
             SyntaxKind::Tilde if self.peek_after() == SyntaxKind::Number => {
                 self.next();
                 let min = self.count()?;
-                self.no_count_dash(first, false)?;
+                self.no_other_counts(first, false)?;
                 let max = if self.accept(SyntaxKind::DotDot).is_some() { self.count()? } else { min };
                 (min, Some(max))
             }
@@ -430,7 +430,7 @@ impl Parser<'_, '_> {
                 // Open, for recovery; it does not nest.
                 self.depth += 1;
                 let min = if self.is(SyntaxKind::Comma) { 0 } else { self.count()? };
-                self.no_count_dash(first, true)?;
+                self.no_other_counts(first, true)?;
                 let mut max = Some(min);
                 if self.accept(SyntaxKind::Comma).is_some() {
                     max = if self.is(SyntaxKind::RBrace) { None } else { Some(self.count()?) };
@@ -454,16 +454,18 @@ impl Parser<'_, '_> {
         Ok(Some(bounds))
     }
 
-    /// Reports `~2-5` and `{2-5}`.
-    fn no_count_dash(&mut self, first: Lexeme, braces: bool) -> Parse<()> {
-        if !self.is(SyntaxKind::Minus) || self.peek_after() != SyntaxKind::Number {
+    /// Reports `~2-5`, `{2-5}` and `{2..5}`.
+    fn no_other_counts(&mut self, first: Lexeme, braces: bool) -> Parse<()> {
+        let is_sign = self.is(SyntaxKind::Minus) || braces && self.is(SyntaxKind::DotDot);
+        if !is_sign || self.peek_after() != SyntaxKind::Number {
             return Ok(());
         }
+        let sign = self.str(self.peek()).to_string();
         let min = self.str(self.lexemes[self.at - 1]).to_string();
         self.next();
         let last = self.next();
         let max = self.str(last).to_string();
-        self.fail_foreign(first, Foreign::CountDash { braces, min, max })
+        self.fail_foreign(first, Foreign::CountSign { sign, braces, min, max })
     }
 
     fn count(&mut self) -> Parse<u32> {

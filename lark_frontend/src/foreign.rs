@@ -44,7 +44,7 @@ pub(crate) enum Foreign {
     /// `.`
     AnyCharacter,
     /// `~2-5`, `{2-5}`, with the counts.
-    CountDash { braces: bool, min: String, max: String },
+    CountSign { sign: String, braces: bool, min: String, max: String },
     /// `~{2,5}`, with what stands in the braces.
     CountBraces { counts: String },
     /// `"a"-"z"`.
@@ -150,8 +150,8 @@ impl Foreign {
                 "`.` stands in regexes only".to_string(),
                 "any character is `/(.|\\n)/`, any text `/(.|\\n)*/`, any line `/.*/`".into(),
             ),
-            Foreign::CountDash { braces, min, max } => (
-                "counts have no `-` between them".to_string(),
+            Foreign::CountSign { sign, braces, min, max } => (
+                format!("counts {}have no `{sign}` between them", if braces { "in braces " } else { "" }),
                 if braces { format!("write `{{{min},{max}}}`") } else { format!("write `~{min}..{max}`") },
             ),
             Foreign::CountBraces { counts } => {

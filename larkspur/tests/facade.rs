@@ -253,6 +253,11 @@ fn warnings_come_with_the_grammar() {
     let lines: Vec<String> =
         grammar.warnings().iter().map(|warning| larkspur::summary_line(warning, grammar.sources())).collect();
     assert_eq!(lines, ["<lark>:2:1: warning[G101]: rule `b` is never used"]);
+    // Those that become terminals where they are used, too.
+    let grammar =
+        engine().compile(&Source::gbnf("root ::= a\na ::= \"a\"\nb ::= c \"b\"\nc ::= [c]+\n")).expect("it compiles");
+    let spans: Vec<u32> = grammar.warnings().iter().map(|warning| warning.labels[0].span.start).collect();
+    assert_eq!((grammar.warnings()[0].code, spans), ("G101", vec![21, 33]));
 }
 
 #[test]

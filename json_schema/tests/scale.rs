@@ -22,8 +22,10 @@ fn codes(schema: &str) -> Vec<&'static str> {
     parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
 }
 
+/// Nothing is said, but of branches that have no values.
 fn checked(schema: &str, accepted: &[&str], rejected: &[&str]) {
-    assert_eq!(codes(schema), [""; 0]);
+    let without_branches = codes(schema).into_iter().filter(|&code| code != "J022");
+    assert_eq!(without_branches.collect::<Vec<_>>(), [""; 0]);
     let shared = shared();
     let start = Instant::now();
     let (grammar, _) = compiled(&shared, schema);

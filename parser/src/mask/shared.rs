@@ -1,6 +1,7 @@
 //! Terms that all grammars of an engine share: what tokens do inside one lexeme depends on what is left of it only, and an
 //! expression means the same in all grammars.
 
+use std::collections::hash_map;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -97,8 +98,9 @@ pub(crate) struct SharedTerms {
 struct Inner {
     /// What was made or asked for since the last turn.
     young: Generation,
-    /// What was not, though it was before that. Dropped at the next turn.
+    /// What was not, though it was before that. It leaves at the next turn.
     old: Generation,
+    leaving: Leaving,
     units: Units,
     /// How often terms were asked for that are dear to make.
     dear: FxHashMap<LexemeKey, u32>,
@@ -115,6 +117,50 @@ struct Generation {
     bytes: usize,
 }
 
+impl Generation {
+    /// An empty one in which there is room for as many as in another one, so that its tables do not grow.
+    fn of_size(other: &Self) -> Self {
+        Self {
+            terms: FxHashMap::with_capacity_and_hasher(other.terms.len(), FxBuildHasher),
+            masks: FxHashMap::with_capacity_and_hasher(other.masks.len(), FxBuildHasher),
+            pieces: FxHashMap::with_capacity_and_hasher(other.pieces.len(), FxBuildHasher),
+            bytes: 0,
+        }
+    }
+}
+
+/// A generation that is dropped bit by bit, as the next one grows: all of it at once takes milliseconds.
+#[derive(Default, Debug)]
+struct Leaving {
+    terms: hash_map::IntoIter<LexemeKey, Arc<LexemeTerm>>,
+    masks: hash_map::IntoIter<u64, Arc<Tokens>>,
+    pieces: hash_map::IntoIter<Arc<[PieceNode]>, (PieceId, Arc<Piece>)>,
+    bytes: usize,
+}
+
+impl Leaving {
+    fn new(generation: Generation) -> Self {
+        let Generation { terms, masks, pieces, bytes } = generation;
+        Self { terms: terms.into_iter(), masks: masks.into_iter(), pieces: pieces.into_iter(), bytes }
+    }
+
+    /// Drops what is over so many bytes.
+    fn shrink(&mut self, bytes_max: usize) {
+        while self.bytes > bytes_max {
+            let dropped = if let Some((_, term)) = self.terms.next() {
+                term.bytes()
+            } else if let Some((_, mask)) = self.masks.next() {
+                mask.bytes()
+            } else if let Some((_, (_, piece))) = self.pieces.next() {
+                piece.bytes()
+            } else {
+                self.bytes
+            };
+            self.bytes = self.bytes.saturating_sub(dropped);
+        }
+    }
+}
+
 impl SharedTerms {
     /// At most so many bytes: units take half at most, and what is left is for two generations of the others, of which one that
     /// is larger than a generation is not kept.
@@ -122,6 +168,7 @@ impl SharedTerms {
         let inner = Inner {
             young: Generation::default(),
             old: Generation::default(),
+            leaving: Leaving::default(),
             units: Units::default(),
             dear: FxHashMap::default(),
             next_piece: PieceId(ALL.0 + 1),
@@ -275,8 +322,12 @@ impl Inner {
             return false;
         }
         if self.young.bytes + bytes > room {
-            self.old = std::mem::take(&mut self.young);
+            let young = Generation::of_size(&self.young);
+            let old = std::mem::replace(&mut self.old, std::mem::replace(&mut self.young, young));
+            self.leaving = Leaving::new(old);
         }
+        // Gone when the young ones take half of their room.
+        self.leaving.shrink(room.saturating_sub(2 * (self.young.bytes + bytes)));
         true
     }
 }
@@ -295,7 +346,7 @@ mod tests {
 
     fn bytes(terms: &SharedTerms) -> usize {
         let inner = terms.lock();
-        inner.young.bytes + inner.old.bytes
+        inner.young.bytes + inner.old.bytes + inner.leaving.bytes
     }
 
     #[test]
@@ -307,6 +358,8 @@ mod tests {
             let first = terms.get(&key(0)).expect("it was asked for a moment ago");
             assert_eq!(*first.inside, Tokens::Many([0; 100].into()));
             assert!(bytes(&terms) <= max);
+            let leaving = &terms.lock().leaving;
+            assert_eq!(leaving.bytes == 0, leaving.terms.len() + leaving.masks.len() == 0);
         }
         assert!(terms.get(&key(1)).is_none());
         assert!(terms.get(&key(999)).is_some());

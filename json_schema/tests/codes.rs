@@ -452,6 +452,7 @@ fn schemas_without_values_that_are_not_needed() {
     // Branches without values beside others that have some.
     for (schema, pointer) in [
         (r#"{"anyOf":[{"type":"number"},<>]}"#, "/anyOf/1"),
+        (r#"{"properties":{"x":{"anyOf":[<>,{"type":"null"}]}}}"#, "/properties/x/anyOf/0"),
         (r#"{"items":{"oneOf":[<>,{"type":"number"}]}}"#, "/items/oneOf/0"),
         (r##"{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}],"$defs":{"a":<>}}"##, "/anyOf/0"),
         (r#"{"anyOf":[{"type":"array","minItems":3,"maxItems":1},false,{"type":"null"}]}"#, "/anyOf/0"),

@@ -22,10 +22,12 @@ fn codes(schema: &str) -> Vec<&'static str> {
     parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
 }
 
-/// Nothing is said, but of branches that have no values.
 fn checked(schema: &str, accepted: &[&str], rejected: &[&str]) {
-    let without_branches = codes(schema).into_iter().filter(|&code| code != "J022");
-    assert_eq!(without_branches.collect::<Vec<_>>(), [""; 0]);
+    checked_with_codes(schema, &[], accepted, rejected);
+}
+
+fn checked_with_codes(schema: &str, said: &[&str], accepted: &[&str], rejected: &[&str]) {
+    assert_eq!(codes(schema), said);
     let shared = shared();
     let start = Instant::now();
     let (grammar, _) = compiled(&shared, schema);
@@ -292,7 +294,8 @@ fn branches_within_each_other() {
         };
         format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d42":{{"type":"integer"}}}}}}"##, joined(42, link))
     };
-    checked(&chain(&|_| r#""minimum":0"#.to_owned()), &["-1"], &["0", "1"]);
+    // All but the innermost of the second branches have no value.
+    checked_with_codes(&chain(&|_| r#""minimum":0"#.to_owned()), &["J022"; 41], &["-1"], &["0", "1"]);
     println!("{:?}", codes(&chain(&|i| format!(r#""multipleOf":{}"#, i + 2))));
 }
 

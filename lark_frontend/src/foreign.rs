@@ -43,7 +43,7 @@ pub(crate) enum Foreign {
     AngleName { name: String },
     /// `.`
     AnyCharacter,
-    /// `~2-5`, `{2-5}`, with the counts.
+    /// `~2-5`, `{2-5}`, `{2..5}`, with the sign and the counts.
     CountSign { sign: String, braces: bool, min: String, max: String },
     /// `~{2,5}`, with what stands in the braces.
     CountBraces { counts: String },

@@ -9,7 +9,7 @@ use crate::codes::CODES;
 use crate::draft::{Draft, KEYWORDS};
 use crate::formats;
 use crate::hints::Hint;
-use crate::lints::{BRANCH, NAME};
+use crate::lints::Lacking;
 use crate::numbers::COUNT_MAX;
 
 /// A mistake of the schema's author, something that cannot be enforced, or something that has no effect.
@@ -75,9 +75,9 @@ pub(crate) enum Mistake {
         help: Option<String>,
     },
     NeverFinished,
-    /// No value is valid for what need not be there: a property, an element or a name.
+    /// No value is valid for what need not be there.
     NeverThere {
-        what: &'static str,
+        what: Lacking,
     },
     KeywordUnknown {
         keyword: String,
@@ -459,11 +459,12 @@ impl Mistake {
             )),
             Mistake::Unsatisfiable { keywords, help } => unsatisfiable(error, &keywords, help, &at),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
-            Mistake::NeverThere { what: BRANCH } => warning(format!("no value is valid for the schema at {at}, so that this branch is never taken"))
+            Mistake::NeverThere { what: Lacking::Branch } => warning(format!("no value is valid for the schema at {at}, so that this branch is never taken"))
                 .help("change it, or leave it out"),
-            Mistake::NeverThere { what: NAME } => warning(format!("no name is valid for the schema at {at}: only `{{}}` is left"))
+            Mistake::NeverThere { what: Lacking::Name } => warning(format!("no name is valid for the schema at {at}: only `{{}}` is left"))
                 .help("names are strings, those of numbers, too: `{\"enum\": [\"1\", \"2\"]}`; where no property is meant, write `false`"),
             Mistake::NeverThere { what } => {
+                let what = if what == Lacking::Element { "an element" } else { "a property" };
                 warning(format!("no value is valid for the schema at {at}, so that there is never such {what}"))
                     .help("change it; where none is meant, write `false`")
             }

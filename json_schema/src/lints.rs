@@ -12,11 +12,14 @@ use crate::normal::Normalizer;
 /// References that are followed to see whether a schema is `false`, at most.
 const FOLLOWED_MAX: usize = 16;
 
-/// What may lack.
-const PROPERTY: &str = "a property";
-const ELEMENT: &str = "an element";
-pub(crate) const NAME: &str = "a name";
-pub(crate) const BRANCH: &str = "a branch";
+/// What may lack if no value is valid for its schema.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lacking {
+    Property,
+    Element,
+    Name,
+    Branch,
+}
 
 impl Normalizer<'_> {
     /// Warns of schemas for which no value is valid where an object, array or choice can do without.
@@ -28,15 +31,18 @@ impl Normalizer<'_> {
         }
         for id in self.schemas_read() {
             let Some(keywords) = self.read(id) else { continue };
-            for (schema, what) in parts(&keywords) {
-                if self.is_known_empty(schema) && !self.is_false(schema) && !self.is_required(schema) {
+            for schema in parts(&keywords) {
+                if self.is_known_empty(schema)
+                    && !self.is_false(schema)
+                    && let Some(what) = self.what_may_lack(schema)
+                {
                     self.sink.report(schema, Mistake::NeverThere { what });
                 }
             }
             if let Some(names) = keywords.names.filter(|&names| !self.is_false(names))
                 && self.has_no_names(names)
             {
-                self.sink.report(names, Mistake::NeverThere { what: NAME });
+                self.sink.report(names, Mistake::NeverThere { what: Lacking::Name });
             }
         }
     }
@@ -59,13 +65,13 @@ impl Normalizer<'_> {
         }
         for (schema, is_empty) in branches() {
             if is_empty && !self.is_false(schema) {
-                self.sink.report(schema, Mistake::NeverThere { what: BRANCH });
+                self.sink.report(schema, Mistake::NeverThere { what: Lacking::Branch });
             }
         }
     }
 
     /// What may lack if no value is valid for the schema at this place; `None` where more than that is wrong then.
-    pub fn what_may_lack(&self, schema: JsonId) -> Option<&'static str> {
+    pub fn what_may_lack(&self, schema: JsonId) -> Option<Lacking> {
         let document = self.document;
         let parent = |id: JsonId| document.parent(document.original(id));
         let holder = parent(schema)?;
@@ -75,23 +81,23 @@ impl Normalizer<'_> {
         };
         if let Some(owner) = parent(holder) {
             if has(owner, &["anyOf", "oneOf"], holder) {
-                return Some(BRANCH);
+                return Some(Lacking::Branch);
             }
             if has(owner, &["properties", "patternProperties"], holder) {
-                return (!self.is_required(schema)).then_some(PROPERTY);
+                return (!self.is_required(schema)).then_some(Lacking::Property);
             }
         }
         if has(holder, &["additionalProperties", "unevaluatedProperties"], original) {
-            return Some(PROPERTY);
+            return Some(Lacking::Property);
         }
         if has(holder, &["propertyNames"], original) {
-            return Some(NAME);
+            return Some(Lacking::Name);
         }
-        has(holder, &["items", "additionalItems", "unevaluatedItems"], original).then_some(ELEMENT)
+        has(holder, &["items", "additionalItems", "unevaluatedItems"], original).then_some(Lacking::Element)
     }
 
     /// Whether a schema is that of a property which is required beside it.
-    pub fn is_required(&self, schema: JsonId) -> bool {
+    fn is_required(&self, schema: JsonId) -> bool {
         let document = self.document;
         let parent = |id: JsonId| document.parent(document.original(id));
         let Some((holder, around)) = parent(schema).and_then(|holder| Some((holder, parent(holder)?))) else {
@@ -126,10 +132,9 @@ impl Normalizer<'_> {
     }
 }
 
-/// The schemas of what may be there, and what that is.
-fn parts(keywords: &Keywords) -> Vec<(JsonId, &'static str)> {
+/// The schemas of properties and elements that may be there.
+fn parts(keywords: &Keywords) -> Vec<JsonId> {
     let named = keywords.properties.iter().map(|&(_, schema)| schema);
     let patterns = keywords.patterns.iter().map(|pattern| pattern.schema);
-    let properties = named.chain(patterns).chain(keywords.additional).map(|schema| (schema, PROPERTY));
-    properties.chain(keywords.rest.map(|schema| (schema, ELEMENT))).collect()
+    named.chain(patterns).chain(keywords.additional).chain(keywords.rest).collect()
 }

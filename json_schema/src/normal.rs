@@ -23,7 +23,7 @@ use crate::emptiness::Search;
 use crate::error::{ABOVE_ZERO, Mistake, Said, Sink};
 use crate::formats::{self, Format, Meaning};
 use crate::ir::{ANY, ArrayId, ClauseId, Ir, NEVER, Node, NodeId, ObjectId, Shape, ShapeId};
-use crate::lints::NAME;
+use crate::lints::Lacking;
 use crate::numbers::{COUNT_MAX, DIGITS_MAX, NumberTable, Numbers, RangeError, shortest_text};
 use crate::parser;
 use crate::patterns::{forgive, open_count};
@@ -447,10 +447,12 @@ impl<'a> Normalizer<'a> {
         self.keywords.values().any(|keywords| keywords.names.is_some())
     }
 
-    /// The schemas with `anyOf` or `oneOf` that were read.
+    /// The schemas with `anyOf` or `oneOf` that were read, in the text's order.
     pub fn choices_read(&self) -> Vec<Rc<Keywords>> {
-        let has_branches = |keywords: &&Rc<Keywords>| keywords.any_of.is_some() || keywords.one_of.is_some();
-        self.keywords.values().filter(has_branches).cloned().collect()
+        let has_branches = |keywords: &Keywords| keywords.any_of.is_some() || keywords.one_of.is_some();
+        let mut choices: Vec<_> = self.keywords.iter().filter(|(_, keywords)| has_branches(keywords)).collect();
+        choices.sort_unstable_by_key(|&(&id, _)| id);
+        choices.into_iter().map(|(_, keywords)| keywords.clone()).collect()
     }
 
     /// Whether it was found out that no value is valid for the schema.
@@ -892,7 +894,8 @@ impl<'a> Normalizer<'a> {
                         if mistake.is_idle() && self.resources.is_led_into(self.document, twin) => {}
                     // And what may lack here may be needed there, or something else.
                     Said::Mistake { mistake: Mistake::NeverThere { what: said }, .. } => {
-                        let may_lack = self.what_may_lack(twin).filter(|&what| said != NAME || what == NAME);
+                        let may_lack =
+                            self.what_may_lack(twin).filter(|&what| said != Lacking::Name || what == Lacking::Name);
                         if let Some(what) = may_lack {
                             self.sink.repeat(twin, &Mistake::NeverThere { what }, false);
                         }

@@ -79,6 +79,10 @@ impl SourceMap {
     pub fn get(&self, id: SourceId) -> &Source {
         &self.sources[id]
     }
+    /// The source that was added first.
+    pub fn first(&self) -> Option<&Source> {
+        self.sources.iter().next()
+    }
     /// The span of a whole text.
     pub fn whole(&self, id: SourceId) -> Span {
         Span::new(id, 0, self.sources[id].text.len())

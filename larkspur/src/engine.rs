@@ -122,14 +122,14 @@ pub struct CompiledGrammar {
     recent: Weak<Recent>,
 }
 
-/// A request ends where nobody but the engine has its grammar any more: the engine frees grammars that it let go while others
-/// waited for theirs. A clone that goes ends nothing.
+/// A request ends where nobody but the engine has its grammar any more: the engine measures that, and frees grammars that it let
+/// go while others waited for theirs. A clone that goes ends nothing.
 impl Drop for CompiledGrammar {
     fn drop(&mut self) {
         // This one and the engine's.
         let is_last = Arc::strong_count(&self.inner) <= 2;
         if is_last && let Some(recent) = self.recent.upgrade() {
-            recent.free();
+            recent.end(&self.inner);
         }
     }
 }
@@ -142,9 +142,9 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Bytes of what matchers have built, roughly; none while one is at work.
-    pub fn bytes(&self) -> usize {
-        self.compiled.bytes().unwrap_or(0)
+    /// Bytes of what matchers have built, roughly; `None` while one is at work.
+    pub fn bytes(&self) -> Option<usize> {
+        self.compiled.bytes()
     }
 }
 

@@ -1,7 +1,6 @@
 //! The grammars that an engine compiled last, by their sources: who sends the same schema with each request waits once.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::compile::CompileOptions;
@@ -13,19 +12,14 @@ const KEPT_MAX: usize = 64;
 /// Bytes of a compiled grammar before anything is matched, as measured on MaskBench: of each, and for each byte of source.
 const BYTES_OF_EACH: usize = 48 << 10;
 const BYTES_PER_SOURCE_BYTE: usize = 64;
-/// Grammars that are measured anew for each that is kept: they grow with what they learn.
-const MEASURED_ANEW: usize = 4;
 
 /// Grammars that wait at most for the end of a request to be freed, and which share of `bytes_max` they may have.
 const WAITING_MAX: usize = 16;
 const WAITING_SHARE: usize = 2;
 
-/// What a grammar was compiled from.
-#[derive(Clone)]
+/// What a grammar was compiled from, but for its text and the name of that, which it has.
 pub(crate) struct Key {
     kind: SourceKind,
-    name: String,
-    text: String,
     options: CompileOptions,
 }
 
@@ -34,37 +28,49 @@ impl Key {
     pub fn new(source: &Source, options: &CompileOptions) -> Option<Self> {
         let is_alone = options.modules.is_none() && options.retriever.is_none();
         match &source.body {
-            SourceBody::Text { kind, text } if is_alone => {
-                Some(Self { kind: *kind, name: source.name.clone(), text: text.clone(), options: options.clone() })
-            }
+            SourceBody::Text { kind, .. } if is_alone => Some(Self { kind: *kind, options: options.clone() }),
             _ => None,
         }
-    }
-
-    fn is_of(&self, source: &Source, options: &CompileOptions) -> bool {
-        let SourceBody::Text { kind, text } = &source.body else { return false };
-        self.kind == *kind && self.text == *text && self.name == source.name && self.options == *options
     }
 }
 
 /// The last one is the one that was asked for last.
 pub(crate) struct Recent {
     inner: Mutex<Kept>,
-    /// Whether grammars wait to be freed. Only the lock decides; this spares it.
-    has_waiting: AtomicBool,
     bytes_max: usize,
 }
 
+/// Small, since each compilation goes through all of them: what is behind is in no cache of the processor's.
 struct Entry {
-    key: Key,
-    inner: Arc<Inner>,
+    /// Bytes of the source; few have as many.
+    source_len: usize,
     /// Bytes of the grammar when it was measured last.
     bytes: usize,
+    inner: Arc<Inner>,
+    key: Box<Key>,
 }
 
 impl Entry {
+    fn new(key: Key, inner: Arc<Inner>) -> Self {
+        let source_len = inner.sources.first().map_or(0, |source| source.text.len());
+        let mut entry = Self { source_len, bytes: 0, inner, key: Box::new(key) };
+        entry.measure();
+        entry
+    }
+
     fn measure(&mut self) {
-        self.bytes = self.inner.bytes() + BYTES_OF_EACH + self.key.text.len() * BYTES_PER_SOURCE_BYTE;
+        if let Some(bytes) = self.inner.bytes() {
+            self.bytes = bytes + BYTES_OF_EACH + self.source_len * BYTES_PER_SOURCE_BYTE;
+        }
+    }
+
+    fn is_of(&self, source: &Source, options: &CompileOptions) -> bool {
+        let SourceBody::Text { kind, text } = &source.body else { return false };
+        let is_same_text = |own: &larkspur_grammar::Source| own.text == *text && own.name == source.name;
+        self.source_len == text.len()
+            && self.key.kind == *kind
+            && self.inner.sources.first().is_some_and(is_same_text)
+            && self.key.options == *options
     }
 }
 
@@ -82,7 +88,7 @@ struct Kept {
 impl Recent {
     /// At most so many bytes of grammars that nobody else has, and half as many that wait to be freed.
     pub fn new(bytes_max: usize) -> Self {
-        Self { inner: Mutex::default(), has_waiting: AtomicBool::new(false), bytes_max }
+        Self { inner: Mutex::default(), bytes_max }
     }
 
     /// The grammars of the newest era that was asked for; those of older ones are let go, with all that they share.
@@ -98,35 +104,32 @@ impl Recent {
     /// The grammar, if it was compiled lately.
     pub fn get(&self, source: &Source, options: &CompileOptions, era: u64) -> Option<Arc<Inner>> {
         let mut kept = self.of_era(era);
-        let at = kept.grammars.iter().rposition(|entry| entry.key.is_of(source, options))?;
+        let at = kept.grammars.iter().rposition(|entry| entry.is_of(source, options))?;
         let found = kept.grammars.remove(at)?;
         let inner = found.inner.clone();
         kept.grammars.push_back(found);
         Some(inner)
     }
 
-    /// Keeps a grammar, and lets go of those that were not asked for longest. They are freed by [`free`](Self::free) rather than here,
+    /// Keeps a grammar, and lets go of those that were not asked for longest. They are freed by [`end`](Self::end) rather than here,
     /// where somebody waits for a grammar: that takes a tenth as long as to compile one, and of large ones milliseconds.
     pub fn keep(&self, key: Key, inner: Arc<Inner>, era: u64) {
         let mut kept = self.of_era(era);
-        let mut entry = Entry { key, inner, bytes: 0 };
-        entry.measure();
-        kept.grammars.push_back(entry);
+        kept.grammars.push_back(Entry::new(key, inner));
         let surplus = kept.surplus(self.bytes_max);
-        self.has_waiting.store(!kept.waiting.is_empty(), Ordering::Relaxed);
         drop(kept);
         drop(surplus);
     }
 
-    /// Frees what was let go: called where a request ends.
-    pub fn free(&self) {
-        if self.has_waiting.load(Ordering::Relaxed) {
-            let mut kept = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            let waiting = std::mem::take(&mut kept.waiting);
-            self.has_waiting.store(false, Ordering::Relaxed);
-            drop(kept);
-            drop(waiting);
+    /// Where a request of a grammar ends: measures the grammar, which has grown by what it learnt, and frees what was let go.
+    pub fn end(&self, inner: &Arc<Inner>) {
+        let mut kept = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = kept.grammars.iter_mut().rfind(|entry| Arc::ptr_eq(&entry.inner, inner)) {
+            entry.measure();
         }
+        let waiting = std::mem::take(&mut kept.waiting);
+        drop(kept);
+        drop(waiting);
     }
 }
 
@@ -136,10 +139,9 @@ impl Kept {
     fn surplus(&mut self, bytes_max: usize) -> Vec<Entry> {
         let over = self.grammars.len().saturating_sub(KEPT_MAX);
         self.waiting.extend(self.grammars.drain(..over));
-        for _ in 0..MEASURED_ANEW {
-            self.next = (self.next + 1) % self.grammars.len();
-            self.grammars[self.next].measure();
-        }
+        // Matchers may be at work for longer than anybody has their grammar.
+        self.next = (self.next + 1) % self.grammars.len();
+        self.grammars[self.next].measure();
         if self.grammars.iter().map(|entry| entry.bytes).sum::<usize>() > bytes_max {
             let mut bytes = 0;
             for entry in std::mem::take(&mut self.grammars).into_iter().rev() {

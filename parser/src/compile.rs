@@ -112,7 +112,7 @@ fn machine_with_traps(
     exprs: &IndexVec<LexemeId, Option<Expr>>,
     arena: &Arc<Arena>,
     limits: &Limits,
-) -> Result<Option<Machine>, Fault> {
+) -> Result<Option<Box<Machine>>, Fault> {
     let mut machine = Machine::new(cfg.clone(), exprs, arena.clone(), limits)?;
     match machine.traps()? {
         Traps::None => {}

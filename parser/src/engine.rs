@@ -1,5 +1,6 @@
 //! What all grammars of a vocabulary share, and what one compiled grammar holds.
 
+use std::iter;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar};
@@ -143,20 +144,30 @@ const PUBLISHED_SHARE: usize = 4;
 /// The growing tables, held by one matcher at a time.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub machine: Machine,
+    /// In a box of its own: compiling hands on some kB that no processor had to look at.
+    pub machine: Box<Machine>,
     pub masks: MaskCache,
-    /// Masks of [`EagerMatcher`](crate::EagerMatcher)s.
-    pub eager_masks: MaskCache,
+    /// Masks of [`EagerMatcher`](crate::EagerMatcher)s, once there is one.
+    pub eager_masks: Option<Box<MaskCache>>,
+}
+
+impl Session {
+    fn all_masks(&self) -> impl Iterator<Item = &MaskCache> {
+        iter::once(&self.masks).chain(self.eager_masks.as_deref())
+    }
 }
 
 impl Epoch {
-    pub fn new(machine: Machine, terms: &Arc<SharedTerms>, limits: &Limits) -> Self {
-        let masks = || MaskCache::new(limits.mask_cache_bytes_max, terms.clone());
+    pub fn new(machine: Box<Machine>, terms: &Arc<SharedTerms>, limits: &Limits) -> Self {
         let is_plain = !machine.cfg.has_scopes && !machine.cfg.has_hidden;
         let expressions_worn = (limits.expressions_max / 2).max(machine.lexer.arena().len().saturating_mul(2));
         Self {
             expressions_worn,
-            session: Mutex::new(Session { machine, masks: masks(), eager_masks: masks() }),
+            session: Mutex::new(Session {
+                machine,
+                masks: MaskCache::new(limits.mask_cache_bytes_max, terms.clone()),
+                eager_masks: None,
+            }),
             published: OnceLock::new(),
             is_plain,
             mask_bytes_max: limits.mask_cache_bytes_max / PUBLISHED_SHARE,
@@ -225,7 +236,7 @@ impl CompiledGrammar {
     pub(crate) fn new(
         shared: Shared,
         cfg: Arc<Cfg>,
-        (machine, terms): (Machine, &Arc<SharedTerms>),
+        (machine, terms): (Box<Machine>, &Arc<SharedTerms>),
         warnings: Vec<Diagnostic>,
     ) -> Self {
         let epoch = Mutex::new(Arc::new(Epoch::new(machine, terms, shared.limits())));
@@ -266,7 +277,7 @@ impl CompiledGrammar {
             earley_bytes: session.machine.sets.bytes(),
             scan_hits,
             scan_misses,
-            masks: session.masks.stats() + session.eager_masks.stats() + epoch.read_without_lock(),
+            masks: session.all_masks().fold(epoch.read_without_lock(), |stats, masks| stats + masks.stats()),
         }
     }
 
@@ -274,9 +285,9 @@ impl CompiledGrammar {
     pub fn bytes(&self) -> Option<usize> {
         let epoch = self.current();
         let session = epoch.session.try_lock().ok()?;
-        let Session { machine, masks, eager_masks } = &*session;
+        let masks: usize = session.all_masks().map(MaskCache::bytes).sum();
         let published = epoch.published().map_or(0, Published::bytes);
-        Some(machine.sets.bytes() + machine.lexer.bytes() + masks.bytes() + eager_masks.bytes() + published)
+        Some(session.machine.sets.bytes() + session.machine.lexer.bytes() + masks + published)
     }
 
     /// Has matchers on several threads read known masks, and where tokens lead, without waiting for each other. That begins by

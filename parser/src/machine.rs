@@ -155,8 +155,8 @@ impl Machine {
         exprs: &IndexVec<LexemeId, Option<Expr>>,
         arena: Arc<Arena>,
         limits: &Limits,
-    ) -> Result<Self, Fault> {
-        Ok(Self {
+    ) -> Result<Box<Self>, Fault> {
+        Ok(Box::new(Self {
             lexer: Lexer::new(cfg.clone(), exprs, arena, limits)?,
             sets: Sets::new(cfg.clone(), limits),
             tape: Tape::new(cfg.has_recorded),
@@ -173,7 +173,7 @@ impl Machine {
             reread_depth: 0,
             rereadings: FxHashMap::default(),
             start: None,
-        })
+        }))
     }
 
     /// What follows may take as much work as one question may.

@@ -129,6 +129,11 @@ impl MaskCache {
         }
     }
 
+    /// An empty one with the same budget, which shares the same terms.
+    pub fn another(&self) -> Self {
+        Self::new(self.bytes_max, self.terms.shared().clone())
+    }
+
     pub fn stats(&self) -> MaskStats {
         self.stats
     }

@@ -58,14 +58,16 @@ pub fn run(plan: &Plan, tokenizer: &Tokenizer, setup: &Setup, effort: Effort) ->
             }
         }
         for (index, schema) in plan.measured.iter().enumerate() {
-            // Neither engine is always the one that finds the other's data in the processor's caches.
-            if index % 2 == 0 {
+            // Neither engine is always the one that finds the other's code and data in the processor's caches; nor, in several
+            // repetitions, with any schema.
+            let is_first = (index + repeat) % 2 == 0;
+            if is_first {
                 larkspur.measure(index, schema);
             }
             if let Some(peer) = &mut peer {
                 peer.measure(index, schema);
             }
-            if index % 2 == 1 {
+            if !is_first {
                 larkspur.measure(index, schema);
             }
             if (index + 1) % 500 == 0 {

@@ -243,6 +243,11 @@ impl Terms {
         }
     }
 
+    /// The terms of all grammars.
+    pub fn shared(&self) -> &Arc<SharedTerms> {
+        &self.shared
+    }
+
     /// Drops all terms and pieces. What slices take is small, and stays.
     pub fn clear(&mut self) {
         *self = Self { contained: std::mem::take(&mut self.contained), ..Self::new(self.shared.clone()) };

@@ -200,6 +200,8 @@ pub struct Algebra {
     derivatives: FxHashMap<(Expr, u8), Expr>,
     /// Expressions whose emptiness search was given up, with the work it had.
     undecided: FxHashMap<Expr, u64>,
+    /// For searches for what [is left out](horizon) of longer texts, too.
+    closure: horizon::Allowance,
     witnesses: witnesses::Witnesses,
     /// Whether the texts of the expression are a prefix code. Asked for operands of repetitions.
     codes: FxHashMap<Expr, bool>,
@@ -237,6 +239,7 @@ impl Algebra {
             classes_of: derivative::ClassesOf::default(),
             derivatives: FxHashMap::default(),
             undecided: FxHashMap::default(),
+            closure: horizon::Allowance::default(),
             witnesses: witnesses::Witnesses::default(),
             codes: FxHashMap::default(),
             work: 0,

@@ -56,6 +56,13 @@ const SLICE_STATES_MAX: usize = 4096;
 /// hundred states a lexer state that takes them needs hardly more pairs than they have states.
 const PAIRS_MAX: usize = 1024;
 
+/// States that go on with so many bytes at most are narrow.
+pub(crate) const NARROW: u32 = 24;
+
+/// Of more lexemes side by side, those that are narrow, as words are, are not asked about parts: it takes longer than
+/// to walk where they go.
+const FEW_LEXEMES: usize = 8;
+
 /// Pairs that are visited before it is looked for plain ways.
 const FEW_PAIRS: usize = 32;
 
@@ -324,7 +331,12 @@ impl Contained {
                 // Literals, which are not among these, take no part as a whole, but may take some of it.
                 let has_literals = lexer.live_lexemes(lex).any(|lexeme| !lexer.pattern(lexeme).is_regex());
                 let mut all = if has_literals { Decided::default() } else { Decided::REFUSED };
+                let are_few = alone.len() <= FEW_LEXEMES;
                 for lex in alone {
+                    if !are_few && lexer.first_bytes(lex).len() <= NARROW {
+                        all.refused = 0;
+                        continue;
+                    }
                     let Decided { taken, refused } = self.parts(slicer, index, lexer, lex)?;
                     all = Decided { taken: all.taken | taken, refused: all.refused & refused };
                 }

@@ -5,7 +5,8 @@
 //! That holds below sequences, unions and repetitions; an intersection or a complement may well tell them apart:
 //! `(ab)*c{200,} & [a-z]{0,350}` is empty after `(ab)^76`. But where all of one operand's texts are such as the other
 //! counts, and it can always be ended in a few bytes, as words are in `([a-z]+ ){0,29}[a-z]+ & [a-z ]{0,300}`, a count
-//! that is far off does not matter: the intersection is that operand.
+//! that is far off does not matter: the intersection is that operand. Nor does it where a text that may go on may end, too:
+//! `[a-z ]{0,300} & ~(.*(if|else).*)` is without these words as far as it was read.
 
 use rustc_hash::FxHashMap;
 
@@ -31,6 +32,27 @@ impl Horizon {
 /// Work to see that all texts of an operand are such as the other counts: thirty words of the letters of Unicode in JSON
 /// take half of it. What is seen on the way holds for what is then left of the operand.
 const INCLUSION_WORK: u64 = 200_000;
+
+/// Work to see that what is left out is left out of all longer texts, too, 4 ms: enough for some words. A hundred take fifteen times as
+/// much, once: what is seen on the way holds for what is then left. So much more may be spent with each question, 2 ms: those who ask
+/// look at all tokens in a state for each count otherwise.
+const CLOSURE_WORK: u64 = 200_000;
+const CLOSURE_WORK_PER_QUESTION: u64 = 100_000;
+
+/// Work for questions that take long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    /// What may be spent.
+    left: u64,
+    /// With less it is not tried again: half as much was not enough.
+    least: u64,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self { left: CLOSURE_WORK, least: 0 }
+    }
+}
 
 /// Parts of an operand that are looked at for how it can be ended.
 const COMPLETION_PARTS_MAX: usize = 1_000;
@@ -91,9 +113,14 @@ impl Algebra {
         }
     }
 
-    /// An operand of an intersection of two, if the other one only says that it may not be repeated too often, and does
-    /// not matter within the horizon.
+    /// An intersection without an operand that only says that something may not be repeated too often, if that does not matter within
+    /// the horizon.
     fn within_bounds(&mut self, and: Expr, horizon: Horizon) -> Option<Expr> {
+        self.of_counted(and, horizon).or_else(|| self.but_for_closed(and, horizon))
+    }
+
+    /// An operand of an intersection of two, if its texts are such as the other one counts, and are soon at an end.
+    fn of_counted(&mut self, and: Expr, horizon: Horizon) -> Option<Expr> {
         let Node::And(&[one, other]) = self.node(and) else { return None };
         [(one, other), (other, one)].into_iter().find_map(|(operand, bound)| {
             let (before, child, max) = self.upper_bound(bound)?;
@@ -110,6 +137,55 @@ impl Algebra {
             };
             is_counted.then_some(operand)
         })
+    }
+
+    /// The intersection without the bound of one operand, if what the others leave out they leave out however a text goes on: then each
+    /// beginning of a text is one, too. Of others but complements, and of characters in UTF-8, that is seldom so.
+    fn but_for_closed(&mut self, and: Expr, horizon: Horizon) -> Option<Expr> {
+        let Node::And(parts) = self.node(and) else { return None };
+        let mut parts = parts.to_vec();
+        let bounded = |(at, &part): (usize, &Expr)| Some((at, self.upper_bound(part)?));
+        let (at, (before, child, max)) = parts.iter().enumerate().find_map(bounded)?;
+        // What is begun in what is read ahead, and what was begun on either side.
+        if max <= self.begun(child, horizon)?.checked_add(2)? {
+            return None;
+        }
+        let some = self.repeat(child, 0, MANY);
+        parts[at] = self.concat(before, some);
+        for other in (0..parts.len()).filter(|&other| other != at) {
+            let left_out = match self.node(parts[other]) {
+                Node::Not(left_out) => left_out,
+                Node::Repeat(_, 0, MANY) => self.not(parts[other]),
+                _ => return None,
+            };
+            if !self.is_closed(left_out, parts[at], some) {
+                return None;
+            }
+        }
+        Some(self.and(parts))
+    }
+
+    /// Whether what is in an expression, of texts of `all`, is so with some of `more` behind it, as far as a search finds that out.
+    fn is_closed(&mut self, expr: Expr, all: Expr, more: Expr) -> bool {
+        let within = self.and(vec![expr, all]);
+        let longer = self.concat(within, more);
+        let not = self.not(expr);
+        let outside = self.and(vec![longer, not]);
+        if let Some(has_outside) = self.noted_non_empty(outside) {
+            return !has_outside;
+        }
+        self.closure.left += CLOSURE_WORK_PER_QUESTION;
+        let Allowance { left, least } = self.closure;
+        if left < least {
+            return false;
+        }
+        let begun = self.work();
+        let has_outside = self.is_non_empty(outside, left);
+        self.closure = match has_outside {
+            Ok(_) => Allowance { left: left.saturating_sub(self.work() - begun), least },
+            Err(_) => Allowance { left: 0, least: 2 * left },
+        };
+        has_outside == Ok(false)
     }
 
     /// Whether each text is some of `child`, one behind the other, as far as that is found out by a look at all parts, and with so
@@ -270,11 +346,27 @@ mod tests {
                     for unit in [any, a, ab] {
                         let bound = algebra.repeat(unit, 0, 19);
                         samples.push(algebra.and(vec![bounded, bound]));
+                        for not in complements(algebra) {
+                            samples.push(algebra.and(vec![bound, not]));
+                            let behind = algebra.concat(a, bound);
+                            samples.push(algebra.and(vec![behind, not]));
+                        }
                     }
                 }
             }
         }
         samples
+    }
+
+    /// What leaves out texts with `bb` in them, and in the last three cases only some of the longer ones.
+    fn complements(algebra: &mut Algebra) -> [Expr; 4] {
+        let any = algebra.byte_set(ByteSet::range(b'a', b'b'));
+        let (some, two) = (algebra.repeat(any, 0, MANY), algebra.repeat(any, 2, 2));
+        let (bb, bb_last) = (algebra.literal(b"bb", some), algebra.literal(b"bb", Expr::EPSILON));
+        let b_third = algebra.literal(b"b", two);
+        let left_out =
+            [algebra.concat(some, bb), algebra.concat(some, bb_last), bb_last, algebra.concat(some, b_third)];
+        left_out.map(|left_out| algebra.not(left_out))
     }
 
     #[test]
@@ -367,6 +459,25 @@ mod tests {
             let both = algebra.and(vec![words, bound]);
             let expected = if is_dropped { words } else { both };
             assert_eq!(algebra.clamped(both, Horizon::bytes(10), &mut FxHashMap::default()), expected, "{max}");
+        }
+    }
+
+    #[test]
+    fn a_bound_does_not_matter_beside_what_no_text_may_have() {
+        let mut algebra = Algebra::new(1_000_000);
+        let any = algebra.byte_set(ByteSet::range(b'a', b'b'));
+        let some = algebra.repeat(any, 0, MANY);
+        let (far, near) = (algebra.repeat(any, 0, 40), algebra.repeat(any, 0, 12));
+        for (index, not) in complements(&mut algebra).into_iter().enumerate() {
+            for (bound, is_dropped) in [(far, index == 0), (near, false)] {
+                let bounded = algebra.and(vec![bound, not]);
+                let expected = if is_dropped { algebra.and(vec![some, not]) } else { bounded };
+                assert_eq!(
+                    algebra.clamped(bounded, Horizon::bytes(10), &mut FxHashMap::default()),
+                    expected,
+                    "{index}"
+                );
+            }
         }
     }
 }

@@ -116,7 +116,7 @@ impl Lexer {
     }
 
     /// The bytes that some live lexeme may take, and perhaps others.
-    fn first_bytes(&mut self, id: LexStateId) -> ByteSet {
+    pub(crate) fn first_bytes(&mut self, id: LexStateId) -> ByteSet {
         if let Some(known) = self.steps[id.index()].first {
             return known;
         }

@@ -29,7 +29,7 @@ use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::split::{Entry, Split};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
-use crate::slicer::{Contained, Decided, PieceNode, Slicer};
+use crate::slicer::{Contained, Decided, NARROW, PieceNode, Slicer};
 use beside::{Besides, View, WIDE};
 use completions::Completions;
 use literals::LiteralTerm;
@@ -57,9 +57,6 @@ const ENDS_SHARE: usize = 64;
 /// and that of a piece of the trie, of which most are small.
 const LEXEME_WORK: u64 = 5_000;
 const PIECE_WORK: u64 = 250;
-
-/// States that go on with so many bytes at most are narrow.
-const NARROW: u32 = 24;
 
 /// Of pieces of so many nodes those are looked for that a state can enter.
 const MANY_NODES: usize = 64;

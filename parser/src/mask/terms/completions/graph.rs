@@ -11,14 +11,18 @@ use crate::lexer::arena::Expr;
 use crate::lexer::states::Lexer;
 use crate::mask::units::{UnitMap, UnitStep};
 
-/// Places at most.
-const PLACES_MAX: usize = 512;
+/// Places at most: of a list of a thousand words that a text must not have there are some seven thousand.
+const PLACES_MAX: usize = 8_192;
 
 /// Numbers of units that are told apart; the last one stands for all from there on.
 const LENGTHS: u32 = 64;
 
-/// Of expressions that are larger, as [`size`] says, the automaton has too many states.
-const SIZE_MAX: usize = 1_024;
+/// Of expressions that are larger, as [`size`] says, the automaton has too many states; of those of more parts it is not asked.
+const SIZE_MAX: usize = 65_536;
+const PARTS_MAX: usize = 2_048;
+
+/// Edges that are followed backwards in the time of one step of the lexer's work.
+const EDGES_PER_WORK: usize = 8;
 
 define_id! {
     /// What is left of an expression, and how far a unit is begun there.
@@ -49,7 +53,7 @@ impl Completions {
         if let Some(&known) = self.known.get(&(bounded.unit, expr)) {
             return known;
         }
-        if size(expr, units, lexer, &mut SIZE_MAX.clone()) > SIZE_MAX {
+        if size(expr, units, lexer, &mut PARTS_MAX.clone()) > SIZE_MAX {
             self.known.insert((bounded.unit, expr), None);
             return None;
         }
@@ -61,7 +65,7 @@ impl Completions {
             self.is_put_off = true;
             return None;
         }
-        let lengths = filled.and_then(|()| graph.lengths());
+        let lengths = filled.and_then(|()| graph.lengths(&mut lexer.work));
         let all = || lengths.iter().flatten().copied();
         let rest = all().map(least).max().unwrap_or(NEVER);
         let rest_dense = all().map(dense).max().unwrap_or(NEVER);
@@ -138,12 +142,13 @@ impl Graph {
     }
 
     /// For each place which numbers of units, as bits, texts have that begin there; what is begun of one counts as nothing.
-    fn lengths(&self) -> Option<Vec<u64>> {
+    fn lengths(&self, work: &mut u64) -> Option<Vec<u64>> {
         let before = Lists::new(self.places.len(), &self.edges);
         let mut lengths = vec![0u64; self.places.len()];
         let mut last = Vec::new();
         let mut agenda = self.ends.clone();
         for length in 0..LENGTHS {
+            *work += (self.edges.len() / EDGES_PER_WORK) as u64;
             let mut level = vec![false; self.places.len()];
             let mut next = Vec::new();
             while let Some(place) = agenda.pop() {

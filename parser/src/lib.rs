@@ -16,6 +16,7 @@ mod earley;
 mod engine;
 mod error;
 mod forcing;
+mod growing;
 mod history;
 mod lexer;
 mod literal_trie;

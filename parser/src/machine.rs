@@ -28,6 +28,7 @@ use rustc_hash::FxHashMap;
 use crate::cfg::{Cfg, LexemeId};
 use crate::earley::sets::{NO_SET, SetId, Sets};
 use crate::error::Fault;
+use crate::growing::GrowingMap;
 use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
@@ -117,8 +118,8 @@ pub(crate) struct Machine {
     asked: Asked,
     /// Threads of lists that were stepped, for who counts work.
     pub stepped: u64,
-    lazy_ends: FxHashMap<Thread, Cursor>,
-    leads_on: FxHashMap<Thread, bool>,
+    lazy_ends: GrowingMap<Thread, Cursor>,
+    leads_on: GrowingMap<Thread, bool>,
     ways: Ways,
     recent_ends: [RecentEnd; RECENT_ENDS],
     /// Texts of a `stop` that are being read again, each within the one before.
@@ -166,8 +167,8 @@ impl Machine {
             steps: Steps::default(),
             asked: Asked::default(),
             stepped: 0,
-            lazy_ends: FxHashMap::default(),
-            leads_on: FxHashMap::default(),
+            lazy_ends: GrowingMap::default(),
+            leads_on: GrowingMap::default(),
             ways: Ways::default(),
             recent_ends: [(NO_SET, NO_LEXEMES, NO_SET, DEAD); RECENT_ENDS],
             reread_depth: 0,

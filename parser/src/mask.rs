@@ -15,12 +15,11 @@ mod work;
 use std::ops::Add;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use larkspur_toktrie::{MaskOrigin, ROOT, TokenMask, TokenTrie, Vocabulary};
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::cfg::TokenLetterId;
 use crate::error::Fault;
+use crate::growing::{GrowingMap, HashedMap};
 use crate::machine::{Contents, Cursor, Machine};
 use crate::slicer::{Alphabet, Decided, Lengths, Parts, Slicer};
 use compose::Composed;
@@ -37,13 +36,13 @@ use work::Work;
 #[derive(Debug)]
 pub(crate) struct MaskCache {
     /// Masks of places.
-    mask_of: FxHashMap<Cursor, StoredId>,
+    mask_of: GrowingMap<Cursor, StoredId>,
     /// The same for places where the text of a lexeme is recorded, by their threads with that text.
-    recorded_mask_of: FxHashMap<Contents, StoredId>,
+    recorded_mask_of: HashedMap<Contents, StoredId>,
     /// Bytes of texts in `recorded_mask_of`.
     recorded_bytes: usize,
     /// Masks by what they are made of: terms, token letters, and whether the text may end.
-    composed: IndexMap<Composition, StoredId, FxBuildHasher>,
+    composed: HashedMap<Composition, StoredId>,
     store: MaskStore,
     terms: Terms,
     bytes_max: usize,
@@ -113,10 +112,10 @@ impl MaskCache {
     /// A memo of at most `bytes_max` bytes; what does not hold a single mask switches it off, and each mask is a walk.
     pub fn new(bytes_max: usize, shared: Arc<SharedTerms>) -> Self {
         Self {
-            mask_of: FxHashMap::default(),
-            recorded_mask_of: FxHashMap::default(),
+            mask_of: GrowingMap::default(),
+            recorded_mask_of: HashedMap::default(),
             recorded_bytes: 0,
-            composed: IndexMap::default(),
+            composed: HashedMap::default(),
             store: MaskStore::new(),
             terms: Terms::new(shared),
             bytes_max,
@@ -420,10 +419,10 @@ impl MaskCache {
     /// Drops everything once it is too much.
     fn make_room(&mut self) {
         if self.bytes() > self.bytes_max {
-            self.mask_of.clear();
-            self.recorded_mask_of.clear();
+            self.mask_of = GrowingMap::default();
+            self.recorded_mask_of = HashedMap::default();
             self.recorded_bytes = 0;
-            self.composed.clear();
+            self.composed = HashedMap::default();
             self.store = MaskStore::new();
             self.terms.clear();
         }

@@ -14,6 +14,7 @@ use super::goto::FAMILY;
 use super::sets::{Item, Kernel, Mark, NO_SET, Param, ParamId, SetId, Sets};
 use crate::cfg::LexemeId;
 use crate::error::Fault;
+use crate::growing::GrowingMap;
 use crate::lexer::states::{LeftOutTexts, LexemeSetId, Lexer};
 
 /// Lexemes that have ended, and the set in which they began.
@@ -25,14 +26,14 @@ pub(crate) struct Ahead {
     /// Whether one looks ahead.
     pub is_on: bool,
     /// Sets after recorded lexemes, where they are the same for all texts.
-    scans: FxHashMap<Ended, SetId>,
+    scans: GrowingMap<Ended, SetId>,
     /// The same for all texts that are not left out.
-    other_scans: FxHashMap<Ended, SetId>,
+    other_scans: GrowingMap<Ended, SetId>,
     /// The last scan that was only for its text, and where it led: the next one is most often of the same text, before
     /// another byte.
     last: Option<(Ended, Box<[u8]>, SetId)>,
     /// Untold sets.
-    sets: FxHashMap<SetId, SetId>,
+    sets: GrowingMap<SetId, SetId>,
     /// [`Sets::left_out`].
     left_out: FxHashMap<(SetId, Option<LexemeId>), Option<LeftOut>>,
     /// Texts in those, but for the lexemes' own, of which there is one list each.

@@ -8,7 +8,6 @@
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::HashTable;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{
     Automaton, EdgeSymbol, Exceptions, IndexVec, LimitExceeded, ParamExpr, RegexId, RegexNode, RegexSet, State, Untold,
@@ -19,6 +18,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::sets::{Param, ParamId, SetId, Sets};
 use crate::cfg::{Dot, DotId, LexemeId, NonterminalId, Symbol};
 use crate::error::Fault;
+use crate::growing::GrowingIds;
 use crate::lexer::arena::Expr;
 use crate::lexer::exceptions::{NO_TEXTS, TrieId};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, Rest};
@@ -40,7 +40,7 @@ const STATE_BYTES: usize = 1024;
 pub(crate) struct Automata {
     states: IndexVec<StateId, Entry>,
     /// States by their hashes, which are kept: values are large.
-    ids: HashTable<(u64, StateId)>,
+    ids: GrowingIds<StateId>,
     /// Where automata start, by the dot before them.
     starts: FxHashMap<DotId, StateId>,
     /// What is behind recorded edges, whatever their texts were, by the labels of the edges.
@@ -152,13 +152,13 @@ impl Sets {
         let hash = FxBuildHasher.hash_one((automaton, &state));
         let Automata { ids, states, .. } = &self.automata;
         let is_it = |known: &Entry| known.automaton == automaton && known.state == state;
-        if let Some(&(_, known)) = ids.find(hash, |&(other, id)| other == hash && is_it(&states[id])) {
+        if let Some(known) = ids.find(hash, |id| is_it(&states[id])) {
             return Ok(known);
         }
         self.check_size()?;
         let is_final = self.automaton(automaton).is_final(&state);
         let id = self.automata.states.push(Entry { automaton, state, is_final, edges: None, untold: None });
-        self.automata.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
+        self.automata.ids.insert(hash, id);
         Ok(id)
     }
 

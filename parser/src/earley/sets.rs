@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashTable;
 use larkspur_grammar::{GrammarId, IndexVec, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
@@ -15,6 +14,7 @@ use super::items::ItemTable;
 use crate::cfg::params::ParamFacts;
 use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, NonterminalId, Symbol, TokenLetterId};
 use crate::error::Fault;
+use crate::growing::{GrowingIds, GrowingMap, GrowingTable};
 use crate::lexer::states::{LexStateId, LexemeSetId, Lexer};
 
 define_id! {
@@ -116,30 +116,31 @@ pub(crate) struct Sets {
     pub limits: Limits,
     /// Sorted within a set.
     items: ItemTable,
-    ids: HashTable<SetId>,
+    /// By their items, which are cold memory mostly.
+    ids: GrowingIds<SetId>,
     /// Sets whose contents a set was made of: it holds all that they hold. Sparse.
-    included: FxHashMap<SetId, Box<[SetId]>>,
+    included: GrowingMap<SetId, Box<[SetId]>>,
     closures: IndexVec<SetId, Option<Arc<Closure>>>,
     /// The lexer state that each set starts, or [`UNKNOWN`]. Parallel to `closures`.
     start_states: IndexVec<SetId, LexStateId>,
     /// Items that were touched to build each set. Parallel to `closures`.
     touched: IndexVec<SetId, u32>,
     /// Sets interned together because they refer to each other, by the hash of their contents with relative references.
-    pub(super) families: HashTable<(u64, Arc<[SetId]>)>,
+    pub(super) families: GrowingTable<(u64, Arc<[SetId]>)>,
     /// The family of a set that has one. Sparse.
-    pub(super) family_of: FxHashMap<SetId, Arc<[SetId]>>,
-    scans: FxHashMap<(SetId, LexemeSetId), SetId>,
+    pub(super) family_of: GrowingMap<SetId, Arc<[SetId]>>,
+    scans: GrowingMap<(SetId, LexemeSetId), SetId>,
     /// The same where the text of a lexeme is recorded, by text.
     recorded_scans: FxHashMap<(SetId, LexemeSetId), ByText>,
     /// Bytes of `recorded_scans`, roughly.
     recorded_bytes: usize,
     /// Continuations of the symbols predicted in a set, by their number in its closure.
-    pub(super) gotos: FxHashMap<(SetId, u32), SetId>,
-    unions: FxHashMap<(SetId, SetId), SetId>,
+    pub(super) gotos: GrowingMap<(SetId, u32), SetId>,
+    unions: GrowingMap<(SetId, SetId), SetId>,
     params: IndexVec<ParamId, Param>,
-    param_ids: FxHashMap<Param, ParamId>,
+    param_ids: GrowingMap<Param, ParamId>,
     scopes: Vec<Scope>,
-    scope_ids: FxHashMap<Scope, u32>,
+    scope_ids: GrowingMap<Scope, u32>,
     pub facts: ParamFacts,
     pub(super) automata: Automata,
     pub ahead: Ahead,
@@ -182,23 +183,23 @@ impl Sets {
             cfg,
             limits: limits.clone(),
             items: ItemTable::default(),
-            ids: HashTable::new(),
-            included: FxHashMap::default(),
+            ids: GrowingIds::default(),
+            included: GrowingMap::default(),
             room: Room::default(),
             closures: IndexVec::new(),
             start_states: IndexVec::new(),
             touched: IndexVec::new(),
-            families: HashTable::new(),
-            family_of: FxHashMap::default(),
-            scans: FxHashMap::default(),
+            families: GrowingTable::default(),
+            family_of: GrowingMap::default(),
+            scans: GrowingMap::default(),
             recorded_scans: FxHashMap::default(),
             recorded_bytes: 0,
-            gotos: FxHashMap::default(),
-            unions: FxHashMap::default(),
+            gotos: GrowingMap::default(),
+            unions: GrowingMap::default(),
             params: IndexVec::new(),
-            param_ids: FxHashMap::default(),
+            param_ids: GrowingMap::default(),
             scopes: Vec::new(),
-            scope_ids: FxHashMap::default(),
+            scope_ids: GrowingMap::default(),
             facts: ParamFacts::default(),
             automata: Automata::default(),
             ahead: Ahead::default(),
@@ -261,7 +262,7 @@ impl Sets {
     }
 
     pub fn param(&mut self, param: Param) -> ParamId {
-        *self.param_ids.entry(param).or_insert_with(|| self.params.push(param))
+        self.param_ids.get_or_insert_with(param, || self.params.push(param))
     }
 
     /// The parameter of a symbol that an item with parameter `caller` predicts in the token `token`.
@@ -290,7 +291,7 @@ impl Sets {
 
     /// The scope's number, as [`Param::scope`] has it.
     pub fn enter_scope(&mut self, scope: Scope) -> u32 {
-        *self.scope_ids.entry(scope).or_insert_with(|| {
+        self.scope_ids.get_or_insert_with(scope, || {
             self.scopes.push(scope);
             self.scopes.len() as u32
         })
@@ -359,8 +360,8 @@ impl Sets {
 
     /// Remembers that a set holds all that some others hold.
     pub(super) fn note_included(&mut self, id: SetId, included: &[SetId]) {
-        if !included.is_empty() {
-            self.included.entry(id).or_insert_with(|| included.into());
+        if !included.is_empty() && !self.included.contains_key(&id) {
+            self.included.insert(id, included.into());
         }
     }
 
@@ -574,7 +575,7 @@ impl Sets {
     }
 
     pub(super) fn find(&self, hash: u64, items: &[Item]) -> Option<SetId> {
-        self.ids.find(hash, |&id| self.items(id) == items).copied()
+        self.ids.find(hash, |id| self.items(id) == items)
     }
 
     pub(super) fn check_size(&self) -> Result<(), Fault> {
@@ -602,8 +603,7 @@ impl Sets {
         self.closures.push(None);
         self.start_states.push(UNKNOWN);
         self.touched.push(items.len() as u32);
-        let all = &self.items;
-        self.ids.insert_unique(hash, id, |&id| hash_items(all.get(id)));
+        self.ids.insert(hash, id);
         id
     }
 

@@ -4,10 +4,12 @@
 //!
 //! Nodes are interned, so a set with one text more shares all nodes but those on the text's path.
 
-use std::sync::Arc;
+use std::hash::BuildHasher;
 
-use larkspur_grammar::{ByteSet, IndexVec, define_id};
-use rustc_hash::FxHashMap;
+use larkspur_grammar::{ByteSet, define_id};
+use rustc_hash::FxBuildHasher;
+
+use crate::growing::{GrowingIds, GrowingVec};
 
 define_id! {
     /// A node of a trie with all below it, which are the texts that are left out.
@@ -29,28 +31,29 @@ struct Node {
 /// All tries of one grammar and epoch.
 #[derive(Debug)]
 pub(crate) struct Tries {
-    nodes: IndexVec<TrieId, Arc<Node>>,
-    ids: FxHashMap<Arc<Node>, TrieId>,
+    nodes: GrowingVec<TrieId, Node>,
+    /// By what they are.
+    ids: GrowingIds<TrieId>,
     /// Children of all nodes.
     edges: usize,
 }
 
 impl Tries {
     pub fn new() -> Self {
-        let mut tries = Self { nodes: IndexVec::new(), ids: FxHashMap::default(), edges: 0 };
+        let mut tries = Self { nodes: GrowingVec::default(), ids: GrowingIds::default(), edges: 0 };
         let empty = tries.intern(Node { is_leaf: false, children: Box::new([]) });
         debug_assert_eq!(empty, NO_TEXTS);
         tries
     }
 
     fn intern(&mut self, node: Node) -> TrieId {
-        if let Some(&known) = self.ids.get(&node) {
+        let hash = FxBuildHasher.hash_one(&node);
+        if let Some(known) = self.ids.find(hash, |id| self.nodes[id] == node) {
             return known;
         }
         self.edges += node.children.len();
-        let node = Arc::new(node);
-        let id = self.nodes.push(node.clone());
-        self.ids.insert(node, id);
+        let id = self.nodes.push(node);
+        self.ids.insert(hash, id);
         id
     }
 
@@ -93,7 +96,7 @@ impl Tries {
         let children = self.nodes[at].children.clone();
         let mut below = self.intern(Node { is_leaf: true, children });
         for (&node, &byte) in path.iter().zip(text).rev() {
-            let Node { is_leaf, children } = &*self.nodes[node];
+            let Node { is_leaf, children } = &self.nodes[node];
             let (is_leaf, mut children) = (*is_leaf, children.to_vec());
             match children.binary_search_by_key(&byte, |&(byte, _)| byte) {
                 Ok(index) => children[index].1 = below,

@@ -8,7 +8,6 @@
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::HashTable;
 use larkspur_grammar::algebra::Horizon;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, LexerMode, Limits, define_id};
@@ -25,6 +24,7 @@ use super::rows::{Row, Step};
 use super::split::{Entries, Entry};
 use crate::cfg::{Cfg, LexemeId, Pattern};
 use crate::error::Fault;
+use crate::growing::{GrowingIds, GrowingMap};
 
 define_id! {
     /// A state of a [`Lexer`].
@@ -103,8 +103,8 @@ pub(crate) struct Lexer {
     /// What is left of each whole lexeme. Indexed by lexeme.
     pub(super) initial: IndexVec<LexemeId, Rest>,
     pub(super) states: IndexVec<LexStateId, LexState>,
-    /// States with their hashes, by their keys.
-    state_ids: HashTable<(u64, LexStateId)>,
+    /// States by their keys.
+    state_ids: GrowingIds<LexStateId>,
     /// Indexed by state.
     pub(super) rows: Vec<Option<Box<Row>>>,
     /// How many states have a row.
@@ -112,9 +112,9 @@ pub(crate) struct Lexer {
     /// The step that was taken from each state, until it has a row. Indexed by state.
     pub(super) steps: Vec<Step>,
     /// The last leap from each state of which a [`Step`] says that there is one.
-    pub(super) leaps: FxHashMap<LexStateId, Leap>,
-    pub(super) expr_rows: FxHashMap<Expr, Arc<ExprRow>>,
-    pub(super) nullable: FxHashMap<Expr, bool>,
+    pub(super) leaps: GrowingMap<LexStateId, Leap>,
+    pub(super) expr_rows: GrowingMap<Expr, Arc<ExprRow>>,
+    pub(super) nullable: GrowingMap<Expr, bool>,
     pub(super) lexeme_sets: IndexVec<LexemeSetId, Box<[LexemeId]>>,
     /// Work of the regex algebra for the question that is being answered, as `Limits::lexer_work_max` counts it.
     pub work: u64,
@@ -124,22 +124,22 @@ pub(crate) struct Lexer {
     pub tries: Tries,
     /// What is left of lexemes with exceptions.
     pub(super) excepted: Vec<(Expr, TrieId)>,
-    pub(super) excepted_ids: FxHashMap<(Expr, TrieId), Rest>,
+    pub(super) excepted_ids: GrowingMap<(Expr, TrieId), Rest>,
     /// Whether the expression matches a text that is not in the trie.
-    pub(super) has_others: FxHashMap<(Expr, TrieId), bool>,
+    pub(super) has_others: GrowingMap<(Expr, TrieId), bool>,
     /// What may follow each lexeme, empty if nothing depends on it. Indexed by lexeme.
     pub(super) follows: Vec<Expr>,
     /// [`Lexer::by_follow`].
-    pub(super) by_follow: FxHashMap<(LexStateId, LexemeSetId), Arc<[Guarded<LexemeSetId>]>>,
+    pub(super) by_follow: GrowingMap<(LexStateId, LexemeSetId), Arc<[Guarded<LexemeSetId>]>>,
     /// [`Lexer::guarded`].
-    pub(super) guarded: FxHashMap<(LexStateId, Guard), LexStateId>,
+    pub(super) guarded: GrowingMap<(LexStateId, Guard), LexStateId>,
     pub(super) characters: Characters,
     /// What look-behinds know of the text so far.
     pub pasts: Pasts,
     /// Whether everything matches.
     pub(super) is_all: FxHashMap<Expr, bool>,
     /// States with counts clamped: see [`Lexer::clamped`].
-    pub(super) clamped: FxHashMap<(LexStateId, Horizon), LexStateId>,
+    pub(super) clamped: GrowingMap<(LexStateId, Horizon), LexStateId>,
     /// [`Lexer::is_late`] as far as it is known. Indexed by lexeme; empty if none is.
     pub(super) late: Vec<Option<bool>>,
     /// Texts that late lexemes leave out wherever they stand: see [`Lexer::left_out`].
@@ -209,27 +209,27 @@ impl Lexer {
             limits: limits.clone(),
             initial: initial.into(),
             states: IndexVec::new(),
-            state_ids: HashTable::new(),
+            state_ids: GrowingIds::default(),
             rows: Vec::new(),
             rows_len: 0,
             steps: Vec::new(),
-            leaps: FxHashMap::default(),
-            expr_rows: FxHashMap::default(),
-            nullable: FxHashMap::default(),
+            leaps: GrowingMap::default(),
+            expr_rows: GrowingMap::default(),
+            nullable: GrowingMap::default(),
             lexeme_sets: IndexVec::new(),
             work: 0,
             recorded_sets: IndexVec::new(),
             lexeme_set_ids: FxHashMap::default(),
             tries: Tries::new(),
             excepted: Vec::new(),
-            excepted_ids: FxHashMap::default(),
-            has_others: FxHashMap::default(),
+            excepted_ids: GrowingMap::default(),
+            has_others: GrowingMap::default(),
             follows,
-            by_follow: FxHashMap::default(),
-            guarded: FxHashMap::default(),
+            by_follow: GrowingMap::default(),
+            guarded: GrowingMap::default(),
             characters: Characters::default(),
             is_all: FxHashMap::default(),
-            clamped: FxHashMap::default(),
+            clamped: GrowingMap::default(),
             late: Vec::new(),
             left_out: FxHashMap::default(),
             ignored_always_ends: None,
@@ -386,7 +386,7 @@ impl Lexer {
             return Ok(None);
         }
         let next = EXCEPTED | self.excepted.len() as Rest;
-        let rest = *self.excepted_ids.entry((expr, texts)).or_insert(next);
+        let rest = self.excepted_ids.get_or_insert_with((expr, texts), || next);
         if rest == next {
             self.excepted.push((expr, texts));
         }
@@ -461,7 +461,7 @@ impl Lexer {
 
     pub(super) fn is_nullable(&mut self, expr: Expr) -> bool {
         let arena = &self.arena;
-        *self.nullable.entry(expr).or_insert_with(|| arena.nullable(expr))
+        self.nullable.get_or_insert_with(expr, || arena.nullable(expr))
     }
 
     /// Whether what is left of a recorded lexeme matches a text.
@@ -549,13 +549,11 @@ impl Lexer {
     /// Errors: `lexer_states_max`; `lexer_work_max`, as which each entry beside the first one of a new state counts.
     pub(super) fn intern(&mut self, entries: &[Entry], kind: StateKind, guard: Guard) -> Result<LexStateId, Fault> {
         let hash = FxBuildHasher.hash_one((entries, kind, guard));
-        let is_same = |&(other, id): &(u64, LexStateId)| {
-            other == hash && {
-                let key = &self.states[id].key;
-                *key.entries == *entries && (key.kind, key.guard) == (kind, guard)
-            }
+        let is_same = |id| {
+            let key = &self.states[id].key;
+            *key.entries == *entries && (key.kind, key.guard) == (kind, guard)
         };
-        if let Some(&(_, id)) = self.state_ids.find(hash, is_same) {
+        if let Some(id) = self.state_ids.find(hash, is_same) {
             return Ok(id);
         }
         self.work += entries.len().saturating_sub(1) as u64;
@@ -619,7 +617,7 @@ impl Lexer {
         let id = self.states.push(state);
         self.rows.push(None);
         self.steps.push(Step::default());
-        self.state_ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
+        self.state_ids.insert(hash, id);
         Ok(id)
     }
 

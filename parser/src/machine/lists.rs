@@ -1,12 +1,14 @@
 //! Places that are several threads: lists, of which each is kept once, and the steps between them.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use larkspur_grammar::{LexerMode, Limits};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxBuildHasher;
 
 use super::{Cursor, Machine, Thread};
 use crate::error::Fault;
+use crate::growing::{GrowingIds, GrowingMap};
 
 /// Steps that are remembered at most; then all are forgotten. 12 MB.
 const STEPS_MAX: usize = 1 << 18;
@@ -27,8 +29,9 @@ type Step = (u32, u8, u32, bool);
 #[derive(Default, Debug)]
 pub(super) struct Lists {
     lists: Vec<Arc<[Thread]>>,
-    ids: FxHashMap<Arc<[Thread]>, u32>,
-    steps: FxHashMap<Step, Option<Cursor>>,
+    /// By content.
+    ids: GrowingIds<u32>,
+    steps: GrowingMap<Step, Option<Cursor>>,
     bytes: usize,
 }
 
@@ -41,7 +44,8 @@ impl Lists {
     ///
     /// Errors: `earley_sets_max`, `earley_bytes_max`.
     pub fn intern(&mut self, threads: Vec<Thread>, limits: &Limits) -> Result<u32, Fault> {
-        if let Some(&known) = self.ids.get(&*threads) {
+        let hash = FxBuildHasher.hash_one(&*threads);
+        if let Some(known) = self.ids.find(hash, |id| *self.lists[id as usize] == *threads) {
             return Ok(known);
         }
         if self.lists.len() >= limits.earley_sets_max {
@@ -53,18 +57,18 @@ impl Lists {
         let threads: Arc<[Thread]> = threads.into();
         let id = self.lists.len() as u32;
         self.bytes += LIST_BYTES + size_of_val(&*threads);
-        self.lists.push(threads.clone());
-        self.ids.insert(threads, id);
+        self.lists.push(threads);
+        self.ids.insert(hash, id);
         Ok(id)
     }
 
     /// Drops the lists past the first ones, and what is remembered of all.
     fn truncate(&mut self, len: usize) {
-        for threads in self.lists.drain(len..) {
+        for (id, threads) in (len as u32..).zip(self.lists.drain(len..)) {
             self.bytes -= LIST_BYTES + size_of_val(&*threads);
-            self.ids.remove(&threads);
+            self.ids.remove(FxBuildHasher.hash_one(&*threads), id);
         }
-        self.steps.clear();
+        self.steps = GrowingMap::default();
     }
 }
 
@@ -85,7 +89,7 @@ impl Machine {
                 && (depends_on_text(&threads) || next.is_some_and(|next| depends_on_text(&self.threads(next)))));
         if is_known {
             if self.lists.steps.len() >= STEPS_MAX {
-                self.lists.steps.clear();
+                self.lists.steps = GrowingMap::default();
             }
             self.lists.steps.insert(step, next);
         }

@@ -4,7 +4,6 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hashbrown::HashTable;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, define_id};
 use larkspur_toktrie::{MaskOrigin, TokenMask};
@@ -13,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::compose::Composed;
 use super::terms::Tokens;
 use super::touched::Touched;
+use crate::growing::GrowingIds;
 
 define_id! {
     /// A mask of a [`MaskStore`].
@@ -32,8 +32,8 @@ pub(super) struct MaskStore {
     bases: Vec<Arc<Tokens>>,
     /// Their places, by where they are in memory.
     base_ids: FxHashMap<usize, u32>,
-    /// Hashes of contents and numbers, by content.
-    ids: HashTable<(u64, StoredId)>,
+    /// By content.
+    ids: GrowingIds<StoredId>,
     bytes: usize,
 }
 
@@ -208,7 +208,7 @@ impl MaskStore {
             masks: IndexVec::new(),
             bases: Vec::new(),
             base_ids: FxHashMap::default(),
-            ids: HashTable::new(),
+            ids: GrowingIds::default(),
             bytes: 0,
         }
     }
@@ -318,14 +318,13 @@ impl MaskStore {
 
     fn number(&mut self, hash: u64, wanted: Wanted<'_>) -> StoredId {
         let masks = &mut self.masks;
-        let is_it = |&(other, id): &(u64, StoredId)| other == hash && masks[id].is(&wanted);
-        if let Some(&(_, known)) = self.ids.find(hash, is_it) {
+        if let Some(known) = self.ids.find(hash, |id| masks[id].is(&wanted)) {
             return known;
         }
         let stored = wanted.into_stored();
         self.bytes += stored.bytes();
         let id = masks.push(stored);
-        self.ids.insert_unique(hash, (hash, id), |&(hash, _)| hash);
+        self.ids.insert(hash, id);
         id
     }
 

@@ -25,6 +25,7 @@ use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
 use super::work::Work;
 use crate::cfg::LexemeId;
 use crate::error::Fault;
+use crate::growing::GrowingMap;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::split::{Entry, Split};
@@ -128,16 +129,16 @@ pub(super) struct Terms {
     /// Those of all grammars.
     shared: Arc<SharedTerms>,
     /// All pieces but [`ALL`].
-    pieces: FxHashMap<PieceId, Arc<Piece>>,
+    pieces: GrowingMap<PieceId, Arc<Piece>>,
     piece_ids: FxHashMap<Arc<[PieceNode]>, PieceId>,
     terms: IndexVec<TermId, Term>,
     /// Terms of states: one, or those of its lexemes if each goes its own way.
-    of_states: FxHashMap<(PieceId, LexStateId), Arc<[TermId]>>,
+    of_states: GrowingMap<(PieceId, LexStateId), Arc<[TermId]>>,
     /// Terms of states that are looked at as a whole.
-    of_wholes: FxHashMap<(PieceId, LexStateId), TermId>,
+    of_wholes: GrowingMap<(PieceId, LexStateId), TermId>,
     /// Terms of lexemes, by whether no byte of them was read.
-    of_lexemes: FxHashMap<(PieceId, Entry, bool), TermId>,
-    literals: FxHashMap<(PieceId, Entry), LiteralTerm>,
+    of_lexemes: GrowingMap<(PieceId, Entry, bool), TermId>,
+    literals: GrowingMap<(PieceId, Entry), LiteralTerm>,
     /// Tokens of `literals`, one literal's after the other's.
     literal_tokens: Vec<TokenId>,
     /// Which slices lexer states take.
@@ -221,13 +222,13 @@ impl Terms {
     pub fn new(shared: Arc<SharedTerms>) -> Self {
         Self {
             shared,
-            pieces: FxHashMap::default(),
+            pieces: GrowingMap::default(),
             piece_ids: FxHashMap::default(),
             terms: IndexVec::new(),
-            of_states: FxHashMap::default(),
-            of_wholes: FxHashMap::default(),
-            of_lexemes: FxHashMap::default(),
-            literals: FxHashMap::default(),
+            of_states: GrowingMap::default(),
+            of_wholes: GrowingMap::default(),
+            of_lexemes: GrowingMap::default(),
+            literals: GrowingMap::default(),
             literal_tokens: Vec::new(),
             contained: Contained::default(),
             slice_of: FxHashMap::default(),

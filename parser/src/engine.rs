@@ -144,7 +144,7 @@ const PUBLISHED_SHARE: usize = 4;
 /// The growing tables, held by one matcher at a time.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// In a box of its own: compiling hands on some kB that no processor had to look at.
+    /// Some 4 kB, which compiling would copy wherever it hands them on.
     pub machine: Box<Machine>,
     pub masks: MaskCache,
     /// Masks of [`EagerMatcher`](crate::EagerMatcher)s, once there is one.

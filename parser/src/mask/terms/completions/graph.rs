@@ -11,7 +11,7 @@ use crate::lexer::arena::Expr;
 use crate::lexer::states::Lexer;
 use crate::mask::units::{UnitMap, UnitStep};
 
-/// Places at most: of a list of a thousand words that a text must not have there are some seven thousand.
+/// Places at most: of eighty words that a text must not have there are 721.
 const PLACES_MAX: usize = 8_192;
 
 /// Numbers of units that are told apart; the last one stands for all from there on.

@@ -60,6 +60,18 @@ pub(crate) fn parse(document: &JsonDocument, resources: &Resources, id: JsonId, 
     Schema::Keywords(parser.out.into())
 }
 
+/// Reads one keyword of the schema at `id`, for the sake of its mistakes.
+pub(crate) fn parse_member(
+    document: &JsonDocument,
+    resources: &Resources,
+    id: JsonId,
+    member: &JsonMember,
+    sink: &mut Sink,
+) {
+    let dialect = resources.dialect(document, id);
+    Parser { document, resources, dialect, sink, out: Keywords::default() }.member(id, member);
+}
+
 /// Warns of a document that holds definitions, and says nothing itself.
 pub(crate) fn check_definitions(document: &JsonDocument, resources: &Resources, sink: &mut Sink) {
     let dialect = resources.dialect(document, document.root());

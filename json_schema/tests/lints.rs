@@ -112,6 +112,43 @@ fn required_names_with_a_slip_of_the_pen() {
     assert!(begin.elapsed() < std::time::Duration::from_secs(5), "{:?}", begin.elapsed());
 }
 
+/// What no reference leads to is not read, but wrong values are told.
+#[test]
+fn definitions_that_are_not_used() {
+    for (definition, wrong) in [
+        (r#"{"type":"strng"}"#, "\"strng\""),
+        (r#"{"type":["string","nul"]}"#, "\"nul\""),
+        (r#"{"minimum":"a"}"#, "\"a\""),
+        (r#"{"properties":{"x":{"items":{"maxLength":true}}}}"#, "true"),
+        (r#"{"anyOf":[{"type":"string"},{"properties":[]}]}"#, "[]"),
+        (r#"{"exclusiveMaximum":"3"}"#, "\"3\""),
+        (r##"{"$ref":"#/$defs/other","pattern":7}"##, "7"),
+    ] {
+        let schema = format!(r#"{{"type":"string","$defs":{{"x":{definition},"other":{{"type":"null"}}}}}}"#);
+        let found = diagnostics(&schema);
+        let [found] = found.as_slice() else { panic!("{schema}: {found:?}") };
+        let span = found.labels[0].span;
+        assert_eq!(&schema[span.start as usize..span.end as usize], wrong, "{schema}");
+        assert!(!found.is_error() && found.message.ends_with("; no reference leads to this definition"), "{found:?}");
+    }
+    let found = diagnostics(r#"{"type":"string","definitions":{"x":{"type":"strng"}}}"#);
+    assert_eq!(found[0].help.as_deref(), Some("did you mean `string`?"));
+    for schema in [
+        // Names and data, other drafts, and what is an annotation or unknown.
+        r#"{"type":"string","$defs":{"x":{"properties":{"type":{"type":"string"},"minimum":{}},"default":{"type":"x"}}}}"#,
+        r#"{"type":"string","$defs":{"x":{"enum":[{"type":"x"}],"const":{"minimum":"x"},"x-y":{"type":"x"}}}}"#,
+        r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"string",
+            "definitions":{"x":{"minimum":1,"exclusiveMinimum":true}}}"#,
+        r#"{"type":"string","$defs":{"x":{"markdownDescription":"d","required":["a"],"minLength":3}}}"#,
+    ] {
+        assert_eq!(diagnostics(schema), [], "{schema}");
+    }
+    // What is used is an error.
+    let found = diagnostics(r##"{"$ref":"#/$defs/x","$defs":{"x":{"type":"strng"}}}"##);
+    assert!(found.iter().any(|found| found.is_error()));
+    assert_eq!(found.len(), 1);
+}
+
 #[test]
 fn equal_branches() {
     let codes = |schema: &str| said(schema).into_iter().map(|(code, _)| code).collect::<Vec<_>>();

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use larkspur::{
-    CompileOptions, CompiledGrammar, Engine, Folder, Limits, Linked, Retriever, Source, SourceKind, Vocabulary,
+    CompileOptions, CompiledGrammar, Diagnostic, Engine, Folder, Limits, Linked, Retriever, Severity, Source,
+    SourceKind, Vocabulary,
 };
 
 use crate::args::{Lexer, Profile, ReadArgs};
-use crate::render;
+use crate::render::{self, Unplaced};
 
 /// How a grammar from standard input is called.
 const STDIN: &str = "<stdin>";
@@ -51,7 +52,9 @@ impl ReadArgs {
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
-                bail!("{name}: the grammar is not UTF-8 at byte {at} (line {line})")
+                let message = format!("{name}: the grammar is not UTF-8 at byte {at} (line {line})");
+                let diagnostic = Diagnostic::new("F009", Severity::Error, None, message);
+                bail!(Unplaced(diagnostic.help("save it as UTF-8")))
             }
         };
         let kind = self.kind.map(SourceKind::from).or_else(|| (path == "-").then_some(SourceKind::Lark));

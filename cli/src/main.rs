@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         // The reader of our output has seen enough.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            render::error(&format!("{error:#}"));
+            render::failure(&error);
             Outcome::Failed.into()
         }
     }

@@ -1,5 +1,6 @@
 //! Diagnostics and notes, as text for people and as JSON. Colours are taken away by `anstream` where nobody sees them.
 
+use std::fmt;
 use std::io::Write;
 use std::ops::Range;
 
@@ -54,6 +55,25 @@ fn label_json(label: &Label, sources: &SourceMap) -> Value {
         "end": place(label.span.end),
         "message": label.message,
     })
+}
+
+/// A diagnostic without a place that keeps a command from its work.
+#[derive(Debug)]
+pub(crate) struct Unplaced(pub Diagnostic);
+
+impl fmt::Display for Unplaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Unplaced {}
+
+/// Says on standard error why a command could not do its work.
+pub(crate) fn failure(failure: &anyhow::Error) {
+    let Some(Unplaced(diagnostic)) = failure.downcast_ref() else { return error(&format!("{failure:#}")) };
+    let text = larkspur_render::rendered(diagnostic, &SourceMap::new(), true);
+    let _ = writeln!(anstream::stderr(), "{text}");
 }
 
 /// Says on standard error what went wrong.

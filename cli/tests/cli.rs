@@ -204,5 +204,6 @@ fn a_grammar_that_is_not_utf8_says_where() {
     let output = run(&["check", "-"], b"start: \"a\"\n  | \"\xff\"\n");
     assert_eq!(output.status.code(), Some(2));
     let message = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(message, "error: <stdin>: the grammar is not UTF-8 at byte 16 (line 2)\n");
+    let expected = "error[F009]: <stdin>: the grammar is not UTF-8 at byte 16 (line 2)\n = help: save it as UTF-8\n";
+    assert_eq!(message, expected);
 }

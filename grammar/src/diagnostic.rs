@@ -425,8 +425,8 @@ fn bag_distance(a: &str, b: &str) -> usize {
     more.max(-less) as usize
 }
 
-/// Optimal string alignment distance.
-fn edit_distance(a: &str, b: &str) -> usize {
+/// Optimal string alignment distance: how many characters are one too many, one too few, another or swapped.
+pub fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];

@@ -136,6 +136,13 @@ fn rust_and_ecma() {
         let search = RegexOptions { search: true, ..RegexOptions::new(Dialect::Ecma) };
         assert_eq!(report(text, &search, &Limits::default()), (vec![], true));
     }
+    let alone = RegexOptions { alone: true, ..RegexOptions::new(Dialect::Python) };
+    for text in ["/abc/i", "/a b/gi", "/[a-z]+/", "/a\\/b/i"] {
+        assert_eq!(report(text, &alone, &Limits::default()), (vec![("R107", text)], true));
+    }
+    for text in ["/api/", "/usr/lib/i", "//i", "/api/v", "a/b/i"] {
+        assert_eq!(report(text, &alone, &Limits::default()), (vec![], true));
+    }
     check(
         Dialect::Ecma,
         "[\\ud800-\\udbff][\\udc00-\\udfff]",

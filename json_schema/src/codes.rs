@@ -131,7 +131,8 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "J034",
         "required property that is nearly another one",
-        "The property is required, and nothing is said of it anywhere; one beside it has its name but for case, `_` and `-`.",
+        "The property is required, and nothing is said of it anywhere; one beside it has its name but for case, `_` and `-`, or \
+         for one character; for more where `additionalProperties` is `false`.",
         r#"{"properties": {"userId": {"type": "string"}}, "required": ["user_id"]}"#,
         r#"{"properties": {"userId": {"type": "string"}}, "required": ["userId"]}"#,
     ),

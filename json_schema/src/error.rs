@@ -178,6 +178,8 @@ pub(crate) struct Sink<'a> {
     document: &'a JsonDocument,
     /// What we cannot enforce is a warning.
     pub lenient: bool,
+    /// What is wrong stands in a definition that no reference leads to, and is a warning.
+    pub is_unused: bool,
     list: DiagnosticList,
     said: Vec<(JsonId, Said)>,
     /// Schemas whose unknown keywords are no mistake of theirs, but of what stands around them.
@@ -187,7 +189,7 @@ pub(crate) struct Sink<'a> {
 impl<'a> Sink<'a> {
     pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
         let list = DiagnosticList::new(limits);
-        Self { document, lenient: false, list, said: Vec::new(), misplaced: FxHashSet::default() }
+        Self { document, lenient: false, is_unused: false, list, said: Vec::new(), misplaced: FxHashSet::default() }
     }
     /// Nothing is to be said of the schema's unknown keywords.
     pub fn misplace(&mut self, schema: JsonId) {
@@ -213,19 +215,23 @@ impl<'a> Sink<'a> {
     }
     /// The same with a span in the value or key, for what is looked for at each place anew; whether there was room for it.
     pub fn report_within(&mut self, place: JsonId, span: Span, mistake: Mistake) -> bool {
-        let is_forgiven = self.lenient && mistake.is_ours();
-        let severity = if is_forgiven || mistake.is_warning() { Severity::Warning } else { Severity::Error };
+        let is_warning = mistake.is_warning();
+        let forgiven = match self.is_unused {
+            true => (!is_warning).then_some("no reference leads to this definition"),
+            false => (self.lenient && mistake.is_ours()).then_some("it is not enforced"),
+        };
+        let severity = if forgiven.is_some() || is_warning { Severity::Warning } else { Severity::Error };
         // Before the pointer is looked for, which takes as long as the objects around the place are large.
         if self.list.skips(severity) {
             return false;
         }
         let pointer = self.document.pointer(place);
-        let is_warning = mistake.is_warning();
         let mut diagnostic = mistake.diagnostic(span, &pointer);
         debug_assert_eq!(is_warning, !diagnostic.is_error());
-        if is_forgiven {
+        if let Some(reason) = forgiven {
             diagnostic.severity = Severity::Warning;
-            diagnostic.message.push_str("; it is not enforced");
+            diagnostic.message.push_str("; ");
+            diagnostic.message.push_str(reason);
         }
         self.push(diagnostic);
         true

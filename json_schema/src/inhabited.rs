@@ -13,7 +13,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::automata::distinct::has_matching;
 use crate::automata::few::Few;
 use crate::automata::json::Json;
-use crate::ir::{ANY, ArrayId, ArraySpec, ClauseId, Count, NEVER, Node, NodeId, ObjectId, Shape, ShapeId};
+use crate::ir::{ANY, ArrayId, ArraySpec, ClauseId, Count, NEVER, Node, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
 use crate::normal::{Mode, Normalizer};
 use crate::plan::Trouble;
 use crate::plan::arrays::ArrayPlan;
@@ -156,6 +156,25 @@ impl Normalizer<'_> {
         let shape = self.ir.shapes.get(shape);
         let has_more = shape.null || shape.truth != [false; 2] || !shape.arrays.is_empty() || !shape.objects.is_empty();
         let shape = (!has_more).then(|| shape.clone());
+        shape.is_some_and(|shape| !self.has_scalars(&shape))
+    }
+    /// Whether a shape has no value since each of its arrays and objects needs a value where it was found out that none is
+    /// valid.
+    pub fn needs_what_is_empty(&mut self, shape: ShapeId) -> bool {
+        let shape = self.ir.shapes.get(shape);
+        if shape.null || shape.truth != [false; 2] || shape.arrays.is_empty() && shape.objects.is_empty() {
+            return false;
+        }
+        let is_empty = |node: NodeId| node == NEVER || self.inhabited.get(&(node, Mode::Exact)) == Some(&false);
+        let array_does = |array: &ArraySpec| {
+            let min = usize::try_from(array.min).unwrap_or(usize::MAX);
+            let needs_rest = min > array.prefix.len();
+            array.prefix.iter().take(min).any(|&node| is_empty(node)) || needs_rest && is_empty(array.rest)
+        };
+        let object_does = |object: &ObjectSpec| object.named.iter().any(|named| named.required && is_empty(named.node));
+        let all_do = shape.arrays.iter().all(|&array| array_does(self.ir.arrays.get(array)))
+            && shape.objects.iter().all(|&object| object_does(self.ir.objects.get(object)));
+        let shape = all_do.then(|| shape.clone());
         shape.is_some_and(|shape| !self.has_scalars(&shape))
     }
     fn has_scalars(&mut self, shape: &Shape) -> bool {

@@ -61,6 +61,7 @@ mod spelling;
 mod strings;
 mod twins;
 mod unevaluated;
+mod unused;
 mod uri;
 mod words;
 mod writing;
@@ -143,6 +144,7 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
         return Parsed { grammar: None, diagnostics: sink.finish() };
     }
     parser::check_definitions(&document, &resources, &mut sink);
+    unused::check_unused(&document, &resources, &mut sink);
     let guidance = guidance::read(&document, &options.spelling, &mut sink);
     let spelling = &guidance.spelling;
     let prelude = match Prelude::of(spelling, limits) {

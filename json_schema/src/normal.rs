@@ -465,7 +465,9 @@ impl<'a> Normalizer<'a> {
     pub fn is_seen_empty(&mut self, schema: JsonId) -> bool {
         let node = self.schema(schema);
         let known = self.known.get(&(node, Mode::Exact)).copied();
-        known.is_some_and(|known| self.is_empty_shape(known.shape)) || self.is_known_empty(schema)
+        let is_empty =
+            known.is_some_and(|known| self.is_empty_shape(known.shape) || self.needs_what_is_empty(known.shape));
+        is_empty || self.is_known_empty(schema)
     }
 
     /// Whether it was found out that no name is valid for the schema.

@@ -1,6 +1,7 @@
 //! Schema text to [`ast`](crate::ast): one schema at a time, when it is first reached.
 
 use compact_str::CompactString;
+use larkspur_grammar::diagnostic::{did_you_mean, edit_distance};
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember, JsonValue};
 use larkspur_grammar::number::Decimal;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,6 +16,11 @@ use crate::refs::Resources;
 
 /// Properties that each required name is compared with, before all keys of the document are looked up.
 const PROPERTIES_COMPARED_MAX: usize = 64;
+/// Required names that are looked for among so many others, of an object at most.
+const REQUIRED_NEAR_MAX: usize = 16;
+const PROPERTIES_NEAR_MAX: usize = 1_000;
+/// Shorter names may well be others, of which one character is too much: `gid` and `guid`.
+const SLIP_CHARS_MIN: usize = 4;
 
 struct Parser<'a, 'b, 's> {
     document: &'a JsonDocument,
@@ -52,6 +58,18 @@ pub(crate) fn parse(document: &JsonDocument, resources: &Resources, id: JsonId, 
         }
     }
     Schema::Keywords(parser.out.into())
+}
+
+/// Reads one keyword of the schema at `id`, for the sake of its mistakes.
+pub(crate) fn parse_member(
+    document: &JsonDocument,
+    resources: &Resources,
+    id: JsonId,
+    member: &JsonMember,
+    sink: &mut Sink,
+) {
+    let dialect = resources.dialect(document, id);
+    Parser { document, resources, dialect, sink, out: Keywords::default() }.member(id, member);
 }
 
 /// Warns of a document that holds definitions, and says nothing itself.
@@ -153,6 +171,12 @@ fn says_nothing(document: &JsonDocument, value: JsonId) -> bool {
 /// Whether a value is that of a keyword which takes a boolean that is no schema.
 fn is_flag(document: &JsonDocument, schema: JsonId, value: JsonId) -> bool {
     ["uniqueItems", "exclusiveMinimum", "exclusiveMaximum"].iter().any(|key| document.get(schema, key) == Some(value))
+}
+
+/// Whether two longer names are one but for one character, or two that are swapped.
+fn differ_by_one(name: &str, other: &str) -> bool {
+    let is_long = |name: &str| name.chars().count() >= SLIP_CHARS_MIN;
+    is_long(name) && is_long(other) && edit_distance(name, other) == 1
 }
 
 /// A name without case, `_` and `-`.
@@ -343,7 +367,8 @@ impl<'a> Parser<'a, '_, '_> {
         }
     }
 
-    /// Names in `required` that are those of properties but for case, `_` and `-`, and that stand nowhere else.
+    /// Names in `required` that are nearly those of properties, and that stand nowhere else: that are theirs but for case,
+    /// `_` and `-`, or one character; but for more where no other property may be there.
     fn required_nearly(&mut self, id: JsonId) {
         let document = self.document;
         if self.out.required.is_empty() || self.out.properties.is_empty() || !self.out.patterns.is_empty() {
@@ -360,11 +385,17 @@ impl<'a> Parser<'a, '_, '_> {
             return;
         }
         let required: FxHashSet<&CompactString> = self.out.required.iter().collect();
-        let others = self.out.properties.iter().map(|(name, _)| name).filter(|name| !required.contains(name));
-        let near: FxHashMap<String, &CompactString> = others.map(|name| (folded(name), name)).collect();
-        for (place, name) in missing {
-            if let Some(near) = near.get(&folded(name)) {
-                let mistake = Mistake::RequiredNearly { name: name.to_owned(), near: near.to_string() };
+        let others = || self.out.properties.iter().map(|(name, _)| name).filter(|name| !required.contains(name));
+        let same: FxHashMap<String, &CompactString> = others().map(|name| (folded(name), name)).collect();
+        let is_closed = document.get(id, "additionalProperties").and_then(|value| document.bool(value)) == Some(false);
+        for (index, (place, name)) in missing.into_iter().enumerate() {
+            let slip = || {
+                let candidates = others().map(CompactString::as_str).take(PROPERTIES_NEAR_MAX);
+                did_you_mean(name, candidates).filter(|near| is_closed || differ_by_one(name, near))
+            };
+            let near = same.get(&folded(name)).map(|near| near.as_str());
+            if let Some(near) = near.or_else(|| (index < REQUIRED_NEAR_MAX).then(slip).flatten()) {
+                let mistake = Mistake::RequiredNearly { name: name.to_owned(), near: near.to_owned() };
                 self.sink.report(place, mistake);
             }
         }

@@ -456,6 +456,16 @@ fn schemas_without_values_that_are_not_needed() {
         (r#"{"items":{"oneOf":[<>,{"type":"number"}]}}"#, "/items/oneOf/0"),
         (r##"{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}],"$defs":{"a":<>}}"##, "/anyOf/0"),
         (r#"{"anyOf":[{"type":"array","minItems":3,"maxItems":1},false,{"type":"null"}]}"#, "/anyOf/0"),
+        // What must be there has no value.
+        (r#"{"anyOf":[{"type":"object","properties":{"x":<>},"required":["x"]},{"type":"null"}]}"#, "/anyOf/0"),
+        (r#"{"anyOf":[{"type":"string"},{"type":"object","required":["a"],"properties":{"a":false}}]}"#, "/anyOf/1"),
+        (r#"{"oneOf":[{"type":"object","required":["a"],"additionalProperties":false},{"type":"null"}]}"#, "/oneOf/0"),
+        (
+            r##"{"anyOf":[{"type":"null"},{"required":["a"],"properties":{"a":{"$ref":"#/$defs/a"}},"type":"object"}],
+                "$defs":{"a":{"type":"object","required":["b"],"properties":{"b":{"not":{}}}}}}"##,
+            "/anyOf/1",
+        ),
+        (r#"{"anyOf":[{"type":"null"},{"type":"array","minItems":1,"items":{"not":{}}}]}"#, "/anyOf/1"),
     ] {
         let found = diagnostics(&schema.replace("<>", empty));
         let [found] = found.as_slice() else { panic!("{schema}: {found:?}") };
@@ -474,7 +484,9 @@ fn schemas_without_values_that_are_not_needed() {
         r#"{"properties":{"x":false,"y":{"not":{}}},"additionalProperties":false,"items":false}"#,
         r##"{"properties":{"x":{"$ref":"#/$defs/never"}},"propertyNames":{"$ref":"#/$defs/string"},
             "$defs":{"never":false,"string":{"minLength":1}}}"##,
-        r#"{"anyOf":[{"type":"object","properties":{"x":<>},"required":["x"]},{"type":"null"}]}"#,
+        r#"{"anyOf":[{"type":"object","properties":{"x":{"type":"string"},"y":false},"required":["x"]},{"type":"null"}]}"#,
+        r#"{"anyOf":[{"type":["object","boolean"],"properties":{"x":false},"required":["x"]},{"type":"null"}]}"#,
+        r#"{"anyOf":[{"type":["object","string"],"properties":{"x":false},"required":["x"]},{"type":"null"}]}"#,
         r#"{"allOf":[{"properties":{"x":{"type":"string"}}},{"properties":{"x":{"type":"null"}}}]}"#,
     ] {
         assert_eq!(diagnostics(&schema.replace("<>", empty)), [], "{schema}");

@@ -69,9 +69,84 @@ fn required_names_that_are_nearly_properties() {
         r#"{"properties":{"C":{}},"required":["c","C"]}"#,
         r#"{"properties":{"C":{}},"required":["c"],"anyOf":[{"properties":{"c":{"type":"string"}}},{"maxProperties":3}]}"#,
         r#"{"properties":{"C":{}},"required":["d"]}"#,
+        // Names may differ little: of three characters by one, and of many by two.
+        r#"{"properties":{"guid":{}},"required":["gid"]}"#,
+        r#"{"properties":{"created":{}},"required":["created_at"]}"#,
+        r#"{"properties":{"npmRepository":{}},"required":["repository"]}"#,
+        r#"{"properties":{"name":{}},"required":["nane","name"]}"#,
     ] {
         assert_eq!(said(schema), [], "{schema}");
     }
+}
+
+#[test]
+fn required_names_with_a_slip_of_the_pen() {
+    for (properties, required, near) in [
+        (r#""name":{"type":"string"}"#, "nane", "name"),
+        (r#""name":{"type":"string"}"#, "nmae", "name"),
+        (r#""lastUpdateData":{},"lastUpdate":{}"#, "lastUpdateDate", "lastUpdateData"),
+        (r#""Buckets":{},"Basket":{}"#, "Bucket", "Buckets"),
+    ] {
+        let schema = format!(r#"{{"properties":{{{properties}}},"required":["{required}"]}}"#);
+        let found = diagnostics(&schema);
+        let [found] = found.as_slice() else { panic!("{schema}: {found:?}") };
+        let span = found.labels[0].span;
+        assert_eq!(&schema[span.start as usize..span.end as usize], format!("\"{required}\""));
+        assert_eq!((found.code, found.is_error()), ("J034", false), "{schema}");
+        assert_eq!(found.help, Some(format!("did you mean the property `{near}`?")), "{schema}");
+    }
+    // Where no other property may be there, more is a slip.
+    let schema = r#"{"properties":{"created":{"type":"string"}},"required":["creatdd"],"additionalProperties":false}"#;
+    let closed = |required: &str| said(&schema.replace("creatdd", required));
+    for required in ["creatdd", "craeted_", "gcraeted"] {
+        assert_eq!(closed(required), [("J034", required.to_owned())], "{required}");
+    }
+    assert_eq!(closed("published"), []);
+    // What is compared is bounded.
+    let names = |prefix: &str| (0..5_000).map(|i| format!("{prefix}{i:05}")).collect::<Vec<_>>();
+    let properties: Vec<String> = names("property").iter().map(|name| format!("\"{name}\":{{}}")).collect();
+    let schema =
+        format!(r#"{{"properties":{{{}}},"required":["{}"]}}"#, properties.join(","), names("propertx").join("\",\""));
+    let begin = std::time::Instant::now();
+    diagnostics(&schema);
+    assert!(begin.elapsed() < std::time::Duration::from_secs(5), "{:?}", begin.elapsed());
+}
+
+/// What no reference leads to is not read, but wrong values are told.
+#[test]
+fn definitions_that_are_not_used() {
+    for (definition, wrong) in [
+        (r#"{"type":"strng"}"#, "\"strng\""),
+        (r#"{"type":["string","nul"]}"#, "\"nul\""),
+        (r#"{"minimum":"a"}"#, "\"a\""),
+        (r#"{"properties":{"x":{"items":{"maxLength":true}}}}"#, "true"),
+        (r#"{"anyOf":[{"type":"string"},{"properties":[]}]}"#, "[]"),
+        (r#"{"exclusiveMaximum":"3"}"#, "\"3\""),
+        (r##"{"$ref":"#/$defs/other","pattern":7}"##, "7"),
+    ] {
+        let schema = format!(r#"{{"type":"string","$defs":{{"x":{definition},"other":{{"type":"null"}}}}}}"#);
+        let found = diagnostics(&schema);
+        let [found] = found.as_slice() else { panic!("{schema}: {found:?}") };
+        let span = found.labels[0].span;
+        assert_eq!(&schema[span.start as usize..span.end as usize], wrong, "{schema}");
+        assert!(!found.is_error() && found.message.ends_with("; no reference leads to this definition"), "{found:?}");
+    }
+    let found = diagnostics(r#"{"type":"string","definitions":{"x":{"type":"strng"}}}"#);
+    assert_eq!(found[0].help.as_deref(), Some("did you mean `string`?"));
+    for schema in [
+        // Names and data, other drafts, and what is an annotation or unknown.
+        r#"{"type":"string","$defs":{"x":{"properties":{"type":{"type":"string"},"minimum":{}},"default":{"type":"x"}}}}"#,
+        r#"{"type":"string","$defs":{"x":{"enum":[{"type":"x"}],"const":{"minimum":"x"},"x-y":{"type":"x"}}}}"#,
+        r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"string",
+            "definitions":{"x":{"minimum":1,"exclusiveMinimum":true}}}"#,
+        r#"{"type":"string","$defs":{"x":{"markdownDescription":"d","required":["a"],"minLength":3}}}"#,
+    ] {
+        assert_eq!(diagnostics(schema), [], "{schema}");
+    }
+    // What is used is an error.
+    let found = diagnostics(r##"{"$ref":"#/$defs/x","$defs":{"x":{"type":"strng"}}}"##);
+    assert!(found.iter().any(|found| found.is_error()));
+    assert_eq!(found.len(), 1);
 }
 
 #[test]

@@ -60,7 +60,10 @@ pub(crate) enum Mistake {
         what: &'static str,
     },
     RepeatNothing,
-    Counts,
+    /// With the counts as a regex has them, if they are known.
+    Counts {
+        meant: Option<String>,
+    },
     CommaAlone,
     /// With what follows the `#`, if it is like a regex.
     PatternWithoutText {
@@ -172,9 +175,8 @@ impl Describe for Mistake {
             Mistake::Empty { what } => say(format!("{what} is empty"))
                 .help("the empty text is `''`; what may be left out stands in `[ ]` or before `?`"),
             Mistake::RepeatNothing => error("there is nothing before it that could be repeated"),
-            Mistake::Counts => {
-                error("KBNF has no counts outside of regexes").help("write `#\"(…){2,5}\"`, or the parts one by one")
-            }
+            Mistake::Counts { meant } => error("KBNF has no counts outside of regexes")
+                .help(format!("write `#\"(…){}\"`, or the parts one by one", meant.as_deref().unwrap_or("{2,5}"))),
             Mistake::CommaAlone => error("a comma stands between two parts"),
             Mistake::PatternWithoutText { text: Some(text), .. } => {
                 error("no string follows the `#`").help(format!("a regex stands in quotes: `#\"{text}\"`"))
@@ -244,7 +246,7 @@ impl Mistake {
             Mistake::EscapeBad { .. } => "K007",
             Mistake::Empty { .. } => "K008",
             Mistake::RepeatNothing => "K009",
-            Mistake::Counts => "K010",
+            Mistake::Counts { .. } => "K010",
             Mistake::CommaAlone => "K011",
             Mistake::PatternWithoutText { .. } | Mistake::PatternKindUnknown { .. } | Mistake::Class { .. } => "K012",
             Mistake::SpecialUnknown { .. } => "K013",

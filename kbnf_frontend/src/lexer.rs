@@ -39,6 +39,8 @@ pub(crate) enum SyntaxKind {
     Close(Bracket),
     /// What was reported, and stands for something.
     Mistake,
+    /// Counts of other languages, which were reported and stand for nothing.
+    Counts,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,6 +158,11 @@ impl<'a> Lexer<'a, '_> {
             let class = self.text[start..self.at].to_owned();
             self.sink.report(self.since(start), Mistake::Class { class });
             return Some(SyntaxKind::Mistake);
+        }
+        if let Some(counts) = counts(self.rest()) {
+            self.at += counts.len() + 2;
+            self.sink.report(self.since(start), Mistake::Counts { meant: meant_counts(counts) });
+            return Some(SyntaxKind::Counts);
         }
         let single = match first {
             ';' => Some(SyntaxKind::Semicolon),
@@ -364,6 +371,30 @@ fn class_len(text: &str) -> Option<usize> {
     }
     let len = inside.len() + 2;
     (ranges > 0).then(|| len + usize::from(text[len..].starts_with(['*', '+', '?'])))
+}
+
+/// What stands in braces that begin here, if it is counts of another language: `2,5`, `1..3`, `-1,`.
+fn counts(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('{')?;
+    let is_part = |c: char| c.is_ascii_digit() || c.is_whitespace() || [',', '.', '-'].contains(&c);
+    let (inside, rest) = inside.split_at(inside.find(|c| !is_part(c))?);
+    (rest.starts_with('}') && inside.contains(|c: char| c.is_ascii_digit() || c == ',')).then_some(inside)
+}
+
+/// Counts as a regex has them, if all of them are plain numbers.
+fn meant_counts(inside: &str) -> Option<String> {
+    let count = |text: &str| text.trim().parse::<u32>().ok();
+    let Some((min, max)) = [",", "..", "-"].into_iter().find_map(|sign| inside.split_once(sign)) else {
+        return count(inside).map(|count| format!("{{{count}}}"));
+    };
+    Some(match (min.trim(), max.trim()) {
+        ("", max) => format!("{{0,{}}}", count(max)?),
+        (min, "") => format!("{{{},}}", count(min)?),
+        (min, max) => {
+            let (min, max) = (count(min)?, count(max)?);
+            format!("{{{},{}}}", min.min(max), min.max(max))
+        }
+    })
 }
 
 /// The byte behind the string that begins here, if it is closed.

@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
                     self.sink.report(self.here(), mistake);
                 }
                 // Was reported already.
-                Some(SyntaxKind::Mistake) => {}
+                Some(SyntaxKind::Mistake | SyntaxKind::Counts) => {}
                 _ => {
                     let mistake = Mistake::NameExpected { found: self.found() };
                     self.sink.report(self.here(), mistake);
@@ -142,9 +142,6 @@ impl<'a> Parser<'a> {
                     open.comma = Some(span);
                 }
                 SyntaxKind::Open(bracket) => {
-                    if bracket == Bracket::Curly && self.counts(span) {
-                        continue;
-                    }
                     if outer.len() >= self.limits.grammar_depth_max {
                         let limit = self.limits.grammar_depth_max;
                         self.sink.report(span, TooMuch::Depth { limit, what: "brackets" });
@@ -171,6 +168,7 @@ impl<'a> Parser<'a> {
                     }
                     _ => self.sink.report(span, Mistake::BracketNotOpen),
                 },
+                SyntaxKind::Counts => {}
                 SyntaxKind::Star => self.repeat(&mut open, 0, None, span),
                 SyntaxKind::Plus => self.repeat(&mut open, 1, None, span),
                 SyntaxKind::Question => self.repeat(&mut open, 0, Some(1), span),
@@ -224,7 +222,7 @@ impl<'a> Parser<'a> {
                 }
             },
             SyntaxKind::Number => {
-                self.sink.report(span, Mistake::Counts);
+                self.sink.report(span, Mistake::Counts { meant: None });
                 nothing()
             }
             _ => nothing(),
@@ -301,20 +299,6 @@ impl<'a> Parser<'a> {
         }
         self.at += 1;
         Ok(())
-    }
-
-    /// Whether a count of another language stands here, which is then reported and left out.
-    fn counts(&mut self, brace: Span) -> bool {
-        let mut end = self.at;
-        while matches!(self.kind_at(end), Some(SyntaxKind::Number | SyntaxKind::Comma)) {
-            end += 1;
-        }
-        if end == self.at || self.kind_at(end) != Some(SyntaxKind::Close(Bracket::Curly)) {
-            return false;
-        }
-        self.sink.report(brace.to(self.lexemes[end].span), Mistake::Counts);
-        self.at = end + 1;
-        true
     }
 
     /// Signs of repetition behind each other are one, so that they nest no deeper than brackets do.

@@ -91,7 +91,7 @@ fn ways_out() {
         help("// a comment\nstart ::= 'a'; # another\n/* a third */"),
         "write `(* … *)` / a regex is `#\"…\"`, a comment `(* … *)` / write `(* … *)`"
     );
-    assert_eq!(help("start ::= 'a'{3};"), "write `#\"(…){2,5}\"`, or the parts one by one");
+    assert_eq!(help("start ::= 'a'{3};"), "write `#\"(…){3}\"`, or the parts one by one");
     assert_eq!(
         help("start ::= except!(#'a') 'a';"),
         "write `except!('text')`, `except!(name)` or `except!('text', 50)`"
@@ -176,6 +176,11 @@ fn slips() {
         "start ::= 'a' \\;",
         "start ::= 'a\\';",
         "start ::= #\"a\\\";",
+        "start ::= 'a'{-1,};",
+        "start ::= 'a'{1..3};",
+        "start ::= 'a'{ 3-1 } 'b'{,5} 'c'{2,};",
+        "start ::= 'a'{1.5};",
+        "start ::= 'a'{,};",
     ];
     let show = |text: &&str| {
         let found = diagnostics(text, &Limits::default()).into_iter().map(|diagnostic| {
@@ -210,4 +215,11 @@ const EXPECTED: &[&str] = &[
     "K001 14..15 the character `\\` has no meaning here; ",
     "K002 12..14 this quote does not end the string: a backslash stands before it; `\\'` is a quote in the string; a backslash is `'\\\\'`",
     "K002 13..15 this quote does not end the string: a backslash stands before it; `\\\"` is a quote in the string; a backslash is `\"\\\\\"`",
+    "K010 13..18 KBNF has no counts outside of regexes; write `#\"(…){2,5}\"`, or the parts one by one",
+    "K010 13..19 KBNF has no counts outside of regexes; write `#\"(…){1,3}\"`, or the parts one by one",
+    "K010 13..20 KBNF has no counts outside of regexes; write `#\"(…){1,3}\"`, or the parts one by one\n\
+     K010 24..28 KBNF has no counts outside of regexes; write `#\"(…){0,5}\"`, or the parts one by one\n\
+     K010 32..36 KBNF has no counts outside of regexes; write `#\"(…){2,}\"`, or the parts one by one",
+    "K010 13..18 KBNF has no counts outside of regexes; write `#\"(…){2,5}\"`, or the parts one by one",
+    "K010 13..16 KBNF has no counts outside of regexes; write `#\"(…){2,5}\"`, or the parts one by one",
 ];

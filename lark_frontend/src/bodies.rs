@@ -306,16 +306,25 @@ impl Parser<'_, '_> {
         Foreign::Braces { inner: inner.filter(|inner| !inner.contains('{')) }
     }
 
+    /// Whether a lexeme behind a brace begins counts, right or wrong.
+    fn begins_counts(&self, at: usize) -> bool {
+        matches!(self.kind(at), SyntaxKind::Number | SyntaxKind::Comma) || self.is_negative(at)
+    }
+    /// Whether a number with a `-` before it stands at a lexeme.
+    fn is_negative(&self, at: usize) -> bool {
+        self.kind(at) == SyntaxKind::Minus && self.kind(at + 1) == SyntaxKind::Number
+    }
+
     /// Whether the brace at a lexeme, behind an item, is no repetition of it, but that of another language.
     fn is_foreign_brace(&self, at: usize) -> bool {
         let is_apart = at > 0 && self.lexemes[at - 1].end < self.lexemes[at].start;
-        let is_count = [SyntaxKind::Number, SyntaxKind::Comma, SyntaxKind::RBrace].contains(&self.kind(at + 1));
+        let is_count = self.kind(at + 1) == SyntaxKind::RBrace || self.begins_counts(at + 1);
         self.kind(at) == SyntaxKind::LBrace && is_apart && !is_count
     }
 
     /// Whether a template's arguments begin at a lexeme: a brace that begins no repetition.
     fn begins_arguments(&self, at: usize) -> bool {
-        if self.kind(at) != SyntaxKind::LBrace || [SyntaxKind::Number, SyntaxKind::Comma].contains(&self.kind(at + 1)) {
+        if self.kind(at) != SyntaxKind::LBrace || self.begins_counts(at + 1) {
             return false;
         }
         // `x { x }` of a rule that is no template is a repetition in EBNF.
@@ -417,7 +426,7 @@ impl Parser<'_, '_> {
             SyntaxKind::Tilde if self.peek_after() == SyntaxKind::Number => {
                 self.next();
                 let min = self.count()?;
-                self.no_other_counts(first, false)?;
+                let min = if self.reports_other_counts(first, false) { COUNT_REPORTED } else { min };
                 let max = if self.accept(SyntaxKind::DotDot).is_some() { self.count()? } else { min };
                 (min, Some(max))
             }
@@ -430,7 +439,7 @@ impl Parser<'_, '_> {
                 // Open, for recovery; it does not nest.
                 self.depth += 1;
                 let min = if self.is(SyntaxKind::Comma) { 0 } else { self.count()? };
-                self.no_other_counts(first, true)?;
+                let min = if self.reports_other_counts(first, true) { COUNT_REPORTED } else { min };
                 let mut max = Some(min);
                 if self.accept(SyntaxKind::Comma).is_some() {
                     max = if self.is(SyntaxKind::RBrace) { None } else { Some(self.count()?) };
@@ -454,26 +463,44 @@ impl Parser<'_, '_> {
         Ok(Some(bounds))
     }
 
-    /// Reports `~2-5`, `{2-5}` and `{2..5}`.
-    fn no_other_counts(&mut self, first: Lexeme, braces: bool) -> Parse<()> {
+    /// Whether `~2-5`, `{2-5}` or `{2..5}` goes on here; what is reported is skipped.
+    fn reports_other_counts(&mut self, first: Lexeme, braces: bool) -> bool {
         let is_sign = self.is(SyntaxKind::Minus) || braces && self.is(SyntaxKind::DotDot);
         if !is_sign || self.peek_after() != SyntaxKind::Number {
-            return Ok(());
+            return false;
         }
         let sign = self.str(self.peek()).to_string();
         let min = self.str(self.lexemes[self.at - 1]).to_string();
         self.next();
         let last = self.next();
         let max = self.str(last).to_string();
-        self.fail_foreign(first, Foreign::CountSign { sign, braces, min, max })
+        let span = self.since(first);
+        self.sink.report(span, Foreign::CountSign { sign, braces, min, max });
+        true
     }
 
+    /// A number, or a name in place of one, is skipped if it is no count, so that others are read.
     fn count(&mut self) -> Parse<u32> {
         let lexeme = self.peek();
         let text = self.str(lexeme);
+        if self.is_negative(self.at) {
+            let span = self.span(lexeme).to(self.span(self.lexemes[self.at + 1]));
+            self.next();
+            let found = format!("`-{}`", self.str(self.peek()));
+            self.sink.report(span, SyntaxMistake::NumberExpected { expected: "a count", found });
+            self.next();
+            return Ok(COUNT_REPORTED);
+        }
         if lexeme.kind != SyntaxKind::Number || !text.bytes().all(|b| b.is_ascii_digit()) {
             let found = self.found();
-            return self.fail(SyntaxMistake::NumberExpected { expected: "a count", found });
+            let _: Parse<()> = self.fail(SyntaxMistake::NumberExpected { expected: "a count", found });
+            let is_meant_as_one =
+                matches!(lexeme.kind, SyntaxKind::Number | SyntaxKind::RuleName | SyntaxKind::TerminalName);
+            if !is_meant_as_one {
+                return Err(Reported);
+            }
+            self.next();
+            return Ok(COUNT_REPORTED);
         }
         let count = text.parse::<u32>().ok().filter(|&count| count <= self.limits.repeat_max);
         let Some(count) = count else {

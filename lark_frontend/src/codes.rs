@@ -107,7 +107,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L015",
         "number expected",
-        "Counts and priorities are whole numbers.",
+        "Counts and priorities are whole numbers, priorities of -2147483647 to 2147483647.",
         "start: \"a\"{1.5}\n",
         "start: \"a\"{1,5}\n",
     ),

@@ -7,6 +7,9 @@ use crate::error::{ParameterMistake, SyntaxMistake};
 use crate::lexer::{Lexeme, SyntaxKind};
 use crate::parser::{Parse, Parser};
 
+/// What a number that may be any is called in messages.
+const WHOLE: &str = "a whole number of at most 64 bits";
+
 /// Names of parameter functions.
 pub(crate) const FUNCTIONS: &[&str] = &["set_bit", "clear_bit", "bit_and", "bit_or", "incr", "decr"];
 
@@ -62,7 +65,7 @@ impl Parser<'_, '_> {
                 self.next();
                 return Ok(ParamExpr::Same);
             }
-            SyntaxKind::Number => return Ok(ParamExpr::Const(self.param_number(u64::MAX)?)),
+            SyntaxKind::Number => return Ok(ParamExpr::Const(self.param_number(u64::MAX, WHOLE)?)),
             SyntaxKind::RuleName => {}
             _ => return self.fail_expected("`_`, a number or a parameter function"),
         }
@@ -79,8 +82,8 @@ impl Parser<'_, '_> {
         let expr = match name {
             "set_bit" => ParamExpr::SetBit(self.bit(63)?),
             "clear_bit" => ParamExpr::ClearBit(self.bit(63)?),
-            "bit_and" => ParamExpr::And(self.param_number(u64::MAX)?),
-            "bit_or" => ParamExpr::Or(self.param_number(u64::MAX)?),
+            "bit_and" => ParamExpr::And(self.param_number(u64::MAX, WHOLE)?),
+            "bit_or" => ParamExpr::Or(self.param_number(u64::MAX, WHOLE)?),
             "incr" => ParamExpr::Increment(self.bits()?),
             _ => ParamExpr::Decrement(self.bits()?),
         };
@@ -175,8 +178,12 @@ impl Parser<'_, '_> {
                 let counted = name.strip_prefix("bit_count_");
                 let comparison = comparison(counted.unwrap_or(name)).expect("the other names are comparisons");
                 match counted {
-                    Some(_) => Condition::BitCount(range, comparison, self.param_number(64)? as u32),
-                    None => Condition::Compare(range, comparison, self.param_number(u64::MAX)?),
+                    Some(_) => Condition::BitCount(
+                        range,
+                        comparison,
+                        self.param_number(64, "a count of bits, 0 to 64")? as u32,
+                    ),
+                    None => Condition::Compare(range, comparison, self.param_number(u64::MAX, WHOLE)?),
                 }
             }
         })
@@ -208,18 +215,20 @@ impl Parser<'_, '_> {
     /// A mistake in the number itself is reported, and reading goes on with another.
     fn bit(&mut self, max: u8) -> Parse<u8> {
         let lexeme = self.peek();
-        let value = self.param_number(u64::MAX)?;
+        let expected = if max == 64 { "the end of a range of bits, 1 to 64" } else { "a bit's number, 0 to 63" };
+        let value = self.param_number(u64::MAX, expected)?;
         match u8::try_from(value) {
             Ok(bit) if bit <= max => Ok(bit),
             _ => {
                 let span = self.span(lexeme);
-                self.sink.report(span, ParameterMistake::BitIndex { max: max.into() });
+                let found = self.str(lexeme).to_string();
+                self.sink.report(span, ParameterMistake::BitIndex { found, is_end: max == 64 });
                 Ok(0)
             }
         }
     }
 
-    fn param_number(&mut self, max: u64) -> Parse<u64> {
+    fn param_number(&mut self, max: u64, expected: &'static str) -> Parse<u64> {
         let lexeme = self.peek();
         let text = self.str(lexeme);
         let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
@@ -234,7 +243,7 @@ impl Parser<'_, '_> {
             }
             None => {
                 let found = self.found();
-                self.fail(SyntaxMistake::NumberExpected { expected: "a whole number of at most 64 bits", found })
+                self.fail(SyntaxMistake::NumberExpected { expected, found })
             }
         }
     }

@@ -676,6 +676,7 @@ impl Parser<'_, '_> {
     }
 
     fn priority(&mut self) -> Parse<i32> {
+        let first = self.peek();
         let negative = self.accept(SyntaxKind::Minus).is_some();
         if !negative {
             self.accept(SyntaxKind::Plus);
@@ -683,6 +684,12 @@ impl Parser<'_, '_> {
         let number = self.peek();
         let text = if number.kind == SyntaxKind::Number { self.str(number) } else { "" };
         let Ok(value) = text.parse::<i32>() else {
+            if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+                let span = self.span(first).to(self.span(number));
+                let digits = if text.len() > 20 { format!("{}…", &text[..20]) } else { text.to_string() };
+                let found = format!("{}{digits}", if negative { "-" } else { "" });
+                return self.fail_at(span, SyntaxMistake::PriorityTooLarge { found });
+            }
             let found = self.found();
             return self.fail(SyntaxMistake::NumberExpected { expected: "a priority: a whole number", found });
         };

@@ -59,6 +59,13 @@ pub const CODES: &[CodeInfo] = &[
         good: "start: \"a\" /[b-c]+/\n",
     },
     CodeInfo {
+        code: "F009",
+        title: "not UTF-8",
+        explanation: "A grammar's file is UTF-8, and not Latin-1 or UTF-16. The message says at which byte it is not.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
         code: "F010",
         title: "shape of a list of grammars",
         explanation: "A list of grammars is a JSON object whose key `grammars` has an array of at least one grammar.",

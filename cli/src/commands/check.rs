@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
         let (diagnostics, sources) = match check(args, file, engine.as_ref()) {
             Ok(found) => found,
             Err(error) => {
-                render::error(&format!("{error:#}"));
+                render::failure(&error);
                 outcome = Outcome::Failed;
                 continue;
             }

@@ -490,12 +490,15 @@ impl<'t> Parser<'t, '_, '_> {
 }
 
 /// The pattern that a literal of JavaScript holds, `/^…$/i`, with its flags as ECMA-262 has them in patterns. Only with an
-/// anchor inside it is surely one: others may be paths. A regex by itself is `alone`, and one also with other signs.
+/// anchor inside it is surely one: others may be paths. A regex by itself is `alone`, and one also with other signs, or with
+/// flags that a path would hardly end with.
 fn between_slashes(text: &str, alone: bool) -> Option<String> {
     let (body, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
     let are_flags = flags.len() <= 8 && flags.bytes().all(|flag| b"dgimsuvy".contains(&flag));
     let is_anchored = body.starts_with('^') || body.ends_with('$') && !body.ends_with("\\$");
-    let is_regex = alone && !body.replace("\\/", "").contains('/') && body.contains(['+', '*', '[', '(', '\\']);
+    let has_flags = matches!(flags, "i" | "g" | "m" | "s" | "gi" | "ig" | "gm" | "im" | "is" | "gim");
+    let has_signs = has_flags && !body.is_empty() || body.contains(['+', '*', '[', '(', '\\']);
+    let is_regex = alone && !body.replace("\\/", "").contains('/') && has_signs;
     let kept: String = flags.chars().filter(|flag| "ims".contains(*flag)).collect();
     let body = shown(body);
     (are_flags && (is_anchored || is_regex))

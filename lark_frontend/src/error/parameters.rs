@@ -5,13 +5,33 @@ use larkspur_grammar::{Diagnostic, Span};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum ParameterMistake {
-    Unwanted { rule: String, defined: Span },
-    Missing { rule: String, defined: Span },
-    Unused { rule: String },
-    Outside { what: &'static str },
-    Function { name: String, condition: bool },
-    BitIndex { max: u64 },
-    BitRange { start: u64, end: u64 },
+    Unwanted {
+        rule: String,
+        defined: Span,
+    },
+    Missing {
+        rule: String,
+        defined: Span,
+    },
+    Unused {
+        rule: String,
+    },
+    Outside {
+        what: &'static str,
+    },
+    Function {
+        name: String,
+        condition: bool,
+    },
+    /// With the number as it is written; `is_end`: of a range, where it is one past the last bit.
+    BitIndex {
+        found: String,
+        is_end: bool,
+    },
+    BitRange {
+        start: u64,
+        end: u64,
+    },
 }
 
 impl ParameterMistake {
@@ -43,9 +63,18 @@ impl ParameterMistake {
                 let diagnostic = say("L074", format!("there is no {what} `{name}`")).did_you_mean(near);
                 if listed { diagnostic.help(format!("there are {}", names.join(", "))) } else { diagnostic }
             }
-            ParameterMistake::BitIndex { max } => say("L075", format!("a bit's number is at most {max}")),
+            ParameterMistake::BitIndex { found, is_end: false } => {
+                say("L075", format!("there is no bit {found}: bits are 0 to 63"))
+            }
+            ParameterMistake::BitIndex { found, is_end: true } => {
+                say("L075", format!("a range of bits ends at 64 at most, not at {found}"))
+                    .help("the end is one past the last bit: `[0:64]` is all of them, as is `_`")
+            }
             ParameterMistake::BitRange { start, end } => {
+                let (low, high) = (start.min(end), start.max(end));
+                let bits = if low == high { format!("the bit {low}") } else { format!("the bits {low} to {high}") };
                 say("L075", format!("the bits {start} to {end} are none: the end is exclusive"))
+                    .help(format!("`[{low}:{}]` is {bits}", high + 1))
             }
         }
     }

@@ -44,6 +44,10 @@ pub(crate) enum SyntaxMistake {
         min: u64,
         max: u64,
     },
+    /// With its sign.
+    PriorityTooLarge {
+        found: String,
+    },
     NumberExpected {
         expected: &'static str,
         found: String,
@@ -107,6 +111,10 @@ impl SyntaxMistake {
                     "a count" => diagnostic.help("counts are written `~3`, `~2..5`, `{3}`, `{2,5}` or `{2,}`"),
                     _ => diagnostic,
                 }
+            }
+            SyntaxMistake::PriorityTooLarge { found } => {
+                say("L015", format!("a priority is {} to {}, and not {found}", -i32::MAX, i32::MAX))
+                    .help("a priority only says what comes before what: small numbers will do")
             }
             SyntaxMistake::AliasInGroup => error("L016", "an alias stands only at the end of a rule's own alternative")
                 .at("inside a group")

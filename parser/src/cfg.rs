@@ -254,6 +254,9 @@ pub(crate) struct Nonterminal {
     pub parametric: bool,
     /// In place of alternatives.
     pub automaton: Option<Box<LoweredAutomaton>>,
+    /// Whether this is of a JSON value within another text. For what is reported while compiling; not saved.
+    #[serde(skip)]
+    pub is_in_value: bool,
 }
 
 /// What the edges of an automaton are lowered to.

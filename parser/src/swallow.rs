@@ -5,6 +5,8 @@
 //! is taken by a lexeme that goes on over all characters that begin with it. Where it is so however the lexeme goes on, that is a
 //! lint, with the text as a witness: a comment that a line break ends may end there. If the search finds no way at all to finish, and nothing was left out of it, the grammar is an error: such masks would lead
 //! a model into a trap.
+//!
+//! JSON values are not searched: nothing in them swallows what follows it.
 
 use std::collections::VecDeque;
 
@@ -12,7 +14,8 @@ use larkspur_grammar::{ByteSet, Diagnostic};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cfg::LexemeId;
-use crate::earley::sets::SetId;
+use crate::earley::closure::{Closure, Owner};
+use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
 use crate::lexer::states::{DEAD, LexStateId, NO_LEXEMES, StateKind};
 use crate::machine::Machine;
@@ -34,6 +37,9 @@ const WORK_SHARE: usize = 4;
 
 /// Lexemes that may follow, looked at one by one.
 const LEXEMES_MAX: usize = 64;
+
+/// Bytes with which a JSON value may go on that could be over: a number, blanks behind a value.
+const VALUE_ENDS: &[u8] = b"0123456789.eE+- \t\r\n";
 
 /// All bytes, those first that read well in a message: lower case, what else has a shape, the others.
 const READABLE_FIRST: [u8; 256] = {
@@ -151,8 +157,14 @@ impl Search<'_> {
         self.can_finish |= closure.accepts;
         // Tokens lead on, too; where they stand, nothing is certain.
         self.is_cut |= !closure.token_scans.is_empty();
-        let mut reached = vec![Reached { lex: closure.start, text: Vec::new() }];
-        let mut seen: FxHashSet<LexStateId> = FxHashSet::from_iter([closure.start]);
+        let mut start = closure.start;
+        if let Some(after) = self.behind_value(set, &closure)? {
+            self.reach(after);
+            let cfg = self.machine.cfg.clone();
+            start = self.machine.lexer.retain(start, |lexeme| cfg.lexemes[lexeme].ignored_by.is_some())?;
+        }
+        let mut reached = vec![Reached { lex: start, text: Vec::new() }];
+        let mut seen: FxHashSet<LexStateId> = FxHashSet::from_iter([start]);
         let mut next = 0;
         while next < reached.len() {
             let ending = self.state(set, &reached[next])?;
@@ -168,6 +180,36 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// A set that is to be searched, if there is room for it.
+    fn reach(&mut self, set: SetId) {
+        if self.seen.len() >= SETS_MAX {
+            self.is_cut |= !self.seen.contains(&set);
+        } else if self.seen.insert(set) {
+            self.queue.push_back(set);
+        }
+    }
+
+    /// The set behind a JSON value, if nothing but one may stand in a set, and ignored text, and what follows begins with
+    /// nothing that the value could go on with.
+    fn behind_value(&mut self, set: SetId, closure: &Closure) -> Result<Option<SetId>, Fault> {
+        let Machine { cfg, sets, lexer, .. } = &mut *self.machine;
+        let is_in_value = |node: u32| cfg.nonterminals[closure.nodes[node as usize].0].is_in_value;
+        let is_of_value = |owner: Owner| matches!(owner, Owner::Predicted(node) if is_in_value(node));
+        if closure.scans().is_empty() || !closure.scans().iter().all(|scan| is_of_value(scan.owner)) {
+            return Ok(None);
+        }
+        let mut after = NO_SET;
+        for node in (0..closure.nodes.len() as u32).filter(|&node| is_in_value(node)) {
+            if closure.waiters(node).iter().any(|waiter| !is_of_value(waiter.owner)) {
+                let next = sets.continuation(set, closure, Owner::Predicted(node), lexer)?;
+                after = sets.union(after, next)?;
+            }
+        }
+        let start = sets.start_state(after, lexer)?;
+        let follow = lexer.row(start)?.live;
+        Ok((!VALUE_ENDS.iter().any(|&byte| follow.contains(byte))).then_some(after))
+    }
+
     /// Adds the states behind one; whether some were left out.
     fn step(
         &mut self,
@@ -175,8 +217,10 @@ impl Search<'_> {
         seen: &mut FxHashSet<LexStateId>,
         from: usize,
     ) -> Result<bool, Fault> {
-        for byte in READABLE_FIRST.into_iter() {
-            let lex = self.machine.lexer.next(reached[from].lex, byte)?;
+        // All steps from here, and so a row, which would be made behind some of them.
+        let row = self.machine.lexer.row(reached[from].lex)?;
+        for byte in READABLE_FIRST {
+            let lex = row.next[usize::from(byte)];
             if lex == DEAD || seen.contains(&lex) {
                 continue;
             }
@@ -248,11 +292,7 @@ impl Search<'_> {
         let is_open =
             may_end && (closure.accepts || !closure.token_scans.is_empty()) || allowed.intersect(&goes_on) != allowed;
         if is_open {
-            if self.seen.len() >= SETS_MAX {
-                self.is_cut |= !self.seen.contains(&after);
-            } else if self.seen.insert(after) {
-                self.queue.push_back(after);
-            }
+            self.reach(after);
         }
         let mut ending = Ending { after, is_open, goes_on, follow: allowed, swallow: None };
         if records {

@@ -43,6 +43,20 @@ enum Origin {
     Automaton(Context, AutomatonId),
 }
 
+impl Origin {
+    fn grammar(self) -> GrammarId {
+        match self {
+            Origin::Rule(Context { grammar, .. }, _)
+            | Origin::Part(Context { grammar, .. }, _)
+            | Origin::Element(Context { grammar, .. }, _)
+            | Origin::Automaton(Context { grammar, .. }, _)
+            | Origin::Many(Atom { grammar, .. })
+            | Origin::Power(Atom { grammar, .. }, _)
+            | Origin::UpTo(Atom { grammar, .. }, _) => grammar,
+        }
+    }
+}
+
 /// A symbol with all that its place in a right-hand side says of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Atom {
@@ -299,6 +313,7 @@ impl<'a> Lowering<'a> {
             is_rule: false,
             parametric: false,
             automaton: None,
+            is_in_value: self.is_value(origin.grammar()),
         };
         let number = self.nonterminals.len();
         match origin {
@@ -725,6 +740,11 @@ impl<'a> Lowering<'a> {
         });
         self.lexeme_ids.insert(key, id);
         id
+    }
+
+    /// Whether a grammar is that of a JSON value within another text.
+    fn is_value(&self, grammar: GrammarId) -> bool {
+        grammar != self.linked.root && self.linked.grammars[grammar].options.is_made
     }
 
     fn competes(&self, grammar: GrammarId) -> bool {

@@ -1,5 +1,6 @@
 //! The lexer: a lazily built automaton whose states are sets of lexemes with what is left of each.
 
+mod apart;
 pub(crate) mod arena;
 pub(crate) mod cuts;
 pub(crate) mod exceptions;

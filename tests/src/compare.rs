@@ -56,14 +56,18 @@ impl Caches {
     }
 }
 
+/// What the grammars of one engine share.
+pub fn shared(vocab: &Vocab, options: &EngineOptions) -> Shared {
+    Shared::new(vocabulary(vocab), options).expect("the slices are sound")
+}
+
 /// Compiles a grammar for a vocabulary.
 pub fn compile(
     linked: &LinkedGrammar,
     vocab: &Vocab,
     options: &EngineOptions,
 ) -> Result<CompiledGrammar, Vec<Diagnostic>> {
-    let shared = Shared::new(vocabulary(vocab), options).expect("the slices are sound");
-    CompiledGrammar::compile(&shared, linked.clone())
+    CompiledGrammar::compile(&shared(vocab, options), linked.clone())
 }
 
 /// Whether the engine refused a grammar because `longest` mode never lets a text of it end.
@@ -116,7 +120,17 @@ impl<'a> Rig<'a> {
         linked: &LinkedGrammar,
         caches: &Caches,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let grammar = compile(linked, oracle.vocab(), &caches.options)?;
+        Self::beside(oracle, answers, linked, (&shared(oracle.vocab(), &caches.options), caches))
+    }
+
+    /// Compiles the grammar in an engine that other grammars use, too.
+    pub fn beside(
+        oracle: &'a Oracle,
+        answers: &'a mut Answers,
+        linked: &LinkedGrammar,
+        (shared, caches): (&Shared, &Caches),
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let grammar = CompiledGrammar::compile(shared, linked.clone())?;
         if caches.published {
             grammar.publish();
         }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use larkspur_parser::{Matcher, MatcherOptions};
+use larkspur_parser::{Matcher, MatcherOptions, Shared};
 use larkspur_tests::cases::Step;
-use larkspur_tests::compare::{Answers, Caches, Rig, compile, is_trap, reaches_an_end};
+use larkspur_tests::compare::{Answers, Caches, Rig, compile, is_trap, reaches_an_end, shared};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
 use larkspur_tests::random::{EXACT, Features, GrammarSpec, Node, RegexSpec, Spec, TerminalSpec, specs, vocabs};
 use larkspur_tests::toys::{Kind, PartSpec, ToySpec};
@@ -19,8 +19,19 @@ const GIVEN_UP: &str = "the oracle has given up";
 
 /// Walks through the masks as `choices` say, and compares in every state; now and then feeds text or what is forbidden.
 fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], caches: usize) -> Result<(), TestCaseError> {
-    let linked = spec.link();
     let caches = &Caches::all()[caches];
+    compare_in(&shared(vocab, &caches.options), spec, vocab, choices, caches)
+}
+
+/// The same in an engine that other grammars use, too.
+fn compare_in(
+    engine: &Shared,
+    spec: &Spec,
+    vocab: &Vocab,
+    choices: &[u8],
+    caches: &Caches,
+) -> Result<(), TestCaseError> {
+    let linked = spec.link();
     let Ok(oracle) = Oracle::new(&linked, vocab).map(Oracle::without_patience) else {
         prop_assert!(compile(&linked, vocab, &caches.options).is_err(), "the engine compiles an empty language");
         return Ok(());
@@ -49,7 +60,7 @@ fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], caches: usize) -> Result<
         return Err(TestCaseError::reject(GIVEN_UP));
     }
     let mut answers = Answers::new();
-    match Rig::new(&oracle, &mut answers, &linked, caches) {
+    match Rig::beside(&oracle, &mut answers, &linked, (engine, caches)) {
         Ok(mut rig) => {
             let result = rig.follow(&steps);
             if oracle.is_undecided() {
@@ -177,6 +188,21 @@ proptest! {
         choices: [u8; 8],
     ) {
         compare(&spec, &vocab, &choices, 0)?;
+    }
+
+    /// The same where an engine has the grammar in all modes, one after the other: what lexemes do is shared where it is the same.
+    #[test]
+    fn masks_are_the_oracles_in_each_mode_of_one_engine(
+        spec in specs(Features { ignore: true, embeds: true, automata: true, ..Features::default() }),
+        vocab in vocabs(),
+        choices: [u8; 6],
+        modes in Just(vec![0, EXACT, 1, 2]).prop_shuffle(),
+    ) {
+        let caches = Caches::on();
+        let engine = shared(&vocab, &caches.options);
+        for exact in modes {
+            compare_in(&engine, &Spec { exact, ..spec.clone() }, &vocab, &choices, &caches)?;
+        }
     }
 
     /// The same with look-aheads that see beyond their terminals.

@@ -1,6 +1,7 @@
 //! The regex algebra as the engine shares it: one set of expressions for all grammars, so that an expression id means
 //! the same in each of them, and the rows of derivatives.
 
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use larkspur_grammar::algebra::{Algebra, Bounded, Horizon, Lowered, OverLimit, Run, Shape};
@@ -29,6 +30,9 @@ impl ExprRow {
 /// Expressions whose first bytes are kept at most, half a megabyte.
 const FIRST_BYTES_KEPT: usize = 8_192;
 
+/// Answers about expressions, and about pairs of them, that are kept at most, of each kind.
+const ANSWERS_KEPT: usize = 8_192;
+
 /// Beginnings of tables whose expressions are kept at most.
 const BASES_KEPT: usize = 16;
 
@@ -53,6 +57,9 @@ struct Inner {
     first_bytes: FxHashMap<Expr, ByteSet>,
     /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
     late: FxHashMap<Expr, bool>,
+    /// Whether two expressions are apart, and whether one ends by itself: see [`super::apart`]. Dropped when they are many.
+    apart: FxHashMap<(Expr, Expr), bool>,
+    ends_itself: FxHashMap<Expr, bool>,
     /// The expressions of the nodes that tables begin with, by the base's number, dropped when they are many.
     bases: FxHashMap<u64, Lowered>,
     /// [`Arena::clamped`] of parts that have large counts, by horizon.
@@ -98,6 +105,8 @@ impl Arena {
                 too_dear: FxHashSet::default(),
                 first_bytes: FxHashMap::default(),
                 late: FxHashMap::default(),
+                apart: FxHashMap::default(),
+                ends_itself: FxHashMap::default(),
                 bases: FxHashMap::default(),
                 clamped: FxHashMap::default(),
             }),
@@ -199,6 +208,29 @@ impl Arena {
 
     pub fn set_late(&self, expr: Expr, is_late: bool) {
         self.lock().late.insert(expr, is_late);
+    }
+
+    /// Whether two expressions are apart, if that is known.
+    pub fn apart(&self, pair: (Expr, Expr)) -> Option<bool> {
+        self.lock().apart.get(&pair).copied()
+    }
+
+    pub fn set_apart(&self, pair: (Expr, Expr), are_apart: bool) {
+        keep(&mut self.lock().apart, pair, are_apart);
+    }
+
+    /// Whether an expression ends by itself, if that is known.
+    pub fn ends_itself(&self, expr: Expr) -> Option<bool> {
+        self.lock().ends_itself.get(&expr).copied()
+    }
+
+    pub fn set_ends_itself(&self, expr: Expr, ends_itself: bool) {
+        keep(&mut self.lock().ends_itself, expr, ends_itself);
+    }
+
+    /// See [`Algebra::relaxed`].
+    pub fn relaxed(&self, expr: Expr) -> Expr {
+        self.lock().algebra.relaxed(expr)
     }
 
     /// See [`Algebra::first_bytes`].
@@ -317,6 +349,14 @@ impl Arena {
     fn full(&self) -> Fault {
         Fault::exceeded("expressions_max", self.expressions_max as u64)
     }
+}
+
+/// Keeps an answer, alone if there are many.
+fn keep<Key: Eq + Hash>(answers: &mut FxHashMap<Key, bool>, key: Key, answer: bool) {
+    if answers.len() >= ANSWERS_KEPT {
+        answers.clear();
+    }
+    answers.insert(key, answer);
 }
 
 fn too_dear(limits: &Limits) -> Fault {

@@ -57,7 +57,11 @@ impl Lexer {
     /// Errors: as [`row`](Self::row).
     #[inline]
     pub fn cut(&mut self, id: LexStateId, byte: u8, next: LexStateId) -> Result<Option<Cut>, Fault> {
-        if byte < *LEADS.start() || next == DEAD || !self.may_be_cut(id, byte) {
+        if byte < *LEADS.start() || next == DEAD || !self.may_end_within(id, byte) {
+            return Ok(None);
+        }
+        self.note_cuts(id);
+        if !self.may_follow(id, byte) {
             return Ok(None);
         }
         if let Some(known) = self.characters.cuts.get(&(id, byte)) {
@@ -102,13 +106,15 @@ impl Lexer {
         Ok(())
     }
 
-    fn may_be_cut(&self, id: LexStateId, byte: u8) -> bool {
-        let ends = self.states[id].ends;
-        let may_follow = || {
-            self.cfg.after.is_empty()
-                || self.lexeme_sets[ends].iter().any(|lexeme| self.cfg.after[lexeme.index()].contains(byte))
-        };
-        self.cfg.mode == LexerMode::Longest && ends != NO_LEXEMES && LEADS.contains(&byte) && may_follow()
+    /// Whether lexemes match in a state before the first byte of a character.
+    fn may_end_within(&self, id: LexStateId, byte: u8) -> bool {
+        self.cfg.mode == LexerMode::Longest && self.states[id].ends != NO_LEXEMES && LEADS.contains(&byte)
+    }
+
+    /// Whether a byte may stand behind the lexemes that end in a state.
+    fn may_follow(&self, id: LexStateId, byte: u8) -> bool {
+        let mut ends = self.lexeme_sets[self.states[id].ends].iter();
+        self.cfg.after.is_empty() || ends.any(|lexeme| self.cfg.after[lexeme.index()].contains(byte))
     }
 
     fn make_cut(&mut self, id: LexStateId, byte: u8, next: LexStateId) -> Result<Option<Cut>, Fault> {

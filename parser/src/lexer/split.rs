@@ -1,6 +1,6 @@
-//! States taken apart. In `exact` mode lexemes that do not compete know nothing of each other: what a state does is what
-//! each of its lexemes does, and what one does depends on what is left of it only. So it can be known from another
-//! grammar.
+//! States taken apart. In `exact` mode lexemes that do not compete know nothing of each other, in `longest` mode those that are
+//! [apart](super::apart): what a state does is what each of its lexemes does, and what one does depends on what is left of
+//! it only. So it can be known from another grammar.
 
 use larkspur_grammar::LexerMode;
 use smallvec::SmallVec;
@@ -20,8 +20,9 @@ pub(crate) type Entries = SmallVec<[Entry; 8]>;
 #[derive(Debug)]
 pub(crate) struct Split {
     pub regexes: Entries,
-    /// Ignored text, regexes or not: it goes on as far as it can.
-    pub ignored: Entries,
+    /// Those that are looked at as states of their own: ignored text, which goes on as far as it can; in `longest` mode many literals
+    /// in one lexeme, too, and what was left of them.
+    pub wholes: Entries,
     pub literals: Entries,
     /// No byte of them was read yet, so that they do not match yet.
     pub is_fresh: bool,
@@ -29,38 +30,38 @@ pub(crate) struct Split {
 
 impl Lexer {
     /// The lexemes of a state, if each goes its own way.
-    pub fn split(&self, id: LexStateId) -> Option<Split> {
-        let StateKey { entries, kind, guard } = self.key(id);
+    pub fn split(&mut self, id: LexStateId) -> Option<Split> {
+        let key = self.states[id].key.clone();
+        let StateKey { entries, kind, guard } = &*key;
+        let is_longest = self.mode() == LexerMode::Longest;
         let is_independent = |&(lexeme, _): &Entry| {
             let info = &self.cfg.lexemes[lexeme];
-            !info.competes && info.follow.is_none()
+            info.follow.is_none() && if is_longest { !info.lazy } else { !info.competes }
         };
         // In grammars with traps it depends on the rules where a lexeme may go on.
-        let is_free = self.mode() == LexerMode::Exact && !self.cfg.has_traps;
-        let is_free = is_free && *guard == Guard::NONE && *kind != StateKind::LazyEnd;
-        if !is_free || !entries.iter().all(is_independent) {
+        let is_free = !self.cfg.has_traps && *guard == Guard::NONE && *kind != StateKind::LazyEnd;
+        if !is_free || !entries.iter().all(is_independent) || is_longest && !self.are_apart(id) {
             return None;
         }
-        let (mut regexes, mut ignored, mut literals) = (Entries::new(), Entries::new(), Entries::new());
+        let (mut regexes, mut wholes, mut literals) = (Entries::new(), Entries::new(), Entries::new());
         for &entry in entries.iter() {
             let lexeme = &self.cfg.lexemes[entry.0];
-            let kind = match lexeme.ignored_by {
-                Some(_) => &mut ignored,
-                None if lexeme.pattern.is_regex() => &mut regexes,
-                None => &mut literals,
+            let kind = match (&lexeme.pattern, lexeme.ignored_by) {
+                (_, Some(_)) => &mut wholes,
+                (Pattern::Regex(_), None) => &mut regexes,
+                (Pattern::Literals(_), None) if is_longest => &mut wholes,
+                (Pattern::Literal(_) | Pattern::Literals(_), None) => &mut literals,
             };
             kind.push(entry);
         }
-        Some(Split { regexes, ignored, literals, is_fresh: *kind == StateKind::Fresh })
+        Some(Split { regexes, wholes, literals, is_fresh: *kind == StateKind::Fresh })
     }
 
     /// The expression that a state consists of, if it goes its own way and leaves out no texts.
-    pub fn only_expr(&self, id: LexStateId) -> Option<Expr> {
-        let Split { regexes, ignored, literals, .. } = self.split(id)?;
-        match (&*regexes, &*ignored, &*literals) {
-            (&[(_, rest)], [], []) => self.plain(rest),
-            _ => None,
-        }
+    pub fn only_expr(&mut self, id: LexStateId) -> Option<Expr> {
+        let is_only = self.key(id).entries.len() == 1;
+        let Split { regexes, .. } = is_only.then(|| self.split(id))??;
+        regexes.first().and_then(|&(_, rest)| self.plain(rest))
     }
 
     /// The expression that a regex's rest is, if no texts are left out.

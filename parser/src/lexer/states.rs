@@ -144,6 +144,10 @@ pub(crate) struct Lexer {
     pub(super) late: Vec<Option<bool>>,
     /// Texts that late lexemes leave out wherever they stand: see [`Lexer::left_out`].
     pub(super) left_out: FxHashMap<LexemeId, LeftOutTexts>,
+    /// [`Lexer::are_apart`] of states with several lexemes.
+    pub(super) apart: GrowingMap<LexStateId, bool>,
+    /// [`Lexer::may_be_cut`] as far as it was seen. Indexed by lexeme; empty if it was of none.
+    pub(super) may_be_cut: Vec<bool>,
     /// [`Lexer::ignored_always_ends`], if that was asked.
     pub(super) ignored_always_ends: Option<bool>,
 }
@@ -232,6 +236,8 @@ impl Lexer {
             clamped: GrowingMap::default(),
             late: Vec::new(),
             left_out: FxHashMap::default(),
+            apart: GrowingMap::default(),
+            may_be_cut: Vec::new(),
             ignored_always_ends: None,
         };
         lexer.lexeme_set(&[]);

@@ -24,6 +24,8 @@ pub(super) struct LexemeKey {
     pub is_fresh: bool,
     /// Whether it may leave out its text where it matches.
     pub is_late: bool,
+    /// Whether it ends only where it does not go on, as in `longest` mode; of one that ends by itself that is not said.
+    pub is_greedy: bool,
 }
 
 /// What the tokens of a piece do inside a lexeme.
@@ -337,7 +339,7 @@ mod tests {
     use super::*;
 
     fn key(number: u32) -> LexemeKey {
-        LexemeKey { piece: ALL, expr: Expr::from_raw(number), is_fresh: false, is_late: false }
+        LexemeKey { piece: ALL, expr: Expr::from_raw(number), is_fresh: false, is_late: false, is_greedy: false }
     }
 
     fn term(word: u32) -> LexemeTerm {

@@ -325,8 +325,8 @@ impl Terms {
         let mut terms = TermIds::new();
         match lexer.split(lex) {
             None => terms.push(self.of_whole(slicer, (piece, lex), lexer, work)?),
-            Some(Split { regexes, ignored, literals, is_fresh }) => {
-                for entry in ignored {
+            Some(Split { regexes, wholes, literals, is_fresh }) => {
+                for entry in wholes {
                     let single = lexer.single(entry, is_fresh)?;
                     terms.push(self.of_whole(slicer, (piece, single), lexer, work)?);
                 }
@@ -366,7 +366,7 @@ impl Terms {
         }
         let id = made?;
         self.terms[id].lexeme = Some(entry.0);
-        if let Some(key) = key {
+        if let Some(key) = key.filter(|key| !key.is_greedy || !lexer.may_be_cut(entry.0)) {
             self.share(key, id);
         }
         self.note_lexeme((piece, entry, is_fresh), id);
@@ -414,6 +414,10 @@ impl Terms {
         work: &mut Work,
     ) -> Result<TermId, Fault> {
         lexer.work += if piece == ALL { LEXEME_WORK } else { PIECE_WORK };
+        if is_greedy(entry, lexer) {
+            let single = lexer.single(entry, is_fresh)?;
+            return self.of_whole(slicer, (piece, single), lexer, work);
+        }
         if piece == ALL
             && let Some(term) = self.of_runs(slicer, (entry, is_fresh), lexer, work)?
         {
@@ -766,9 +770,14 @@ fn step(
 }
 
 /// What the term of a lexeme is shared by, of which this is left; `None` if it leaves out texts of the grammar's.
-fn key_of((piece, entry, is_fresh): (PieceId, Entry, bool), lexer: &Lexer) -> Option<LexemeKey> {
-    let is_late = lexer.is_known_late(entry.0);
-    lexer.plain(entry.1).map(|expr| LexemeKey { piece, expr, is_fresh, is_late })
+fn key_of((piece, entry, is_fresh): (PieceId, Entry, bool), lexer: &mut Lexer) -> Option<LexemeKey> {
+    let expr = lexer.plain(entry.1)?;
+    Some(LexemeKey { piece, expr, is_fresh, is_late: lexer.is_known_late(entry.0), is_greedy: is_greedy(entry, lexer) })
+}
+
+/// Whether a lexeme ends only where it does not go on, and may go on where it could end.
+fn is_greedy((_, rest): Entry, lexer: &mut Lexer) -> bool {
+    lexer.mode() == LexerMode::Longest && !lexer.plain(rest).is_some_and(|expr| lexer.ends_itself(expr))
 }
 
 /// Whether a state goes on with few bytes, as those of words and of most formats do. These are walked faster than it takes to

@@ -6,6 +6,7 @@ pub(crate) mod cuts;
 pub(crate) mod exceptions;
 pub(crate) mod guards;
 mod ignored;
+pub(crate) mod joint;
 mod late;
 mod leaps;
 mod past;

@@ -205,7 +205,8 @@ impl Search<'_> {
                 after = sets.union(after, next)?;
             }
         }
-        let start = sets.start_state(after, lexer)?;
+        // Blanks that are ignored are so as a part of the value, too.
+        let start = sets.closure(after, lexer)?.start_unignored;
         let follow = lexer.row(start)?.live;
         Ok((!VALUE_ENDS.iter().any(|&byte| follow.contains(byte))).then_some(after))
     }

@@ -11,6 +11,7 @@ use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::terms::Tokens;
 use super::units::UnitMap;
 use crate::lexer::arena::Expr;
+use crate::lexer::joint::{JointKey, Lexemes};
 use crate::lexer::states::Lexer;
 use crate::slicer::{PieceNode, Slicer};
 
@@ -52,6 +53,38 @@ impl LexemeTerm {
         let inside = if self.mask_hash.is_none() { self.inside.bytes() } else { 0 };
         size_of::<(LexemeKey, Self)>() + inside + size_of_val(&*self.late)
     }
+}
+
+/// What the tokens of a piece do in a joint state.
+#[derive(Debug)]
+pub(super) struct JointTerm {
+    pub inside: Arc<Tokens>,
+    /// Lexemes that may end on the way, and what is left behind their end.
+    pub ends: Box<[(Lexemes, PieceId, PieceRef)]>,
+    pub late: Arc<[PieceNode]>,
+}
+
+impl JointTerm {
+    /// With its pieces, which it may be the only one to have.
+    fn bytes(&self) -> usize {
+        let piece_bytes = |(_, _, piece): &(Lexemes, PieceId, PieceRef)| match piece {
+            PieceRef::All => 0,
+            PieceRef::Part(piece) => piece.bytes(),
+        };
+        let pieces: usize = self.ends.iter().map(piece_bytes).sum();
+        size_of::<Self>() + self.inside.bytes() + size_of_val(&*self.ends) + pieces + size_of_val(&*self.late)
+    }
+}
+
+/// Joint states take this part of all bytes at most, one in so many. They are few: those of the text around values, and of
+/// words beside names.
+const JOINT_SHARE: usize = 8;
+
+/// Terms of joint states, all of which are dropped when they are too much.
+#[derive(Default, Debug)]
+struct Joint {
+    terms: FxHashMap<(PieceId, JointKey), Arc<JointTerm>>,
+    bytes: usize,
 }
 
 /// Units of which the tokens are known at most, a megabyte each.
@@ -104,6 +137,7 @@ struct Inner {
     old: Generation,
     leaving: Leaving,
     units: Units,
+    joint: Joint,
     /// How often terms were asked for that are dear to make.
     dear: FxHashMap<LexemeKey, u32>,
     /// Numbers are not used again when pieces are dropped: who still has one means what it was.
@@ -164,7 +198,7 @@ impl Leaving {
 }
 
 impl SharedTerms {
-    /// At most so many bytes: units take half at most, and what is left is for two generations of the others, of which one that
+    /// At most so many bytes: units take half at most, joint states an eighth, and what is left is for two generations of the others, of which one that
     /// is larger than a generation is not kept.
     pub fn new(bytes_max: usize) -> Self {
         let inner = Inner {
@@ -172,6 +206,7 @@ impl SharedTerms {
             old: Generation::default(),
             leaving: Leaving::default(),
             units: Units::default(),
+            joint: Joint::default(),
             dear: FxHashMap::default(),
             next_piece: PieceId(ALL.0 + 1),
         };
@@ -205,6 +240,24 @@ impl SharedTerms {
         let inside = term.inside.clone();
         inner.keep_term(key, Arc::new(term), self.bytes_max);
         inside
+    }
+
+    /// The term of a joint state in a piece.
+    pub(super) fn joint(&self, piece: PieceId, key: &JointKey) -> Option<Arc<JointTerm>> {
+        self.lock().joint.terms.get(&(piece, key.clone())).cloned()
+    }
+
+    /// Keeps the term of a joint state.
+    pub(super) fn insert_joint(&self, key: (PieceId, JointKey), term: JointTerm) {
+        let bytes = term.bytes() + key.1.bytes();
+        let bytes_max = self.bytes_max / JOINT_SHARE;
+        let joint = &mut self.lock().joint;
+        if joint.bytes + bytes > bytes_max {
+            *joint = Joint::default();
+        }
+        if bytes <= bytes_max && joint.terms.insert(key, Arc::new(term)).is_none() {
+            joint.bytes += bytes;
+        }
     }
 
     /// The tokens of a unit, if it [was walked](Self::walked_units) for longer than it takes to make them.
@@ -319,7 +372,7 @@ impl Inner {
 
     /// The young ones become old where one more would be too much. False if it would be by itself.
     fn make_room(&mut self, bytes: usize, bytes_max: usize) -> bool {
-        let room = bytes_max.saturating_sub(self.units.bytes) / 2;
+        let room = bytes_max.saturating_sub(self.units.bytes + self.joint.bytes) / 2;
         if bytes > room {
             return false;
         }

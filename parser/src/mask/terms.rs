@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
-use super::shared::{LexemeKey, LexemeTerm, SharedTerms};
+use super::shared::{JointTerm, LexemeKey, LexemeTerm, SharedTerms};
 use super::work::Work;
 use crate::cfg::LexemeId;
 use crate::error::Fault;
@@ -324,7 +324,7 @@ impl Terms {
     ) -> Result<Arc<[TermId]>, Fault> {
         let mut terms = TermIds::new();
         match lexer.split(lex) {
-            None => terms.push(self.of_whole(slicer, (piece, lex), lexer, work)?),
+            None => terms.push(self.of_joint(slicer, (piece, lex), lexer, work)?),
             Some(Split { regexes, wholes, literals, is_fresh }) => {
                 for entry in wholes {
                     let single = lexer.single(entry, is_fresh)?;
@@ -386,11 +386,7 @@ impl Terms {
         let shared = self.shared.get(&key).ok_or(Some(key))?;
         let ended = lexer.lexeme_set(&[entry.0]);
         let end = shared.end.as_ref().map(|&(id, ref piece)| {
-            if let PieceRef::Part(piece) = piece
-                && self.pieces.insert(id, piece.clone()).is_none()
-            {
-                self.bytes += size_of::<(PieceId, Arc<Piece>)>() + piece.bytes();
-            }
+            self.know_piece(id, piece);
             ((Guard::NONE, ended), id)
         });
         let (inside, late) = (shared.inside.clone(), shared.late.clone());
@@ -451,6 +447,49 @@ impl Terms {
         };
         debug_assert!(stuck.is_empty(), "a lexeme that splits is not stuck");
         self.terms[id].inside = self.shared.insert(key, LexemeTerm::new(inside.clone(), end, late.clone()));
+    }
+
+    /// The term of a state whose lexemes get in each other's way; other grammars may have made it.
+    fn of_joint(
+        &mut self,
+        slicer: &Slicer,
+        (piece, lex): (PieceId, LexStateId),
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<TermId, Fault> {
+        let is_known = self.of_wholes.contains_key(&(piece, lex));
+        let Some((key, lexemes)) = lexer.joint(lex).filter(|_| !is_known) else {
+            return self.of_whole(slicer, (piece, lex), lexer, work);
+        };
+        if let Some(shared) = self.shared.joint(piece, &key) {
+            let mut ends = Vec::with_capacity(shared.ends.len());
+            for (ended, id, part) in &shared.ends {
+                self.know_piece(*id, part);
+                ends.push(((Guard::NONE, lexer.lexemes_of(*ended, &lexemes)), *id));
+            }
+            let (inside, late) = (shared.inside.clone(), shared.late.clone());
+            let id = self.push(Term { inside, ends: ends.into(), late, lexeme: None, stuck: [].into() });
+            self.of_wholes.insert((piece, lex), id);
+            return Ok(id);
+        }
+        let id = self.of_whole(slicer, (piece, lex), lexer, work)?;
+        let Term { inside, ends, late, stuck, .. } = &self.terms[id];
+        let is_same = stuck.is_empty() && !lexemes.iter().any(|&lexeme| lexer.may_be_cut(lexeme));
+        if is_same && ends.iter().all(|((guard, _), _)| *guard == Guard::NONE) {
+            let end = |&((_, ended), id): &_| (lexer.places_of(ended, &lexemes), id, self.piece(id));
+            let term = JointTerm { inside: inside.clone(), ends: ends.iter().map(end).collect(), late: late.clone() };
+            self.shared.insert_joint((piece, key), term);
+        }
+        Ok(id)
+    }
+
+    /// Notes a piece that other grammars know.
+    fn know_piece(&mut self, id: PieceId, piece: &PieceRef) {
+        if let PieceRef::Part(piece) = piece
+            && self.pieces.insert(id, piece.clone()).is_none()
+        {
+            self.bytes += size_of::<(PieceId, Arc<Piece>)>() + piece.bytes();
+        }
     }
 
     /// The term of a state as a whole.

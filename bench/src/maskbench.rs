@@ -28,7 +28,7 @@ use serde::Serialize;
 use crate::engines::Engine;
 use crate::machine::{self, Machine, Versions};
 use data::Plan;
-use engines::Setup;
+use engines::{Host, Setup};
 use passes::Effort;
 use report::{EngineReport, Report, Settings};
 use tokenizer::Tokenizer;
@@ -60,6 +60,9 @@ pub struct Args {
     /// How JSON is spelled: as generators write it, which is the peer's language, or in any way.
     #[arg(long, value_enum, default_value_t = Profile::Generator)]
     profile: Profile,
+    /// Values are part of a text in place of all of it, and schemas of a grammar: as calls of tools are.
+    #[arg(long, value_enum, value_name = "HOST")]
+    within: Option<Host>,
     /// Objects may repeat keys in Larkspur, too, as in the peer; by default its masks do not allow that.
     #[arg(long)]
     repeat_keys: bool,
@@ -100,12 +103,12 @@ pub fn run(args: &Args) -> Result<()> {
         Profile::Validator => Spelling::validator(),
     };
     spelling.unique_keys &= !args.repeat_keys;
-    let setup = Setup { spelling, peer_shares: args.peer_shares };
+    let setup = Setup { spelling, host: args.within, peer_shares: args.peer_shares };
     if let Some(engine) = &args.memory_child {
         return memory::obey(engine, &setup);
     }
     let tokenizer = Tokenizer::named(&args.tokenizer, &args.dir)?;
-    let plan = Plan::read(&args.dir, &tokenizer, args.warm_up, args.limit)?;
+    let plan = Plan::read(&args.dir, &tokenizer, (args.warm_up, args.limit), args.within)?;
     if let Some(tokens_max) = args.check {
         return check::check(&plan, &tokenizer, &setup, tokens_max);
     }
@@ -126,6 +129,9 @@ pub fn run(args: &Args) -> Result<()> {
         if args.repeat_keys {
             arguments.push("--repeat-keys".to_owned());
         }
+        if let Some(host) = args.within.and_then(|host| host.to_possible_value()) {
+            arguments.extend(["--within", host.get_name()].map(str::to_owned));
+        }
         let (folder, vocabulary) = (&args.dir, tokenizer.vocabulary());
         let schemas = || plan.warm_up.iter().chain(&plan.measured);
         larkspur.memory = Some(memory::measure(engines::Larkspur::NAME, folder, &arguments, vocabulary, schemas())?);
@@ -144,6 +150,7 @@ pub fn run(args: &Args) -> Result<()> {
             vocabulary_len: tokenizer.vocabulary().len(),
             profile: args.profile,
             repeat_keys: args.repeat_keys,
+            host: args.within,
             peer_shares: args.peer_shares,
             repeats: effort.repeats,
             warm_up: plan.warm_up.len(),

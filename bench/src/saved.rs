@@ -47,7 +47,7 @@ struct Figures {
 /// Runs the benchmark.
 pub fn run(args: &Args) -> Result<()> {
     let tokenizer = Tokenizer::named(&args.tokenizer, &args.dir)?;
-    let plan = Plan::read(&args.dir, &tokenizer, args.warm_up, Some(args.limit))?;
+    let plan = Plan::read(&args.dir, &tokenizer, (args.warm_up, Some(args.limit)), None)?;
     let engine = Engine::new(tokenizer.vocabulary().clone());
     for schema in &plan.warm_up {
         let _ = engine.compile(&Source::json_schema(schema.text.as_str()));

@@ -3,10 +3,10 @@
 
 use anyhow::{Result, ensure};
 use larkspur::grammar::Limits;
-use larkspur::{CompileOptions, CompiledGrammar, Engine, EngineOptions, Source, TokenMask};
+use larkspur::{CompileOptions, CompiledGrammar, Engine, EngineOptions, TokenMask};
 
 use super::data::{Instance, Plan};
-use super::engines::Setup;
+use super::engines::{Setup, source};
 use super::tokenizer::Tokenizer;
 
 /// Compares the masks before each of the first `tokens_max` tokens of every instance.
@@ -20,7 +20,7 @@ pub fn check(plan: &Plan, tokenizer: &Tokenizer, setup: &Setup, tokens_max: usiz
     let options = CompileOptions { spelling: setup.spelling.clone(), ..CompileOptions::default() };
     let (mut masks, mut schemas) = (0, 0);
     for schema in plan.warm_up.iter().chain(&plan.measured) {
-        let source = Source::json_schema(&schema.text);
+        let source = source(&schema.source, setup.host);
         let compiled = engines.each_ref().map(|engine| engine.compile_with(&source, &options));
         let [Ok(known), Ok(walked)] = compiled else { continue };
         // Every other schema is read as by many threads.

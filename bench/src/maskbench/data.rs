@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use larkspur_conformance::{Case, Suite};
 use serde_json::Value;
 
+use super::engines::Host;
 use super::respell::respell;
 use super::tokenizer::Tokenizer;
 use crate::random::Random;
@@ -19,8 +20,10 @@ const SEED: u64 = 20_261_122;
 pub struct Schema {
     /// The file, without extension.
     pub name: String,
-    /// As both engines read it.
+    /// As both engines read it, without a host.
     pub text: String,
+    /// What they compile: the text, within its host.
+    pub source: String,
     pub instances: Vec<Instance>,
     /// A schema before this one, also one of the warm-up, is the same but for titles and descriptions.
     pub is_near_duplicate: bool,
@@ -30,6 +33,7 @@ pub struct Schema {
 
 /// An instance as a text and as the tokens that both engines are given.
 pub struct Instance {
+    /// Without a host.
     pub text: String,
     pub tokens: Vec<u32>,
     pub valid: bool,
@@ -44,7 +48,12 @@ pub struct Plan {
 
 impl Plan {
     /// Reads a folder, shuffles its schemas, and takes the first `warm_up` of them and then `limit` more, or all.
-    pub fn read(folder: &Path, tokenizer: &Tokenizer, warm_up: usize, limit: Option<usize>) -> Result<Self> {
+    pub fn read(
+        folder: &Path,
+        tokenizer: &Tokenizer,
+        (warm_up, limit): (usize, Option<usize>),
+        host: Option<Host>,
+    ) -> Result<Self> {
         let mut names = names(folder).with_context(|| folder.display().to_string())?;
         shuffle(&mut names);
         names.truncate(limit.map_or(names.len(), |limit| warm_up.saturating_add(limit)));
@@ -56,7 +65,7 @@ impl Plan {
         let mut seen = HashSet::new();
         let mut schemas: Vec<Schema> = Vec::with_capacity(cases.len());
         for case in cases {
-            schemas.push(prepared(case, tokenizer, &mut seen));
+            schemas.push(prepared(case, tokenizer, host, &mut seen));
         }
         let measured = schemas.split_off(warm_up);
         Ok(Self { warm_up: schemas, measured })
@@ -85,14 +94,17 @@ fn shuffle<T>(items: &mut [T]) {
     }
 }
 
-fn prepared(case: Case, tokenizer: &Tokenizer, seen: &mut HashSet<String>) -> Schema {
+fn prepared(case: Case, tokenizer: &Tokenizer, host: Option<Host>, seen: &mut HashSet<String>) -> Schema {
     let instance = |test: &larkspur_conformance::Test| {
         let text = respell(&test.text);
-        Instance { tokens: tokenizer.encode(&text), text, valid: test.valid }
+        let tokens = tokenizer.encode(&host.map_or_else(|| text.clone(), |host| host.text(&text)));
+        Instance { tokens, text, valid: test.valid }
     };
+    let text = respell(&case.schema);
     Schema {
         name: case.file.clone(),
-        text: respell(&case.schema),
+        source: host.map_or_else(|| text.clone(), |host| host.grammar(&text)),
+        text,
         instances: case.tests.iter().map(instance).collect(),
         is_near_duplicate: !seen.insert(essence(&case.schema)),
         case,

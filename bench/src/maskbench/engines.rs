@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
+use clap::ValueEnum;
 use larkspur::{CompileOptions, CompiledGrammar, GrammarStats, Source, Spelling, TokenMask, Vocabulary};
 use llguidance::api::TopLevelGrammar;
 use llguidance::{ParserFactory, TokenParser};
@@ -43,8 +44,32 @@ pub trait SchemaEngine: Engine + Sized {
 pub struct Setup {
     /// How JSON is spelled for Larkspur; the peer has one way.
     pub spelling: Spelling,
+    /// The texts that the JSON values are part of, if they are not all of them.
+    pub host: Option<Host>,
     /// Matchers of the peer share the lexer with all others of the grammar, also in the cold settings.
     pub peer_shares: bool,
+}
+
+/// A text around a JSON value.
+#[derive(Clone, Copy, Debug, ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Host {
+    /// A call of a tool, in a Lark grammar.
+    Lark,
+}
+
+impl Host {
+    /// The grammar around a schema.
+    pub fn grammar(self, schema: &str) -> String {
+        let Host::Lark = self;
+        format!("start: \"<tool_call>\" call \"</tool_call>\"\ncall: %json {schema}\n")
+    }
+
+    /// The text around a value.
+    pub fn text(self, value: &str) -> String {
+        let Host::Lark = self;
+        format!("<tool_call>{value}</tool_call>")
+    }
 }
 
 /// What masks have cost, as counts.
@@ -90,6 +115,15 @@ impl Work {
 pub struct Larkspur {
     engine: larkspur::Engine,
     options: CompileOptions,
+    host: Option<Host>,
+}
+
+/// What Larkspur compiles.
+pub fn source(text: &str, host: Option<Host>) -> Source {
+    match host {
+        None => Source::json_schema(text),
+        Some(Host::Lark) => Source::lark(text),
+    }
 }
 
 /// A schema was refused.
@@ -104,9 +138,9 @@ pub struct Refused {
 const UNSATISFIABLE: [&str; 2] = ["J020", "J021"];
 
 impl Larkspur {
-    pub fn over(vocabulary: &Arc<Vocabulary>, spelling: Spelling) -> Self {
+    pub fn over(vocabulary: &Arc<Vocabulary>, spelling: Spelling, host: Option<Host>) -> Self {
         let options = CompileOptions { spelling, ..CompileOptions::default() };
-        Self { engine: larkspur::Engine::new(vocabulary.clone()), options }
+        Self { engine: larkspur::Engine::new(vocabulary.clone()), options, host }
     }
 }
 
@@ -117,8 +151,8 @@ impl Engine for Larkspur {
     type Mask = TokenMask;
 
     /// Ready for the first mask: a matcher at the start has been made once, as the peer makes one.
-    fn compile(&self, schema: &str) -> Result<CompiledGrammar> {
-        let grammar = self.engine.compile_with(&Source::json_schema(schema), &self.options).map_err(|error| {
+    fn compile(&self, text: &str) -> Result<CompiledGrammar> {
+        let grammar = self.engine.compile_with(&source(text, self.host), &self.options).map_err(|error| {
             let first = error.diagnostics.iter().find(|diagnostic| diagnostic.is_error());
             let (code, message) = first.map_or(("", String::new()), |error| (error.code, error.message.clone()));
             Refused { code, message }
@@ -151,7 +185,7 @@ impl Engine for Larkspur {
 
 impl SchemaEngine for Larkspur {
     fn start(tokenizer: &Tokenizer, setup: &Setup) -> Result<Self> {
-        Ok(Self::over(tokenizer.vocabulary(), setup.spelling.clone()))
+        Ok(Self::over(tokenizer.vocabulary(), setup.spelling.clone(), setup.host))
     }
 
     fn shares(&self) -> bool {
@@ -206,14 +240,15 @@ impl SchemaEngine for Larkspur {
 pub struct LlGuidance {
     factory: ParserFactory,
     shares: bool,
+    host: Option<Host>,
 }
 
 impl LlGuidance {
-    pub fn over(env: &TokEnv, shares: bool) -> Result<Self> {
+    pub fn over(env: &TokEnv, shares: bool, host: Option<Host>) -> Result<Self> {
         let mut factory = ParserFactory::new_simple(env)?;
         factory.quiet();
         factory.limits_mut().verbose_errors = false;
-        Ok(Self { factory, shares })
+        Ok(Self { factory, shares, host })
     }
 }
 
@@ -232,9 +267,12 @@ impl Engine for LlGuidance {
     type Matcher = llguidance::Matcher;
     type Mask = Option<SimpleVob>;
 
-    fn compile(&self, schema: &str) -> Result<TokenParser> {
-        let schema = serde_json::from_str(schema)?;
-        let mut parser = self.factory.create_parser(TopLevelGrammar::from_json_schema(schema))?;
+    fn compile(&self, text: &str) -> Result<TokenParser> {
+        let grammar = match self.host {
+            None => TopLevelGrammar::from_json_schema(serde_json::from_str(text)?),
+            Some(Host::Lark) => TopLevelGrammar::from_lark(text.to_owned()),
+        };
+        let mut parser = self.factory.create_parser(grammar)?;
         parser.start_without_prompt();
         Ok(parser)
     }
@@ -264,7 +302,7 @@ impl Engine for LlGuidance {
 
 impl SchemaEngine for LlGuidance {
     fn start(tokenizer: &Tokenizer, setup: &Setup) -> Result<Self> {
-        Self::over(tokenizer.env(), setup.peer_shares)
+        Self::over(tokenizer.env(), setup.peer_shares, setup.host)
     }
 
     fn shares(&self) -> bool {

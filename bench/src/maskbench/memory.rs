@@ -56,7 +56,7 @@ pub fn measure<'a>(
     write_tokens(vocabulary, &mut input)?;
     for schema in schemas {
         let tokens = |instance: &Instance| instance.tokens.clone();
-        let line = Line { text: schema.text.clone(), instances: schema.instances.iter().map(tokens).collect() };
+        let line = Line { text: schema.source.clone(), instances: schema.instances.iter().map(tokens).collect() };
         writeln!(input, "{}", serde_json::to_string(&line)?)?;
     }
     input.flush()?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Profile;
 use super::batches::BatchFigures;
 use super::data::Plan;
-use super::engines::Setup;
+use super::engines::{Host, Setup};
 use super::figures::Figures;
 use super::memory::Memory;
 use super::passes::Series;
@@ -40,6 +40,7 @@ pub struct Settings {
     pub vocabulary_len: usize,
     pub profile: Profile,
     pub repeat_keys: bool,
+    pub host: Option<Host>,
     pub peer_shares: bool,
     pub repeats: usize,
     pub warm_up: usize,
@@ -240,6 +241,9 @@ impl Report {
         };
         if settings.repeat_keys {
             profile.push_str(", keys may repeat");
+        }
+        if let Some(Host::Lark) = settings.host {
+            profile.push_str(", each schema the `%json` of a tool call in a Lark grammar");
         }
         _ = writeln!(
             out,

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use larkspur::{CompileOptions, Limits, Source};
+use larkspur::{CompileOptions, Limits};
 use serde::Serialize;
 
 use super::data::Schema;
-use super::engines::{Setup, Work};
+use super::engines::{Setup, Work, source};
 use super::tokenizer::Tokenizer;
 use super::walk::Outcome;
 use crate::measure::{Pass, us};
@@ -146,7 +146,7 @@ pub fn compilations(schemas: &[Schema], outcomes: &[Outcome], front: Option<&Set
         us: us(outcomes[index].compile_ns),
         first_mask_us: outcomes[index].first_mask_ns.map(us),
         schema: schemas[index].name.clone(),
-        bytes: schemas[index].text.len(),
+        bytes: schemas[index].source.len(),
         front_us: front.map(|setup| front_us(&schemas[index], setup)),
         refusal: outcomes[index].refusal.as_ref().map(|refusal| refusal.message.clone()),
     };
@@ -157,7 +157,7 @@ pub fn compilations(schemas: &[Schema], outcomes: &[Outcome], front: Option<&Set
 fn front_us(schema: &Schema, setup: &Setup) -> f64 {
     let options = CompileOptions { spelling: setup.spelling.clone(), ..CompileOptions::default() };
     let limits = Limits::default();
-    let source = Source::json_schema(schema.text.as_str());
+    let source = source(&schema.source, setup.host);
     let times = (0..3).map(|_| {
         let begin = Instant::now();
         let linked = larkspur::link(&source, &options, &limits);

@@ -61,7 +61,7 @@ impl Judge {
     fn reads(&mut self, schema: &Schema, text: &str) -> bool {
         let reader = self
             .reader
-            .get_or_insert_with(|| Larkspur::over(&Arc::new(Vocabulary::single_bytes()), Spelling::validator()));
+            .get_or_insert_with(|| Larkspur::over(&Arc::new(Vocabulary::single_bytes()), Spelling::validator(), None));
         let compiled = || reader.compile(&schema.text).ok();
         let Some(grammar) = self.grammars.entry(schema.name.clone()).or_insert_with(compiled) else { return false };
         let accepts = |mut matcher: larkspur::Matcher| {

@@ -92,7 +92,7 @@ impl<E: SchemaEngine> Walker<E> {
 
     /// Compiles a schema and walks its instances. The grammar is returned for more.
     pub fn cold(&mut self, schema: &Schema) -> (Outcome, Option<E::Grammar>) {
-        let (result, compile_ns) = self.clock.time(|| self.engine.compile(&schema.text));
+        let (result, compile_ns) = self.clock.time(|| self.engine.compile(&schema.source));
         match result {
             Ok(grammar) => (self.walked(&grammar, schema, compile_ns, E::matcher), Some(grammar)),
             Err(error) => {
@@ -105,7 +105,7 @@ impl<E: SchemaEngine> Walker<E> {
 
     /// The same schema again: compiled anew by the same engine, walked with the grammar that knows it.
     pub fn warm(&mut self, schema: &Schema, grammar: &E::Grammar) -> Outcome {
-        let (result, compile_ns) = self.clock.time(|| self.engine.compile(&schema.text));
+        let (result, compile_ns) = self.clock.time(|| self.engine.compile(&schema.source));
         drop(result);
         if !self.engine.shares() {
             // The first walk only teaches the lexer that the second shares.

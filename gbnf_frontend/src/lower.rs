@@ -204,12 +204,13 @@ impl<'a> Lowerer<'a, '_> {
         self.terminals.expr(&mut self.grammar, regular.regex, span, name)
     }
 
-    /// What stands side by side, with regexes joined as far as they do not get too large.
+    /// What stands side by side, with regexes joined as far as they do not get too large. A lexeme ends behind what is wide, so
+    /// that what is left of it there is the same wherever it stands: a number, whatever its field is called.
     fn sequence(&mut self, parts: Vec<Lowered>, span: Span) -> ExprId {
         let mut joined: Vec<Lowered> = Vec::with_capacity(parts.len());
         for part in parts {
             let both = match (joined.last(), &part) {
-                (Some(&Lowered::Regex(left, from)), &Lowered::Regex(right, to)) => {
+                (Some(&Lowered::Regex(left, from)), &Lowered::Regex(right, to)) if left.wide == 0 => {
                     Regular::concat(&[left, right], &mut self.grammar.regexes).map(|both| (both, from.to(to)))
                 }
                 _ => None,

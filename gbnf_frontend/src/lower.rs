@@ -3,8 +3,8 @@
 use larkspur_grammar::definitions::{ReadOptions, Terminals, is_too_large};
 use larkspur_grammar::diagnostic::one_character_each;
 use larkspur_grammar::{
-    ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, Rule, RuleId, Span, Terminal, TokenItem,
-    TokenSet, Unproductive, index::Id, name_in_groups,
+    ExprId, ExprKind, Grammar, GrammarOptions, IgnoreEdges, LexerMode, RegexNode, Rule, RuleId, Span, Terminal,
+    TokenItem, TokenSet, Unproductive, index::Id, name_in_groups,
 };
 use rustc_hash::FxHashMap;
 
@@ -224,11 +224,16 @@ impl<'a> Lowerer<'a, '_> {
         self.grammar.sequence(parts, span)
     }
 
-    /// Alternatives, with regexes put together as far as they do not get too large.
+    /// Alternatives, with regexes put together as far as they do not get too large. One that repeats stays by itself: where the
+    /// alternatives are repeated, two of it side by side are one.
     fn choice(&mut self, parts: Vec<Lowered>, span: Span) -> ExprId {
         let mut ways: Vec<Lowered> = Vec::with_capacity(parts.len());
         let mut place: Option<usize> = None;
         for part in parts {
+            if self.is_run(&part) {
+                ways.push(part);
+                continue;
+            }
             let both = match (place.map(|at| &ways[at]), &part) {
                 (Some(&Lowered::Regex(one, from)), &Lowered::Regex(other, to)) => {
                     Regular::or(&[one, other], &mut self.grammar.regexes).map(|both| (both, from.to(to)))
@@ -247,6 +252,11 @@ impl<'a> Lowerer<'a, '_> {
         }
         let ways: Vec<ExprId> = ways.into_iter().map(|way| self.expr(way)).collect();
         self.grammar.choice(ways, span)
+    }
+
+    fn is_run(&self, part: &Lowered) -> bool {
+        let Lowered::Regex(regular, _) = part else { return false };
+        matches!(self.grammar.regexes.node(regular.regex), RegexNode::Repeat(_, 0 | 1, None))
     }
 
     fn token(&mut self, text: &str, negated: bool, span: Span) -> ExprId {

@@ -255,6 +255,11 @@ impl Lexer {
         settled
     }
 
+    /// Whether it is known which bytes may stand behind lexemes.
+    pub fn knows_after(&self) -> bool {
+        !self.cfg.after.is_empty()
+    }
+
     /// As [`quick`](Self::quick), where that says [`ASK`], for a text of this grammar.
     #[inline]
     pub fn settled(&self, id: LexStateId, byte: u8) -> u32 {

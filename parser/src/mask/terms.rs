@@ -54,6 +54,9 @@ const STEP_WORK: u64 = 4;
 /// end at some twenty times as many.
 const ENDS_SHARE: usize = 64;
 
+/// So many times something else takes the place of a dear term, in all grammars: a walk takes a fifth of the time.
+pub(super) const DEAR_TIMES: u32 = 4;
+
 /// What the term of a lexeme counts besides, as `Limits::lexer_work_max` counts it: rows of its states, slices that it takes;
 /// and that of a piece of the trie, of which most are small.
 const LEXEME_WORK: u64 = 5_000;
@@ -181,6 +184,8 @@ struct Draft {
     ends_max: u64,
     /// A state in which lexemes end whatever follows, and which of `ends` that is.
     ending: Option<(LexStateId, usize)>,
+    /// Whether lexemes end only before what the grammar may have behind them.
+    is_settled: bool,
 }
 
 impl Draft {
@@ -295,6 +300,12 @@ impl Terms {
         let Err(Fault::Dear { state, ended }) = made else { return made.map(Ok) };
         let lexeme = self.given_up;
         let times = lexeme.map_or(1, |lexeme| self.shared.asked_dear(lexeme));
+        // Made for all grammars it is dear once, and for each grammar the other.
+        if times <= DEAR_TIMES
+            && let Some(term) = self.of_settled(slicer, place, lexer, work)?
+        {
+            return Ok(Ok(self.note_state(place, &[term])));
+        }
         let dear = Dear { state, ended, times };
         self.bytes += size_of::<((PieceId, LexStateId), (Dear, Option<LexemeKey>))>();
         self.dear.insert(place, (dear, lexeme));
@@ -337,10 +348,46 @@ impl Terms {
                 }
             }
         }
-        let terms: Arc<[TermId]> = terms.as_slice().into();
+        Ok(self.note_state((piece, lex), &terms))
+    }
+
+    fn note_state(&mut self, place: (PieceId, LexStateId), terms: &[TermId]) -> Arc<[TermId]> {
+        let terms: Arc<[TermId]> = terms.into();
         self.bytes += size_of::<((PieceId, LexStateId), Arc<[TermId]>)>() + size_of_val(&*terms);
-        self.of_states.insert((piece, lex), terms.clone());
-        Ok(terms)
+        self.of_states.insert(place, terms.clone());
+        terms
+    }
+
+    /// The term of a state in which lexemes end at many nodes, though only before a few bytes in this grammar: of a word that no
+    /// letter may follow but its own. `None` if they are many even so.
+    fn of_settled(
+        &mut self,
+        slicer: &Slicer,
+        (piece, lex): (PieceId, LexStateId),
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<Option<TermId>, Fault> {
+        let (mut slices, mut parts, mut near) = (Vec::new(), Vec::new(), Vec::new());
+        if !lexer.knows_after() || lexer.state(lex).records {
+            return Ok(None);
+        }
+        let nodes = match piece {
+            ALL => self.roots(slicer, lex, lexer, work, (&mut slices, &mut parts, &mut near))?,
+            _ => self.piece_nodes(slicer, piece),
+        };
+        if !near.is_empty() {
+            return Ok(None);
+        }
+        let view = View { piece, slices: &slices, parts: &parts, nodes: &nodes, is_whole: true };
+        let ends_max = (slicer.nodes_len() / ENDS_SHARE) as u64;
+        let mut draft = Draft { is_settled: true, ends_max, ..Draft::default() };
+        match self.walk_nodes(&mut draft, slicer, view, lex, lexer) {
+            Err(Fault::Dear { .. }) => return Ok(None),
+            walked => walked?,
+        }
+        draft.count(work)?;
+        let term = self.finish(slicer, taken(slicer, view.slices, view.parts), draft);
+        Ok(Some(self.push(term)))
     }
 
     fn push(&mut self, term: Term) -> TermId {
@@ -732,7 +779,11 @@ impl Terms {
             draft.visited += 1;
             let level = depths[node] as usize - base;
             let from = self.states[level - 1];
-            let next = match lexer.quick(from, bytes[node]) {
+            let quick = match lexer.quick(from, bytes[node]) {
+                ASK if draft.is_settled => lexer.settled(from, bytes[node]),
+                quick => quick,
+            };
+            let next = match quick {
                 _ if !is_open(node) => None,
                 REFUSED => None,
                 ASK => step(draft, lexer, from, (trie, root, node as u32))?,

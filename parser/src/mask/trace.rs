@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::pieces::{ALL, PieceId, PieceRef};
-use super::terms::{Dear, Term, TermId, Terms};
+use super::terms::{DEAR_TIMES, Dear, Term, TermId, Terms};
 use super::work::Work;
 use crate::earley::ahead::LeftOut;
 use crate::earley::sets::{NO_SET, SetId};
@@ -28,9 +28,6 @@ const WALKS_MAX: u64 = 16;
 
 /// What looking at a place counts, as `Limits::mask_work_max` counts it.
 const PLACE_WORK: u64 = 16;
-
-/// So many times a walk takes the place of a dear term, in all grammars: it takes a fifth of the time.
-const DEAR_TIMES: u32 = 4;
 
 /// Lexemes go on like what follows them where they share this part of the bytes that they go on with, one in so many.
 const ALIKE_SHARE: u32 = 4;

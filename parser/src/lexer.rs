@@ -5,7 +5,7 @@ pub(crate) mod cuts;
 pub(crate) mod exceptions;
 pub(crate) mod guards;
 mod ignored;
-mod late;
+pub(crate) mod late;
 mod leaps;
 mod past;
 pub(crate) mod rows;

@@ -450,6 +450,10 @@ impl Slice {
         if let (taken, true) = automaton.taken(lexer, lex, *longest, FEW_PAIRS)? {
             return Ok(taken);
         }
+        // Texts that are counted are looked at one by one.
+        if lexer.has_counted(lex) {
+            return Ok(automaton.taken(lexer, lex, *longest, PAIRS_MAX)?.0);
+        }
         // What is open behind other texts than these, such as `.*x` behind all but line separators, is seldom so in another way.
         let is_taken = match Behind::of(lexer, lex) {
             Some(behind) => automaton.is_before(&behind, lexer),
@@ -541,7 +545,8 @@ impl Automaton {
                     continue;
                 }
                 last = (next, target);
-                let is_live = target != DEAD && !is_special(lexer.state(target), mode);
+                let entered = lexer.state(target);
+                let is_live = target != DEAD && !entered.is_near && !is_special(entered, mode);
                 if !is_live || endless && !lexer.is_endless(target)? {
                     return Ok(false);
                 }

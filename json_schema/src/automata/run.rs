@@ -139,6 +139,10 @@ impl Automaton for Containers {
     fn exception(&self, text: &[u8]) -> Vec<u8> {
         canonical(text).map_or_else(Vec::new, |text| text.into_string().into_bytes())
     }
+    fn are_single_texts(&self, exceptions: &Exceptions) -> bool {
+        // Only names are forgotten. Numbers have several texts.
+        self.writing.has_one_text() && exceptions.iter().all(|exception| exception.first() == Some(&b'"'))
+    }
     fn untold(&self, state: &State) -> State {
         let place = state.get::<Place>();
         match place.frames.last() {

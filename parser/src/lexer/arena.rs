@@ -7,6 +7,7 @@ use larkspur_grammar::algebra::{Algebra, Bounded, Horizon, Lowered, OverLimit, R
 use larkspur_grammar::{ByteSet, Limits, RegexId, RegexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::late::Lateness;
 use crate::error::Fault;
 
 pub(crate) use larkspur_grammar::algebra::Expr;
@@ -51,8 +52,8 @@ struct Inner {
     too_dear: FxHashSet<Expr>,
     /// [`Algebra::first_bytes`], dropped when they are many.
     first_bytes: FxHashMap<Expr, ByteSet>,
-    /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
-    late: FxHashMap<Expr, bool>,
+    /// How long exceptions of a lexeme with this language may wait: see [`super::late`].
+    late: FxHashMap<Expr, Lateness>,
     /// The expressions of the nodes that tables begin with, by the base's number, dropped when they are many.
     bases: FxHashMap<u64, Lowered>,
     /// [`Arena::clamped`] of parts that have large counts, by horizon.
@@ -192,13 +193,13 @@ impl Arena {
         (relaxed != expr && inner.algebra.is_pumped(expr)).then_some(relaxed)
     }
 
-    /// Whether exceptions of a lexeme with this language may wait, if that is known.
-    pub fn late(&self, expr: Expr) -> Option<bool> {
+    /// How long exceptions of a lexeme with this language may wait, if that is known.
+    pub fn late(&self, expr: Expr) -> Option<Lateness> {
         self.lock().late.get(&expr).copied()
     }
 
-    pub fn set_late(&self, expr: Expr, is_late: bool) {
-        self.lock().late.insert(expr, is_late);
+    pub fn set_late(&self, expr: Expr, lateness: Lateness) {
+        self.lock().late.insert(expr, lateness);
     }
 
     /// See [`Algebra::first_bytes`].

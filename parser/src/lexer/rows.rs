@@ -213,7 +213,7 @@ impl Lexer {
                 && (is_longest || !state.may_be_stuck && (!can_end || all_compete && state.competes))
                 // Where nothing is recorded any more, it is forgotten where that began.
                 && state.records == records
-                && !state.is_late;
+                && !state.is_watched();
             *quick = match next {
                 DEAD if can_end => ASK,
                 DEAD => REFUSED,
@@ -247,7 +247,7 @@ impl Lexer {
         for byte in before.iter().filter(|&byte| row.quick[usize::from(byte)] == ASK) {
             let next = row.next[usize::from(byte)];
             let state = &self.states[next];
-            let is_inside = state.kind == StateKind::Inside && !state.may_be_stuck && !state.is_late;
+            let is_inside = state.kind == StateKind::Inside && !state.may_be_stuck && !state.is_watched();
             if next == DEAD || is_inside && state.records == self.states[id].records {
                 settled.insert(byte);
             }

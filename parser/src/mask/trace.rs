@@ -9,11 +9,12 @@ use smallvec::{SmallVec, smallvec};
 use super::pieces::{ALL, PieceId, PieceRef};
 use super::terms::{Dear, Term, TermId, Terms};
 use super::work::Work;
+use crate::cfg::LexemeId;
 use crate::earley::ahead::LeftOut;
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
 use crate::lexer::guards::{Guard, Guarded};
-use crate::lexer::states::{DEAD, LexStateId, LexemeSetId};
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer};
 use crate::machine::{Cursor, Machine, Thread};
 use crate::slicer::{PieceNode, Slicer};
 
@@ -126,7 +127,8 @@ impl Trace {
                 }
                 let mut group = group;
                 if !term.late.is_empty() {
-                    let left_out = trace.left_out(machine, slicer, (&terms.piece(piece), term), set, begun)?;
+                    let place = (terms.piece(piece), lex, set);
+                    let left_out = trace.left_out(machine, slicer, (&place, term), begun)?;
                     group = trace.group(group, left_out);
                 }
                 for &(ended, rest) in &term.ends {
@@ -170,14 +172,13 @@ impl Trace {
         })
     }
 
-    /// At which late nodes of a term its lexeme leaves out its text. It began in `set`, at the nodes of the piece, or earlier
-    /// in a thread. Where edges may differ in that, the machine is to be asked.
+    /// At which late nodes of a term its lexeme leaves out its text, or may leave out all that begin with it. It began in the set,
+    /// at the nodes of the piece, or earlier in a thread. Where edges may differ in that, the machine is to be asked.
     fn left_out(
         &mut self,
         machine: &mut Machine,
         slicer: &Slicer,
-        (piece, term): (&PieceRef, &Term),
-        set: SetId,
+        (&(ref piece, lex, set), term): (&(PieceRef, LexStateId, SetId), &Term),
         begun: Option<Thread>,
     ) -> Result<Vec<PieceNode>, Fault> {
         let mut found = Vec::new();
@@ -187,7 +188,10 @@ impl Trace {
             self.depends_on_text |= begun.is_some();
             return Ok(found);
         };
-        let text = begun.map_or(&[][..], |thread| machine.text(thread));
+        let text = &*begun.map_or(Box::default(), |thread| Box::<[u8]>::from(machine.text(thread)));
+        // A lexeme whose texts are counted: where few are left, these may be all.
+        let counted = machine.lexer.has_counted(lex).then_some((lex, term.lexeme));
+        let mut near = Vec::new();
         let mut entered = Vec::new();
         for texts in lists.iter() {
             self.depends_on_text |= begun.is_some();
@@ -196,9 +200,19 @@ impl Trace {
             if texts.is_empty() {
                 continue;
             }
-            let mut finder = Finder { late: &term.late, found: &mut found };
+            let mut finder = Finder {
+                late: &term.late,
+                found: &mut found,
+                near: &mut near,
+                counted,
+                lexer: &mut machine.lexer,
+                from: text.len(),
+                lists: lists.len(),
+            };
             if begun.is_some() {
-                slicer.rooted_tries().for_each(|trie| finder.below(trie, ROOT, texts, text.len()));
+                for trie in slicer.rooted_tries() {
+                    finder.below(trie, ROOT, texts, text.len())?;
+                }
                 continue;
             }
             let mut from = texts.partition_point(|text| text.is_empty());
@@ -207,7 +221,7 @@ impl Trace {
                 piece.entered_by(slicer, byte, &mut entered);
                 for node in entered.drain(..) {
                     let (trie, root) = slicer.trie_of(node);
-                    finder.at((trie, root), node - root, &texts[from..from + len], 0);
+                    finder.at((trie, root), node - root, &texts[from..from + len], 0)?;
                 }
                 from += len;
             }
@@ -215,6 +229,8 @@ impl Trace {
         if !is_by_all {
             self.asks.extend(&found);
         }
+        self.asks.extend(&near);
+        found.append(&mut near);
         Ok(found)
     }
 }
@@ -224,33 +240,76 @@ struct Finder<'a> {
     /// Nodes that count, ascending.
     late: &'a [PieceNode],
     found: &'a mut Vec<PieceNode>,
+    /// Nodes at which the texts may be all that are left.
+    near: &'a mut Vec<PieceNode>,
+    /// If they may be: the lexer state in which they are looked at, and the lexeme, if it is one only.
+    counted: Option<(LexStateId, Option<LexemeId>)>,
+    lexer: &'a mut Lexer,
+    /// How much of the texts was read before that state.
+    from: usize,
+    /// Of how many lists the texts are one.
+    lists: usize,
 }
 
 impl Finder<'_> {
     /// Looks at a node, to which the byte at `at` leads, and below it. The texts are sorted and the same before `at`.
-    fn at(&mut self, (trie, root): (&TokenTrie, PieceNode), node: u32, texts: &[Box<[u8]>], at: usize) {
+    fn at(
+        &mut self,
+        (trie, root): (&TokenTrie, PieceNode),
+        node: u32,
+        texts: &[Box<[u8]>],
+        at: usize,
+    ) -> Result<(), Fault> {
         let byte = trie.bytes()[node as usize];
         let from = texts.partition_point(|text| text.get(at).is_none_or(|&own| own < byte));
         let len = texts[from..].partition_point(|text| text[at] == byte);
         let texts = &texts[from..from + len];
-        if texts.first().is_some_and(|first| first.len() == at + 1) && self.late.binary_search(&(root + node)).is_ok() {
+        let is_whole = texts.first().is_some_and(|first| first.len() == at + 1);
+        if is_whole && self.late.binary_search(&(root + node)).is_ok() && self.matches(texts, at)? {
             self.found.push(root + node);
         }
-        if texts.last().is_some_and(|last| last.len() > at + 1) {
-            self.below((trie, root), node, texts, at + 1);
+        if texts.last().is_none_or(|last| last.len() <= at + 1) {
+            return Ok(());
         }
+        if self.counted.is_some() && self.late.binary_search(&(root + node)).is_ok() && self.may_be_all(texts, at)? {
+            self.near.push(root + node);
+            return Ok(());
+        }
+        self.below((trie, root), node, texts, at + 1)
+    }
+
+    /// Whether the lexeme matches at a late node to which texts lead.
+    fn matches(&mut self, texts: &[Box<[u8]>], at: usize) -> Result<bool, Fault> {
+        let Some((lex, _)) = self.counted else { return Ok(true) };
+        let lex = self.lexer.run(lex, &texts[0][self.from..=at])?;
+        Ok(self.lexer.state(lex).is_late)
+    }
+
+    /// Whether the texts, which are the same up to the byte at `at`, may be all that the lexeme has left behind it, with those of
+    /// other lists.
+    fn may_be_all(&mut self, texts: &[Box<[u8]>], at: usize) -> Result<bool, Fault> {
+        let Some((lex, lexeme)) = self.counted else { return Ok(false) };
+        let lex = self.lexer.run(lex, &texts[0][self.from..=at])?;
+        Ok(texts.len() * self.lists >= self.lexer.texts_left_in(lex, lexeme) as usize)
     }
 
     /// Looks below a node, at most as deep as the trie. Texts that are over count no more.
-    fn below(&mut self, (trie, root): (&TokenTrie, PieceNode), node: u32, texts: &[Box<[u8]>], at: usize) {
+    fn below(
+        &mut self,
+        (trie, root): (&TokenTrie, PieceNode),
+        node: u32,
+        texts: &[Box<[u8]>],
+        at: usize,
+    ) -> Result<(), Fault> {
         let mut from = texts.partition_point(|text| text.len() <= at);
         while let Some(byte) = texts.get(from).map(|text| text[at]) {
             let len = texts[from..].partition_point(|text| text[at] == byte);
             if let Some(child) = trie.child(node, byte) {
-                self.at((trie, root), child, &texts[from..from + len], at);
+                self.at((trie, root), child, &texts[from..from + len], at)?;
             }
             from += len;
         }
+        Ok(())
     }
 }
 

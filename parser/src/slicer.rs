@@ -290,6 +290,12 @@ impl Slicer {
         };
         (trie, self.root_of[index])
     }
+
+    /// The node behind another one after a byte.
+    pub fn child(&self, node: PieceNode, byte: u8) -> Option<PieceNode> {
+        let (trie, root) = self.trie_of(node);
+        Some(root + trie.child(node - root, byte)?)
+    }
 }
 
 /// How long the tokens of a trie are at most.
@@ -450,10 +456,6 @@ impl Slice {
         if let (taken, true) = automaton.taken(lexer, lex, *longest, FEW_PAIRS)? {
             return Ok(taken);
         }
-        // Texts that are counted are looked at one by one.
-        if lexer.has_counted(lex) {
-            return Ok(automaton.taken(lexer, lex, *longest, PAIRS_MAX)?.0);
-        }
         // What is open behind other texts than these, such as `.*x` behind all but line separators, is seldom so in another way.
         let is_taken = match Behind::of(lexer, lex) {
             Some(behind) => automaton.is_before(&behind, lexer),
@@ -545,8 +547,7 @@ impl Automaton {
                     continue;
                 }
                 last = (next, target);
-                let entered = lexer.state(target);
-                let is_live = target != DEAD && !entered.is_near && !is_special(entered, mode);
+                let is_live = target != DEAD && !is_special(lexer.state(target), mode);
                 if !is_live || endless && !lexer.is_endless(target)? {
                     return Ok(false);
                 }

@@ -94,7 +94,7 @@ pub(crate) enum LiveSymbol {
 pub(crate) enum Without {
     /// As what is left of the lexeme.
     Rest(Rest),
-    /// What is looked at when the text is whole: see [`Lexer::is_late`].
+    /// What is looked at when the text is whole: see [`Lexer::lateness`].
     Late(Exceptions),
 }
 
@@ -310,11 +310,8 @@ impl Sets {
         if exceptions.is_untold() {
             return Err(Fault::Untold);
         }
-        if exceptions.is_empty() {
-            return Ok(false);
-        }
         let Lowered { texts, others } = self.exceptions(automaton, exceptions, lexer)?;
-        debug_assert_eq!(others, Expr::NOTHING, "exceptions are single texts");
+        assert_eq!(others, Expr::NOTHING, "exceptions are single texts");
         let texts = text.iter().fold(texts, |texts, &byte| lexer.tries.child(texts, byte));
         Ok(lexer.tries.len(texts) >= lexer.texts_left(left) && !lexer.has_other(left, texts)?)
     }
@@ -417,6 +414,33 @@ impl Sets {
         if left_out.is_empty() { Ok(lex) } else { lexer.retain(lex, |lexeme| !left_out.contains(&lexeme)) }
     }
 
+    /// Whether what a recorded edge leaves out is looked at late.
+    pub(super) fn leaves_out_late(&mut self, param: ParamId, edge: u32, lexer: &mut Lexer) -> Result<bool, Fault> {
+        let edges = self.edges(self.before(param), lexer)?;
+        Ok(matches!(edges[edge as usize].recorded(), (_, Without::Late(_))))
+    }
+
+    /// The texts that a counted lexeme which begins in a set leaves out by one of its edges, as a trie: what is used up by all is
+    /// used up by that. No text if that leaves out nothing; `None` if it is forgotten what it does.
+    pub fn counted_texts(&mut self, set: SetId, lexeme: LexemeId, lexer: &mut Lexer) -> Result<Option<TrieId>, Fault> {
+        let closure = self.closure(set, lexer)?;
+        for scan in closure.scans_of(lexeme) {
+            let Some(edge) = scan.recorded else { break };
+            let state = self.before(scan.param);
+            let edges = self.edges(state, lexer)?;
+            match edges[edge as usize].recorded() {
+                (_, Without::Late(exceptions)) if exceptions.is_untold() => return Ok(None),
+                (_, Without::Late(exceptions)) => {
+                    let automaton = self.automata.states[state].automaton;
+                    return Ok(Some(self.exceptions(automaton, exceptions, lexer)?.texts));
+                }
+                // The lexer knows what that leaves out.
+                (_, Without::Rest(_)) => {}
+            }
+        }
+        Ok(Some(NO_TEXTS))
+    }
+
     /// Whether a recorded edge takes some text that begins so; `left` is left of its lexeme.
     fn goes_on_behind(
         &mut self,
@@ -428,9 +452,13 @@ impl Sets {
     ) -> Result<bool, Fault> {
         let state = self.before(param);
         let edges = self.edges(state, lexer)?;
-        let (_, Without::Late(exceptions)) = edges[edge as usize].recorded() else { return Ok(true) };
-        let automaton = self.automata.states[state].automaton;
-        Ok(!self.are_all(automaton, exceptions, left, text, lexer)?)
+        match edges[edge as usize].recorded() {
+            (_, Without::Rest(rest)) => lexer.begins_with(*rest, text),
+            (_, Without::Late(exceptions)) => {
+                let automaton = self.automata.states[state].automaton;
+                Ok(!self.are_all(automaton, exceptions, left, text, lexer)?)
+            }
+        }
     }
 
     /// The state behind a recorded edge that has read a text.

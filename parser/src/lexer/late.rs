@@ -6,10 +6,11 @@
 //!
 //! Where finitely many texts begin so, as with `maxLength`, they are *counted*: more than [`MANY`] are more than a text has room
 //! for. Where fewer are left, as near the end of a name, the state is [near](super::states::LexState::is_near), and it is asked
-//! at each byte whether they are used up.
+//! at each byte whether they are used up. Masks ask it along the exceptions only: `Trace::near`.
 
 use larkspur_grammar::index::Id;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::arena::Expr;
 use super::split::Entry;
@@ -32,8 +33,7 @@ const COUNTED_BYTE_END: u8 = 0x80;
 pub(crate) const MANY: u32 = 1 << 30;
 
 /// Texts are counted by what they begin with in so many bytes: with ten digits there are [`MANY`], or with seven letters.
-/// States that are [clamped](Lexer::clamped) are alike so far beyond their horizon.
-pub(super) const COUNTED_BYTES: u32 = 12;
+const COUNTED_BYTES: u32 = 12;
 
 /// Derivatives that are looked at to count texts at most. With more, those that were counted until then are too few.
 const COUNTED_STEPS_MAX: usize = 64;
@@ -50,11 +50,6 @@ pub(crate) enum Lateness {
 }
 
 impl Lexer {
-    /// Whether the exceptions of a recorded lexeme are looked at late.
-    pub fn is_late(&mut self, lexeme: LexemeId) -> bool {
-        self.lateness(lexeme) != Lateness::Never
-    }
-
     /// When the exceptions of a recorded lexeme are looked at.
     pub fn lateness(&mut self, lexeme: LexemeId) -> Lateness {
         if let Some(&Some(known)) = self.late.get(lexeme.index()) {
@@ -131,9 +126,14 @@ impl Lexer {
         self.has_counted && self.known_lateness(lexeme) == Lateness::Counted
     }
 
-    /// Whether a lexeme is live whose texts are counted.
-    pub fn has_counted(&self, id: LexStateId) -> bool {
-        self.has_counted && self.live_lexemes(id).any(|lexeme| self.is_counted(lexeme))
+    /// Lexemes that are live in a state and whose texts are counted, each once.
+    pub fn counted_lexemes(&self, id: LexStateId) -> SmallVec<[LexemeId; 2]> {
+        let mut counted = SmallVec::new();
+        if self.has_counted {
+            counted.extend(self.live_lexemes(id).filter(|&lexeme| self.is_counted(lexeme)));
+            counted.dedup();
+        }
+        counted
     }
 
     /// Whether texts of one of these lexemes are counted, and few are left.
@@ -157,11 +157,10 @@ impl Lexer {
         near.into_iter().map(|(lexeme, rest)| (lexeme, self.parts(rest).0)).collect()
     }
 
-    /// Texts that are left of a lexeme in a state, or of any if that is not said: at least so many, up to [`MANY`].
-    pub fn texts_left_in(&mut self, id: LexStateId, lexeme: Option<LexemeId>) -> u32 {
-        let mut near = self.near_lexemes(id);
-        near.retain(|&(near, _)| lexeme.is_none_or(|lexeme| lexeme == near));
-        near.into_iter().map(|(_, left)| self.texts_left(left)).min().unwrap_or(MANY)
+    /// Whether so many texts may be all that are left of a lexeme in a state.
+    pub fn may_be_all(&mut self, id: LexStateId, lexeme: LexemeId, texts: u32) -> bool {
+        let near = self.near_lexemes(id);
+        near.into_iter().any(|(near, left)| near == lexeme && texts >= self.texts_left(left))
     }
 
     /// Texts that an expression matches, none of which is the beginning of another: at least so many, up to [`MANY`].

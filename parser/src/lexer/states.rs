@@ -18,7 +18,7 @@ use super::arena::{Arena, Expr, ExprRow};
 use super::cuts::Characters;
 use super::exceptions::{NO_TEXTS, TrieId, Tries};
 use super::guards::{Guard, Guarded};
-use super::late::{COUNTED_BYTES, Lateness};
+use super::late::Lateness;
 use super::leaps::Leap;
 use super::past::Pasts;
 use super::rows::{Row, Step};
@@ -88,7 +88,7 @@ pub(crate) struct LexState {
     pub competes: bool,
     /// Whether the text of a live lexeme is recorded: what it was so far counts.
     pub records: bool,
-    /// Whether a lexeme matches that may leave out its text: see [`Lexer::is_late`].
+    /// Whether a lexeme matches that may leave out its text: see [`Lexer::lateness`].
     pub is_late: bool,
     /// Whether a lexeme is live of which so few texts are left that those it leaves out may be all: see [`super::late`].
     pub is_near: bool,
@@ -481,14 +481,23 @@ impl Lexer {
     }
 
     /// Whether what is left of a recorded lexeme matches a text.
-    pub fn takes_text(&mut self, mut rest: Rest, text: &[u8]) -> Result<bool, Fault> {
+    pub fn takes_text(&mut self, rest: Rest, text: &[u8]) -> Result<bool, Fault> {
+        Ok(self.rest_behind(rest, text)?.is_some_and(|rest| self.rest_matches(rest)))
+    }
+
+    /// Whether it matches a text that begins so.
+    pub fn begins_with(&mut self, rest: Rest, text: &[u8]) -> Result<bool, Fault> {
+        Ok(self.rest_behind(rest, text)?.is_some())
+    }
+
+    fn rest_behind(&mut self, mut rest: Rest, text: &[u8]) -> Result<Option<Rest>, Fault> {
         for &byte in text {
             match self.rest_after(rest, byte)? {
                 Some(next) => rest = next,
-                None => return Ok(false),
+                None => return Ok(None),
             }
         }
-        Ok(self.rest_matches(rest))
+        Ok(Some(rest))
     }
 
     /// The state without exceptions; `None` if it has none.
@@ -523,9 +532,6 @@ impl Lexer {
         let mut entries = key.entries.clone();
         for (lexeme, rest) in &mut entries {
             if self.cfg.lexemes[*lexeme].pattern.is_regex() && *rest & EXCEPTED == 0 {
-                // Whether few texts are left is seen in some bytes more.
-                let more = if self.is_counted(*lexeme) { COUNTED_BYTES } else { 0 };
-                let horizon = Horizon { bytes: horizon.bytes + more, chars: horizon.chars + more };
                 *rest = self.arena.clamped(Expr::from_raw(*rest), horizon).to_raw();
             }
         }
@@ -616,8 +622,15 @@ impl Lexer {
                 || key.entries.iter().all(|&(lexeme, _)| {
                     self.cfg.lexemes[lexeme].ignored_by.is_some() || self.cfg.has_follows && has_follow(lexeme)
                 }));
-        let is_late = records && matched.iter().any(|&lexeme| self.is_known_late(lexeme));
-        let is_near = records && key.kind != StateKind::Fresh && self.are_near(&key.entries);
+        let (mut is_late, mut is_near) = (false, false);
+        if records && key.kind != StateKind::Fresh {
+            // One whose texts nobody has left out yet may be asked for what can follow.
+            let recorded = key.entries.iter().filter(|(lexeme, _)| self.cfg.lexemes[*lexeme].recorded);
+            let recorded: SmallVec<[LexemeId; 4]> = recorded.map(|&(lexeme, _)| lexeme).collect();
+            recorded.into_iter().for_each(|lexeme| _ = self.lateness(lexeme));
+            is_late = matched.iter().any(|&lexeme| self.is_known_late(lexeme));
+            is_near = self.are_near(&key.entries);
+        }
         let is_in_doubt = is_bound && !(is_mixed && self.ignored_always_ends());
         let ends_ignored = ends.iter().any(|&lexeme| self.cfg.lexemes[lexeme].ignored_by.is_some());
         let state = LexState {

@@ -11,7 +11,6 @@ use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::terms::Tokens;
 use super::units::UnitMap;
 use crate::lexer::arena::Expr;
-use crate::lexer::late::Lateness;
 use crate::lexer::states::Lexer;
 use crate::slicer::{PieceNode, Slicer};
 
@@ -24,7 +23,7 @@ pub(super) struct LexemeKey {
     /// Whether no byte of it was read, so that it does not match yet.
     pub is_fresh: bool,
     /// Whether it may leave out its text where it matches.
-    pub lateness: Lateness,
+    pub is_late: bool,
 }
 
 /// What the tokens of a piece do inside a lexeme.
@@ -338,7 +337,7 @@ mod tests {
     use super::*;
 
     fn key(number: u32) -> LexemeKey {
-        LexemeKey { piece: ALL, expr: Expr::from_raw(number), is_fresh: false, lateness: Lateness::Never }
+        LexemeKey { piece: ALL, expr: Expr::from_raw(number), is_fresh: false, is_late: false }
     }
 
     fn term(word: u32) -> LexemeTerm {

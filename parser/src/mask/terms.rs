@@ -105,8 +105,7 @@ pub(super) struct Term {
     pub inside: Arc<Tokens>,
     /// Lexemes that can end on the way with what may then follow, and what is left of the tokens behind their end.
     pub ends: Box<[(Guarded<LexemeSetId>, PieceId)]>,
-    /// Nodes at which a lexeme matches that may leave out its text, which is taken to be none of those, or few texts are left of
-    /// one, which are taken not to be all left out.
+    /// Nodes at which a lexeme matches that may leave out its text, which is taken to be none of those.
     pub late: Arc<[PieceNode]>,
     /// The lexeme, if it is of one only.
     pub lexeme: Option<LexemeId>,
@@ -690,7 +689,7 @@ impl Terms {
             draft.visited += 1;
             let level = depths[node] as usize - base;
             let from = self.states[level - 1];
-            let next = match lexer.quick(from, bytes[node]) {
+            let next = match lexer.quick_inside(from, bytes[node]) {
                 _ if !is_open(node) => None,
                 REFUSED => None,
                 ASK => step(draft, lexer, from, (trie, root, node as u32))?,
@@ -721,7 +720,7 @@ fn step(
     let byte = trie.bytes()[node as usize];
     let next = lexer.next(from, byte)?;
     let entered = lexer.state(next);
-    if entered.is_watched() {
+    if entered.is_late {
         draft.late.push(root + node);
     }
     let (kind, ends_now, may_be_stuck) = (entered.kind, entered.ends, entered.may_be_stuck);
@@ -768,8 +767,8 @@ fn step(
 
 /// What the term of a lexeme is shared by, of which this is left; `None` if it leaves out texts of the grammar's.
 fn key_of((piece, entry, is_fresh): (PieceId, Entry, bool), lexer: &Lexer) -> Option<LexemeKey> {
-    let lateness = lexer.known_lateness(entry.0);
-    lexer.plain(entry.1).map(|expr| LexemeKey { piece, expr, is_fresh, lateness })
+    let is_late = lexer.is_known_late(entry.0);
+    lexer.plain(entry.1).map(|expr| LexemeKey { piece, expr, is_fresh, is_late })
 }
 
 /// Whether a state goes on with few bytes, as those of words and of most formats do. These are walked faster than it takes to

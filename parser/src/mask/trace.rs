@@ -13,8 +13,9 @@ use crate::cfg::LexemeId;
 use crate::earley::ahead::LeftOut;
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
+use crate::lexer::exceptions::{NO_TEXTS, TrieId};
 use crate::lexer::guards::{Guard, Guarded};
-use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer};
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId};
 use crate::machine::{Cursor, Machine, Thread};
 use crate::slicer::{PieceNode, Slicer};
 
@@ -102,6 +103,12 @@ impl Trace {
                 return Ok(None);
             }
             work.add(PLACE_WORK)?;
+            let mut group = group;
+            for lexeme in machine.lexer.counted_lexemes(lex) {
+                let near = trace.near(machine, slicer, &terms.piece(piece), (lex, set, lexeme), begun)?;
+                trace.asks.extend(&near);
+                group = trace.group(group, near);
+            }
             let lex = machine.lexer.clamped(lex)?;
             // What has just matched may be left out by one edge and taken by another, though not by all.
             let is_told = begun.is_some() && machine.lexer.state(lex).is_late;
@@ -127,8 +134,7 @@ impl Trace {
                 }
                 let mut group = group;
                 if !term.late.is_empty() {
-                    let place = (terms.piece(piece), lex, set);
-                    let left_out = trace.left_out(machine, slicer, (&place, term), begun)?;
+                    let left_out = trace.left_out(machine, slicer, (&terms.piece(piece), term), set, begun)?;
                     group = trace.group(group, left_out);
                 }
                 for &(ended, rest) in &term.ends {
@@ -172,13 +178,62 @@ impl Trace {
         })
     }
 
-    /// At which late nodes of a term its lexeme leaves out its text, or may leave out all that begin with it. It began in the set,
-    /// at the nodes of the piece, or earlier in a thread. Where edges may differ in that, the machine is to be asked.
+    /// Nodes of a piece, and below them, at which a counted lexeme may have used up all texts that begin so: there the machine is
+    /// to be asked. It began in the set, at the nodes, or earlier in a thread. These are few, so that terms need not know them.
+    fn near(
+        &mut self,
+        machine: &mut Machine,
+        slicer: &Slicer,
+        piece: &PieceRef,
+        (lex, set, lexeme): (LexStateId, SetId, LexemeId),
+        begun: Option<Thread>,
+    ) -> Result<Vec<PieceNode>, Fault> {
+        let mut found = Vec::new();
+        let Some(mut texts) = machine.sets.counted_texts(set, lexeme, &mut machine.lexer)? else {
+            // Few tokens begin a text and go on so far that few others do.
+            let live = machine.lexer.row(lex)?.live;
+            live.iter().for_each(|byte| piece.entered_by(slicer, byte, &mut found));
+            return near_nodes(machine, slicer, &found, lex);
+        };
+        if texts == NO_TEXTS {
+            return Ok(found);
+        }
+        if let Some(thread) = begun {
+            self.depends_on_text = true;
+            let tries = &machine.lexer.tries;
+            texts = machine.text(thread).iter().fold(texts, |texts, &byte| tries.child(texts, byte));
+        }
+        let mut agenda: Vec<(TrieId, LexStateId, Option<Vec<PieceNode>>)> = vec![(texts, lex, None)];
+        while let Some((texts, lex, nodes)) = agenda.pop() {
+            for index in 0..machine.lexer.tries.children(texts).len() {
+                let (byte, texts) = machine.lexer.tries.children(texts)[index];
+                let mut entered = Vec::new();
+                match &nodes {
+                    Some(nodes) => entered.extend(nodes.iter().filter_map(|&node| slicer.child(node, byte))),
+                    None => piece.entered_by(slicer, byte, &mut entered),
+                }
+                let lex = if entered.is_empty() { DEAD } else { machine.lexer.next(lex, byte)? };
+                if lex == DEAD {
+                    continue;
+                }
+                let len = machine.lexer.tries.len(texts);
+                match machine.lexer.may_be_all(lex, lexeme, len) {
+                    true => found.append(&mut entered),
+                    false => agenda.push((texts, lex, Some(entered))),
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// At which late nodes of a term its lexeme leaves out its text. It began in `set`, at the nodes of the piece, or earlier
+    /// in a thread. Where edges may differ in that, the machine is to be asked.
     fn left_out(
         &mut self,
         machine: &mut Machine,
         slicer: &Slicer,
-        (&(ref piece, lex, set), term): (&(PieceRef, LexStateId, SetId), &Term),
+        (piece, term): (&PieceRef, &Term),
+        set: SetId,
         begun: Option<Thread>,
     ) -> Result<Vec<PieceNode>, Fault> {
         let mut found = Vec::new();
@@ -188,10 +243,7 @@ impl Trace {
             self.depends_on_text |= begun.is_some();
             return Ok(found);
         };
-        let text = &*begun.map_or(Box::default(), |thread| Box::<[u8]>::from(machine.text(thread)));
-        // A lexeme whose texts are counted: where few are left, these may be all.
-        let counted = machine.lexer.has_counted(lex).then_some((lex, term.lexeme));
-        let mut near = Vec::new();
+        let text = begun.map_or(&[][..], |thread| machine.text(thread));
         let mut entered = Vec::new();
         for texts in lists.iter() {
             self.depends_on_text |= begun.is_some();
@@ -200,19 +252,9 @@ impl Trace {
             if texts.is_empty() {
                 continue;
             }
-            let mut finder = Finder {
-                late: &term.late,
-                found: &mut found,
-                near: &mut near,
-                counted,
-                lexer: &mut machine.lexer,
-                from: text.len(),
-                lists: lists.len(),
-            };
+            let mut finder = Finder { late: &term.late, found: &mut found };
             if begun.is_some() {
-                for trie in slicer.rooted_tries() {
-                    finder.below(trie, ROOT, texts, text.len())?;
-                }
+                slicer.rooted_tries().for_each(|trie| finder.below(trie, ROOT, texts, text.len()));
                 continue;
             }
             let mut from = texts.partition_point(|text| text.is_empty());
@@ -221,7 +263,7 @@ impl Trace {
                 piece.entered_by(slicer, byte, &mut entered);
                 for node in entered.drain(..) {
                     let (trie, root) = slicer.trie_of(node);
-                    finder.at((trie, root), node - root, &texts[from..from + len], 0)?;
+                    finder.at((trie, root), node - root, &texts[from..from + len], 0);
                 }
                 from += len;
             }
@@ -229,8 +271,6 @@ impl Trace {
         if !is_by_all {
             self.asks.extend(&found);
         }
-        self.asks.extend(&near);
-        found.append(&mut near);
         Ok(found)
     }
 }
@@ -240,77 +280,67 @@ struct Finder<'a> {
     /// Nodes that count, ascending.
     late: &'a [PieceNode],
     found: &'a mut Vec<PieceNode>,
-    /// Nodes at which the texts may be all that are left.
-    near: &'a mut Vec<PieceNode>,
-    /// If they may be: the lexer state in which they are looked at, and the lexeme, if it is one only.
-    counted: Option<(LexStateId, Option<LexemeId>)>,
-    lexer: &'a mut Lexer,
-    /// How much of the texts was read before that state.
-    from: usize,
-    /// Of how many lists the texts are one.
-    lists: usize,
 }
 
 impl Finder<'_> {
     /// Looks at a node, to which the byte at `at` leads, and below it. The texts are sorted and the same before `at`.
-    fn at(
-        &mut self,
-        (trie, root): (&TokenTrie, PieceNode),
-        node: u32,
-        texts: &[Box<[u8]>],
-        at: usize,
-    ) -> Result<(), Fault> {
+    fn at(&mut self, (trie, root): (&TokenTrie, PieceNode), node: u32, texts: &[Box<[u8]>], at: usize) {
         let byte = trie.bytes()[node as usize];
         let from = texts.partition_point(|text| text.get(at).is_none_or(|&own| own < byte));
         let len = texts[from..].partition_point(|text| text[at] == byte);
         let texts = &texts[from..from + len];
-        let is_whole = texts.first().is_some_and(|first| first.len() == at + 1);
-        if is_whole && self.late.binary_search(&(root + node)).is_ok() && self.matches(texts, at)? {
+        if texts.first().is_some_and(|first| first.len() == at + 1) && self.late.binary_search(&(root + node)).is_ok() {
             self.found.push(root + node);
         }
-        if texts.last().is_none_or(|last| last.len() <= at + 1) {
-            return Ok(());
+        if texts.last().is_some_and(|last| last.len() > at + 1) {
+            self.below((trie, root), node, texts, at + 1);
         }
-        if self.counted.is_some() && self.late.binary_search(&(root + node)).is_ok() && self.may_be_all(texts, at)? {
-            self.near.push(root + node);
-            return Ok(());
-        }
-        self.below((trie, root), node, texts, at + 1)
-    }
-
-    /// Whether the lexeme matches at a late node to which texts lead.
-    fn matches(&mut self, texts: &[Box<[u8]>], at: usize) -> Result<bool, Fault> {
-        let Some((lex, _)) = self.counted else { return Ok(true) };
-        let lex = self.lexer.run(lex, &texts[0][self.from..=at])?;
-        Ok(self.lexer.state(lex).is_late)
-    }
-
-    /// Whether the texts, which are the same up to the byte at `at`, may be all that the lexeme has left behind it, with those of
-    /// other lists.
-    fn may_be_all(&mut self, texts: &[Box<[u8]>], at: usize) -> Result<bool, Fault> {
-        let Some((lex, lexeme)) = self.counted else { return Ok(false) };
-        let lex = self.lexer.run(lex, &texts[0][self.from..=at])?;
-        Ok(texts.len() * self.lists >= self.lexer.texts_left_in(lex, lexeme) as usize)
     }
 
     /// Looks below a node, at most as deep as the trie. Texts that are over count no more.
-    fn below(
-        &mut self,
-        (trie, root): (&TokenTrie, PieceNode),
-        node: u32,
-        texts: &[Box<[u8]>],
-        at: usize,
-    ) -> Result<(), Fault> {
+    fn below(&mut self, (trie, root): (&TokenTrie, PieceNode), node: u32, texts: &[Box<[u8]>], at: usize) {
         let mut from = texts.partition_point(|text| text.len() <= at);
         while let Some(byte) = texts.get(from).map(|text| text[at]) {
             let len = texts[from..].partition_point(|text| text[at] == byte);
             if let Some(child) = trie.child(node, byte) {
-                self.at((trie, root), child, &texts[from..from + len], at)?;
+                self.at((trie, root), child, &texts[from..from + len], at);
             }
             from += len;
         }
-        Ok(())
     }
+}
+
+/// Of nodes and those below them the first ones at which few texts are left of a lexeme, entered from a state.
+fn near_nodes(
+    machine: &mut Machine,
+    slicer: &Slicer,
+    nodes: &[PieceNode],
+    lex: LexStateId,
+) -> Result<Vec<PieceNode>, Fault> {
+    let mut found = Vec::new();
+    let mut states = Vec::new();
+    for &first in nodes {
+        let (trie, root) = slicer.trie_of(first);
+        let base = usize::from(trie.depths()[(first - root) as usize]) - 1;
+        let (mut node, end) = (first - root, trie.subtree_ends()[(first - root) as usize]);
+        states.clear();
+        states.push(lex);
+        while node < end {
+            states.truncate(usize::from(trie.depths()[node as usize]) - base);
+            let from = *states.last().expect("the state above");
+            let next = machine.lexer.next(from, trie.bytes()[node as usize])?;
+            if machine.lexer.state(next).is_near {
+                found.push(root + node);
+            }
+            if next == DEAD || machine.lexer.state(next).is_near {
+                node = trie.subtree_ends()[node as usize];
+                continue;
+            }
+            states.push(next);
+            node += 1;
+        }
+    }
+    Ok(found)
 }
 
 /// Whether most of what lexemes go on with in a state may also follow when they end there. Then most tokens can be split at each

@@ -226,17 +226,15 @@ impl Parts {
         let (arena, limits) = (lexer.arena().clone(), lexer.limits().clone());
         let mut decided = Decided::default();
         let mut others = Others { pairs: PAIRS_MAX, work_max: lexer.work.saturating_add(WORK_MAX) };
-        let (mut behind, is_counted) = (None, lexer.has_counted(lex));
+        let mut behind = None;
         for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.parts != 0) {
             let Some(automaton) = alphabet.automaton(&arena, &limits) else { continue };
             let taken = match automaton.taken(lexer, lex, self.length_max, TAKEN_PAIRS_MAX)? {
                 (taken, true) => taken.max(taken_of_all),
-                (taken, false) => {
-                    match behind.get_or_insert_with(|| if is_counted { None } else { Behind::of(lexer, lex) }) {
-                        Some(behind) if automaton.is_before(behind, lexer) => self.length_max,
-                        _ => taken.max(taken_of_all),
-                    }
-                }
+                (taken, false) => match behind.get_or_insert_with(|| Behind::of(lexer, lex)) {
+                    Some(behind) if automaton.is_before(behind, lexer) => self.length_max,
+                    _ => taken.max(taken_of_all),
+                },
             };
             let refused = match taken == self.length_max {
                 true => u32::MAX,
@@ -349,8 +347,7 @@ impl Automaton {
                         continue;
                     }
                     last = (to, target);
-                    let entered = lexer.state(target);
-                    if target == DEAD || entered.is_near || super::is_special(entered, mode) {
+                    if target == DEAD || super::is_special(lexer.state(target), mode) {
                         return Ok((length, true));
                     }
                     if visited.insert((to, target)) {

@@ -48,9 +48,9 @@ pub trait Automaton: Debug + Send + Sync {
         text.to_vec()
     }
     /// Whether each of these exceptions stands for one text: how many are left of a terminal is then known from how many there are.
-    /// They may be untold.
+    /// If they are untold, none may stand for very many.
     fn are_single_texts(&self, _exceptions: &Exceptions) -> bool {
-        true
+        false
     }
     /// The state as far as it does not depend on the texts that were read: it goes on as the state itself does, also
     /// behind each edge, except that exceptions may be [untold](Exceptions::untold). Who only looks ahead finds few such

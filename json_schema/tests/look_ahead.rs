@@ -151,6 +151,16 @@ const USED_UP: &[(&str, &str, u8)] = &[
         r#"["aa","xa","ab",""#,
         b'a',
     ),
+    // Names whose escapes have hexadecimal digits in both cases.
+    (r#"{"type":"object","propertyNames":{"pattern":"^[\\x0e]$"}}"#, r#"{"\u000e":1"#, b','),
+    (r#"{"type":"object","propertyNames":{"pattern":"^[\\x0e\\x0f]{1,2}$"}}"#, r#"{"\u000e":1,"\u000E"#, b'"'),
+    (r#"{"type":"object","propertyNames":{"pattern":"^[a\\n\\\\]$"}}"#, r#"{"a":1,"\n":1,"\\":1"#, b','),
+    // Elements of which only some are strings.
+    (
+        r#"{"type":"array","uniqueItems":true,"items":{"anyOf":[{"type":"string","pattern":"^[ab]$"},{"type":"integer","minimum":10,"maximum":11}]}}"#,
+        r#"["a",10,"b",1"#,
+        b'0',
+    ),
     // Many texts of one name, where characters have several spellings.
     (
         r#"{"type":"object","propertyNames":{"pattern":"^[ab]a{40}$"}}"#,
@@ -214,6 +224,11 @@ fn write(grammar: &CompiledGrammar, text: &str, what: &str) -> Matcher {
             let bytes = vocabulary.token_bytes(token).map(String::from_utf8_lossy);
             assert_eq!(mask.is_allowed(token), alone, "{what}: {bytes:?} behind {}", &text[..index]);
         }
+        let mut follow = (0..=255u8).filter(|&byte| mask.is_allowed(byte.into()));
+        if let (Some(only), None, false) = (follow.next(), follow.next(), mask.is_allowed(1_000)) {
+            let forced = matcher.forced_bytes().expect("an answer");
+            assert_eq!(forced.first(), Some(&only), "{what}: the only byte behind {}", &text[..index]);
+        }
         if let Some(byte) = byte {
             matcher.consume_token(byte.into()).unwrap_or_else(|error| panic!("{what}: {error} at {index} of {text}"));
         }
@@ -246,14 +261,15 @@ fn names_that_begin_so_are_used_up() {
                 Whitespace::Compact => text.to_owned(),
                 _ => text.replace(":", ": ").replace(",", ", "),
             };
-            let grammar = spelled(&shared, schema, &spelling).unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"));
-            let matcher = write(&grammar, &text, schema);
-            assert_eq!(
-                matcher.is_allowed(refused.into()),
-                Ok(false),
-                "{schema}: {} behind {text}",
-                char::from(refused)
-            );
+            let mut grammars = vec![spelled(&shared, schema, &spelling).expect("a sound schema")];
+            if spelling == Spelling::generator() {
+                grammars.push(longest(&shared, schema));
+            }
+            for grammar in grammars {
+                let matcher = write(&grammar, &text, schema);
+                let follows = matcher.is_allowed(refused.into());
+                assert_eq!(follows, Ok(false), "{schema}: {} behind {text}", char::from(refused));
+            }
         }
     }
 }
@@ -302,19 +318,23 @@ fn names_cost_what_is_consumed() {
     }
 }
 
-/// The same in `longest` mode; schemas are in `exact` mode by themselves.
+/// The grammar of a schema in `longest` mode; schemas are in `exact` mode by themselves.
+fn longest(shared: &Shared, schema: &str) -> CompiledGrammar {
+    let limits = Limits::default();
+    let mut sources = SourceMap::new();
+    let source = sources.add("schema.json", schema);
+    let parsed = compile(&mut sources, Span::new(source, 0, schema.len()), &SchemaOptions::new(&limits));
+    let mut grammar = parsed.grammar.expect("a sound schema");
+    grammar.options.lexer = larkspur_grammar::LexerMode::Longest;
+    let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("a schema embeds nothing");
+    CompiledGrammar::compile(shared, linked).expect("within limits")
+}
+
 #[test]
 fn in_longest_mode() {
     let shared = engine(TOKENS);
-    let limits = Limits::default();
     for schema in SCHEMAS {
-        let mut sources = SourceMap::new();
-        let source = sources.add("schema.json", *schema);
-        let parsed = compile(&mut sources, Span::new(source, 0, schema.len()), &SchemaOptions::new(&limits));
-        let mut grammar = parsed.grammar.expect("a sound schema");
-        grammar.options.lexer = larkspur_grammar::LexerMode::Longest;
-        let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("a schema embeds nothing");
-        let grammar = CompiledGrammar::compile(&shared, linked).expect("within limits");
+        let grammar = longest(&shared, schema);
         let mut random = Random::new(0x2545_F491_4F6C_DD1D);
         for _ in 0..12 {
             walk(&grammar, &mut random, schema);

@@ -140,8 +140,9 @@ impl Automaton for Containers {
         canonical(text).map_or_else(Vec::new, |text| text.into_string().into_bytes())
     }
     fn are_single_texts(&self, exceptions: &Exceptions) -> bool {
-        // Only names are forgotten. Numbers have several texts.
-        self.writing.has_one_text() && exceptions.iter().all(|exception| exception.first() == Some(&b'"'))
+        // Numbers have several texts, and control characters hexadecimal digits in both cases.
+        let is_plain = |exception: &[u8]| exception.first() == Some(&b'"') && !exception.contains(&b'\\');
+        self.writing.has_one_text() && exceptions.iter().all(is_plain)
     }
     fn untold(&self, state: &State) -> State {
         let place = state.get::<Place>();

@@ -47,6 +47,11 @@ pub trait Automaton: Debug + Send + Sync {
     fn exception(&self, text: &[u8]) -> Vec<u8> {
         text.to_vec()
     }
+    /// Whether each of these exceptions stands for one text: how many are left of a terminal is then known from how many there are.
+    /// If they are untold, none may stand for very many.
+    fn are_single_texts(&self, _exceptions: &Exceptions) -> bool {
+        false
+    }
     /// The state as far as it does not depend on the texts that were read: it goes on as the state itself does, also
     /// behind each edge, except that exceptions may be [untold](Exceptions::untold). Who only looks ahead finds few such
     /// states where there is one for every text.

@@ -9,7 +9,7 @@ use larkspur_grammar::{RegexId, RegexSet};
 use serde::{Deserialize, Serialize};
 
 use crate::number_texts::value_texts;
-use crate::spelling::{NumberSpelling, Spelling};
+use crate::spelling::{NumberSpelling, Spelling, StringEscapes};
 use crate::strings::{Escapes, Quoting, quoted};
 
 /// How scalars are written.
@@ -22,6 +22,10 @@ pub(crate) struct Writing {
 impl Writing {
     pub fn new(spelling: &Spelling) -> Self {
         Self { escapes: Escapes::new(&spelling.string_escapes), numbers: spelling.number_spelling }
+    }
+    /// Whether each string has one spelling.
+    pub fn has_one_text(self) -> bool {
+        self.escapes == Escapes::new(&StringEscapes::Minimal)
     }
     /// All spellings of a string, quotes included.
     pub fn string(self, text: &str, set: &mut RegexSet) -> RegexId {

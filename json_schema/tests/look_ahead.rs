@@ -96,6 +96,77 @@ const SCHEMAS: &[&str] = &[
     r##"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"oneOf":[{"type":"string","minLength":1},{"type":"object","properties":{"a":{"type":"string"},"x":{"$ref":"#"}},"additionalProperties":false}]},"b":{"type":"integer"},"x":{"type":"string"}}}}"##,
     r#"{"type":"array","uniqueItems":true,"items":{"type":"object","patternProperties":{"^a":{"type":"string"},"b":{"type":["integer","object"]}},"additionalProperties":{"type":"array","uniqueItems":true,"items":{"type":"string"}}}}"#,
     r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"type":"string"},"b":{"enum":[1,2]}},"propertyNames":{"enum":["a","b","ab"]},"maxProperties":2}}"#,
+    r#"{"type":"object","propertyNames":{"pattern":"^[ab]{1,2}$"},"additionalProperties":{"enum":[1]}}"#,
+    r#"{"type":"object","propertyNames":{"pattern":"^(a{1,4}|b[abx]*)$"},"additionalProperties":{"enum":[1]}}"#,
+    r#"{"type":"object","propertyNames":{"pattern":"^([ab]{1,2}|x[a-z]*)$"},"additionalProperties":{"enum":[1]},"minProperties":3}"#,
+    r#"{"type":"object","properties":{"a":{"enum":[1]},"ab":{"type":"object"}},"patternProperties":{"^[abx]{1,3}$":{"enum":[1,2]}},"additionalProperties":false}"#,
+    r#"{"type":"object","patternProperties":{"^[ab]{1,2}$":{"enum":[1]},"^b[bx]{1,3}$":{"enum":[1,2]}},"additionalProperties":false}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":"string","pattern":"^[ab]{1,2}$"}}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":"string","pattern":"^([ab]|x[a-z]*)$"}}"#,
+    r#"{"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"type":"string","pattern":"^([ab]|x[a-z]{0,9})$"},"b":{"enum":[1,2]}},"additionalProperties":false}}"#,
+];
+
+/// Texts behind which all names or elements that begin with a character are used up, though some end there or begin otherwise.
+const USED_UP: &[(&str, &str, u8)] = &[
+    (r#"{"type":"object","propertyNames":{"pattern":"^[ab]{1,2}$"}}"#, r#"{"a":1,"aa":1,"ab":1,""#, b'a'),
+    (
+        r#"{"type":"object","propertyNames":{"pattern":"^[ab]{1,2}$"}}"#,
+        r#"{"a":1,"aa":1,"ab":1,"b":1,"ba":1,"bb":1"#,
+        b',',
+    ),
+    (
+        r#"{"type":"object","propertyNames":{"pattern":"^[a-c]{1,8}$"}}"#,
+        r#"{"aaaaaaaa":1,"aaaaaaab":1,"aaaaaaac":1,"aaaaaaa"#,
+        b'a',
+    ),
+    (
+        r#"{"type":"object","propertyNames":{"pattern":"^[a-c]{1,8}$"}}"#,
+        r#"{"aaaaaaaa":1,"aaaaaaab":1,"aaaaaaac":1,"aaaaaaa":1,"aaaaaa"#,
+        b'a',
+    ),
+    (
+        r#"{"type":"object","propertyNames":{"pattern":"^[a-z]{1,20}$"}}"#,
+        r#"{"aaaaaaaaaaaaaaaaaaaa":1,"ab":1,"aaaaaaaaaaaaaaaaaaa"#,
+        b'a',
+    ),
+    (
+        r#"{"type":"object","propertyNames":{"pattern":"^[a-z]{2,40}$"}}"#,
+        r#"{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":1,"ab":1,"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"#,
+        b'a',
+    ),
+    (r#"{"type":"object","propertyNames":{"pattern":"^([ab]{2}|x[a-z]*)$"}}"#, r#"{"ab":1,"xa":1,"aa":1,""#, b'a'),
+    (
+        r#"{"type":"object","properties":{"aa":{"type":"integer"}},"patternProperties":{"^([ab]{2}|x[a-z]*)$":true},"additionalProperties":false}"#,
+        r#"{"aa":1,"ab":1,""#,
+        b'a',
+    ),
+    (r#"{"type":"object","propertyNames":{"pattern":"^x{1,140}$"}}"#, r#"{"x":1,"xx":1,"xxx":1,"xx"#, b'"'),
+    (
+        r#"{"type":"array","uniqueItems":true,"items":{"type":"string","pattern":"^[a-z]{12}$"}}"#,
+        r#"["aaaaaaaaaaaa","baaaaaaaaaaa","aaaaaaaaaaa"#,
+        b'a',
+    ),
+    (
+        r#"{"type":"array","uniqueItems":true,"items":{"type":"string","pattern":"^([ab]{2}|x[a-z]*)$"}}"#,
+        r#"["aa","xa","ab",""#,
+        b'a',
+    ),
+    // Names whose escapes have hexadecimal digits in both cases.
+    (r#"{"type":"object","propertyNames":{"pattern":"^[\\x0e]$"}}"#, r#"{"\u000e":1"#, b','),
+    (r#"{"type":"object","propertyNames":{"pattern":"^[\\x0e\\x0f]{1,2}$"}}"#, r#"{"\u000e":1,"\u000E"#, b'"'),
+    (r#"{"type":"object","propertyNames":{"pattern":"^[a\\n\\\\]$"}}"#, r#"{"a":1,"\n":1,"\\":1"#, b','),
+    // Elements of which only some are strings.
+    (
+        r#"{"type":"array","uniqueItems":true,"items":{"anyOf":[{"type":"string","pattern":"^[ab]$"},{"type":"integer","minimum":10,"maximum":11}]}}"#,
+        r#"["a",10,"b",1"#,
+        b'0',
+    ),
+    // Many texts of one name, where characters have several spellings.
+    (
+        r#"{"type":"object","propertyNames":{"pattern":"^[ab]a{40}$"}}"#,
+        r#"{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":1,""#,
+        b'a',
+    ),
 ];
 
 fn engine(tokens: &[&str]) -> Shared {
@@ -141,6 +212,68 @@ fn walk(grammar: &CompiledGrammar, random: &mut Random, what: &str) {
     }
 }
 
+/// Writes a text byte by byte and compares each mask with all tokens tried alone, as far as it goes.
+fn write(grammar: &CompiledGrammar, text: &str, what: &str) -> Matcher {
+    let mut matcher = Matcher::new(grammar, MatcherOptions::default()).expect("a matcher");
+    let vocabulary = grammar.shared().vocabulary();
+    let mut mask = TokenMask::new(vocabulary.len());
+    for (index, byte) in text.bytes().map(Some).chain([None]).enumerate() {
+        matcher.compute_mask(&mut mask).expect("a mask");
+        for token in (0..1_000).filter(|&token| vocabulary.token_bytes(token).is_some_and(|bytes| !bytes.is_empty())) {
+            let alone = matcher.is_allowed(token).expect("an answer");
+            let bytes = vocabulary.token_bytes(token).map(String::from_utf8_lossy);
+            assert_eq!(mask.is_allowed(token), alone, "{what}: {bytes:?} behind {}", &text[..index]);
+        }
+        let mut follow = (0..=255u8).filter(|&byte| mask.is_allowed(byte.into()));
+        if let (Some(only), None, false) = (follow.next(), follow.next(), mask.is_allowed(1_000)) {
+            let forced = matcher.forced_bytes().expect("an answer");
+            assert_eq!(forced.first(), Some(&only), "{what}: the only byte behind {}", &text[..index]);
+        }
+        if let Some(byte) = byte {
+            matcher.consume_token(byte.into()).unwrap_or_else(|error| panic!("{what}: {error} at {index} of {text}"));
+        }
+    }
+    matcher
+}
+
+#[test]
+fn names_that_begin_so_are_used_up() {
+    let mut tokens = TOKENS.to_vec();
+    tokens.extend([
+        "aa",
+        "aaa",
+        "aaaa",
+        "aaaaaaaa",
+        "aaaaaaaaaaaa",
+        "aa\":1",
+        "aaaa\"",
+        "\"aa",
+        ",\"aaaaaaa",
+        "\"aaaaaaaa\":1,\"aaaaaaaa\"",
+    ]);
+    tokens.extend(["xx", "xxxx", "xxxxxxxx", "xxxxxxxxxxxxxxxx\":", "aab", "ba\"", "1,\"aa"]);
+    let shared = engine(&tokens);
+    let compact = Spelling { whitespace: Whitespace::Compact, ..Spelling::default() };
+    for spelling in [Spelling::generator(), compact, Spelling::validator()] {
+        for &(schema, text, refused) in USED_UP {
+            // The tokens' white space is as it stands there in compact texts.
+            let text = match spelling.whitespace {
+                Whitespace::Compact => text.to_owned(),
+                _ => text.replace(":", ": ").replace(",", ", "),
+            };
+            let mut grammars = vec![spelled(&shared, schema, &spelling).expect("a sound schema")];
+            if spelling == Spelling::generator() {
+                grammars.push(longest(&shared, schema));
+            }
+            for grammar in grammars {
+                let matcher = write(&grammar, &text, schema);
+                let follows = matcher.is_allowed(refused.into());
+                assert_eq!(follows, Ok(false), "{schema}: {} behind {text}", char::from(refused));
+            }
+        }
+    }
+}
+
 #[test]
 fn masks_are_what_tokens_alone_say() {
     let shared = engine(TOKENS);
@@ -150,7 +283,7 @@ fn masks_are_what_tokens_alone_say() {
         for schema in SCHEMAS {
             let grammar = spelled(&shared, schema, &spelling).unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"));
             let mut random = Random::new(0x9E37_79B9_7F4A_7C15);
-            let walks = if schema.contains("uniqueItems") { 40 } else { 12 };
+            let walks = if schema.contains("uniqueItems") || schema.contains("^") { 40 } else { 12 };
             for _ in 0..walks {
                 walk(&grammar, &mut random, schema);
             }
@@ -185,19 +318,23 @@ fn names_cost_what_is_consumed() {
     }
 }
 
-/// The same in `longest` mode; schemas are in `exact` mode by themselves.
+/// The grammar of a schema in `longest` mode; schemas are in `exact` mode by themselves.
+fn longest(shared: &Shared, schema: &str) -> CompiledGrammar {
+    let limits = Limits::default();
+    let mut sources = SourceMap::new();
+    let source = sources.add("schema.json", schema);
+    let parsed = compile(&mut sources, Span::new(source, 0, schema.len()), &SchemaOptions::new(&limits));
+    let mut grammar = parsed.grammar.expect("a sound schema");
+    grammar.options.lexer = larkspur_grammar::LexerMode::Longest;
+    let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("a schema embeds nothing");
+    CompiledGrammar::compile(shared, linked).expect("within limits")
+}
+
 #[test]
 fn in_longest_mode() {
     let shared = engine(TOKENS);
-    let limits = Limits::default();
     for schema in SCHEMAS {
-        let mut sources = SourceMap::new();
-        let source = sources.add("schema.json", *schema);
-        let parsed = compile(&mut sources, Span::new(source, 0, schema.len()), &SchemaOptions::new(&limits));
-        let mut grammar = parsed.grammar.expect("a sound schema");
-        grammar.options.lexer = larkspur_grammar::LexerMode::Longest;
-        let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("a schema embeds nothing");
-        let grammar = CompiledGrammar::compile(&shared, linked).expect("within limits");
+        let grammar = longest(&shared, schema);
         let mut random = Random::new(0x2545_F491_4F6C_DD1D);
         for _ in 0..12 {
             walk(&grammar, &mut random, schema);

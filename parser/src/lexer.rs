@@ -7,7 +7,7 @@ pub(crate) mod exceptions;
 pub(crate) mod guards;
 mod ignored;
 pub(crate) mod joint;
-mod late;
+pub(crate) mod late;
 mod leaps;
 mod past;
 pub(crate) mod rows;

@@ -501,10 +501,11 @@ impl Machine {
         Ok(!self.cfg.has_scopes || self.lexer.reads_rest(begun, byte)?)
     }
 
-    /// The lexer state of a thread after a byte, without recorded lexemes that leave out what is then their text.
+    /// The lexer state of a thread after a byte, without recorded lexemes that leave out what is then their text, or all texts
+    /// that begin with it.
     pub fn goes_on(&mut self, thread: Thread, byte: u8) -> Result<LexStateId, Fault> {
         let next = self.lexer.next(thread.lex, byte)?;
-        if !self.lexer.state(next).is_late {
+        if !self.lexer.state(next).is_watched() {
             return Ok(next);
         }
         let here = self.tape.end();

@@ -333,7 +333,9 @@ impl MaskCache {
         for (index, slice) in slicer.slices.iter().enumerate() {
             let mut is_contained = false;
             for thread in threads.iter() {
-                is_contained |= self.terms.contained.ask(slicer, index, &mut machine.lexer, thread.lex)?;
+                // What a state takes may be used up.
+                is_contained |= machine.lexer.counted_lexemes(thread.lex).is_empty()
+                    && self.terms.contained.ask(slicer, index, &mut machine.lexer, thread.lex)?;
             }
             if is_contained {
                 mask.or_assign(&slice.mask);

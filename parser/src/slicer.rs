@@ -290,6 +290,12 @@ impl Slicer {
         };
         (trie, self.root_of[index])
     }
+
+    /// The node behind another one after a byte.
+    pub fn child(&self, node: PieceNode, byte: u8) -> Option<PieceNode> {
+        let (trie, root) = self.trie_of(node);
+        Some(root + trie.child(node - root, byte)?)
+    }
 }
 
 /// How long the tokens of a trie are at most.

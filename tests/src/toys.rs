@@ -287,6 +287,10 @@ impl Automaton for Toy {
         self.canonical(text)
     }
 
+    fn are_single_texts(&self, _: &Exceptions) -> bool {
+        !self.folds
+    }
+
     fn untold(&self, state: &State) -> State {
         let mut place: Place = state.get::<Place>().clone();
         if !place.seen.is_empty() {

@@ -139,6 +139,11 @@ impl Automaton for Containers {
     fn exception(&self, text: &[u8]) -> Vec<u8> {
         canonical(text).map_or_else(Vec::new, |text| text.into_string().into_bytes())
     }
+    fn are_single_texts(&self, exceptions: &Exceptions) -> bool {
+        // Numbers have several texts, and control characters hexadecimal digits in both cases.
+        let is_plain = |exception: &[u8]| exception.first() == Some(&b'"') && !exception.contains(&b'\\');
+        self.writing.has_one_text() && exceptions.iter().all(is_plain)
+    }
     fn untold(&self, state: &State) -> State {
         let place = state.get::<Place>();
         match place.frames.last() {

@@ -133,7 +133,8 @@ impl Sets {
                         let takes_others = takes_all || self.takes_others(scan.param, edge, lexer)?;
                         let is_same = untold.as_ref().is_some_and(|behind| behind.but_for.is_empty());
                         is_for_all &= takes_all && is_same;
-                        is_for_others &= takes_others && (is_same || untold.is_some() && lexer.is_late(scan.lexeme));
+                        let is_listed = untold.is_some() && self.leaves_out_late(scan.param, edge, lexer)?;
+                        is_for_others &= takes_others && (is_same || is_listed);
                         let untold = untold.filter(|behind| match texts {
                             Texts::One(text) => !self.is_among(scan.param, &behind.but_for, text),
                             Texts::All | Texts::Others => true,

@@ -21,6 +21,7 @@ use crate::error::Fault;
 use crate::growing::GrowingIds;
 use crate::lexer::arena::Expr;
 use crate::lexer::exceptions::{NO_TEXTS, TrieId};
+use crate::lexer::late::{Lateness, MANY};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, Rest};
 
 define_id! {
@@ -93,7 +94,7 @@ pub(crate) enum LiveSymbol {
 pub(crate) enum Without {
     /// As what is left of the lexeme.
     Rest(Rest),
-    /// What is looked at when the text is whole: see [`Lexer::is_late`].
+    /// What is looked at when the text is whole: see [`Lexer::lateness`].
     Late(Exceptions),
 }
 
@@ -275,14 +276,44 @@ impl Sets {
         exceptions: &Exceptions,
         lexer: &mut Lexer,
     ) -> Result<Option<Without>, Fault> {
-        if lexer.is_late(lexeme) {
-            return Ok(Some(Without::Late(exceptions.clone())));
+        let lateness = lexer.lateness(lexeme);
+        let late = Ok(Some(Without::Late(exceptions.clone())));
+        let is_late = match lateness {
+            Lateness::Never => false,
+            Lateness::Endless => true,
+            // Exceptions that stand for many texts each may be all that are left, however many these are.
+            Lateness::Counted => exceptions.is_empty() || self.automaton(automaton).are_single_texts(exceptions),
+        };
+        if is_late {
+            let whole = Expr::from_raw(lexer.whole(lexeme));
+            if lateness == Lateness::Endless || exceptions.is_empty() || lexer.texts_left(whole) >= MANY {
+                return late;
+            }
+            return if self.are_all(automaton, exceptions, whole, &[], lexer)? { Ok(None) } else { late };
         }
         if exceptions.is_untold() {
             return Err(Fault::Untold);
         }
         let Lowered { texts, others } = self.exceptions(automaton, exceptions, lexer)?;
         Ok(lexer.whole_without(lexeme, texts, others)?.map(Without::Rest))
+    }
+
+    /// Whether exceptions are all that a counted lexeme still matches behind a text, where `left` is left of it.
+    fn are_all(
+        &mut self,
+        automaton: NonterminalId,
+        exceptions: &Exceptions,
+        left: Expr,
+        text: &[u8],
+        lexer: &mut Lexer,
+    ) -> Result<bool, Fault> {
+        if exceptions.is_untold() {
+            return Err(Fault::Untold);
+        }
+        let Lowered { texts, others } = self.exceptions(automaton, exceptions, lexer)?;
+        assert_eq!(others, Expr::NOTHING, "exceptions are single texts");
+        let texts = text.iter().fold(texts, |texts, &byte| lexer.tries.child(texts, byte));
+        Ok(lexer.tries.len(texts) >= lexer.texts_left(left) && !lexer.has_other(left, texts)?)
     }
 
     /// The state that items with this parameter have, if their edge has a number.
@@ -335,7 +366,8 @@ impl Sets {
         })
     }
 
-    /// The lexer state without those late lexemes that began in a set and none of whose edges takes the text.
+    /// The lexer state without those late lexemes that began in a set and none of whose edges takes the text, nor any that begins
+    /// with it.
     pub fn without_left_out(
         &mut self,
         set: SetId,
@@ -343,7 +375,7 @@ impl Sets {
         text: &[u8],
         lexer: &mut Lexer,
     ) -> Result<LexStateId, Fault> {
-        if !lexer.state(lex).is_late {
+        if !lexer.state(lex).is_watched() {
             return Ok(lex);
         }
         let closure = self.closure(set, lexer)?;
@@ -364,7 +396,69 @@ impl Sets {
                 left_out.push(lexeme);
             }
         }
+        for (lexeme, left) in lexer.near_lexemes(lex) {
+            let mut goes_on = false;
+            for scan in closure.scans_of(lexeme) {
+                goes_on = match scan.recorded {
+                    Some(edge) => self.goes_on_behind(scan.param, edge, left, text, lexer)?,
+                    None => true,
+                };
+                if goes_on {
+                    break;
+                }
+            }
+            if !goes_on {
+                left_out.push(lexeme);
+            }
+        }
         if left_out.is_empty() { Ok(lex) } else { lexer.retain(lex, |lexeme| !left_out.contains(&lexeme)) }
+    }
+
+    /// Whether what a recorded edge leaves out is looked at late.
+    pub(super) fn leaves_out_late(&mut self, param: ParamId, edge: u32, lexer: &mut Lexer) -> Result<bool, Fault> {
+        let edges = self.edges(self.before(param), lexer)?;
+        Ok(matches!(edges[edge as usize].recorded(), (_, Without::Late(_))))
+    }
+
+    /// The texts that a counted lexeme which begins in a set leaves out by one of its edges, as a trie: what is used up by all is
+    /// used up by that. No text if that leaves out nothing; `None` if it is forgotten what it does.
+    pub fn counted_texts(&mut self, set: SetId, lexeme: LexemeId, lexer: &mut Lexer) -> Result<Option<TrieId>, Fault> {
+        let closure = self.closure(set, lexer)?;
+        for scan in closure.scans_of(lexeme) {
+            let Some(edge) = scan.recorded else { break };
+            let state = self.before(scan.param);
+            let edges = self.edges(state, lexer)?;
+            match edges[edge as usize].recorded() {
+                (_, Without::Late(exceptions)) if exceptions.is_untold() => return Ok(None),
+                (_, Without::Late(exceptions)) => {
+                    let automaton = self.automata.states[state].automaton;
+                    return Ok(Some(self.exceptions(automaton, exceptions, lexer)?.texts));
+                }
+                // The lexer knows what that leaves out.
+                (_, Without::Rest(_)) => {}
+            }
+        }
+        Ok(Some(NO_TEXTS))
+    }
+
+    /// Whether a recorded edge takes some text that begins so; `left` is left of its lexeme.
+    fn goes_on_behind(
+        &mut self,
+        param: ParamId,
+        edge: u32,
+        left: Expr,
+        text: &[u8],
+        lexer: &mut Lexer,
+    ) -> Result<bool, Fault> {
+        let state = self.before(param);
+        let edges = self.edges(state, lexer)?;
+        match edges[edge as usize].recorded() {
+            (_, Without::Rest(rest)) => lexer.begins_with(*rest, text),
+            (_, Without::Late(exceptions)) => {
+                let automaton = self.automata.states[state].automaton;
+                Ok(!self.are_all(automaton, exceptions, left, text, lexer)?)
+            }
+        }
     }
 
     /// The state behind a recorded edge that has read a text.
@@ -522,6 +616,10 @@ impl Sets {
     ) -> Result<Lowered, Fault> {
         if exceptions.is_empty() {
             return Ok(Lowered { texts: NO_TEXTS, others: Expr::NOTHING });
+        }
+        let is_it = |recent: &&Recent| recent.automaton == automaton && recent.exceptions == *exceptions;
+        if let Some(known) = self.automata.recent.iter().rev().find(is_it) {
+            return Ok(known.lowered.clone());
         }
         // The largest one that is not larger is most likely the one before.
         let mut order: Vec<usize> = (0..self.automata.recent.len()).collect();

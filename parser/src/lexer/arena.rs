@@ -8,6 +8,7 @@ use larkspur_grammar::algebra::{Algebra, Bounded, Horizon, Lowered, OverLimit, R
 use larkspur_grammar::{ByteSet, Limits, RegexId, RegexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::late::Lateness;
 use crate::error::Fault;
 
 pub(crate) use larkspur_grammar::algebra::Expr;
@@ -55,8 +56,8 @@ struct Inner {
     too_dear: FxHashSet<Expr>,
     /// [`Algebra::first_bytes`], dropped when they are many.
     first_bytes: FxHashMap<Expr, ByteSet>,
-    /// Whether exceptions of a lexeme with this language may wait: see [`super::late`].
-    late: FxHashMap<Expr, bool>,
+    /// How long exceptions of a lexeme with this language may wait: see [`super::late`].
+    late: FxHashMap<Expr, Lateness>,
     /// Whether two expressions are apart, and whether one ends by itself: see [`super::apart`]. Dropped when they are many.
     apart: FxHashMap<(Expr, Expr), bool>,
     ends_itself: FxHashMap<Expr, bool>,
@@ -201,13 +202,13 @@ impl Arena {
         (relaxed != expr && inner.algebra.is_pumped(expr)).then_some(relaxed)
     }
 
-    /// Whether exceptions of a lexeme with this language may wait, if that is known.
-    pub fn late(&self, expr: Expr) -> Option<bool> {
+    /// How long exceptions of a lexeme with this language may wait, if that is known.
+    pub fn late(&self, expr: Expr) -> Option<Lateness> {
         self.lock().late.get(&expr).copied()
     }
 
-    pub fn set_late(&self, expr: Expr, is_late: bool) {
-        self.lock().late.insert(expr, is_late);
+    pub fn set_late(&self, expr: Expr, lateness: Lateness) {
+        self.lock().late.insert(expr, lateness);
     }
 
     /// Whether two expressions are apart, if that is known.

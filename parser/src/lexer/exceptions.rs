@@ -26,6 +26,8 @@ struct Node {
     is_leaf: bool,
     /// By ascending byte.
     children: Box<[(u8, TrieId)]>,
+    /// Texts that end here and below.
+    texts: u32,
 }
 
 /// All tries of one grammar and epoch.
@@ -41,9 +43,14 @@ pub(crate) struct Tries {
 impl Tries {
     pub fn new() -> Self {
         let mut tries = Self { nodes: GrowingVec::default(), ids: GrowingIds::default(), edges: 0 };
-        let empty = tries.intern(Node { is_leaf: false, children: Box::new([]) });
+        let empty = tries.intern(Node { is_leaf: false, children: Box::new([]), texts: 0 });
         debug_assert_eq!(empty, NO_TEXTS);
         tries
+    }
+
+    fn node(&mut self, is_leaf: bool, children: Box<[(u8, TrieId)]>) -> TrieId {
+        let below: u32 = children.iter().map(|&(_, child)| self.nodes[child].texts).sum();
+        self.intern(Node { is_leaf, children, texts: below + u32::from(is_leaf) })
     }
 
     fn intern(&mut self, node: Node) -> TrieId {
@@ -65,6 +72,11 @@ impl Tries {
     /// Whether a text ends at the node.
     pub fn is_leaf(&self, id: TrieId) -> bool {
         self.nodes[id].is_leaf
+    }
+
+    /// Number of texts.
+    pub fn len(&self, id: TrieId) -> u32 {
+        self.nodes[id].texts
     }
 
     /// The bytes that texts go on with, and what is then left of those.
@@ -94,15 +106,15 @@ impl Tries {
             at = self.child(at, byte);
         }
         let children = self.nodes[at].children.clone();
-        let mut below = self.intern(Node { is_leaf: true, children });
+        let mut below = self.node(true, children);
         for (&node, &byte) in path.iter().zip(text).rev() {
-            let Node { is_leaf, children } = &self.nodes[node];
+            let Node { is_leaf, children, .. } = &self.nodes[node];
             let (is_leaf, mut children) = (*is_leaf, children.to_vec());
             match children.binary_search_by_key(&byte, |&(byte, _)| byte) {
                 Ok(index) => children[index].1 = below,
                 Err(index) => children.insert(index, (byte, below)),
             }
-            below = self.intern(Node { is_leaf, children: children.into() });
+            below = self.node(is_leaf, children.into());
         }
         below
     }

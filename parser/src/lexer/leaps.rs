@@ -66,7 +66,8 @@ impl Lexer {
         let mut len = 0;
         for &byte in &bytes[..bytes.len().min(LEAP_MAX)] {
             let next = self.entries_after(&left, byte)?;
-            if next.is_empty() || next.iter().any(|&(lexeme, rest)| self.matches(lexeme, rest)) {
+            if next.is_empty() || next.iter().any(|&(lexeme, rest)| self.matches(lexeme, rest)) || self.are_near(&next)
+            {
                 if len == 0 {
                     let to = self.enter(next, Guard::NONE)?;
                     self.note_step(id, byte, to);

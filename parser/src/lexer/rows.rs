@@ -32,6 +32,8 @@ pub(crate) struct Row {
     pub(super) quick: [u32; 256],
     /// Where a step is known in this grammar though not in all: see [`Lexer::settled`].
     settled: ByteSet,
+    /// Bytes of [`ASK`] of which nothing is to be asked but whether texts are used up: see [`Lexer::quick_inside`].
+    pub(super) near: ByteSet,
 }
 
 /// A step from a state that has no row yet: the way of a text through states that are met once, as those of a name of
@@ -75,6 +77,18 @@ impl Lexer {
     pub fn quick(&self, id: LexStateId, byte: u8) -> u32 {
         match self.rows.get(id.index()) {
             Some(Some(row)) => row.quick[usize::from(byte)],
+            _ => ASK,
+        }
+    }
+
+    /// The same for one who knows where texts are used up, or does not care.
+    #[inline]
+    pub fn quick_inside(&self, id: LexStateId, byte: u8) -> u32 {
+        match self.rows.get(id.index()) {
+            Some(Some(row)) => match row.quick[usize::from(byte)] {
+                ASK if row.near.contains(byte) => row.next[usize::from(byte)].0,
+                quick => quick,
+            },
             _ => ASK,
         }
     }
@@ -202,9 +216,13 @@ impl Lexer {
         let records = self.states[id].records;
         // Bytes side by side mostly lead to the same state.
         let mut last = (DEAD, if can_end { ASK } else { REFUSED });
-        for (quick, &next) in row.quick.iter_mut().zip(&row.next) {
+        let mut is_near = false;
+        for (byte, (quick, &next)) in (0..=255).zip(row.quick.iter_mut().zip(&row.next)) {
             if next == last.0 {
                 *quick = last.1;
+                if is_near {
+                    row.near.insert(byte);
+                }
                 continue;
             }
             let state = &self.states[next];
@@ -214,10 +232,14 @@ impl Lexer {
                 // Where nothing is recorded any more, it is forgotten where that began.
                 && state.records == records
                 && !state.is_late;
+            is_near = stays && !can_end && state.is_near;
+            if is_near {
+                row.near.insert(byte);
+            }
             *quick = match next {
                 DEAD if can_end => ASK,
                 DEAD => REFUSED,
-                _ if stays => next.0,
+                _ if stays && !is_near => next.0,
                 _ => ASK,
             };
             last = (next, *quick);
@@ -247,7 +269,7 @@ impl Lexer {
         for byte in before.iter().filter(|&byte| row.quick[usize::from(byte)] == ASK) {
             let next = row.next[usize::from(byte)];
             let state = &self.states[next];
-            let is_inside = state.kind == StateKind::Inside && !state.may_be_stuck && !state.is_late;
+            let is_inside = state.kind == StateKind::Inside && !state.may_be_stuck && !state.is_watched();
             if next == DEAD || is_inside && state.records == self.states[id].records {
                 settled.insert(byte);
             }
@@ -366,6 +388,7 @@ impl Lexer {
             ignored_goes_on: ByteSet::EMPTY,
             quick: [ASK; 256],
             settled: ByteSet::EMPTY,
+            near: ByteSet::EMPTY,
         });
         if key.kind == StateKind::LazyEnd {
             return Ok(row);

@@ -18,6 +18,7 @@ use super::arena::{Arena, Expr, ExprRow};
 use super::cuts::Characters;
 use super::exceptions::{NO_TEXTS, TrieId, Tries};
 use super::guards::{Guard, Guarded};
+use super::late::Lateness;
 use super::leaps::Leap;
 use super::past::Pasts;
 use super::rows::{Row, Step};
@@ -87,11 +88,20 @@ pub(crate) struct LexState {
     pub competes: bool,
     /// Whether the text of a live lexeme is recorded: what it was so far counts.
     pub records: bool,
-    /// Whether a lexeme matches that may leave out its text: see [`Lexer::is_late`].
+    /// Whether a lexeme matches that may leave out its text: see [`Lexer::lateness`].
     pub is_late: bool,
+    /// Whether a lexeme is live of which so few texts are left that those it leaves out may be all: see [`super::late`].
+    pub is_near: bool,
     /// Whether some byte can follow, if that is seen without a row: it can if not all that is live matches, since what is left
     /// of a lexeme is never nothing, and it cannot where nothing is left of any.
     grows: Option<bool>,
+}
+
+impl LexState {
+    /// Whether lexemes must be asked there for what they leave out.
+    pub fn is_watched(&self) -> bool {
+        self.is_late || self.is_near
+    }
 }
 
 /// The automaton of one grammar and epoch.
@@ -140,8 +150,12 @@ pub(crate) struct Lexer {
     pub(super) is_all: FxHashMap<Expr, bool>,
     /// States with counts clamped: see [`Lexer::clamped`].
     pub(super) clamped: GrowingMap<(LexStateId, Horizon), LexStateId>,
-    /// [`Lexer::is_late`] as far as it is known. Indexed by lexeme; empty if none is.
-    pub(super) late: Vec<Option<bool>>,
+    /// [`Lexer::lateness`] as far as it is known. Indexed by lexeme; empty if none is.
+    pub(super) late: Vec<Option<Lateness>>,
+    /// Whether texts of some lexeme are counted.
+    pub(super) has_counted: bool,
+    /// [`Lexer::texts_left`].
+    pub(super) texts_left: GrowingMap<Expr, u32>,
     /// Texts that late lexemes leave out wherever they stand: see [`Lexer::left_out`].
     pub(super) left_out: FxHashMap<LexemeId, LeftOutTexts>,
     /// [`Lexer::are_apart`] of states with several lexemes.
@@ -166,8 +180,8 @@ pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<IndexVec<LexemeId, Optio
     let mut exprs: IndexVec<LexemeId, Option<Expr>> = vec![None; cfg.lexemes.len()].into();
     // Texts that are left out late need no expression: see `Lexer::leave_out`.
     for (id, pattern) in lower_but_for(cfg, arena)? {
-        let is_late = arena.late(arena.but_for_finitely_many(pattern)) == Some(true);
-        exprs[id] = is_late.then_some(pattern);
+        let is_endless = arena.late(arena.but_for_finitely_many(pattern)) == Some(Lateness::Endless);
+        exprs[id] = is_endless.then_some(pattern);
     }
     let others = cfg.lexemes.iter_enumerated().filter(|(id, _)| exprs[*id].is_none());
     let (ids, regexes): (Vec<_>, Vec<_>) =
@@ -235,6 +249,8 @@ impl Lexer {
             is_all: FxHashMap::default(),
             clamped: GrowingMap::default(),
             late: Vec::new(),
+            has_counted: false,
+            texts_left: GrowingMap::default(),
             left_out: FxHashMap::default(),
             apart: GrowingMap::default(),
             may_be_cut: Vec::new(),
@@ -411,7 +427,7 @@ impl Lexer {
     }
 
     /// Whether the expression matches a text that is not among these.
-    fn has_other(&mut self, expr: Expr, texts: TrieId) -> Result<bool, Fault> {
+    pub fn has_other(&mut self, expr: Expr, texts: TrieId) -> Result<bool, Fault> {
         if let Some(&known) = self.has_others.get(&(expr, texts)) {
             return Ok(known);
         }
@@ -471,14 +487,23 @@ impl Lexer {
     }
 
     /// Whether what is left of a recorded lexeme matches a text.
-    pub fn takes_text(&mut self, mut rest: Rest, text: &[u8]) -> Result<bool, Fault> {
+    pub fn takes_text(&mut self, rest: Rest, text: &[u8]) -> Result<bool, Fault> {
+        Ok(self.rest_behind(rest, text)?.is_some_and(|rest| self.rest_matches(rest)))
+    }
+
+    /// Whether it matches a text that begins so.
+    pub fn begins_with(&mut self, rest: Rest, text: &[u8]) -> Result<bool, Fault> {
+        Ok(self.rest_behind(rest, text)?.is_some())
+    }
+
+    fn rest_behind(&mut self, mut rest: Rest, text: &[u8]) -> Result<Option<Rest>, Fault> {
         for &byte in text {
             match self.rest_after(rest, byte)? {
                 Some(next) => rest = next,
-                None => return Ok(false),
+                None => return Ok(None),
             }
         }
-        Ok(self.rest_matches(rest))
+        Ok(Some(rest))
     }
 
     /// The state without exceptions; `None` if it has none.
@@ -603,7 +628,15 @@ impl Lexer {
                 || key.entries.iter().all(|&(lexeme, _)| {
                     self.cfg.lexemes[lexeme].ignored_by.is_some() || self.cfg.has_follows && has_follow(lexeme)
                 }));
-        let is_late = records && matched.iter().any(|&lexeme| self.is_known_late(lexeme));
+        let (mut is_late, mut is_near) = (false, false);
+        if records && key.kind != StateKind::Fresh {
+            // One whose texts nobody has left out yet may be asked for what can follow.
+            let recorded = key.entries.iter().filter(|(lexeme, _)| self.cfg.lexemes[*lexeme].recorded);
+            let recorded: SmallVec<[LexemeId; 4]> = recorded.map(|&(lexeme, _)| lexeme).collect();
+            recorded.into_iter().for_each(|lexeme| _ = self.lateness(lexeme));
+            is_late = matched.iter().any(|&lexeme| self.is_known_late(lexeme));
+            is_near = self.are_near(&key.entries);
+        }
         let is_in_doubt = is_bound && !(is_mixed && self.ignored_always_ends());
         let ends_ignored = ends.iter().any(|&lexeme| self.cfg.lexemes[lexeme].ignored_by.is_some());
         let state = LexState {
@@ -612,6 +645,7 @@ impl Lexer {
             grows,
             records,
             is_late,
+            is_near,
             matched: self.lexeme_set(&matched),
             ends: self.lexeme_set(&ends),
             is_bound,

@@ -159,6 +159,7 @@ impl Machine {
             && self.lexer.state(thread.lex).ends == NO_LEXEMES
             && self.lexer.row(thread.lex)?.live.len() > 1
             && self.cfg.mode == LexerMode::Longest
+            && self.lexer.counted_lexemes(thread.lex).is_empty()
         {
             return Ok(None);
         }

@@ -779,7 +779,7 @@ impl Terms {
             draft.visited += 1;
             let level = depths[node] as usize - base;
             let from = self.states[level - 1];
-            let quick = match lexer.quick(from, bytes[node]) {
+            let quick = match lexer.quick_inside(from, bytes[node]) {
                 ASK if draft.is_settled => lexer.settled(from, bytes[node]),
                 quick => quick,
             };

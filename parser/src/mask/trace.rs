@@ -9,9 +9,11 @@ use smallvec::{SmallVec, smallvec};
 use super::pieces::{ALL, PieceId, PieceRef};
 use super::terms::{DEAR_TIMES, Dear, Term, TermId, Terms};
 use super::work::Work;
+use crate::cfg::LexemeId;
 use crate::earley::ahead::LeftOut;
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
+use crate::lexer::exceptions::{NO_TEXTS, TrieId};
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId};
 use crate::machine::{Cursor, Machine, Thread};
@@ -98,6 +100,12 @@ impl Trace {
                 return Ok(None);
             }
             work.add(PLACE_WORK)?;
+            let mut group = group;
+            for lexeme in machine.lexer.counted_lexemes(lex) {
+                let near = trace.near(machine, slicer, &terms.piece(piece), (lex, set, lexeme), begun)?;
+                trace.asks.extend(&near);
+                group = trace.group(group, near);
+            }
             let lex = machine.lexer.clamped(lex)?;
             // What has just matched may be left out by one edge and taken by another, though not by all.
             let is_told = begun.is_some() && machine.lexer.state(lex).is_late;
@@ -165,6 +173,54 @@ impl Trace {
             self.groups.push(Group { left_out: left_out.into(), terms: SmallVec::new() });
             self.groups.len() - 1
         })
+    }
+
+    /// Nodes of a piece, and below them, at which a counted lexeme may have used up all texts that begin so: there the machine is
+    /// to be asked. It began in the set, at the nodes, or earlier in a thread. These are few, so that terms need not know them.
+    fn near(
+        &mut self,
+        machine: &mut Machine,
+        slicer: &Slicer,
+        piece: &PieceRef,
+        (lex, set, lexeme): (LexStateId, SetId, LexemeId),
+        begun: Option<Thread>,
+    ) -> Result<Vec<PieceNode>, Fault> {
+        let mut found = Vec::new();
+        let Some(mut texts) = machine.sets.counted_texts(set, lexeme, &mut machine.lexer)? else {
+            // Few tokens begin a text and go on so far that few others do.
+            let live = machine.lexer.row(lex)?.live;
+            live.iter().for_each(|byte| piece.entered_by(slicer, byte, &mut found));
+            return near_nodes(machine, slicer, &found, lex);
+        };
+        if texts == NO_TEXTS {
+            return Ok(found);
+        }
+        if let Some(thread) = begun {
+            self.depends_on_text = true;
+            let tries = &machine.lexer.tries;
+            texts = machine.text(thread).iter().fold(texts, |texts, &byte| tries.child(texts, byte));
+        }
+        let mut agenda: Vec<(TrieId, LexStateId, Option<Vec<PieceNode>>)> = vec![(texts, lex, None)];
+        while let Some((texts, lex, nodes)) = agenda.pop() {
+            for index in 0..machine.lexer.tries.children(texts).len() {
+                let (byte, texts) = machine.lexer.tries.children(texts)[index];
+                let mut entered = Vec::new();
+                match &nodes {
+                    Some(nodes) => entered.extend(nodes.iter().filter_map(|&node| slicer.child(node, byte))),
+                    None => piece.entered_by(slicer, byte, &mut entered),
+                }
+                let lex = if entered.is_empty() { DEAD } else { machine.lexer.next(lex, byte)? };
+                if lex == DEAD {
+                    continue;
+                }
+                let len = machine.lexer.tries.len(texts);
+                match machine.lexer.may_be_all(lex, lexeme, len) {
+                    true => found.append(&mut entered),
+                    false => agenda.push((texts, lex, Some(entered))),
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// At which late nodes of a term its lexeme leaves out its text. It began in `set`, at the nodes of the piece, or earlier
@@ -249,6 +305,39 @@ impl Finder<'_> {
             from += len;
         }
     }
+}
+
+/// Of nodes and those below them the first ones at which few texts are left of a lexeme, entered from a state.
+fn near_nodes(
+    machine: &mut Machine,
+    slicer: &Slicer,
+    nodes: &[PieceNode],
+    lex: LexStateId,
+) -> Result<Vec<PieceNode>, Fault> {
+    let mut found = Vec::new();
+    let mut states = Vec::new();
+    for &first in nodes {
+        let (trie, root) = slicer.trie_of(first);
+        let base = usize::from(trie.depths()[(first - root) as usize]) - 1;
+        let (mut node, end) = (first - root, trie.subtree_ends()[(first - root) as usize]);
+        states.clear();
+        states.push(lex);
+        while node < end {
+            states.truncate(usize::from(trie.depths()[node as usize]) - base);
+            let from = *states.last().expect("the state above");
+            let next = machine.lexer.next(from, trie.bytes()[node as usize])?;
+            if machine.lexer.state(next).is_near {
+                found.push(root + node);
+            }
+            if next == DEAD || machine.lexer.state(next).is_near {
+                node = trie.subtree_ends()[node as usize];
+                continue;
+            }
+            states.push(next);
+            node += 1;
+        }
+    }
+    Ok(found)
 }
 
 /// Whether most of what lexemes go on with in a state may also follow when they end there. Then most tokens can be split at each

@@ -254,7 +254,7 @@ impl Terms {
             let byte = trie.bytes()[node as usize];
             let below = trie.subtree_ends()[node as usize];
             let (from, other) = states[level - 1];
-            let (quick, others) = (lexer.quick(from, byte), lexer.quick(other, byte));
+            let (quick, others) = (lexer.quick_inside(from, byte), lexer.quick_inside(other, byte));
             if quick == others && quick != ASK {
                 node = below;
                 continue;

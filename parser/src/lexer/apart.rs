@@ -5,8 +5,10 @@
 //! element with the blanks around it, and the bracket that closes the array. And a lexeme of which no text is the
 //! beginning of another one ends in `longest` mode where it ends in `exact` mode: a JSON string.
 
-use larkspur_grammar::ByteSet;
+use std::sync::Arc;
+
 use larkspur_grammar::index::Id;
+use larkspur_grammar::{ByteSet, Limits};
 use rustc_hash::FxHashSet;
 
 use super::arena::{Expr, ExprRow};
@@ -25,6 +27,27 @@ const PAIRS_MAX: usize = 512;
 
 /// Expressions that are looked at to see whether a lexeme ends by itself.
 const EXPRS_MAX: usize = 64;
+
+/// What one such question may take, as [`Limits::lexer_work_max`] counts it: a millisecond. JSON's separators take a tenth.
+const WORK_MAX: u64 = 50_000;
+
+/// What a pair counts besides its rows, which may be known.
+const PAIR_WORK: u64 = 32;
+
+/// What all questions of a grammar may take to which the answer was no.
+const VAIN_WORK_MAX: u64 = 500_000;
+
+/// What is left of that, with the limits that it sets.
+struct Budget {
+    limits: Limits,
+    work: u64,
+}
+
+impl Budget {
+    fn has_some_left(&self) -> bool {
+        self.work < self.limits.lexer_work_max
+    }
+}
 
 /// What is left of a literal, all of which began where the regex did.
 struct LiteralRest<'a> {
@@ -48,7 +71,7 @@ impl Lexer {
         if let Some(&known) = self.apart.get(&id) {
             return known;
         }
-        let are_apart = self.look_whether_apart(id);
+        let are_apart = self.vain_work < VAIN_WORK_MAX && self.look_whether_apart(id);
         self.apart.insert(id, are_apart);
         are_apart
     }
@@ -79,27 +102,46 @@ impl Lexer {
         {
             return false;
         }
-        let mut bytes = 0;
+        let (mut bytes, mut budget) = (0, self.budget());
+        let mut are_apart = true;
         for (index, &(entry, first)) in regexes.iter().enumerate() {
-            let meeting = regexes[index + 1..].iter().filter(|(_, others)| !first.intersect(others).is_empty());
-            for &(other, _) in meeting {
-                if !self.are_regexes_apart(entry.1, other.1) {
-                    return false;
-                }
-            }
-            for literal in literals.iter().filter(|literal| first.contains(literal.left()[0])) {
-                bytes += literal.left().len();
-                if bytes > LITERAL_BYTES_MAX || !self.is_literal_apart(literal, entry) {
-                    return false;
-                }
-            }
+            let mut others = regexes[index + 1..].iter().filter(|(_, others)| !first.intersect(others).is_empty());
+            let mut literals = literals.iter().filter(|literal| first.contains(literal.left()[0]));
+            are_apart = are_apart
+                && others.all(|(other, _)| self.are_regexes_apart(entry.1, other.1, &mut budget))
+                && literals.all(|literal| {
+                    bytes += literal.left().len();
+                    bytes <= LITERAL_BYTES_MAX && self.is_literal_apart(literal, entry, &mut budget)
+                });
         }
-        true
+        self.work += budget.work;
+        if !are_apart {
+            self.vain_work += budget.work;
+        }
+        are_apart
+    }
+
+    fn budget(&self) -> Budget {
+        let work_max = WORK_MAX.min(self.limits.lexer_work_max / 4);
+        Budget { limits: Limits { lexer_work_max: work_max, ..self.limits.clone() }, work: 0 }
+    }
+
+    /// All derivatives of an expression, if that is within a budget.
+    fn row_within(&mut self, expr: Expr, budget: &mut Budget) -> Option<Arc<ExprRow>> {
+        if !budget.has_some_left() {
+            return None;
+        }
+        if let Some(row) = self.expr_rows.get(&expr) {
+            return Some(row.clone());
+        }
+        let row = self.arena.row(expr, &mut budget.work, &budget.limits).ok()?;
+        self.expr_rows.insert(expr, row.clone());
+        Some(row)
     }
 
     /// Whether a regex matches no beginning of a literal, and not the literal or something longer, but for texts that it leaves
     /// out.
-    fn is_literal_apart(&mut self, literal: &LiteralRest, (lexeme, rest): Entry) -> bool {
+    fn is_literal_apart(&mut self, literal: &LiteralRest, (lexeme, rest): Entry, budget: &mut Budget) -> bool {
         let mut expr = self.parts(rest).0;
         for &byte in literal.left() {
             // The literal goes on.
@@ -108,7 +150,7 @@ impl Lexer {
             }
             let next = match self.expr_rows.get(&expr) {
                 Some(row) => Ok(row.next(byte)),
-                None => self.arena.step(expr, byte, &mut self.work, &self.limits),
+                None => self.arena.step(expr, byte, &mut budget.work, &budget.limits),
             };
             match next {
                 Ok(Expr::NOTHING) => return true,
@@ -119,7 +161,7 @@ impl Lexer {
         expr == Expr::EPSILON && self.leaves_out(lexeme, literal.whole)
     }
 
-    fn are_regexes_apart(&mut self, a: Rest, b: Rest) -> bool {
+    fn are_regexes_apart(&mut self, a: Rest, b: Rest, budget: &mut Budget) -> bool {
         let (a, b) = (self.parts(a).0, self.parts(b).0);
         let pair = (a.min(b), a.max(b));
         if let Some(known) = self.arena.apart(pair) {
@@ -133,7 +175,8 @@ impl Lexer {
                 are_apart = false;
                 break;
             }
-            let (Ok(row), Ok(other)) = (self.expr_row(a), self.expr_row(b)) else {
+            budget.work += PAIR_WORK;
+            let (Some(row), Some(other)) = (self.row_within(a, budget), self.row_within(b, budget)) else {
                 are_apart = false;
                 break;
             };
@@ -146,7 +189,8 @@ impl Lexer {
                 last = next;
             }
         }
-        if self.has_work_left() {
+        // With more left of the budget the answer may be another one.
+        if budget.has_some_left() {
             self.arena.set_apart(pair, are_apart);
         }
         are_apart
@@ -162,11 +206,11 @@ impl Lexer {
         let wider = self.arena.relaxed(wider);
         let mut seen: FxHashSet<Expr> = FxHashSet::from_iter([wider]);
         let mut agenda = vec![wider];
-        let mut ends_itself = true;
+        let (mut ends_itself, mut budget) = (true, self.budget());
         while let Some(expr) = agenda.pop() {
-            let row = self.expr_row(expr);
+            let row = self.row_within(expr, &mut budget);
             let goes_on = |row: &ExprRow| row.next.iter().any(|&next| next != Expr::NOTHING);
-            let Some(row) = row.ok().filter(|row| !self.is_nullable(expr) || !goes_on(row)) else {
+            let Some(row) = row.filter(|row| !self.is_nullable(expr) || !goes_on(row)) else {
                 ends_itself = false;
                 break;
             };
@@ -176,15 +220,9 @@ impl Lexer {
                 break;
             }
         }
-        if self.has_work_left() {
-            self.arena.set_ends_itself(expr, ends_itself);
-        }
+        self.work += budget.work;
+        self.arena.set_ends_itself(expr, ends_itself);
         ends_itself
-    }
-
-    /// Whether an answer counts for other grammars, too.
-    fn has_work_left(&self) -> bool {
-        self.work < self.limits.lexer_work_max
     }
 
     /// Notes lexemes that end in a state where they, or others, may go on over a part of a character.

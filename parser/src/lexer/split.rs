@@ -20,8 +20,8 @@ pub(crate) type Entries = SmallVec<[Entry; 8]>;
 #[derive(Debug)]
 pub(crate) struct Split {
     pub regexes: Entries,
-    /// Those that are looked at as states of their own: ignored text, which goes on as far as it can; in `longest` mode many literals
-    /// in one lexeme, too, and what was left of them.
+    /// Those that are looked at as states of their own: ignored text, which goes on as far as it can, and in `longest` mode many
+    /// literals in one lexeme.
     pub wholes: Entries,
     pub literals: Entries,
     /// No byte of them was read yet, so that they do not match yet.

@@ -160,6 +160,8 @@ pub(crate) struct Lexer {
     pub(super) left_out: FxHashMap<LexemeId, LeftOutTexts>,
     /// [`Lexer::are_apart`] of states with several lexemes.
     pub(super) apart: GrowingMap<LexStateId, bool>,
+    /// What it took to find that lexemes are not apart.
+    pub(super) vain_work: u64,
     /// [`Lexer::may_be_cut`] as far as it was seen. Indexed by lexeme; empty if it was of none.
     pub(super) may_be_cut: Vec<bool>,
     /// [`Lexer::ignored_always_ends`], if that was asked.
@@ -253,6 +255,7 @@ impl Lexer {
             texts_left: GrowingMap::default(),
             left_out: FxHashMap::default(),
             apart: GrowingMap::default(),
+            vain_work: 0,
             may_be_cut: Vec::new(),
             ignored_always_ends: None,
         };

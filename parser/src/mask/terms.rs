@@ -381,11 +381,12 @@ impl Terms {
         let view = View { piece, slices: &slices, parts: &parts, nodes: &nodes, is_whole: true };
         let ends_max = (slicer.nodes_len() / ENDS_SHARE) as u64;
         let mut draft = Draft { is_settled: true, ends_max, ..Draft::default() };
-        match self.walk_nodes(&mut draft, slicer, view, lex, lexer) {
+        let walked = self.walk_nodes(&mut draft, slicer, view, lex, lexer);
+        draft.count(work)?;
+        match walked {
             Err(Fault::Dear { .. }) => return Ok(None),
             walked => walked?,
         }
-        draft.count(work)?;
         let term = self.finish(slicer, taken(slicer, view.slices, view.parts), draft);
         Ok(Some(self.push(term)))
     }

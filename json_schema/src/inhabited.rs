@@ -248,9 +248,8 @@ impl Normalizer<'_> {
         if others > 0
             && let Few::These(values) = self.few(spec.rest)
         {
-            let list: Arc<[Json]> = values.into();
-            let count = usize::try_from(others).unwrap_or(usize::MAX).min(list.len() + 1);
-            lists.extend(std::iter::repeat_n(list, count));
+            let count = usize::try_from(others).unwrap_or(usize::MAX).min(values.len() + 1);
+            lists.extend(std::iter::repeat_n(values, count));
         }
         let counts_are_met = spec.counts.iter().all(|count| self.has_enough(spec, count));
         self.is_listing = false;

@@ -459,6 +459,32 @@ fn limits_of_containers() {
     assert!(error.to_string().contains("schema_unique_depth_max"), "{error}");
 }
 
+/// Elements that are containers of some thousand values: that their values are many is seen before they are listed, which took
+/// all memory.
+#[test]
+fn containers_of_thousands_of_values() {
+    let unique = |items: &str, more: &str| format!(r#"{{"type":"array","uniqueItems":true,"items":{items}{more}}}"#);
+    let words = r#"{"type":"string","pattern":"^[a-p]{3}$"}"#;
+    let objects =
+        r#"{"type":"object","properties":{"a":<>,"b":<>,"c":<>},"required":["a","b"],"additionalProperties":false}"#;
+    for elements in
+        [unique(words, ""), unique(words, r#","minItems":2"#), unique(words, r#","minItems":2,"maxItems":9"#)]
+    {
+        check(
+            &unique(&elements, ""),
+            &["[]", r#"[["abc","abd"],["abd","abc"]]"#],
+            &[r#"[["abc","abd"],["abc","abd"]"#],
+        );
+    }
+    check(
+        &unique(&objects.replace("<>", words), ""),
+        &[r#"[{"a":"aaa","b":"aaa"},{"a":"aaa","b":"aab"}]"#],
+        &[r#"[{"a":"aaa","b":"aaa"},{"a":"aaa","b":"aaa"}]"#],
+    );
+    let mixed = format!(r#"{{"anyOf":[{words},{}]}}"#, unique(words, r#","minItems":2"#));
+    check(&unique(&mixed, r#","minItems":2"#), &[r#"["abc",["abc","abd"]]"#], &[r#"["abc","abc""#]);
+}
+
 /// Arrays of more different elements than there are: left out where something else is valid, or an error.
 #[test]
 fn too_few_values_to_differ() {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::json::{Json, JsonKind};
 use super::run::of_string;
 use crate::ir::{ANY, NEVER, NodeId, Shape};
@@ -16,6 +18,8 @@ use crate::writing::canonical;
 pub(crate) const FEW_MAX: usize = 4_096;
 /// Steps of one listing at most.
 const STEPS_MAX: usize = 20_000;
+/// Values that are copied into containers in one step.
+const VALUES_A_STEP: usize = 64;
 /// Containers within each other that are looked at; nodes deeper inside have many values, since they can only be
 /// reached by recursion or by a schema that is not written by hand.
 const DEPTH_MAX: usize = 12;
@@ -24,7 +28,7 @@ const DEPTH_MAX: usize = 12;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Few {
     /// Exactly these.
-    These(Vec<Json>),
+    These(Arc<[Json]>),
     /// More than [`FEW_MAX`].
     Many,
     /// That could not be found out.
@@ -40,21 +44,45 @@ impl Few {
     }
 }
 
+/// What is known while values are listed.
+#[derive(Default)]
+struct Listing {
+    steps: usize,
+    /// Nodes of containers are asked for their values once for each beginning of a container. By node and depth.
+    known: FxHashMap<(NodeId, usize), Few>,
+}
+
+impl Listing {
+    /// Whether there is room for a step that copies so many values.
+    fn step(&mut self, values: usize) -> bool {
+        self.steps = self.steps.saturating_add(1 + values / VALUES_A_STEP);
+        self.steps <= STEPS_MAX
+    }
+}
+
 impl Normalizer<'_> {
     /// The values of a node.
     pub fn few(&mut self, node: NodeId) -> Few {
-        let mut steps = 0;
-        self.few_within(node, 0, &mut steps)
+        self.few_within(node, 0, &mut Listing::default())
     }
 
     // Recurses to a fixed depth.
-    fn few_within(&mut self, node: NodeId, depth: usize, steps: &mut usize) -> Few {
+    fn few_within(&mut self, node: NodeId, depth: usize, listing: &mut Listing) -> Few {
         match node {
             ANY => return Few::Many,
-            NEVER => return Few::These(Vec::new()),
+            NEVER => return Few::These([].into()),
             _ if depth > DEPTH_MAX => return Few::Many,
             _ => {}
         }
+        if let Some(known) = listing.known.get(&(node, depth)) {
+            return known.clone();
+        }
+        let few = self.few_of_shape(node, depth, listing);
+        listing.known.insert((node, depth), few.clone());
+        few
+    }
+
+    fn few_of_shape(&mut self, node: NodeId, depth: usize, listing: &mut Listing) -> Few {
         let shape = self.shape(node, Mode::Exact);
         let origin = self.ir.origin(node);
         let shape = self.ir.shapes.get(shape).clone();
@@ -65,21 +93,21 @@ impl Normalizer<'_> {
         };
         for &array in &shape.arrays {
             let Ok(plan) = self.array_plan(array, origin) else { return Few::Unknown };
-            match self.few_arrays(&plan, depth, steps) {
-                Few::These(more) => values.extend(more),
+            match self.few_arrays(&plan, depth, listing) {
+                Few::These(more) => values.extend_from_slice(&more),
                 other => return other,
             }
         }
         for &object in &shape.objects {
             let Ok(plan) = self.object_plan(object, origin) else { return Few::Unknown };
-            match self.few_objects(&plan, depth, steps) {
-                Few::These(more) => values.extend(more),
+            match self.few_objects(&plan, depth, listing) {
+                Few::These(more) => values.extend_from_slice(&more),
                 other => return other,
             }
         }
         values.sort_unstable();
         values.dedup();
-        if values.len() > FEW_MAX { Few::Many } else { Few::These(values) }
+        if values.len() > FEW_MAX { Few::Many } else { Few::These(values.into()) }
     }
 
     /// The scalars of a shape in canonical form.
@@ -128,14 +156,12 @@ impl Normalizer<'_> {
         self.set.and(&[closed, short])
     }
 
-    fn few_arrays(&mut self, plan: &ArrayPlan, depth: usize, steps: &mut usize) -> Few {
+    fn few_arrays(&mut self, plan: &ArrayPlan, depth: usize, listing: &mut Listing) -> Few {
         let mut found = Vec::new();
         let mut stack = vec![(plan.start(), Vec::<Json>::new())];
+        // Whether each beginning of an array is one of some array, each of another, and so these are no fewer.
+        let mut all_end = true;
         while let Some((progress, elements)) = stack.pop() {
-            *steps += 1;
-            if *steps > STEPS_MAX {
-                return Few::Unknown;
-            }
             if plan.can_close(&progress) {
                 found.push(Json::new(JsonKind::Array(elements.clone())));
             }
@@ -143,23 +169,35 @@ impl Normalizer<'_> {
                 if !self.is_inhabited(node, Mode::Exact) || self.has_no_end(plan, &next) {
                     continue;
                 }
-                match self.few_within(node, depth + 1, steps) {
-                    Few::These(values) => {
-                        let new = values.into_iter().filter(|value| !plan.unique || !elements.contains(value));
-                        stack.extend(new.map(|value| {
-                            let mut elements = elements.clone();
-                            elements.push(value);
-                            (next.clone(), elements)
-                        }));
-                    }
+                let values = match self.few_within(node, depth + 1, listing) {
+                    Few::These(values) => values,
                     other => return other,
+                };
+                let is_like_the_others = || !plan.is_counted() && plan.next(&next).all(|(other, _)| other == node);
+                all_end = all_end
+                    && plan.next(&progress).count() == 1
+                    && (!plan.unique
+                        || plan.can_close(&next)
+                        || values.len() as u64 >= plan.min && is_like_the_others());
+                let is_new = |value: &&Json| !plan.unique || !elements.contains(value);
+                let new: Vec<&Json> = values.iter().filter(is_new).collect();
+                if all_end && found.len() + stack.len() + new.len() > FEW_MAX {
+                    return Few::Many;
                 }
+                if !listing.step(new.len() * (elements.len() + 1)) {
+                    return Few::Unknown;
+                }
+                stack.extend(new.into_iter().map(|value| {
+                    let mut elements = elements.clone();
+                    elements.push(value.clone());
+                    (next.clone(), elements)
+                }));
             }
             if found.len() > FEW_MAX {
                 return Few::Many;
             }
         }
-        Few::These(found)
+        Few::These(found.into())
     }
 
     fn has_no_end(&mut self, plan: &ArrayPlan, progress: &crate::plan::arrays::ArrayProgress) -> bool {
@@ -168,15 +206,16 @@ impl Normalizer<'_> {
         pruned.is_live(progress, &|_| true) == Ok(false)
     }
 
-    fn few_objects(&mut self, plan: &ObjectPlan, depth: usize, steps: &mut usize) -> Few {
+    fn few_objects(&mut self, plan: &ObjectPlan, depth: usize, listing: &mut Listing) -> Few {
         let mut plan = plan.clone();
         plan.prune(|node| self.is_inhabited(node, Mode::Exact));
         let mut found = Vec::new();
         type Open = (ObjectProgress, std::collections::BTreeMap<Arc<str>, Json>);
         let mut stack: Vec<Open> = vec![(plan.start(false), Default::default())];
+        // As in arrays.
+        let mut all_end = true;
         while let Some((progress, members)) = stack.pop() {
-            *steps += 1;
-            if *steps > STEPS_MAX {
+            if !listing.step(0) {
                 return Few::Unknown;
             }
             if plan.can_close(&progress, false) {
@@ -185,26 +224,35 @@ impl Normalizer<'_> {
             for property in plan.places(&progress, false) {
                 for choice in plan.choices_at(property) {
                     let Some(next) = plan.after(&progress, property, choice, false) else { continue };
-                    if plan.is_live(&next, false, &|_| true) == Ok(false) {
+                    let is_live = plan.is_live(&next, false, &|_| true);
+                    if is_live == Ok(false) {
                         continue;
                     }
+                    all_end = all_end && is_live == Ok(true) && plan.choices_at(property).len() == 1;
                     // Names that are not listed are many.
                     let Property::Key(key) = property else { return Few::Many };
                     let name: Arc<str> = Arc::from(&**self.ir.keys.get(plan.keys[key as usize].key));
-                    match self.few_within(choice.node, depth + 1, steps) {
-                        Few::These(values) => stack.extend(values.into_iter().map(|value| {
-                            let mut members = members.clone();
-                            members.insert(name.clone(), value);
-                            (next.clone(), members)
-                        })),
+                    let values = match self.few_within(choice.node, depth + 1, listing) {
+                        Few::These(values) => values,
                         other => return other,
+                    };
+                    if all_end && found.len() + stack.len() + values.len() > FEW_MAX {
+                        return Few::Many;
                     }
+                    if !listing.step(values.len() * (members.len() + 1)) {
+                        return Few::Unknown;
+                    }
+                    stack.extend(values.iter().map(|value| {
+                        let mut members = members.clone();
+                        members.insert(name.clone(), value.clone());
+                        (next.clone(), members)
+                    }));
                 }
             }
             if found.len() > FEW_MAX {
                 return Few::Many;
             }
         }
-        Few::These(found)
+        Few::These(found.into())
     }
 }

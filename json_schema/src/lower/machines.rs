@@ -353,7 +353,7 @@ impl Lowerer<'_, '_> {
             }
             match self.normalizer.few(node) {
                 // With counts, an element that may not be anything of its node has fewer.
-                Few::These(values) if !plan.is_counted() => self.machines.inline[inline].few = Some(values.into()),
+                Few::These(values) if !plan.is_counted() => self.machines.inline[inline].few = Some(values),
                 Few::Many => {}
                 Few::These(_) => {
                     let reason = "beside `contains` its elements must have many values, and these have few; `enum` can list the arrays";

@@ -10,7 +10,7 @@ use crate::automaton::Automaton;
 use crate::define_id;
 use crate::index::IndexVec;
 use crate::param::{Condition, ConditionId, ParamExpr, holds};
-use crate::regex::{RegexId, RegexSet};
+use crate::regex::{ByteSet, RegexId, RegexSet};
 use crate::span::Span;
 
 define_id! {
@@ -144,6 +144,9 @@ pub struct GrammarOptions {
     /// A program made the grammar, with one rule for all that it knows to be equal: it is not linted, and the pass `equal`
     /// leaves it as it is.
     pub is_made: bool,
+    /// Who made it says that in `longest` mode no lexeme of it swallows what follows within it, and that a text of it that could be
+    /// over goes on with these bytes at most. Not looked into for what is swallowed where it is embedded.
+    pub goes_on_with: Option<ByteSet>,
 }
 
 impl Default for GrammarOptions {
@@ -157,6 +160,7 @@ impl Default for GrammarOptions {
             unproductive: Unproductive::Error,
             keywords: false,
             is_made: false,
+            goes_on_with: None,
         }
     }
 }

@@ -81,6 +81,7 @@ pub(crate) fn lower(
         lexer: LexerMode::Exact,
         ignore_edges: IgnoreEdges::None,
         is_made: true,
+        goes_on_with: spelling.goes_on_with(),
         ..GrammarOptions::default()
     };
     let room = crate::ir::room(normalizer.document);

@@ -141,6 +141,18 @@ impl Spelling {
         }
     }
 
+    /// The bytes with which a value goes on that could be over: a number, or what may stand outside of it. `None` if separators
+    /// are the user's own, which might take what follows them.
+    pub(crate) fn goes_on_with(&self) -> Option<ByteSet> {
+        let has_own = matches!(self.whitespace, Whitespace::Pattern(_))
+            || self.item_separator.is_some()
+            || self.key_separator.is_some();
+        let outside: &[u8] = if self.whitespace_outside { b" \t\n\r" } else { b"" };
+        let mut bytes = ByteSet::EMPTY;
+        b"0123456789.eE+-".iter().chain(outside).for_each(|&byte| bytes.insert(byte));
+        (!has_own).then_some(bytes)
+    }
+
     /// Reads the parts that are regexes.
     ///
     /// Errors: what is wrong with a regex; the name of the field is the one that holds it.

@@ -132,6 +132,22 @@ fn names_of_objects_swallow_nothing() {
     assert_eq!(grammar.expect("it compiles").warnings(), []);
 }
 
+/// What follows a value is looked at still, also where the value could go on with it.
+#[test]
+fn what_follows_a_value_may_be_swallowed() {
+    let engine = Engine::new(Arc::new(Vocabulary::single_bytes()));
+    let codes = |grammar: &str| match engine.compile(&Source::lark(grammar)) {
+        Ok(grammar) => grammar.warnings().iter().map(|warning| warning.code).collect::<Vec<_>>(),
+        Err(error) => error.diagnostics.iter().filter(|one| one.is_error()).map(|one| one.code).collect(),
+    };
+    let object = "{\"type\": \"object\"}";
+    // Behind a zero no digit goes on.
+    assert_eq!(codes("start: %json {\"type\": \"integer\"} \"5\"\n"), ["P003"]);
+    assert_eq!(codes("start: %json {\"type\": \"integer\"} \";5\"\n"), [""; 0]);
+    assert_eq!(codes(&format!("start: %json {object} A \"a\"\nA: /a+/\n")), ["P004"]);
+    assert_eq!(codes(&format!("start: %json {object} A \"b\"\nA: /a+/\n%ignore \" \"\n")), [""; 0]);
+}
+
 /// A character that begins with the bytes of a blank is none, and one slash is no comment.
 #[test]
 fn ignored_runs_end_before_what_only_begins_like_them() {

@@ -119,6 +119,8 @@ pub(crate) struct Cfg {
 /// What is still asked of a grammar that was lowered.
 #[derive(Debug, Default)]
 pub(crate) struct GrammarOrigin {
+    /// [`GrammarOptions::goes_on_with`](larkspur_grammar::GrammarOptions::goes_on_with).
+    pub goes_on_with: Option<ByteSet>,
     pub conditions: IndexVec<ConditionId, Condition>,
     pub automata: IndexVec<AutomatonId, Arc<dyn Automaton>>,
 }
@@ -254,9 +256,10 @@ pub(crate) struct Nonterminal {
     pub parametric: bool,
     /// In place of alternatives.
     pub automaton: Option<Box<LoweredAutomaton>>,
-    /// Whether this is of a JSON value within another text. For what is reported while compiling; not saved.
+    /// The embedded grammar that this is of, if nothing in it swallows what follows. For what is reported while compiling; not
+    /// saved.
     #[serde(skip)]
-    pub is_in_value: bool,
+    pub within: Option<GrammarId>,
 }
 
 /// What the edges of an automaton are lowered to.

@@ -3,10 +3,10 @@
 //! No shorter match is ever retried in `longest` mode, so that `/[a-z]+/ "x"` can never be finished. From each Earley
 //! set the lexer's states are searched for one in which lexemes match, and every byte with which anything could follow
 //! is taken by a lexeme that goes on over all characters that begin with it. Where it is so however the lexeme goes on, that is a
-//! lint, with the text as a witness: a comment that a line break ends may end there. If the search finds no way at all to finish, and nothing was left out of it, the grammar is an error: such masks would lead
-//! a model into a trap.
+//! lint, with the text as a witness: a comment that a line break ends may end there. If the search finds no way at all to
+//! finish, and nothing was left out of it, the grammar is an error: such masks would lead a model into a trap.
 //!
-//! JSON values are not searched: nothing in them swallows what follows it.
+//! Embedded grammars that say that nothing is swallowed in them, as JSON values do, are not searched.
 
 use std::collections::VecDeque;
 
@@ -37,9 +37,6 @@ const WORK_SHARE: usize = 4;
 
 /// Lexemes that may follow, looked at one by one.
 const LEXEMES_MAX: usize = 64;
-
-/// Bytes with which a JSON value may go on that could be over: a number, blanks behind a value.
-const VALUE_ENDS: &[u8] = b"0123456789.eE+- \t\r\n";
 
 /// All bytes, those first that read well in a message: lower case, what else has a shape, the others.
 const READABLE_FIRST: [u8; 256] = {
@@ -158,7 +155,7 @@ impl Search<'_> {
         // Tokens lead on, too; where they stand, nothing is certain.
         self.is_cut |= !closure.token_scans.is_empty();
         let mut start = closure.start;
-        if let Some(after) = self.behind_value(set, &closure)? {
+        if let Some(after) = self.behind_embedded(set, &closure)? {
             self.reach(after);
             let cfg = self.machine.cfg.clone();
             start = self.machine.lexer.retain(start, |lexeme| cfg.lexemes[lexeme].ignored_by.is_some())?;
@@ -189,26 +186,30 @@ impl Search<'_> {
         }
     }
 
-    /// The set behind a JSON value, if nothing but one may stand in a set, and ignored text, and what follows begins with
-    /// nothing that the value could go on with.
-    fn behind_value(&mut self, set: SetId, closure: &Closure) -> Result<Option<SetId>, Fault> {
+    /// The set behind an embedded grammar in which nothing is swallowed, if nothing else may stand in a set but ignored text, and
+    /// what follows begins with no byte that a text of it could go on with.
+    fn behind_embedded(&mut self, set: SetId, closure: &Closure) -> Result<Option<SetId>, Fault> {
         let Machine { cfg, sets, lexer, .. } = &mut *self.machine;
-        let is_in_value = |node: u32| cfg.nonterminals[closure.nodes[node as usize].0].is_in_value;
-        let is_of_value = |owner: Owner| matches!(owner, Owner::Predicted(node) if is_in_value(node));
-        if closure.scans().is_empty() || !closure.scans().iter().all(|scan| is_of_value(scan.owner)) {
+        let within = |node: u32| cfg.nonterminals[closure.nodes[node as usize].0].within;
+        let is_within = |owner: Owner| matches!(owner, Owner::Predicted(node) if within(node).is_some());
+        if closure.scans().is_empty() || !closure.scans().iter().all(|scan| is_within(scan.owner)) {
             return Ok(None);
         }
-        let mut after = NO_SET;
-        for node in (0..closure.nodes.len() as u32).filter(|&node| is_in_value(node)) {
-            if closure.waiters(node).iter().any(|waiter| !is_of_value(waiter.owner)) {
+        let (mut after, mut goes_on_with) = (NO_SET, ByteSet::EMPTY);
+        for node in 0..closure.nodes.len() as u32 {
+            if let Some(grammar) = within(node)
+                && closure.waiters(node).iter().any(|waiter| !is_within(waiter.owner))
+            {
                 let next = sets.continuation(set, closure, Owner::Predicted(node), lexer)?;
                 after = sets.union(after, next)?;
+                let bytes = cfg.origins[grammar].goes_on_with.unwrap_or(ByteSet::ALL);
+                goes_on_with = goes_on_with.union(&bytes);
             }
         }
-        // Blanks that are ignored are so as a part of the value, too.
+        // Blanks that are ignored are so as a part of the text, too.
         let start = sets.closure(after, lexer)?.start_unignored;
         let follow = lexer.row(start)?.live;
-        Ok((!VALUE_ENDS.iter().any(|&byte| follow.contains(byte))).then_some(after))
+        Ok(follow.intersect(&goes_on_with).is_empty().then_some(after))
     }
 
     /// Adds the states behind one; whether some were left out.

@@ -195,7 +195,11 @@ pub(crate) fn lower(
     let options = &linked.grammars[linked.root].options;
     let (keywords, no_forcing, unproductive) = (options.keywords, options.no_forcing, options.unproductive);
     let ignored_at_end = options.ignore_edges.trailing();
-    let origin = |grammar: Grammar| GrammarOrigin { conditions: grammar.conditions, automata: grammar.automata };
+    let origin = |grammar: Grammar| GrammarOrigin {
+        goes_on_with: grammar.options.goes_on_with,
+        conditions: grammar.conditions,
+        automata: grammar.automata,
+    };
     let mut cfg = Cfg {
         mode,
         keywords,
@@ -313,7 +317,7 @@ impl<'a> Lowering<'a> {
             is_rule: false,
             parametric: false,
             automaton: None,
-            is_in_value: self.is_value(origin.grammar()),
+            within: Some(origin.grammar()).filter(|&grammar| self.swallows_nothing(grammar)),
         };
         let number = self.nonterminals.len();
         match origin {
@@ -742,9 +746,9 @@ impl<'a> Lowering<'a> {
         id
     }
 
-    /// Whether a grammar is that of a JSON value within another text.
-    fn is_value(&self, grammar: GrammarId) -> bool {
-        grammar != self.linked.root && self.linked.grammars[grammar].options.is_made
+    /// Whether an embedded grammar is one that says so.
+    fn swallows_nothing(&self, grammar: GrammarId) -> bool {
+        grammar != self.linked.root && self.linked.grammars[grammar].options.goes_on_with.is_some()
     }
 
     fn competes(&self, grammar: GrammarId) -> bool {

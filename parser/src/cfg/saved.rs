@@ -99,7 +99,11 @@ fn read_origins(
     for (conditions, automata) in saved {
         let read = |saved: &SavedAutomaton| reader.automaton(saved, limits);
         let automata = automata.iter().map(read).collect::<Result<Vec<Arc<dyn Automaton>>, _>>()?;
-        origins.push(GrammarOrigin { conditions: conditions.clone(), automata: automata.into() });
+        origins.push(GrammarOrigin {
+            conditions: conditions.clone(),
+            automata: automata.into(),
+            ..GrammarOrigin::default()
+        });
     }
     Ok(origins)
 }

@@ -37,7 +37,7 @@ const PAIR_WORK: u64 = 32;
 /// What all questions of a grammar may take to which the answer was no.
 const VAIN_WORK_MAX: u64 = 500_000;
 
-/// What is left of that, with the limits that it sets.
+/// What one question has taken of [`WORK_MAX`], and the limits that it is asked within.
 struct Budget {
     limits: Limits,
     work: u64,

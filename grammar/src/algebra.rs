@@ -41,7 +41,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use crate::regex::{ByteSet, CharClass};
-pub use bounded::{Bounded, Shape};
+pub use bounded::{Bounded, Shape, WordsLeft};
 pub use horizon::Horizon;
 use ids::Ids;
 pub use lowering::Lowered;

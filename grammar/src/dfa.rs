@@ -34,6 +34,14 @@ pub trait Dfa: Debug + Send + Sync {
         let _ = state;
         0
     }
+    /// Whether [`letters_min`](Self::letters_min) is how many letters the shortest rest has, not only no more.
+    fn is_letters_min_exact(&self) -> bool {
+        false
+    }
+    /// From each state that words lead to, the shortest rest has no more letters. `None` if the automaton does not say.
+    fn shortest_rest_max(&self) -> Option<u32> {
+        None
+    }
     /// No more letters are in a word's rest from this state. The nearer to the truth, the sooner a search for a long text gives up.
     fn letters_max(&self, state: u128) -> u32 {
         let _ = state;

@@ -311,7 +311,54 @@ pub(crate) fn automaton(name: &str) -> Option<DfaRef> {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
+    use std::collections::BinaryHeap;
+
+    use larkspur_test_support::Random;
+    use rustc_hash::FxHashSet;
+
     use super::*;
+
+    /// The shortest way to an accepting state, by what is left of it at least.
+    fn shortest_rest(dfa: &DfaRef, state: u128) -> u32 {
+        let mut agenda = BinaryHeap::from([(Reverse(dfa.letters_min(state)), 0, state)]);
+        let mut seen = FxHashSet::from_iter([state]);
+        while let Some((_, read, at)) = agenda.pop() {
+            if dfa.is_accepting(at) {
+                return read;
+            }
+            assert!(seen.len() < 200_000, "no end is found of a beginning of {}: {state:x}", dfa.name());
+            for letter in 0..dfa.letters() {
+                if let Some(next) = dfa.next(at, letter as u8).filter(|&next| seen.insert(next)) {
+                    agenda.push((Reverse(read + 1 + dfa.letters_min(next)), read + 1, next));
+                }
+            }
+        }
+        panic!("a beginning of {} has no end: {state:x}", dfa.name())
+    }
+
+    #[test]
+    fn every_beginning_of_a_word_is_soon_at_an_end() {
+        let mut random = Random::new(1);
+        for name in [idna::NAME, idna::NAME_IN_ANY_FORM, idn_email::NAME, leap_seconds::NAME, patterns::NAME] {
+            let dfa = automaton(name).expect("is one");
+            let most = dfa.shortest_rest_max().expect("is said");
+            let mut longest = 0;
+            for _ in 0..2_000 {
+                let mut state = dfa.start();
+                for _ in 0..80 {
+                    let (rest, least) = (shortest_rest(&dfa, state), dfa.letters_min(state));
+                    let is_so = if dfa.is_letters_min_exact() { least == rest } else { least <= rest };
+                    assert!(is_so && rest <= most, "{name}: {least} <= {rest} <= {most}, {state:x}");
+                    longest = longest.max(rest);
+                    let live: Vec<u8> = dfa.live_letters(state).iter().collect();
+                    let Some(&letter) = live.get(random.below(live.len().max(1))) else { break };
+                    state = dfa.next(state, letter).expect("is live");
+                }
+            }
+            assert!(longest > 1, "{name}: {longest}");
+        }
+    }
 
     #[test]
     fn every_format_has_a_regex() {

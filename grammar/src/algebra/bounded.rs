@@ -1,5 +1,7 @@
 //! Texts of so many units that are something else besides, such as words in so many characters, with a byte behind them.
 
+use std::sync::Arc;
+
 use super::{Algebra, Expr, MANY, Node, OverLimit, Tag};
 
 /// `(body & unit{min,max}) tail`.
@@ -36,8 +38,21 @@ pub enum Shape {
     Intersection(Box<[Expr]>),
     /// All texts else.
     Complement(Expr),
+    /// What is left of an automaton's words, of which no letter is begun.
+    Words(WordsLeft),
     /// Something else.
     Other,
+}
+
+/// What is left of an automaton's words, counted in letters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WordsLeft {
+    /// The texts of each letter.
+    pub letters: Arc<[Expr]>,
+    /// Those of the shortest word that is left, if that is known.
+    pub least: Option<u32>,
+    /// No more are in the shortest word that is left, here and wherever a word leads.
+    pub least_max: u32,
 }
 
 impl Algebra {
@@ -99,6 +114,7 @@ impl Algebra {
             Node::Repeat(child, min, max) => Shape::Repetition(child, min, max),
             Node::And(parts) => Shape::Intersection(parts.into()),
             Node::Not(child) => Shape::Complement(child),
+            Node::Dfa(place) => self.words_left(place).map_or(Shape::Other, Shape::Words),
             _ => Shape::Other,
         }
     }

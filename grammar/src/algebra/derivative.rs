@@ -194,6 +194,14 @@ impl Algebra {
             }
             if let Node::Dfa(&place) = self.node(expr) {
                 self.prepare(&place, work_max)?;
+                if sets.is_empty() {
+                    // They are apart.
+                    classes = self.place_classes(&place).collect();
+                    sets.extend(&classes);
+                    let rest = classes.iter().fold(ByteSet::EMPTY, |all, class| all.union(class)).negate();
+                    classes.extend(Some(rest).filter(|rest| !rest.is_empty()));
+                    continue;
+                }
             }
             let mut split = |set: ByteSet| {
                 if sets.insert(set) {

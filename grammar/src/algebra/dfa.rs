@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Algebra, Expr, MANY, Node, OverLimit};
+use super::{Algebra, Cell, Expr, MANY, Node, OverLimit, WordsLeft};
 use crate::dfa::DfaRef;
 use crate::regex::ByteSet;
 
@@ -81,7 +81,7 @@ impl Algebra {
     /// characters any number of times, as what is left of a least length has. An automaton's words need no search.
     pub(super) fn drop_what_holds_words(&mut self, parts: &mut Vec<Expr>) {
         let before_letter = |this: &Self, part: Expr| match this.node(part) {
-            Node::Dfa(place) if place.partial == this.dfas[place.dfa as usize].whole => Some(place.dfa),
+            Node::Dfa(place) if this.is_before_letter(place) => Some(place.dfa),
             _ => None,
         };
         let Some((at, dfa)) = parts.iter().find_map(|&part| Some((part, before_letter(self, part)?))) else { return };
@@ -157,6 +157,28 @@ impl Algebra {
     pub(super) fn word_rest_min(&self, place: &Place) -> u32 {
         let words = &self.dfas[place.dfa as usize];
         words.dfa.letters_min(place.state).saturating_sub(u32::from(place.partial != words.whole))
+    }
+
+    /// Whether no letter is begun.
+    pub(super) fn is_before_letter(&self, place: &Place) -> bool {
+        place.partial == self.dfas[place.dfa as usize].whole
+    }
+
+    /// A number of bytes in which each word can be made whole that was begun; `None` if the automaton does not say it.
+    pub(super) fn word_completion(&self, place: &Place) -> Option<u32> {
+        let Words { dfa, letters, .. } = &self.dfas[place.dfa as usize];
+        let most = |len: fn(&Cell) -> u32| letters.iter().map(|&letter| len(self.cell(letter))).max();
+        // One may be begun.
+        let letter = most(|cell| cell.len_min)?.checked_mul(dfa.shortest_rest_max()?)?;
+        letter.checked_add(most(|cell| cell.len_max)?)
+    }
+
+    /// What is said of the letters that are left before one; `None` if the automaton does not say it.
+    pub(super) fn words_left(&self, place: &Place) -> Option<WordsLeft> {
+        let Words { dfa, letters, .. } = &self.dfas[place.dfa as usize];
+        let least_max = dfa.shortest_rest_max().filter(|_| self.is_before_letter(place))?;
+        let least = dfa.is_letters_min_exact().then(|| dfa.letters_min(place.state));
+        Some(WordsLeft { letters: letters.clone(), least, least_max })
     }
 
     /// Whether a word may end at a place.

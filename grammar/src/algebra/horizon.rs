@@ -211,6 +211,7 @@ impl Algebra {
                 let parts = parts.to_vec();
                 parts.into_iter().any(|part| self.is_some_of(part, child, work))
             }
+            Node::Dfa(place) if self.is_before_letter(place) => self.has_letters(place.dfa, child),
             _ => false,
         };
         shows || self.is_within_some(rest, (Expr::EPSILON, child), work)
@@ -310,6 +311,7 @@ impl Algebra {
                     agenda.push((rest, behind));
                 }
                 Node::Or(parts) => agenda.extend(parts.iter().map(|&part| (part, behind))),
+                Node::Dfa(place) => most = most.max(self.word_completion(place)?.checked_add(behind)?),
                 _ => return None,
             }
         }

@@ -121,6 +121,12 @@ impl Dfa for Table {
     fn letters_min(&self, state: u128) -> u32 {
         self.letters_min[state as usize]
     }
+    fn is_letters_min_exact(&self) -> bool {
+        true
+    }
+    fn shortest_rest_max(&self) -> Option<u32> {
+        self.letters_min.iter().copied().max()
+    }
     fn save(&self) -> Option<SavedAutomaton> {
         SavedAutomaton::new(Self::KIND, &self.states)
     }

@@ -35,6 +35,9 @@ const NAME_STEPS: usize = (NAME_OCTETS_MAX / NAME_STEP + 1) as usize;
 const ASCII_STEP: u32 = 4;
 const OTHERS_STEP: u32 = 3;
 
+/// Characters with which each beginning of a name is one, at most: one that must come, and a letter.
+const SHORTEST_REST_MAX: u32 = 2;
+
 /// Canonical combining class of viramas.
 const VIRAMA: u8 = 9;
 /// Windows of code points, as [`KINDS`] numbers them: none for ASCII, then those with a row in [`DIGITS`].
@@ -368,7 +371,10 @@ impl State {
                 _ => ascii = 1,
             }
         }
-        self.octets(ascii, others).is_some()
+        // What is of ASCII comes first.
+        let longer = Self { ascii: self.ascii + ascii, ..*self };
+        let longer = if others > 0 { longer.in_steps() } else { longer };
+        longer.octets(0, others).is_some()
     }
 
     /// No more characters may follow: each takes an octet at least.
@@ -495,7 +501,7 @@ impl State {
         }
         let has = |any_of: u32| letters.iter().any(|letter| letter.has(any_of));
         let has_rule = |rules: &[Rule]| letters.iter().any(|letter| rules.contains(&letter.rule));
-        self.ascii = self.ascii.next_multiple_of(ASCII_STEP);
+        self = self.in_steps();
         if letters.iter().all(|letter| self.joined_window(*letter) == WIDE) {
             self.widen();
         }
@@ -525,6 +531,11 @@ impl State {
             _ => WIDE,
         }
     }
+    /// Before a character that is not ASCII.
+    fn in_steps(self) -> Self {
+        Self { ascii: self.ascii.next_multiple_of(ASCII_STEP), ..self }
+    }
+
     /// Counts in steps what is before the first character that is in no common window.
     fn widen(&mut self) {
         if self.window != WIDE {
@@ -541,7 +552,7 @@ impl State {
             return !self.has_capital || self.others == 0;
         }
         let window = self.joined_window(letter);
-        self.ascii = self.ascii.next_multiple_of(ASCII_STEP);
+        *self = self.in_steps();
         if window == WIDE {
             self.widen();
         }
@@ -602,6 +613,9 @@ impl Dfa for Hostname {
             _ => state.with(letter, self.is_composed),
         };
         next.map(State::pack)
+    }
+    fn shortest_rest_max(&self) -> Option<u32> {
+        Some(SHORTEST_REST_MAX)
     }
     fn letters_max(&self, state: u128) -> u32 {
         State::unpack(state).characters_max()

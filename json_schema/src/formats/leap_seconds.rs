@@ -75,6 +75,12 @@ impl Dfa for LeapSecond {
             End => 0,
         }
     }
+    fn is_letters_min_exact(&self) -> bool {
+        true
+    }
+    fn shortest_rest_max(&self) -> Option<u32> {
+        Some(self.letters_min(self.start()))
+    }
     fn save(&self) -> Option<SavedAutomaton> {
         Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })
     }

@@ -201,7 +201,7 @@ impl State {
     /// No fewer letters are left of the term that is read, with what closes a group that has no bit yet.
     fn letters_to_term(self) -> u32 {
         use Mode::*;
-        let code_point = if self.digits > 0 { 1 } else { 2 };
+        let code_point = 1 + self.digits_to(16, self.low).max(u32::from(self.digits == 0));
         let property = if self.low > 0 { 1 } else { 2 };
         match self.mode {
             Fresh | Atom | Counted | Null | Reference => 0,
@@ -213,11 +213,7 @@ impl State {
             CodePoint => code_point,
             CountOpen => 2,
             CountMin | CountMinLarge | CountComma | CountEnd => 1,
-            CountMax => {
-                let longer = |most: &u64| Some(most * 10 + 9);
-                let is_less = |most: &u64| *most < u64::from(self.low);
-                1 + std::iter::successors(Some(u64::from(self.value)), longer).take_while(is_less).count() as u32
-            }
+            CountMax => 1 + self.digits_to(10, self.low),
             ClassOpen | Class | ClassLow | ClassNull | ClassLead | ClassRangeLead | ClassSet | ClassSetDash
             | ClassDash => 1,
             ClassEscape | ClassEscapeOfLead | ClassControl => 2,
@@ -227,6 +223,13 @@ impl State {
             ClassUnicodeHex => 5 - self.digits,
             ClassCodePoint => 1 + code_point,
         }
+    }
+
+    /// So many digits make the number at least so great.
+    fn digits_to(self, base: u64, least: u32) -> u32 {
+        let longer = |greatest: &u64| Some(greatest * base + base - 1);
+        let is_less = |greatest: &u64| *greatest < u64::from(least);
+        std::iter::successors(Some(u64::from(self.value)), longer).take_while(is_less).count() as u32
     }
 
     /// The same groups in another mode.
@@ -283,6 +286,10 @@ impl Dfa for Pattern {
     fn letters_min(&self, state: u128) -> u32 {
         let state = State::unpack(state);
         state.open.ilog2() + state.letters_to_term()
+    }
+    fn shortest_rest_max(&self) -> Option<u32> {
+        let property = self.properties.iter().map(|body| body.len() as u32).max();
+        Some(DEPTH_MAX + property.unwrap_or(0) + 2)
     }
     fn before_letters(&self, state: u128, letters: &ByteSet) -> u128 {
         use Mode::*;

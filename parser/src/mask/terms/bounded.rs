@@ -120,8 +120,9 @@ fn rest_of(completion: Completion, bounded: &Bounded) -> u32 {
 fn may_end(completion: Completion, count: u32, bounded: &Bounded) -> Option<bool> {
     let left = bounded.max - count;
     match completion {
-        Completion { least, .. } if least > left => Some(false),
-        Completion { least, .. } if least.saturating_add(count) >= bounded.min => Some(true),
+        Completion { least, is_exact, .. } if least > left => is_exact.then_some(false),
+        Completion { is_exact: false, .. } if count >= bounded.min => Some(true),
+        Completion { least, is_exact: true, .. } if least.saturating_add(count) >= bounded.min => Some(true),
         Completion { dense, .. } if dense != NEVER && dense <= left => Some(true),
         _ => None,
     }

@@ -5,7 +5,7 @@
 
 mod graph;
 
-use larkspur_grammar::algebra::{Bounded, Shape};
+use larkspur_grammar::algebra::{Bounded, Shape, WordsLeft};
 use rustc_hash::FxHashMap;
 
 use crate::lexer::arena::Expr;
@@ -22,8 +22,10 @@ pub(super) const NEVER: u32 = u32::MAX;
 /// How many units it takes to match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Completion {
-    /// The fewest of a text.
+    /// Some text has no more.
     pub least: u32,
+    /// Whether none has fewer than `least`.
+    pub is_exact: bool,
     /// The fewest behind what a text begins with, at most, whatever that is but nothing; its last unit, if it is begun, is counted
     /// with what is before.
     pub rest: u32,
@@ -34,17 +36,18 @@ pub(super) struct Completion {
 }
 
 impl Completion {
-    const EMPTY: Self = Self { least: 0, rest: 0, dense: NEVER, rest_dense: 0 };
+    const EMPTY: Self = Self { least: 0, is_exact: true, rest: 0, dense: NEVER, rest_dense: 0 };
 
     /// So many units, each time.
     fn units(count: u32) -> Self {
-        Self { least: count, rest: count - 1, dense: NEVER, rest_dense: NEVER }
+        Self { least: count, is_exact: true, rest: count - 1, dense: NEVER, rest_dense: NEVER }
     }
 
     fn before(self, rest: Self) -> Self {
         let behind_first = self.rest_dense.saturating_add(rest.least).min(self.rest.saturating_add(rest.dense));
         Self {
             least: self.least.saturating_add(rest.least),
+            is_exact: self.is_exact && rest.is_exact,
             rest: rest.rest.max(self.rest.saturating_add(rest.least)),
             dense: self.dense.saturating_add(rest.least).min(self.least.saturating_add(rest.dense)),
             rest_dense: behind_first.max(rest.rest_dense),
@@ -54,6 +57,7 @@ impl Completion {
     fn or(self, other: Self) -> Self {
         Self {
             least: self.least.min(other.least),
+            is_exact: self.is_exact && other.is_exact,
             rest: self.rest.max(other.rest),
             dense: self.dense.min(other.dense),
             rest_dense: self.rest_dense.max(other.rest_dense),
@@ -63,13 +67,14 @@ impl Completion {
     fn repeated(self, min: u32, max: u32) -> Self {
         let least = |count: u32| self.least.saturating_mul(count);
         let dense = |min: u32| match self.least {
-            1 if max == u32::MAX => min,
+            1 if max == u32::MAX && self.is_exact => min,
             _ => self.dense.saturating_add(least(min.saturating_sub(1))),
         };
         let others = min.saturating_sub(1);
         let behind_last = self.rest_dense.saturating_add(least(others));
         Self {
             least: least(min),
+            is_exact: self.is_exact,
             rest: self.rest.saturating_add(least(others)),
             dense: dense(min),
             rest_dense: match max {
@@ -163,10 +168,32 @@ impl Completions {
             Shape::Repetition(child, min, max) => Some(of(child, None)?.repeated(min, max)),
             Shape::Intersection(parts) if let Some((text, min)) = few(&parts, units, lexer, &mut self.work) => {
                 let text = self.found(text, (units, bounded), None, lexer, (depth + 1, parts_left))?;
-                (text.least >= min).then_some(Completion { dense: NEVER, rest_dense: NEVER, ..text })
+                (text.is_exact && text.least >= min).then_some(Completion { dense: NEVER, rest_dense: NEVER, ..text })
+            }
+            Shape::Words(WordsLeft { letters, least, least_max })
+                if self.are_units(&letters, (units, bounded), lexer) =>
+            {
+                Some(Completion {
+                    least: least.unwrap_or(least_max),
+                    is_exact: least.is_some(),
+                    rest: least_max,
+                    dense: NEVER,
+                    rest_dense: NEVER,
+                })
             }
             _ => self.in_graph(expr, (units, bounded), end, lexer),
         }
+    }
+}
+
+impl Completions {
+    /// Whether each text of these is one whole unit.
+    fn are_units(&mut self, exprs: &[Expr], (units, bounded): (&UnitMap, &Bounded), lexer: &mut Lexer) -> bool {
+        let one = Some(Completion::units(1));
+        exprs.iter().all(|&expr| {
+            let of = |_: &_| units.are_all_of(expr, lexer).then_some(Completion::units(1));
+            *self.known.entry((bounded.unit, expr)).or_insert_with_key(of) == one
+        })
     }
 }
 

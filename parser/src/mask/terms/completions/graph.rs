@@ -73,7 +73,7 @@ impl Completions {
             if begun == 0 {
                 let completion = lengths.as_ref().map(|lengths| {
                     let lengths = lengths[index];
-                    Completion { least: least(lengths), rest, dense: dense(lengths), rest_dense }
+                    Completion { least: least(lengths), is_exact: true, rest, dense: dense(lengths), rest_dense }
                 });
                 self.known.insert((bounded.unit, expr), completion);
             }
@@ -185,7 +185,7 @@ fn size(expr: Expr, units: &UnitMap, lexer: &mut Lexer, parts_left: &mut usize) 
     }
     let mut of = |part: Expr| size(part, units, lexer, parts_left);
     match shape {
-        Shape::Empty | Shape::Other => 1,
+        Shape::Empty | Shape::Words(_) | Shape::Other => 1,
         Shape::Literal(text, rest) => text.len().saturating_add(of(rest)),
         Shape::Sequence(first, rest) => of(first).saturating_add(of(rest)),
         Shape::Complement(child) => of(child),

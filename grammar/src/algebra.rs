@@ -297,6 +297,18 @@ impl Algebra {
         self.check(u64::MAX)?;
         Ok(self.or(vec![a, b]))
     }
+    /// One of the expressions or more, one behind the other.
+    ///
+    /// Errors: [`OverLimit::Size`]. Cost: linear in their operands.
+    pub fn some_of(&mut self, exprs: Vec<Expr>) -> Result<Expr, OverLimit> {
+        self.check(u64::MAX)?;
+        let one = self.or(exprs);
+        Ok(self.repeat(one, 1, MANY))
+    }
+    /// No text has more bytes; `u32::MAX` is without bound.
+    pub fn len_max(&self, expr: Expr) -> u32 {
+        self.cell(expr).len_max
+    }
     /// Whether the empty text matches.
     pub fn is_nullable(&self, expr: Expr) -> bool {
         self.cell(expr).flags & NULLABLE != 0

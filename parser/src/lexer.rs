@@ -10,6 +10,7 @@ pub(crate) mod joint;
 pub(crate) mod late;
 mod leaps;
 mod past;
+pub(crate) mod repeats;
 pub(crate) mod rows;
 pub(crate) mod split;
 pub(crate) mod states;

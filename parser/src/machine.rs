@@ -12,6 +12,7 @@ mod answers;
 mod budget;
 mod exact;
 mod lists;
+mod repeats;
 mod reread;
 mod steps;
 mod stuck;
@@ -120,6 +121,8 @@ pub(crate) struct Machine {
     pub stepped: u64,
     lazy_ends: GrowingMap<Thread, Cursor>,
     leads_on: GrowingMap<Thread, bool>,
+    /// [`Machine::repeated`] where something may be.
+    repeated: GrowingMap<(LexStateId, SetId), LexStateId>,
     ways: Ways,
     recent_ends: [RecentEnd; RECENT_ENDS],
     /// Texts of a `stop` that are being read again, each within the one before.
@@ -169,6 +172,7 @@ impl Machine {
             stepped: 0,
             lazy_ends: GrowingMap::default(),
             leads_on: GrowingMap::default(),
+            repeated: GrowingMap::default(),
             ways: Ways::default(),
             recent_ends: [(NO_SET, NO_LEXEMES, NO_SET, DEAD); RECENT_ENDS],
             reread_depth: 0,

@@ -249,6 +249,14 @@ pub fn regex_specs() -> impl Strategy<Value = RegexSpec> {
     })
 }
 
+/// Random regexes of a character, or of one and a letter before it.
+pub fn short_regex_specs() -> impl Strategy<Value = RegexSpec> {
+    let class = || (0..8u8).prop_map(RegexSpec::Class);
+    let escaped =
+        ("[abc]", class()).prop_map(|(escape, class)| RegexSpec::Concat(vec![RegexSpec::Literal(escape), class]));
+    prop_oneof![4 => class(), 2 => escaped, 2 => "[abc]{1,2}".prop_map(RegexSpec::Literal)]
+}
+
 /// A vocabulary: the letters and some others as single bytes, random short tokens, two special tokens, one EOS.
 pub fn vocabs() -> impl Strategy<Value = Vocab> {
     prop::collection::vec(prop_oneof![4 => "[abc]{2,4}", 1 => "[abcéè€]{1,2}"], 0..12).prop_map(|texts| {

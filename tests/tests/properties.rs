@@ -6,7 +6,9 @@ use larkspur_parser::{Matcher, MatcherOptions, Shared};
 use larkspur_tests::cases::Step;
 use larkspur_tests::compare::{Answers, Caches, Rig, compile, is_trap, reaches_an_end, shared};
 use larkspur_tests::oracle::{Oracle, Token, Vocab};
-use larkspur_tests::random::{EXACT, Features, GrammarSpec, Node, RegexSpec, Spec, TerminalSpec, specs, vocabs};
+use larkspur_tests::random::{
+    EXACT, Features, GrammarSpec, Node, RegexSpec, Spec, TerminalSpec, short_regex_specs, specs, vocabs,
+};
 use larkspur_tests::toys::{Kind, PartSpec, ToySpec};
 use larkspur_toktrie::TokenMask;
 use proptest::prelude::*;
@@ -149,6 +151,19 @@ fn features() -> Features {
     Features { endless: false, ..Features::ALL }
 }
 
+/// A spec in `longest` mode with terminals of these regexes, whose start is any number of what it was.
+fn of_characters(spec: Spec, regexes: &[RegexSpec]) -> Spec {
+    let mut regexes = regexes.iter().cycle();
+    let mut grammars = spec.grammars;
+    for grammar in &mut grammars {
+        grammar.terminals.iter_mut().zip(&mut regexes).for_each(|(terminal, regex)| terminal.regex = regex.clone());
+        let (start, _) = &mut grammar.rules[0];
+        let alternatives = (0..grammar.terminals.len()).map(Node::Terminal).chain([start.clone()]);
+        *start = Node::Repeat(Box::new(Node::Choice(alternatives.collect())), 0, None);
+    }
+    Spec { exact: 0, grammars, ..spec }
+}
+
 proptest! {
     #![proptest_config(larkspur_tests::property_config(300))]
 
@@ -203,6 +218,18 @@ proptest! {
         for exact in modes {
             compare_in(&engine, &Spec { exact, ..spec.clone() }, &vocab, &choices, &caches)?;
         }
+    }
+
+    /// The same in `longest` mode of terminals of a character or two, of which any number may stand side by side.
+    #[test]
+    fn masks_are_the_oracles_of_characters(
+        spec in specs(Features { ignore: true, embeds: true, automata: true, ..Features::default() }),
+        regexes in prop::collection::vec(short_regex_specs(), 1..5),
+        vocab in vocabs(),
+        choices: [u8; 8],
+        options in 0..4usize,
+    ) {
+        compare(&of_characters(spec, &regexes), &vocab, &choices, options)?;
     }
 
     /// The same with look-aheads that see beyond their terminals.

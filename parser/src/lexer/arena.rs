@@ -299,6 +299,18 @@ impl Arena {
         self.lock().algebra.shape(expr)
     }
 
+    /// No text of the expression has more bytes; `u32::MAX` is without bound.
+    pub fn len_max(&self, expr: Expr) -> u32 {
+        self.lock().algebra.len_max(expr)
+    }
+
+    /// One of the expressions or more, one behind the other.
+    ///
+    /// Errors: `expressions_max`.
+    pub fn some_of(&self, exprs: Vec<Expr>) -> Result<Expr, Fault> {
+        self.lock().algebra.some_of(exprs).map_err(|_| self.full())
+    }
+
     /// Whether the expression matches the empty text.
     pub fn nullable(&self, expr: Expr) -> bool {
         self.lock().algebra.is_nullable(expr)

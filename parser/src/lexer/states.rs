@@ -164,6 +164,8 @@ pub(crate) struct Lexer {
     pub(super) vain_work: u64,
     /// [`Lexer::may_be_cut`] as far as it was seen. Indexed by lexeme; empty if it was of none.
     pub(super) may_be_cut: Vec<bool>,
+    /// Lexemes that may stand in a token several times: see [`super::repeats`]. Indexed by lexeme; empty if none may.
+    pub(super) short: Vec<bool>,
     /// [`Lexer::ignored_always_ends`], if that was asked.
     pub(super) ignored_always_ends: Option<bool>,
 }
@@ -257,11 +259,13 @@ impl Lexer {
             apart: GrowingMap::default(),
             vain_work: 0,
             may_be_cut: Vec::new(),
+            short: Vec::new(),
             ignored_always_ends: None,
         };
         lexer.lexeme_set(&[]);
         lexer.intern(&[], StateKind::Inside, Guard::NONE)?;
         lexer.leave_out()?;
+        lexer.find_short();
         Ok(lexer)
     }
 

@@ -106,6 +106,7 @@ impl Trace {
                 trace.asks.extend(&near);
                 group = trace.group(group, near);
             }
+            let lex = machine.repeated(lex, set)?;
             let lex = machine.lexer.clamped(lex)?;
             // What has just matched may be left out by one edge and taken by another, though not by all.
             let is_told = begun.is_some() && machine.lexer.state(lex).is_late;

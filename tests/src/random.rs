@@ -249,12 +249,19 @@ pub fn regex_specs() -> impl Strategy<Value = RegexSpec> {
     })
 }
 
-/// Random regexes of a character, or of one and a letter before it.
+/// Random regexes of a character, or of one and a letter before it; many have no first byte in common.
 pub fn short_regex_specs() -> impl Strategy<Value = RegexSpec> {
     let class = || (0..8u8).prop_map(RegexSpec::Class);
     let escaped =
         ("[abc]", class()).prop_map(|(escape, class)| RegexSpec::Concat(vec![RegexSpec::Literal(escape), class]));
-    prop_oneof![4 => class(), 2 => escaped, 2 => "[abc]{1,2}".prop_map(RegexSpec::Literal)]
+    let other = || RegexSpec::Or(vec![RegexSpec::Literal("c".into()), RegexSpec::Class(3)]);
+    prop_oneof![
+        3 => Just(RegexSpec::Class(0)),
+        3 => Just(other()),
+        2 => class(),
+        1 => escaped,
+        1 => "[abc]{1,2}".prop_map(RegexSpec::Literal),
+    ]
 }
 
 /// A vocabulary: the letters and some others as single bytes, random short tokens, two special tokens, one EOS.

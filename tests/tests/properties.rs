@@ -151,14 +151,19 @@ fn features() -> Features {
     Features { endless: false, ..Features::ALL }
 }
 
-/// A spec in `longest` mode with terminals of these regexes, whose start is any number of what it was.
+/// A spec in `longest` mode with terminals of these regexes. Where these are even in number, its start is any number of what it was and
+/// of all of them but one.
 fn of_characters(spec: Spec, regexes: &[RegexSpec]) -> Spec {
+    let is_repeated = regexes.len().is_multiple_of(2);
     let mut regexes = regexes.iter().cycle();
     let mut grammars = spec.grammars;
     for grammar in &mut grammars {
         grammar.terminals.iter_mut().zip(&mut regexes).for_each(|(terminal, regex)| terminal.regex = regex.clone());
+        if !is_repeated {
+            continue;
+        }
         let (start, _) = &mut grammar.rules[0];
-        let alternatives = (0..grammar.terminals.len()).map(Node::Terminal).chain([start.clone()]);
+        let alternatives = (1..grammar.terminals.len()).map(Node::Terminal).chain([start.clone()]);
         *start = Node::Repeat(Box::new(Node::Choice(alternatives.collect())), 0, None);
     }
     Spec { exact: 0, grammars, ..spec }

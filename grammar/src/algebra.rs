@@ -297,13 +297,14 @@ impl Algebra {
         self.check(u64::MAX)?;
         Ok(self.or(vec![a, b]))
     }
-    /// One of the expressions or more, one behind the other.
+    /// One of some expressions, and any number of others behind it.
     ///
     /// Errors: [`OverLimit::Size`]. Cost: linear in their operands.
-    pub fn some_of(&mut self, exprs: Vec<Expr>) -> Result<Expr, OverLimit> {
+    pub fn before_some(&mut self, first: Vec<Expr>, others: Vec<Expr>) -> Result<Expr, OverLimit> {
         self.check(u64::MAX)?;
-        let one = self.or(exprs);
-        Ok(self.repeat(one, 1, MANY))
+        let (first, other) = (self.or(first), self.or(others));
+        let some = self.repeat(other, 0, MANY);
+        Ok(self.concat(first, some))
     }
     /// No text has more bytes; `u32::MAX` is without bound.
     pub fn len_max(&self, expr: Expr) -> u32 {

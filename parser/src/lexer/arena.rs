@@ -304,11 +304,11 @@ impl Arena {
         self.lock().algebra.len_max(expr)
     }
 
-    /// One of the expressions or more, one behind the other.
+    /// See [`Algebra::before_some`].
     ///
     /// Errors: `expressions_max`.
-    pub fn some_of(&self, exprs: Vec<Expr>) -> Result<Expr, Fault> {
-        self.lock().algebra.some_of(exprs).map_err(|_| self.full())
+    pub fn before_some(&self, first: Vec<Expr>, others: Vec<Expr>) -> Result<Expr, Fault> {
+        self.lock().algebra.before_some(first, others).map_err(|_| self.full())
     }
 
     /// Whether the expression matches the empty text.

@@ -1,6 +1,6 @@
 //! `longest` mode: lexemes of a character or so, of which a token holds many: `char*` with `char: /[^"\\]/ | "\\" /["\\bfnrt]/`.
 //!
-//! Where such lexemes lead back to the set in which they begin, any number of them is as one. A term of all of them takes slices
+//! Where such lexemes lead to a set from which they lead back to it, any number of them is as one. A term of all of them takes slices
 //! as a whole, where each by itself ends at each of its characters, and so does what is left of tokens behind each end: twenty
 //! terms of the whole trie. Since no other lexeme begins with the same bytes and none is the beginning of another, it does not
 //! matter where in the text they end.
@@ -69,14 +69,20 @@ impl Lexer {
         }
     }
 
-    /// The state in which any number of some of its lexemes, but at least one, takes the place of each: of the first one.
+    /// The state in which the first of some lexemes stands for each of them, with any number of others behind it.
     ///
     /// Errors: as of [`intern`](Self::intern); `expressions_max`.
-    pub fn with_repeated(&mut self, id: LexStateId, lexemes: &[LexemeId]) -> Result<LexStateId, Fault> {
-        let exprs = lexemes.iter().filter_map(|&lexeme| self.plain(self.whole(lexeme))).collect();
-        let repeated = self.arena.some_of(exprs)?;
-        let others = self.key(id).entries.iter().copied().filter(|entry| !lexemes.contains(&entry.0));
-        let mut entries: Entries = others.chain([(lexemes[0], repeated.to_raw())]).collect();
+    pub fn with_repeated(
+        &mut self,
+        id: LexStateId,
+        lexemes: &[LexemeId],
+        others: &[LexemeId],
+    ) -> Result<LexStateId, Fault> {
+        let exprs =
+            |lexemes: &[LexemeId]| lexemes.iter().filter_map(|&lexeme| self.plain(self.whole(lexeme))).collect();
+        let repeated = self.arena.before_some(exprs(lexemes), exprs(others))?;
+        let left = self.key(id).entries.iter().copied().filter(|entry| !lexemes.contains(&entry.0));
+        let mut entries: Entries = left.chain([(lexemes[0], repeated.to_raw())]).collect();
         entries.sort_unstable();
         self.intern(&entries, StateKind::Fresh, Guard::NONE)
     }

@@ -1,7 +1,7 @@
 //! The engine and what it compiles.
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, SourceMap};
 use larkspur_parser::{EngineOptions, GrammarStats, Matcher, MatcherError, MatcherOptions, Shared, SliceError};
@@ -86,11 +86,7 @@ impl Engine {
     pub fn compile_linked(&self, linked: Linked) -> Result<CompiledGrammar, CompileError> {
         let Linked { grammar, sources, warnings: mut diagnostics, max_tokens } = linked;
         match larkspur_parser::CompiledGrammar::compile(&self.shared, grammar) {
-            Ok(compiled) => {
-                diagnostics.extend(compiled.warnings().iter().cloned());
-                let inner = Inner { compiled, sources, warnings: diagnostics, max_tokens };
-                Ok(CompiledGrammar::new(inner))
-            }
+            Ok(compiled) => Ok(CompiledGrammar::new(Inner::new(compiled, sources, diagnostics, max_tokens))),
             Err(errors) => {
                 // That nothing is matched is said once.
                 let place = |found: &Diagnostic| found.labels.first().map(|label| label.span);
@@ -137,11 +133,24 @@ impl Drop for CompiledGrammar {
 pub(crate) struct Inner {
     pub compiled: larkspur_parser::CompiledGrammar,
     pub sources: SourceMap,
-    pub warnings: Vec<Diagnostic>,
+    /// Those of the front ends.
+    read_warnings: Vec<Diagnostic>,
+    /// All, once somebody has asked.
+    warnings: OnceLock<Vec<Diagnostic>>,
     pub max_tokens: Option<u32>,
 }
 
 impl Inner {
+    /// A grammar with what its front ends have warned of.
+    pub fn new(
+        compiled: larkspur_parser::CompiledGrammar,
+        sources: SourceMap,
+        read_warnings: Vec<Diagnostic>,
+        max_tokens: Option<u32>,
+    ) -> Self {
+        Self { compiled, sources, read_warnings, warnings: OnceLock::new(), max_tokens }
+    }
+
     /// Bytes of what matchers have built, roughly; `None` while one is at work.
     pub fn bytes(&self) -> Option<usize> {
         self.compiled.bytes()
@@ -183,9 +192,10 @@ impl CompiledGrammar {
         self.inner.max_tokens
     }
 
-    /// What is probably not meant as it is written.
+    /// What is probably not meant as it is written. Cost: in `longest` mode a search the first time, some hundred microseconds.
     pub fn warnings(&self) -> &[Diagnostic] {
-        &self.inner.warnings
+        let Inner { compiled, read_warnings, warnings, .. } = &*self.inner;
+        warnings.get_or_init(|| read_warnings.iter().chain(compiled.warnings()).cloned().collect())
     }
 
     /// What the spans of [`warnings`](Self::warnings) point into.
@@ -220,7 +230,7 @@ impl fmt::Debug for CompiledGrammar {
         f.debug_struct("CompiledGrammar")
             .field("lexer_mode", &self.lexer_mode())
             .field("max_tokens", &self.inner.max_tokens)
-            .field("warnings", &self.inner.warnings.len())
+            .field("warnings", &self.warnings().len())
             .field("stats", &self.stats())
             .finish_non_exhaustive()
     }

@@ -186,7 +186,8 @@ impl Engine {
         if compiled.is_of_vocabulary() && contents.vocabulary.is_none() {
             return Err(LoadError::Vocabulary);
         }
-        Ok(CompiledGrammar::new(Inner { compiled, sources, warnings, max_tokens: contents.max_tokens }))
+        let read_warnings = warnings[..own].to_vec();
+        Ok(CompiledGrammar::new(Inner::new(compiled, sources, read_warnings, contents.max_tokens)))
     }
 }
 

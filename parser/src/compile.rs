@@ -12,13 +12,13 @@ use rustc_hash::FxHashSet;
 use crate::cfg::lower::lower;
 use crate::cfg::{Cfg, LexemeId};
 use crate::codes::{MORE, limit_diagnostic};
-use crate::engine::{CompiledGrammar, Era, Shared};
+use crate::engine::{CompiledGrammar, Era, Shared, Warnings};
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::states;
 use crate::machine::Machine;
 use crate::machine::ways::Traps;
-use crate::swallow::swallows;
+use crate::swallow;
 
 /// Terminals of one grammar that may spend all of their `regex_emptiness_fuel`.
 const EMPTINESS_SHARES: u64 = 3;
@@ -49,11 +49,20 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
         diagnostics.push(forbidden(start_span));
         return Err(diagnostics);
     };
-    if cfg.mode == LexerMode::Longest {
-        diagnostics.extend(swallows(&mut machine).map_err(limit_met)?);
-        diagnostics = without_errors(diagnostics)?;
-    }
-    Ok(CompiledGrammar::new(shared.clone(), cfg, (machine, &terms), diagnostics))
+    let lints = swallow::error(&mut machine).map_err(limit_met)?;
+    let has_all_lints = lints.is_some();
+    diagnostics.extend(lints.into_iter().flatten());
+    diagnostics = without_errors(diagnostics)?;
+    let warnings = Warnings::new(diagnostics, has_all_lints);
+    Ok(CompiledGrammar::new(shared.clone(), cfg, (machine, &terms), warnings))
+}
+
+/// The lints of a compiled grammar that take a search; none if that meets a limit.
+pub(crate) fn lints(cfg: &Arc<Cfg>, shared: &Shared) -> Vec<Diagnostic> {
+    let Era { arena, .. } = shared.era();
+    let machine =
+        states::lower(cfg, &arena).and_then(|exprs| Machine::new(cfg.clone(), &exprs, arena, shared.limits()));
+    machine.and_then(|mut machine| swallow::lints(&mut machine)).unwrap_or_default()
 }
 
 fn start_span(linked: &LinkedGrammar) -> Span {

@@ -115,10 +115,27 @@ pub struct CompiledGrammar {
 struct GrammarInner {
     shared: Shared,
     cfg: Arc<Cfg>,
-    warnings: Vec<Diagnostic>,
+    warnings: Warnings,
     /// Made when captures are first asked for.
     capture_plan: OnceLock<Plan>,
     epoch: Mutex<Arc<Epoch>>,
+}
+
+/// What is probably not meant as it is written.
+#[derive(Debug)]
+pub(crate) struct Warnings {
+    /// What compiling has found.
+    found: Vec<Diagnostic>,
+    /// With the lints that are looked for when somebody asks.
+    all: OnceLock<Vec<Diagnostic>>,
+}
+
+impl Warnings {
+    /// What compiling has found, and whether that is all.
+    pub fn new(found: Vec<Diagnostic>, is_all: bool) -> Self {
+        let all = if is_all { OnceLock::from(found.clone()) } else { OnceLock::new() };
+        Self { found, all }
+    }
 }
 
 /// What grows while a grammar is used. At half of its budget, or of that of the expressions that grammars share, a new epoch
@@ -237,7 +254,7 @@ impl CompiledGrammar {
         shared: Shared,
         cfg: Arc<Cfg>,
         (machine, terms): (Box<Machine>, &Arc<SharedTerms>),
-        warnings: Vec<Diagnostic>,
+        warnings: Warnings,
     ) -> Self {
         let epoch = Mutex::new(Arc::new(Epoch::new(machine, terms, shared.limits())));
         Self { inner: Arc::new(GrammarInner { shared, cfg, warnings, capture_plan: OnceLock::new(), epoch }) }
@@ -255,9 +272,12 @@ impl CompiledGrammar {
         &self.inner.shared
     }
 
-    /// What is probably not meant as it is written.
+    /// What is probably not meant as it is written. Cost: in `longest` mode a search the first time, some hundred microseconds; if
+    /// that meets a limit, it finds nothing.
     pub fn warnings(&self) -> &[Diagnostic] {
-        &self.inner.warnings
+        let Warnings { found, all } = &self.inner.warnings;
+        let lints = || crate::compile::lints(&self.inner.cfg, &self.inner.shared);
+        all.get_or_init(|| found.iter().cloned().chain(lints()).collect())
     }
 
     /// The lexer mode that holds.

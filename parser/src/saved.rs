@@ -10,7 +10,7 @@ use larkspur_grammar::saved::{AutomatonReader, Inconsistent, NotSavable, decoded
 use thiserror::Error;
 
 use crate::cfg::{Cfg, ReadError, SavedCfg};
-use crate::engine::{CompiledGrammar, Era, Shared};
+use crate::engine::{CompiledGrammar, Era, Shared, Warnings};
 use crate::lexer::states::lower;
 use crate::machine::Machine;
 
@@ -76,6 +76,6 @@ impl CompiledGrammar {
         let machine = lower(&cfg, &arena).and_then(|exprs| Machine::new(cfg.clone(), &exprs, arena, limits));
         let mut machine = machine.map_err(ReadError::from)?;
         machine.start().map_err(ReadError::from)?;
-        Ok(Self::new(shared.clone(), cfg, (machine, &terms), warnings))
+        Ok(Self::new(shared.clone(), cfg, (machine, &terms), Warnings::new(warnings, true)))
     }
 }

@@ -7,10 +7,13 @@
 //! finish, and nothing was left out of it, the grammar is an error: such masks would lead a model into a trap.
 //!
 //! Embedded grammars that say that nothing is swallowed in them, as JSON values do, are not searched.
+//!
+//! Compiling searches until it is sure that there is no error, which takes a fifth of it at most; for the lints the search begins anew
+//! when somebody asks for them.
 
 use std::collections::VecDeque;
 
-use larkspur_grammar::{ByteSet, Diagnostic};
+use larkspur_grammar::{ByteSet, Diagnostic, LexerMode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cfg::LexemeId;
@@ -34,6 +37,9 @@ const BYTES_MAX: usize = 4 << 20;
 
 /// The part of `Limits::earley_work_max` that may be spent for them, one in so many.
 const WORK_SHARE: usize = 4;
+
+/// So few steps from a state take less than a row. Within a literal there is one.
+const FEW_BYTES: u32 = 2;
 
 /// Lexemes that may follow, looked at one by one.
 const LEXEMES_MAX: usize = 64;
@@ -73,6 +79,8 @@ struct Search<'a> {
     /// Whether something was left out.
     is_cut: bool,
     can_finish: bool,
+    /// Whether it is enough to know that there is no error.
+    is_enough: bool,
 }
 
 /// A lexer state of the search, and a text that leads to it.
@@ -110,14 +118,26 @@ struct Swallow {
     is_forbidden: bool,
 }
 
-/// Lints of a grammar in `longest` mode. The error, if there is one, is last.
-pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> {
-    if machine.cfg.has_behinds {
-        // What is live in a set depends on the text before it.
-        return Ok(Vec::new());
+/// Lints of a grammar, which are of `longest` mode. The error, if there is one, is last.
+pub(crate) fn lints(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> {
+    Ok(search(machine, false)?.unwrap_or_default())
+}
+
+/// The same if one of them may be an error; `None` if none is.
+pub(crate) fn error(machine: &mut Machine) -> Result<Option<Vec<Diagnostic>>, Fault> {
+    search(machine, true)
+}
+
+/// Lints of a grammar. `None` once none can be an error, if that is enough.
+fn search(machine: &mut Machine, is_enough: bool) -> Result<Option<Vec<Diagnostic>>, Fault> {
+    // What is live in a set depends on the text before it, with look-behinds.
+    if machine.cfg.mode != LexerMode::Longest || machine.cfg.has_behinds {
+        return Ok(Some(Vec::new()));
     }
     let start = machine.start()?;
-    let Some(thread) = Machine::single(start) else { return Ok(Vec::new()) };
+    let Some(thread) = Machine::single(start) else { return Ok(Some(Vec::new())) };
+    // A budget ends a rule in the middle of a lexeme.
+    let has_scopes = machine.cfg.has_scopes;
     let mut search = Search {
         bytes_max: machine.sets.bytes() + BYTES_MAX,
         machine,
@@ -126,15 +146,17 @@ pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> 
         reported: FxHashMap::default(),
         forgiven: FxHashMap::default(),
         longer: 0,
-        is_cut: false,
+        is_cut: has_scopes,
         can_finish: false,
+        is_enough,
     };
     while let Some(set) = search.queue.pop_front() {
         search.set(set)?;
+        if search.is_done() {
+            return Ok(None);
+        }
     }
-    // A budget ends a rule in the middle of a lexeme.
-    let (can_finish, is_cut) = (search.can_finish, search.is_cut || search.machine.cfg.has_scopes);
-    let never = !can_finish && !is_cut;
+    let never = !search.can_finish && !search.is_cut;
     let is_all = never && search.reported.is_empty();
     let forgiven = search.forgiven.into_values().filter(|_| is_all);
     let mut diagnostics: Vec<Diagnostic> = search.reported.into_values().chain(forgiven).collect();
@@ -145,10 +167,15 @@ pub(crate) fn swallows(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> 
         error.message = format!("the grammar can never be finished in `longest` mode: {}", error.message);
         diagnostics.push(error);
     }
-    Ok(diagnostics)
+    Ok(Some(diagnostics))
 }
 
 impl Search<'_> {
+    /// Whether there is no error, if that is enough to know.
+    fn is_done(&self) -> bool {
+        self.is_enough && (self.can_finish || self.is_cut)
+    }
+
     fn set(&mut self, set: SetId) -> Result<(), Fault> {
         let closure = self.machine.sets.closure(set, &mut self.machine.lexer)?;
         self.can_finish |= closure.accepts;
@@ -163,7 +190,7 @@ impl Search<'_> {
         let mut reached = vec![Reached { lex: start, text: Vec::new() }];
         let mut seen: FxHashSet<LexStateId> = FxHashSet::from_iter([start]);
         let mut next = 0;
-        while next < reached.len() {
+        while next < reached.len() && !self.is_done() {
             let ending = self.state(set, &reached[next])?;
             if let Some(ending) = &ending
                 && let Some(swallow) = &ending.swallow
@@ -219,10 +246,14 @@ impl Search<'_> {
         seen: &mut FxHashSet<LexStateId>,
         from: usize,
     ) -> Result<bool, Fault> {
-        // All steps from here, and so a row, which would be made behind some of them.
-        let row = self.machine.lexer.row(reached[from].lex)?;
-        for byte in READABLE_FIRST {
-            let lex = row.next[usize::from(byte)];
+        let (lexer, before) = (&mut self.machine.lexer, reached[from].lex);
+        let first = lexer.all_first_bytes(before);
+        if first.len() > FEW_BYTES {
+            // All steps from here, and so a row, which would be made behind some of them.
+            lexer.row(before)?;
+        }
+        for byte in READABLE_FIRST.into_iter().filter(|&byte| first.contains(byte)) {
+            let lex = lexer.next(before, byte)?;
             if lex == DEAD || seen.contains(&lex) {
                 continue;
             }
@@ -294,6 +325,7 @@ impl Search<'_> {
         let is_open =
             may_end && (closure.accepts || !closure.token_scans.is_empty()) || allowed.intersect(&goes_on) != allowed;
         if is_open {
+            self.can_finish |= closure.accepts;
             self.reach(after);
         }
         let mut ending = Ending { after, is_open, goes_on, follow: allowed, swallow: None };

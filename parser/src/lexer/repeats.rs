@@ -11,7 +11,7 @@ use larkspur_grammar::{ByteSet, LexerMode};
 use super::guards::Guard;
 use super::split::{Entries, Entry};
 use super::states::{LexStateId, Lexer, StateKind};
-use crate::cfg::{Lexeme, LexemeId, Pattern};
+use crate::cfg::{Lexeme, LexemeId};
 use crate::error::Fault;
 
 /// Bytes of such a lexeme at most: a character, or one of JSON's with its escape.
@@ -60,13 +60,6 @@ impl Lexer {
         let repeatable: Vec<Entry> = repeatable.map(|(&entry, _)| entry).collect();
         let ends_itself = |&(_, rest): &Entry| self.plain(rest).is_some_and(|expr| self.ends_itself(expr));
         repeatable.into_iter().filter(ends_itself).map(|(lexeme, _)| lexeme).collect()
-    }
-
-    fn first_of(&self, &(lexeme, rest): &Entry) -> ByteSet {
-        match &self.cfg.lexemes[lexeme].pattern {
-            Pattern::Regex(_) => self.arena.first_bytes(self.parts(rest).0),
-            literal => literal.literal_bytes(rest),
-        }
     }
 
     /// The state in which the first of some lexemes stands for each of them, with any number of others behind it.

@@ -134,20 +134,29 @@ impl Lexer {
         if let Some(known) = self.steps[id.index()].first {
             return known;
         }
-        let entries = &self.states[id].key.entries;
-        let pattern_of = |entry: &Entry| &self.cfg.lexemes[entry.0].pattern;
-        let of = |entry: &Entry| match pattern_of(entry) {
-            Pattern::Regex(_) => self.arena.first_bytes(self.parts(entry.1).0),
-            literal => literal.literal_bytes(entry.1),
-        };
-        // A step in literals is as fast, and where there are many lexemes some take most bytes.
-        let is_asked = entries.len() <= LEXEMES_ASKED_MAX && entries.iter().any(|entry| pattern_of(entry).is_regex());
-        let first = match is_asked {
-            true => entries.iter().fold(ByteSet::EMPTY, |all, entry| all.union(&of(entry))),
-            false => ByteSet::ALL,
-        };
+        // A step in literals is as fast.
+        let is_regex = |entry: &Entry| self.cfg.lexemes[entry.0].pattern.is_regex();
+        let is_asked = self.states[id].key.entries.iter().any(is_regex);
+        let first = if is_asked { self.all_first_bytes(id) } else { ByteSet::ALL };
         self.steps[id.index()].first = Some(first);
         first
+    }
+
+    /// The same also where all live lexemes are literals.
+    pub fn all_first_bytes(&self, id: LexStateId) -> ByteSet {
+        let entries = &self.states[id].key.entries;
+        // Of many lexemes some take most bytes.
+        match entries.len() <= LEXEMES_ASKED_MAX {
+            true => entries.iter().fold(ByteSet::EMPTY, |all, entry| all.union(&self.first_of(entry))),
+            false => ByteSet::ALL,
+        }
+    }
+
+    pub(super) fn first_of(&self, &(lexeme, rest): &Entry) -> ByteSet {
+        match &self.cfg.lexemes[lexeme].pattern {
+            Pattern::Regex(_) => self.arena.first_bytes(self.parts(rest).0),
+            literal => literal.literal_bytes(rest),
+        }
     }
 
     /// What [`row`](Self::row) would say of one byte.

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 use larkspur_grammar::{ByteSet, Diagnostic, LexerMode};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::cfg::LexemeId;
 use crate::earley::closure::{Closure, Owner};
@@ -38,8 +39,8 @@ const BYTES_MAX: usize = 4 << 20;
 /// The part of `Limits::earley_work_max` that may be spent for them, one in so many.
 const WORK_SHARE: usize = 4;
 
-/// So few steps from a state take less than a row. Within a literal there is one.
-const FEW_BYTES: u32 = 2;
+/// So few steps from a state are taken one by one, whatever reads best.
+const FEW_BYTES: usize = 2;
 
 /// Lexemes that may follow, looked at one by one.
 const LEXEMES_MAX: usize = 64;
@@ -248,11 +249,15 @@ impl Search<'_> {
     ) -> Result<bool, Fault> {
         let (lexer, before) = (&mut self.machine.lexer, reached[from].lex);
         let first = lexer.all_first_bytes(before);
-        if first.len() > FEW_BYTES {
-            // All steps from here, and so a row, which would be made behind some of them.
-            lexer.row(before)?;
-        }
-        for byte in READABLE_FIRST.into_iter().filter(|&byte| first.contains(byte)) {
+        let bytes: SmallVec<[u8; FEW_BYTES]> = match first.len() as usize {
+            // Within a literal there is one; a few steps take less than a row.
+            ..=FEW_BYTES => first.iter().collect(),
+            _ => {
+                lexer.row(before)?;
+                READABLE_FIRST.into_iter().filter(|&byte| first.contains(byte)).collect()
+            }
+        };
+        for byte in bytes {
             let lex = lexer.next(before, byte)?;
             if lex == DEAD || seen.contains(&lex) {
                 continue;

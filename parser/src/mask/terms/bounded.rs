@@ -23,8 +23,8 @@ use crate::slicer::{PieceNode, Slicer};
 /// Tokens that are read at most; with more each state is looked at by itself: so near to the bound there are few.
 const READ_MAX: usize = 4_096;
 
-/// Units to the end of a text at most.
-const REST_MAX: u32 = 32;
+/// Units to the end of a text at most: a regex in which all groups are open has 73.
+const REST_MAX: u32 = 96;
 
 /// This part of all nodes, one in so many, is what not to know the units costs with each such state.
 const WALKED_SHARE: usize = 2;

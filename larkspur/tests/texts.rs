@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use larkspur::{Engine, Source, TokenMask, Vocabulary};
+use larkspur::{CompiledGrammar, Engine, Source, TokenMask, Vocabulary};
 use larkspur_test_support::Random;
 
 /// Tokens of one step after the other.
 const STEPS: usize = 12;
 
 /// Strings of JSON Schema.
-const STRINGS: [&str; 26] = [
+const STRINGS: [&str; 32] = [
     r#""pattern": "^(\\w+\\s?){1,5}$", "maxLength": 40, "minLength": 31"#,
     r#""pattern": "^(\\S+\\s+){0,4}\\S+$", "maxLength": 30"#,
     r#""pattern": "^[A-Z][a-z]+( [A-Z][a-z]+)*$", "maxLength": 16"#,
@@ -38,6 +38,12 @@ const STRINGS: [&str; 26] = [
     r#""anyOf": [{"pattern": "^foo.*b$"}, {"pattern": "\\d"}, {"format": "uri"}], "maxLength": 20"#,
     r#""oneOf": [{"pattern": "foo"}, {"pattern": "bar"}, {"pattern": "1"}]"#,
     r#""oneOf": [{"format": "email"}, {"pattern": "a"}], "maxLength": 12"#,
+    r#""format": "date-time", "maxLength": 26"#,
+    r#""format": "time", "minLength": 14, "maxLength": 21"#,
+    r#""format": "idn-hostname", "minLength": 3, "maxLength": 10"#,
+    r#""format": "idn-email", "maxLength": 12"#,
+    r#""format": "regex", "maxLength": 9"#,
+    r#""format": "regex", "maxLength": 79"#,
 ];
 
 /// Objects, whose names are such texts.
@@ -46,6 +52,20 @@ const OBJECTS: [&str; 3] = [
     r#""patternProperties": {"^[a-f]+$": {"type": "null"}, "^-": {"type": "boolean"}}, "additionalProperties": false"#,
     r#""properties": {"foo": {}, "fool": {}}, "patternProperties": {"^fo": {"type": "null"}}"#,
 ];
+
+/// Terminals of Lark, of words, and what is ignored between them.
+const WORDS: [&str; 9] = [
+    "/[a-z]{1,3}/",
+    "/[A-Za-z]+/",
+    "/[a-z]{2,}/",
+    "/[a-z]{4}|[A-Z]/",
+    "/[0-9]+/",
+    "/[a-z]+[0-9]?/",
+    "/[A-Z][a-z]{0,4}/",
+    "/[a-m]+/",
+    "/[b-zA-Z]{2}[0-9]/",
+];
+const IGNORED: [&str; 5] = ["\" \"", "/ +/", "/[ \\t]+/", "/ {2}/", "/ [a-z]?!/"];
 
 /// Words, parts of characters and what stands between, alone and one behind the other.
 fn vocabulary() -> Vocabulary {
@@ -83,11 +103,68 @@ fn vocabulary() -> Vocabulary {
         ["foobar foobar a b", "abababababababababab", "Hello Hello", "    ", "ab.ab@ab.ab", "http://a.b/"]
             .map(Vec::from),
     );
+    build(&tokens)
+}
+
+/// Beginnings of words with each letter, many behind a space.
+fn words() -> Vocabulary {
+    let mut tokens: BTreeSet<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    for letter in ('a'..='z').chain('A'..='Z') {
+        for rest in ["", "a", "ab", "1", "B", "aB1", " a", "é", "abcd"] {
+            tokens.extend(["", " ", "  "].map(|before| format!("{before}{letter}{rest}").into_bytes()));
+        }
+    }
+    build(&tokens)
+}
+
+fn build(tokens: &BTreeSet<Vec<u8>>) -> Vocabulary {
     let mut builder = Vocabulary::builder();
-    (0..).zip(&tokens).for_each(|(id, bytes)| {
+    (0..).zip(tokens).for_each(|(id, bytes)| {
         builder.token(id, bytes);
     });
     builder.build().expect("no token is there twice")
+}
+
+/// Compares masks along a random text, and says how many.
+fn compare(grammar: &CompiledGrammar, vocabulary: &Vocabulary, (source, random): (&str, &mut Random)) -> usize {
+    let mut matcher = grammar.matcher().expect("within limits");
+    let mut mask = TokenMask::new(vocabulary.len());
+    let mut text = Vec::new();
+    for step in 1..=STEPS {
+        matcher.compute_mask(&mut mask).expect("within limits");
+        for token in 0..vocabulary.len() as u32 {
+            let is_consumed = matcher.fork().consume_token(token).is_ok();
+            let bytes = vocabulary.token_bytes(token).expect("all are texts");
+            let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
+            assert_eq!(mask.is_allowed(token), is_consumed, "{source} {} {}", shown(&text), shown(bytes));
+        }
+        let allowed: Vec<u32> = mask.iter().collect();
+        if allowed.is_empty() {
+            return step;
+        }
+        let token = random.pick(&allowed);
+        matcher.consume_token(token).expect("the mask has it");
+        text.extend(vocabulary.token_bytes(token).expect("all are texts"));
+    }
+    STEPS
+}
+
+#[test]
+fn masks_behind_ignored_spaces_are_what_tokens_say() {
+    let vocabulary = Arc::new(words());
+    let engine = Engine::new(vocabulary.clone());
+    let mut random = Random::new(1);
+    for (word, ignored) in WORDS.iter().flat_map(|word| IGNORED.map(|ignored| (word, ignored))) {
+        let options = ["", "%larkspur {\"lexer\": \"exact\"}\n"];
+        for (options, start) in
+            options.iter().flat_map(|options| ["W+", "W (W | \":\")*"].map(|start| (options, start)))
+        {
+            let source = format!("{options}start: {start}\nW: {word}\n%ignore {ignored}\n");
+            let grammar = engine.compile(&Source::lark(&source)).expect("it compiles");
+            let compared = compare(&grammar, &vocabulary, (&source, &mut random));
+            assert_eq!(compared, STEPS, "{source}");
+        }
+    }
 }
 
 #[test]
@@ -101,26 +178,7 @@ fn masks_of_texts_are_what_tokens_say() {
     // The second time more is known of the units that are counted.
     for schema in strings.iter().chain(&objects).chain(&strings) {
         let grammar = engine.compile(&Source::json_schema(schema)).expect("it compiles");
-        let mut matcher = grammar.matcher().expect("within limits");
-        let mut mask = TokenMask::new(vocabulary.len());
-        let mut text = Vec::new();
-        for _ in 0..STEPS {
-            matcher.compute_mask(&mut mask).expect("within limits");
-            for token in 0..vocabulary.len() as u32 {
-                let is_consumed = matcher.fork().consume_token(token).is_ok();
-                let bytes = vocabulary.token_bytes(token).expect("all are texts");
-                let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
-                assert_eq!(mask.is_allowed(token), is_consumed, "{schema} {} {}", shown(&text), shown(bytes));
-            }
-            compared += 1;
-            let allowed: Vec<u32> = mask.iter().collect();
-            if allowed.is_empty() {
-                break;
-            }
-            let token = random.pick(&allowed);
-            matcher.consume_token(token).expect("the mask has it");
-            text.extend(vocabulary.token_bytes(token).expect("all are texts"));
-        }
+        compared += compare(&grammar, &vocabulary, (schema, &mut random));
     }
     assert!(compared > 300, "{compared}");
 }

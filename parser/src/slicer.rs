@@ -291,6 +291,25 @@ impl Slicer {
         (trie, self.root_of[index])
     }
 
+    /// The slices with parts of whose tokens, of those that begin with a space and a letter, a piece has all that is behind the space.
+    /// The nodes are ascending.
+    pub fn behind_space(&self, nodes: &[PieceNode]) -> Vec<usize> {
+        let is_behind = |(slice, &root): (&Slice, &PieceNode)| {
+            let trie = &slice.trie;
+            let Some(space) = trie.child(ROOT, b' ').filter(|_| slice.parts.is_some()) else { return false };
+            // What begins before the space or behind a letter would be read from there, too. Parts have letters only.
+            let within = |from: u32, end: u32| {
+                let from = nodes.partition_point(|&node| node < root + from);
+                nodes[from..].iter().take_while(move |&&node| node < root + end)
+            };
+            let is_letter = |child: &u32| trie.bytes()[*child as usize].is_ascii_alphabetic();
+            let has_only = |child: u32| within(child, trie.subtree_ends()[child as usize]).eq(&[root + child]);
+            within(space, space + 1).next().is_none() && trie.children(space).filter(is_letter).all(has_only)
+        };
+        let slices = self.slices.iter().zip(&self.root_of).enumerate();
+        slices.filter(|(_, slice)| is_behind(*slice)).map(|(index, _)| index).collect()
+    }
+
     /// The node behind another one after a byte.
     pub fn child(&self, node: PieceNode, byte: u8) -> Option<PieceNode> {
         let (trie, root) = self.trie_of(node);
@@ -315,7 +334,15 @@ pub(crate) fn horizon(trie: &TokenTrie) -> Horizon {
 pub(crate) struct Contained {
     /// How long in characters the texts of each slice may be that a state takes, all of them.
     taken: FxHashMap<(LexStateId, usize), u32>,
-    parts: FxHashMap<(LexStateId, usize), Decided>,
+    parts: FxHashMap<(LexStateId, usize, ReadBefore), Decided>,
+}
+
+/// What of the texts of a slice was read before a state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum ReadBefore {
+    Nothing,
+    /// A space; only texts that begin with one count.
+    Space,
 }
 
 impl Contained {
@@ -323,13 +350,13 @@ impl Contained {
     pub fn parts(
         &mut self,
         slicer: &Slicer,
-        index: usize,
+        (index, before): (usize, ReadBefore),
         lexer: &mut Lexer,
         lex: LexStateId,
     ) -> Result<Decided, Fault> {
         let Some(parts) = &slicer.slices[index].parts else { return Ok(Decided::default()) };
         let lex = lexer.clamped_to(lex, slicer.horizons[index])?;
-        if let Some(&known) = self.parts.get(&(lex, index)) {
+        if let Some(&known) = self.parts.get(&(lex, index, before)) {
             return Ok(known);
         }
         let decided = match lexer.alone(lex)? {
@@ -343,17 +370,18 @@ impl Contained {
                         all.refused = 0;
                         continue;
                     }
-                    let Decided { taken, refused } = self.parts(slicer, index, lexer, lex)?;
+                    let Decided { taken, refused } = self.parts(slicer, (index, before), lexer, lex)?;
                     all = Decided { taken: all.taken | taken, refused: all.refused & refused };
                 }
                 all
             }
+            None if before == ReadBefore::Space => parts.decide_behind_space(lexer, lex)?,
             None => {
                 let taken_of_all = self.taken(slicer, index, lexer, lex)?;
                 parts.decide(lexer, lex, taken_of_all)?
             }
         };
-        self.parts.insert((lex, index), decided);
+        self.parts.insert((lex, index, before), decided);
         Ok(decided)
     }
 

@@ -30,7 +30,7 @@ use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::split::{Entry, Split};
 use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
-use crate::slicer::{Contained, Decided, NARROW, PieceNode, Slicer};
+use crate::slicer::{Contained, Decided, NARROW, PieceNode, ReadBefore, Slicer};
 use beside::{Besides, View, WIDE};
 use completions::Completions;
 use literals::LiteralTerm;
@@ -148,6 +148,8 @@ pub(super) struct Terms {
     pub contained: Contained,
     /// The slices that pieces are all of.
     slice_of: FxHashMap<PieceId, usize>,
+    /// [`Terms::behind_space`].
+    behind_space: FxHashMap<PieceId, Arc<[usize]>>,
     besides: Besides,
     /// Units that it takes to match what is left of [bounded](bounded) texts.
     completions: Completions,
@@ -237,6 +239,7 @@ impl Terms {
             literal_tokens: Vec::new(),
             contained: Contained::default(),
             slice_of: FxHashMap::default(),
+            behind_space: FxHashMap::default(),
             besides: Besides::default(),
             completions: Completions::default(),
             bytes: 0,
@@ -556,7 +559,10 @@ impl Terms {
             ALL => (self.roots(slicer, lex, lexer, work, (&mut slices, &mut parts, &mut near))?, true),
             _ => {
                 if let Some(&slice) = self.slice_of.get(&piece) {
-                    self.decide(slicer, slice, lex, lexer, &mut parts)?;
+                    self.decide(slicer, (slice, ReadBefore::Nothing), lex, lexer, &mut parts)?;
+                }
+                for &slice in &*self.behind_space(slicer, piece) {
+                    self.decide(slicer, (slice, ReadBefore::Space), lex, lexer, &mut parts)?;
                 }
                 match self.entered(piece, lex, lexer)? {
                     Some(entered) => (entered.into(), false),
@@ -690,7 +696,7 @@ impl Terms {
             let children = trie.children(ROOT).map(|child| root + child);
             let nearer = lexer.clamped_to(lex, slicer.horizons[index])?;
             if nearer == lex {
-                self.decide(slicer, index, lex, lexer, parts)?;
+                self.decide(slicer, (index, ReadBefore::Nothing), lex, lexer, parts)?;
                 nodes.extend(children);
             } else {
                 let piece = self.piece_of(slicer, children.collect());
@@ -701,17 +707,28 @@ impl Terms {
         Ok(nodes.into())
     }
 
+    /// The slices of which a piece is all that is behind a space.
+    fn behind_space(&mut self, slicer: &Slicer, piece: PieceId) -> Arc<[usize]> {
+        if let Some(known) = self.behind_space.get(&piece) {
+            return known.clone();
+        }
+        let nodes = self.piece_nodes(slicer, piece);
+        let found: Arc<[usize]> = if nodes.len() < MANY_NODES { [].into() } else { slicer.behind_space(&nodes).into() };
+        self.behind_space.insert(piece, found.clone());
+        found
+    }
+
     /// Adds what a state does with the parts of a trie, if that is a slice's and there is anything to say.
     fn decide(
         &mut self,
         slicer: &Slicer,
-        index: usize,
+        (index, before): (usize, ReadBefore),
         lex: LexStateId,
         lexer: &mut Lexer,
         parts: &mut Vec<(usize, Decided)>,
     ) -> Result<(), Fault> {
         if index < slicer.slices.len() && !is_narrow(lex, lexer)? {
-            let decided = self.contained.parts(slicer, index, lexer, lex)?;
+            let decided = self.contained.parts(slicer, (index, before), lexer, lex)?;
             parts.extend((decided != Decided::default()).then_some((index, decided)));
         }
         Ok(())

@@ -250,6 +250,30 @@ impl Parts {
 }
 
 impl Parts {
+    /// What a state of one lexeme does behind a space with the parts whose texts begin with one.
+    pub fn decide_behind_space(&self, lexer: &mut Lexer, lex: LexStateId) -> Result<Decided, Fault> {
+        let (arena, limits) = (lexer.arena().clone(), lexer.limits().clone());
+        let mut decided = Decided::default();
+        let mut others = Others { pairs: PAIRS_MAX, work_max: lexer.work.saturating_add(WORK_MAX) };
+        let length_max = self.length_max - 1;
+        for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.lead == Lead::Space && alphabet.parts != 0) {
+            let is_bare = |other: &&Alphabet| other.lead == Lead::None && other.class == alphabet.class;
+            let bare = self.alphabets.iter().find(is_bare).and_then(|bare| bare.automaton(&arena, &limits));
+            let Some(automaton) = bare else { continue };
+            let (taken, _) = automaton.taken(lexer, lex, length_max, TAKEN_PAIRS_MAX)?;
+            let refused = match taken == length_max {
+                true => u32::MAX,
+                false => automaton.refused(lexer, lex, length_max, &mut others)?,
+            };
+            for (index, part) in self.parts.iter().enumerate().filter(|(index, _)| alphabet.parts & 1 << index != 0) {
+                // A space alone is over before.
+                decided.taken |= Bits::from(part.min > 1 && part.max - 1 <= taken) << index;
+                decided.refused |= Bits::from(part.min > 1 && part.min - 1 >= refused) << index;
+            }
+        }
+        Ok(decided)
+    }
+
     /// What a place does with the parts of whose texts a recognizer says whether they may follow there: what it takes and refuses
     /// is so whatever lexemes end on the way. What is found out of alphabets is kept in `known`, for other slices in that place.
     /// Cost: some steps for each alphabet, most of which a walk would take, too.

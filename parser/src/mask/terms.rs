@@ -561,15 +561,26 @@ impl Terms {
                 if let Some(&slice) = self.slice_of.get(&piece) {
                     self.decide(slicer, (slice, ReadBefore::Nothing), lex, lexer, &mut parts)?;
                 }
-                for &slice in &*self.behind_space(slicer, piece) {
-                    self.decide(slicer, (slice, ReadBefore::Space), lex, lexer, &mut parts)?;
-                }
                 match self.entered(piece, lex, lexer)? {
                     Some(entered) => (entered.into(), false),
                     None => (self.piece_nodes(slicer, piece), true),
                 }
             }
         };
+        let behind_space = if piece == ALL { [].into() } else { self.behind_space(slicer, piece) };
+        if !behind_space.is_empty() {
+            // What is beside another state takes less than the parts that are left.
+            let view = View { piece, slices: &[], parts: &[], nodes: &nodes, is_whole };
+            if is_whole && let Some(term) = self.beside(slicer, view, lex, lexer, work)? {
+                let id = self.push(term);
+                self.besides.note(piece, lex, id);
+                self.of_wholes.insert((piece, lex), id);
+                return Ok(id);
+            }
+            for &slice in &*behind_space {
+                self.decide(slicer, (slice, ReadBefore::Space), lex, lexer, &mut parts)?;
+            }
+        }
         let view = View { piece, slices: &slices, parts: &parts, nodes: &nodes, is_whole };
         let id = match &*near {
             [] => {

@@ -255,7 +255,7 @@ impl Parts {
         let (arena, limits) = (lexer.arena().clone(), lexer.limits().clone());
         let mut decided = Decided::default();
         let mut others = Others { pairs: PAIRS_MAX, work_max: lexer.work.saturating_add(WORK_MAX) };
-        let length_max = self.length_max - 1;
+        let length_max = self.length_max.saturating_sub(1);
         for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.lead == Lead::Space && alphabet.parts != 0) {
             let is_bare = |other: &&Alphabet| other.lead == Lead::None && other.class == alphabet.class;
             let bare = self.alphabets.iter().find(is_bare).and_then(|bare| bare.automaton(&arena, &limits));
@@ -268,7 +268,7 @@ impl Parts {
             for (index, part) in self.parts.iter().enumerate().filter(|(index, _)| alphabet.parts & 1 << index != 0) {
                 // A space alone is over before.
                 decided.taken |= Bits::from(part.min > 1 && part.max - 1 <= taken) << index;
-                decided.refused |= Bits::from(part.min > 1 && part.min - 1 >= refused) << index;
+                decided.refused |= Bits::from(part.min > refused) << index;
             }
         }
         Ok(decided)

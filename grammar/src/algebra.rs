@@ -297,6 +297,14 @@ impl Algebra {
         self.check(u64::MAX)?;
         Ok(self.or(vec![a, b]))
     }
+    /// All texts that begin with one of these bytes.
+    ///
+    /// Errors: [`OverLimit::Size`].
+    pub fn beginning_with(&mut self, bytes: ByteSet) -> Result<Expr, OverLimit> {
+        self.check(u64::MAX)?;
+        let first = self.byte_set(bytes);
+        Ok(self.concat(first, Expr::ALL))
+    }
     /// One of some expressions, and any number of others behind it.
     ///
     /// Errors: [`OverLimit::Size`]. Cost: linear in their operands.

@@ -67,6 +67,19 @@ const WORDS: [&str; 9] = [
 ];
 const IGNORED: [&str; 5] = ["\" \"", "/ +/", "/[ \\t]+/", "/ {2}/", "/ [a-z]?!/"];
 
+/// Grammars of Lark whose terminals are characters.
+const CHARACTERS: [&str; 9] = [
+    "start: A A \"!\"\nA: /[ab]/",
+    "start: A B A B \"!\"\nA: /[a-f]/\nB: /[g-zA-Z]/",
+    "start: A+ \"ab!\"\nA: /[a-c]/",
+    "start: (A | B)* \"é!\"\nA: /[^é€]/\nB: \"<\" /[a-z]+/ \">\"",
+    "start: A (A | B | \"_\")*\nA: /[a-zA-Z]/\nB: /[0-9]/",
+    "start: (A | \"(\" start \")\")*\nA: /[a-z ]/\n%ignore /B+/",
+    "start: F (\",\" F)*\nF: \"x\"\n",
+    "start: field (\",\" field)*\nfield: C* | \"'\" Q* \"'\"\nC: /[^,']/\nQ: /[^']/ | \"''\"",
+    "start: w (\" \" w)*\nw: A+\nA: /[a-zé]/",
+];
+
 /// Words, parts of characters and what stands between, alone and one behind the other.
 fn vocabulary() -> Vocabulary {
     let parts: [&[u8]; 20] = [
@@ -165,6 +178,20 @@ fn masks_behind_ignored_spaces_are_what_tokens_say() {
             assert_eq!(compared, STEPS, "{source}");
         }
     }
+}
+
+#[test]
+fn masks_of_characters_are_what_tokens_say() {
+    let vocabulary = Arc::new(words());
+    let engine = Engine::new(vocabulary.clone());
+    let mut random = Random::new(1);
+    let compared: usize = (CHARACTERS.iter().cycle().take(4 * CHARACTERS.len()))
+        .map(|source| {
+            let grammar = engine.compile(&Source::lark(*source)).expect("it compiles");
+            compare(&grammar, &vocabulary, (source, &mut random))
+        })
+        .sum();
+    assert!(compared > 200, "{compared}");
 }
 
 #[test]

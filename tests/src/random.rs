@@ -260,7 +260,7 @@ pub fn short_regex_specs() -> impl Strategy<Value = RegexSpec> {
         3 => Just(other()),
         2 => class(),
         1 => escaped,
-        1 => "[abc]{1,2}".prop_map(RegexSpec::Literal),
+        4 => "[abc]{1,3}".prop_map(RegexSpec::Literal),
     ]
 }
 

@@ -299,6 +299,14 @@ impl Arena {
         self.lock().algebra.shape(expr)
     }
 
+    /// The texts of an expression that begin with one of these bytes; [`Expr::NOTHING`] if there are none.
+    ///
+    /// Errors: as of [`both`](Self::both).
+    pub fn beginning_with(&self, expr: Expr, bytes: ByteSet, limits: &Limits) -> Result<Expr, Fault> {
+        let begins = self.lock().algebra.beginning_with(bytes).map_err(|_| self.full())?;
+        self.both(expr, begins, limits)
+    }
+
     /// No text of the expression has more bytes; `u32::MAX` is without bound.
     pub fn len_max(&self, expr: Expr) -> u32 {
         self.lock().algebra.len_max(expr)

@@ -2,12 +2,13 @@
 //!
 //! Where such lexemes lead to a set from which they lead back to it, any number of them is as one. A term of all of them takes slices
 //! as a whole, where each by itself ends at each of its characters, and so does what is left of tokens behind each end: twenty
-//! terms of the whole trie. Since no other lexeme begins with the same bytes and none is the beginning of another, it does not
-//! matter where in the text they end.
+//! terms of the whole trie. Only texts count with whose first bytes no other lexeme begins: of `/[^"]/ | "\"\""` all but quotes. Since
+//! none is the beginning of another, it does not matter where in the text they end.
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{ByteSet, LexerMode};
 
+use super::arena::Expr;
 use super::guards::Guard;
 use super::split::{Entries, Entry};
 use super::states::{LexStateId, Lexer, StateKind};
@@ -16,6 +17,15 @@ use crate::error::Fault;
 
 /// Bytes of such a lexeme at most: a character, or one of JSON's with its escape.
 const BYTES_MAX: u32 = 12;
+
+/// A lexeme that may be repeated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repeatable {
+    pub lexeme: LexemeId,
+    /// Its texts with whose first bytes no other lexeme begins, and the others.
+    own: Expr,
+    others: Expr,
+}
 
 impl Lexer {
     /// Lexemes, by their number, that are short enough to stand in a token several times; none where several are never as one.
@@ -42,11 +52,14 @@ impl Lexer {
         !self.short.is_empty() && self.state(id).kind == StateKind::Fresh
     }
 
-    /// Of the lexemes that start in a state those that may be repeated, as far as that is seen without the sets that they lead to.
-    pub fn repeatable(&mut self, id: LexStateId) -> Vec<LexemeId> {
+    /// Of the lexemes that start in a state those that may be repeated, as far as that is seen without the sets that they lead to: those
+    /// of their texts with whose first bytes no other lexeme begins.
+    ///
+    /// Errors: as of [`Arena::both`](super::arena::Arena::both).
+    pub fn repeatable(&mut self, id: LexStateId) -> Result<Vec<Repeatable>, Fault> {
         let entries = self.key(id).entries.clone();
         if self.key(id).guard != Guard::NONE || !entries.iter().any(|entry| self.short[entry.0.index()]) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let first: Vec<ByteSet> = entries.iter().map(|entry| self.first_of(entry)).collect();
         let (mut once, mut twice) = (ByteSet::EMPTY, ByteSet::EMPTY);
@@ -54,12 +67,24 @@ impl Lexer {
             twice = twice.union(&once.intersect(bytes));
             once = once.union(bytes);
         }
-        let repeatable = entries.iter().zip(&first).filter(|&(&(lexeme, rest), first)| {
-            self.short[lexeme.index()] && rest == self.whole(lexeme) && first.intersect(&twice).is_empty()
-        });
-        let repeatable: Vec<Entry> = repeatable.map(|(&entry, _)| entry).collect();
-        let ends_itself = |&(_, rest): &Entry| self.plain(rest).is_some_and(|expr| self.ends_itself(expr));
-        repeatable.into_iter().filter(ends_itself).map(|(lexeme, _)| lexeme).collect()
+        let mut repeatable = Vec::new();
+        for (&(lexeme, rest), first) in entries.iter().zip(&first) {
+            let own = first.intersect(&twice.negate());
+            let is_whole = self.short[lexeme.index()] && rest == self.whole(lexeme) && !own.is_empty();
+            let Some(expr) = self.plain(rest).filter(|_| is_whole) else { continue };
+            if !self.ends_itself(expr) {
+                continue;
+            }
+            let (arena, limits) = (self.arena.clone(), &self.limits);
+            let (own, others) = match own == *first {
+                true => (expr, Expr::NOTHING),
+                false => (arena.beginning_with(expr, own, limits)?, arena.beginning_with(expr, own.negate(), limits)?),
+            };
+            if own != Expr::NOTHING {
+                repeatable.push(Repeatable { lexeme, own, others });
+            }
+        }
+        Ok(repeatable)
     }
 
     /// The state in which the first of some lexemes stands for each of them, with any number of others behind it.
@@ -68,14 +93,16 @@ impl Lexer {
     pub fn with_repeated(
         &mut self,
         id: LexStateId,
-        lexemes: &[LexemeId],
-        others: &[LexemeId],
+        lexemes: &[Repeatable],
+        others: &[Repeatable],
     ) -> Result<LexStateId, Fault> {
-        let exprs =
-            |lexemes: &[LexemeId]| lexemes.iter().filter_map(|&lexeme| self.plain(self.whole(lexeme))).collect();
-        let repeated = self.arena.before_some(exprs(lexemes), exprs(others))?;
-        let left = self.key(id).entries.iter().copied().filter(|entry| !lexemes.contains(&entry.0));
-        let mut entries: Entries = left.chain([(lexemes[0], repeated.to_raw())]).collect();
+        let own = |lexemes: &[Repeatable]| lexemes.iter().map(|lexeme| lexeme.own).collect();
+        let repeated = self.arena.before_some(own(lexemes), own(others))?;
+        let is_other = |entry: &Entry| !lexemes.iter().any(|lexeme| lexeme.lexeme == entry.0);
+        let mut entries: Entries = self.key(id).entries.iter().copied().filter(is_other).collect();
+        let left = lexemes.iter().filter(|lexeme| lexeme.others != Expr::NOTHING);
+        entries.extend(left.map(|lexeme| (lexeme.lexeme, lexeme.others.to_raw())));
+        entries.push((lexemes[0].lexeme, repeated.to_raw()));
         entries.sort_unstable();
         self.intern(&entries, StateKind::Fresh, Guard::NONE)
     }

@@ -1,9 +1,9 @@
 //! Lexemes of which any number leads to the same set: see [`lexer::repeats`](crate::lexer::repeats).
 
 use super::Machine;
-use crate::cfg::LexemeId;
 use crate::earley::sets::{NO_SET, SetId};
 use crate::error::Fault;
+use crate::lexer::repeats::Repeatable;
 use crate::lexer::states::{DEAD, LexStateId};
 
 impl Machine {
@@ -31,13 +31,13 @@ impl Machine {
     }
 
     /// The lexemes that may be repeated of those that start in a set, in this state, by the sets that they lead to.
-    fn repeatable(&mut self, lex: LexStateId, set: SetId) -> Result<Vec<(SetId, Vec<LexemeId>)>, Fault> {
-        let mut by_next: Vec<(SetId, Vec<LexemeId>)> = Vec::new();
+    fn repeatable(&mut self, lex: LexStateId, set: SetId) -> Result<Vec<(SetId, Vec<Repeatable>)>, Fault> {
+        let mut by_next: Vec<(SetId, Vec<Repeatable>)> = Vec::new();
         if lex == DEAD || self.sets.start_state(set, &mut self.lexer)? != lex {
             return Ok(by_next);
         }
-        for lexeme in self.lexer.repeatable(lex) {
-            let ended = self.lexer.lexeme_set(&[lexeme]);
+        for lexeme in self.lexer.repeatable(lex)? {
+            let ended = self.lexer.lexeme_set(&[lexeme.lexeme]);
             let next = self.sets.scan(set, ended, &[], &mut self.lexer)?;
             match by_next.iter_mut().find(|(other, _)| *other == next) {
                 Some((_, lexemes)) => lexemes.push(lexeme),

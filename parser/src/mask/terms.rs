@@ -567,11 +567,13 @@ impl Terms {
                 }
             }
         };
-        let behind_space = if piece == ALL { [].into() } else { self.behind_space(slicer, piece) };
-        if !behind_space.is_empty() {
+        if piece != ALL && is_whole && nodes.len() >= MANY_NODES {
+            let behind_space = self.behind_space(slicer, piece, &nodes);
             // What is beside another state takes less than the parts that are left.
             let view = View { piece, slices: &[], parts: &[], nodes: &nodes, is_whole };
-            if is_whole && let Some(term) = self.beside(slicer, view, lex, lexer, work)? {
+            if !behind_space.is_empty()
+                && let Some(term) = self.beside(slicer, view, lex, lexer, work)?
+            {
                 let id = self.push(term);
                 self.besides.note(piece, lex, id);
                 self.of_wholes.insert((piece, lex), id);
@@ -719,14 +721,9 @@ impl Terms {
     }
 
     /// The slices of which a piece is all that is behind a space.
-    fn behind_space(&mut self, slicer: &Slicer, piece: PieceId) -> Arc<[usize]> {
-        if let Some(known) = self.behind_space.get(&piece) {
-            return known.clone();
-        }
-        let nodes = self.piece_nodes(slicer, piece);
-        let found: Arc<[usize]> = if nodes.len() < MANY_NODES { [].into() } else { slicer.behind_space(&nodes).into() };
-        self.behind_space.insert(piece, found.clone());
-        found
+    fn behind_space(&mut self, slicer: &Slicer, piece: PieceId, nodes: &[PieceNode]) -> Arc<[usize]> {
+        let found = || slicer.behind_space(nodes).into();
+        self.behind_space.entry(piece).or_insert_with(found).clone()
     }
 
     /// Adds what a state does with the parts of a trie, if that is a slice's and there is anything to say.

@@ -8,8 +8,8 @@
 //!
 //! Embedded grammars that say that nothing is swallowed in them, as JSON values do, are not searched.
 //!
-//! Compiling searches until it is sure that there is no error, which takes a fifth of it at most; for the lints the search begins anew
-//! when somebody asks for them.
+//! Compiling searches until it is sure that there is no error, which is mostly soon; for the lints the search begins anew when somebody
+//! asks for them.
 
 use std::collections::VecDeque;
 

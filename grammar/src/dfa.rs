@@ -31,12 +31,12 @@ pub trait Dfa: Debug + Send + Sync {
     /// No fewer letters are in a word's rest from this state. The nearer to the truth, the sooner a search for a text of
     /// this automaton and something else looks in the right place.
     fn letters_min(&self, state: u128) -> u32 {
-        let _ = state;
-        0
+        self.shortest_rest(state).unwrap_or(0)
     }
-    /// Whether [`letters_min`](Self::letters_min) is how many letters the shortest rest has, not only no more.
-    fn is_letters_min_exact(&self) -> bool {
-        false
+    /// How many letters are in the shortest rest of a word from this state. `None` if the automaton does not say.
+    fn shortest_rest(&self, state: u128) -> Option<u32> {
+        let _ = state;
+        None
     }
     /// From each state that words lead to, the shortest rest has no more letters. `None` if the automaton does not say.
     fn shortest_rest_max(&self) -> Option<u32> {

@@ -230,7 +230,7 @@ impl fmt::Debug for CompiledGrammar {
         f.debug_struct("CompiledGrammar")
             .field("lexer_mode", &self.lexer_mode())
             .field("max_tokens", &self.inner.max_tokens)
-            .field("warnings", &self.warnings().len())
+            .field("known_warnings", &self.inner.warnings.get().map(Vec::len))
             .field("stats", &self.stats())
             .finish_non_exhaustive()
     }

@@ -173,10 +173,10 @@ impl Engine {
         }
         let sources = contents.sources;
         let warnings = contents.warnings.into_iter().map(|warning| warning.read(&sources));
-        let warnings = warnings.collect::<Result<Vec<Diagnostic>, _>>()?;
-        let own = warnings.len().checked_sub(contents.parser_warnings as usize);
+        let mut read_warnings = warnings.collect::<Result<Vec<Diagnostic>, _>>()?;
+        let own = read_warnings.len().checked_sub(contents.parser_warnings as usize);
         let own = own.ok_or(Inconsistent { what: "there are fewer warnings" })?;
-        let parser_warnings = warnings[own..].to_vec();
+        let parser_warnings = read_warnings.split_off(own);
         let compiled =
             larkspur_parser::CompiledGrammar::load(self.shared(), contents.grammar, &Automata, parser_warnings);
         let compiled = compiled.map_err(|fault| match fault {
@@ -186,7 +186,6 @@ impl Engine {
         if compiled.is_of_vocabulary() && contents.vocabulary.is_none() {
             return Err(LoadError::Vocabulary);
         }
-        let read_warnings = warnings[..own].to_vec();
         Ok(CompiledGrammar::new(Inner::new(compiled, sources, read_warnings, contents.max_tokens)))
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
         diagnostics.push(forbidden(start_span));
         return Err(diagnostics);
     };
-    let lints = swallow::error(&mut machine).map_err(limit_met)?;
+    let lints = swallow::lints_without_end(&mut machine).map_err(limit_met)?;
     let has_all_lints = lints.is_some();
     diagnostics.extend(lints.into_iter().flatten());
     diagnostics = without_errors(diagnostics)?;

@@ -124,7 +124,7 @@ struct GrammarInner {
 /// What is probably not meant as it is written.
 #[derive(Debug)]
 pub(crate) struct Warnings {
-    /// What compiling has found.
+    /// What compiling has found, if that is not all.
     found: Vec<Diagnostic>,
     /// With the lints that are looked for when somebody asks.
     all: OnceLock<Vec<Diagnostic>>,
@@ -133,8 +133,10 @@ pub(crate) struct Warnings {
 impl Warnings {
     /// What compiling has found, and whether that is all.
     pub fn new(found: Vec<Diagnostic>, is_all: bool) -> Self {
-        let all = if is_all { OnceLock::from(found.clone()) } else { OnceLock::new() };
-        Self { found, all }
+        match is_all {
+            true => Self { found: Vec::new(), all: OnceLock::from(found) },
+            false => Self { found, all: OnceLock::new() },
+        }
     }
 }
 

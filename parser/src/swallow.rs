@@ -80,8 +80,16 @@ struct Search<'a> {
     /// Whether something was left out.
     is_cut: bool,
     can_finish: bool,
-    /// Whether it is enough to know that there is no error.
-    is_enough: bool,
+    wanted: Wanted,
+}
+
+/// What a search is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// Whether the grammar can be finished.
+    End,
+    /// All lints.
+    Lints,
 }
 
 /// A lexer state of the search, and a text that leads to it.
@@ -121,16 +129,16 @@ struct Swallow {
 
 /// Lints of a grammar, which are of `longest` mode. The error, if there is one, is last.
 pub(crate) fn lints(machine: &mut Machine) -> Result<Vec<Diagnostic>, Fault> {
-    Ok(search(machine, false)?.unwrap_or_default())
+    Ok(search(machine, Wanted::Lints)?.unwrap_or_default())
 }
 
-/// The same if one of them may be an error; `None` if none is.
-pub(crate) fn error(machine: &mut Machine) -> Result<Option<Vec<Diagnostic>>, Fault> {
-    search(machine, true)
+/// The same of a grammar that cannot be finished, or of which all were found on the way; `None` of one that can, perhaps.
+pub(crate) fn lints_without_end(machine: &mut Machine) -> Result<Option<Vec<Diagnostic>>, Fault> {
+    search(machine, Wanted::End)
 }
 
-/// Lints of a grammar. `None` once none can be an error, if that is enough.
-fn search(machine: &mut Machine, is_enough: bool) -> Result<Option<Vec<Diagnostic>>, Fault> {
+/// Lints of a grammar. `None` once it is found what is wanted, if that is not all of them.
+fn search(machine: &mut Machine, wanted: Wanted) -> Result<Option<Vec<Diagnostic>>, Fault> {
     // What is live in a set depends on the text before it, with look-behinds.
     if machine.cfg.mode != LexerMode::Longest || machine.cfg.has_behinds {
         return Ok(Some(Vec::new()));
@@ -149,7 +157,7 @@ fn search(machine: &mut Machine, is_enough: bool) -> Result<Option<Vec<Diagnosti
         longer: 0,
         is_cut: has_scopes,
         can_finish: false,
-        is_enough,
+        wanted,
     };
     while let Some(set) = search.queue.pop_front() {
         search.set(set)?;
@@ -172,9 +180,9 @@ fn search(machine: &mut Machine, is_enough: bool) -> Result<Option<Vec<Diagnosti
 }
 
 impl Search<'_> {
-    /// Whether there is no error, if that is enough to know.
+    /// Whether it is known that there is no error, and nothing else is wanted.
     fn is_done(&self) -> bool {
-        self.is_enough && (self.can_finish || self.is_cut)
+        self.wanted == Wanted::End && (self.can_finish || self.is_cut)
     }
 
     fn set(&mut self, set: SetId) -> Result<(), Fault> {

@@ -112,8 +112,8 @@ impl Grammar {
     }
 
     #[getter]
-    fn warnings(&self) -> Vec<Diagnostic> {
-        Diagnostic::list(self.inner.warnings(), self.inner.sources())
+    fn warnings(&self, py: Python) -> Vec<Diagnostic> {
+        Diagnostic::list(py.detach(|| self.inner.warnings()), self.inner.sources())
     }
 
     #[getter]
@@ -154,7 +154,8 @@ impl Grammar {
         py.detach(|| self.inner.dump_cfg())
     }
 
-    fn __repr__(&self) -> String {
-        format!("<Grammar, {} lexer, {} warnings>", self.lexer_mode(), self.inner.warnings().len())
+    fn __repr__(&self, py: Python) -> String {
+        let warnings = py.detach(|| self.inner.warnings().len());
+        format!("<Grammar, {} lexer, {warnings} warnings>", self.lexer_mode())
     }
 }

@@ -177,8 +177,7 @@ impl Algebra {
     pub(super) fn words_left(&self, place: &Place) -> Option<WordsLeft> {
         let Words { dfa, letters, .. } = &self.dfas[place.dfa as usize];
         let least_max = dfa.shortest_rest_max().filter(|_| self.is_before_letter(place))?;
-        let least = dfa.is_letters_min_exact().then(|| dfa.letters_min(place.state));
-        Some(WordsLeft { letters: letters.clone(), least, least_max })
+        Some(WordsLeft { letters: letters.clone(), least: dfa.shortest_rest(place.state), least_max })
     }
 
     /// Whether a word may end at a place.

@@ -18,7 +18,7 @@ pub(crate) struct Table {
     name: String,
     states: States,
     /// The fewest letters from each state to an accepting one.
-    letters_min: Vec<u32>,
+    shortest_rests: Vec<u32>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,8 +50,8 @@ impl Table {
     fn of(states: States) -> DfaRef {
         let bytes = encoded(&states).expect("numbers can be written");
         let name = format!("table {}", blake3::hash(&bytes).to_hex());
-        let letters_min = states.letters_min();
-        DfaRef::new(Arc::new(Self { name, states, letters_min }))
+        let shortest_rests = states.shortest_rests();
+        DfaRef::new(Arc::new(Self { name, states, shortest_rests }))
     }
 
     /// The automaton that [`save`](Dfa::save) wrote.
@@ -72,7 +72,7 @@ impl Table {
 impl States {
     /// The fewest letters from each state to an accepting one; 0 where none can be reached, which is only where somebody made up
     /// a saved grammar. Cost: linear.
-    fn letters_min(&self) -> Vec<u32> {
+    fn shortest_rests(&self) -> Vec<u32> {
         let edges = || self.next.iter().enumerate().filter(|(_, next)| **next != NONE);
         // The states that lead to each one stand side by side, its own end where the next one's begin.
         let mut ends = vec![0; self.accepting.len() + 1];
@@ -118,14 +118,11 @@ impl Dfa for Table {
     fn is_accepting(&self, state: u128) -> bool {
         self.states.accepting[state as usize]
     }
-    fn letters_min(&self, state: u128) -> u32 {
-        self.letters_min[state as usize]
-    }
-    fn is_letters_min_exact(&self) -> bool {
-        true
+    fn shortest_rest(&self, state: u128) -> Option<u32> {
+        Some(self.shortest_rests[state as usize])
     }
     fn shortest_rest_max(&self) -> Option<u32> {
-        self.letters_min.iter().copied().max()
+        self.shortest_rests.iter().copied().max()
     }
     fn save(&self) -> Option<SavedAutomaton> {
         SavedAutomaton::new(Self::KIND, &self.states)

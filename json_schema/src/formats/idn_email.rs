@@ -89,11 +89,8 @@ impl Dfa for LocalPart {
         let octets = octets + LETTERS[usize::from(letter)].0;
         (octets + next.missing() <= OCTETS_MAX).then_some(u128::from(octets) << 3 | next as u128)
     }
-    fn letters_min(&self, state: u128) -> u32 {
-        Place::of_number((state & 7) as usize).missing().into()
-    }
-    fn is_letters_min_exact(&self) -> bool {
-        true
+    fn shortest_rest(&self, state: u128) -> Option<u32> {
+        Some(Place::of_number((state & 7) as usize).missing().into())
     }
     fn shortest_rest_max(&self) -> Option<u32> {
         Some(Place::Escape.missing().into())

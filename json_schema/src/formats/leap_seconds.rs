@@ -55,9 +55,9 @@ impl Dfa for LeapSecond {
     fn name(&self) -> &str {
         NAME
     }
-    fn letters_min(&self, state: u128) -> u32 {
+    fn shortest_rest(&self, state: u128) -> Option<u32> {
         use Place::*;
-        match Place::of_number((state & 0xFF) as usize) {
+        Some(match Place::of_number((state & 0xFF) as usize) {
             Hour => 14,
             HourEnd => 13,
             Colon => 12,
@@ -73,13 +73,10 @@ impl Dfa for LeapSecond {
             OffsetMinute => 2,
             OffsetMinuteEnd => 1,
             End => 0,
-        }
-    }
-    fn is_letters_min_exact(&self) -> bool {
-        true
+        })
     }
     fn shortest_rest_max(&self) -> Option<u32> {
-        Some(self.letters_min(self.start()))
+        self.shortest_rest(self.start())
     }
     fn save(&self) -> Option<SavedAutomaton> {
         Some(SavedAutomaton { kind: self.name().to_owned(), bytes: Vec::new() })

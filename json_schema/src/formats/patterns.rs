@@ -287,6 +287,7 @@ impl Dfa for Pattern {
         let state = State::unpack(state);
         state.open.ilog2() + state.letters_to_term()
     }
+    /// All groups are closed, behind the name of a property in a class: nothing else that is begun is as long.
     fn shortest_rest_max(&self) -> Option<u32> {
         let property = self.properties.iter().map(|body| body.len() as u32).max();
         Some(DEPTH_MAX + property.unwrap_or(0) + 2)

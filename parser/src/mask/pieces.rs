@@ -1,6 +1,6 @@
 //! Pieces: parts of the trie, such as what is left of all tokens behind the end of some lexeme.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use larkspur_grammar::define_id;
 use larkspur_toktrie::ROOT;
@@ -25,7 +25,12 @@ pub(super) struct Piece {
     by_byte: Box<[PieceNode]>,
     /// These bytes, ascending, each with the end of its nodes.
     ends: Box<[(u8, u32)]>,
+    /// [`Slicer::behind_space`], once that was asked.
+    behind_space: OnceLock<Box<[usize]>>,
 }
+
+/// Of pieces of fewer nodes it is not asked what they are behind.
+const MANY_NODES: usize = 64;
 
 impl Piece {
     pub fn new(nodes: Arc<[PieceNode]>, slicer: &Slicer) -> Self {
@@ -40,11 +45,17 @@ impl Piece {
         let (by_byte, starts) = by_key(bytes.into_iter().zip(nodes.iter().copied()));
         let met = (0..=255u8).filter(|&byte| starts[usize::from(byte)] < starts[usize::from(byte) + 1]);
         let ends = met.map(|byte| (byte, starts[usize::from(byte) + 1])).collect();
-        Self { nodes, by_byte, ends }
+        Self { nodes, by_byte, ends, behind_space: OnceLock::new() }
     }
 
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + 2 * size_of_val(&*self.nodes) + size_of_val(&*self.ends)
+    }
+
+    /// See [`Slicer::behind_space`].
+    pub fn behind_space(&self, slicer: &Slicer) -> &[usize] {
+        let find = || slicer.behind_space(&self.nodes).into();
+        if self.nodes.len() < MANY_NODES { &[] } else { self.behind_space.get_or_init(find) }
     }
 
     /// The nodes that a byte enters.

@@ -148,8 +148,6 @@ pub(super) struct Terms {
     pub contained: Contained,
     /// The slices that pieces are all of.
     slice_of: FxHashMap<PieceId, usize>,
-    /// [`Terms::behind_space`].
-    behind_space: FxHashMap<PieceId, Arc<[usize]>>,
     besides: Besides,
     /// Units that it takes to match what is left of [bounded](bounded) texts.
     completions: Completions,
@@ -239,7 +237,6 @@ impl Terms {
             literal_tokens: Vec::new(),
             contained: Contained::default(),
             slice_of: FxHashMap::default(),
-            behind_space: FxHashMap::default(),
             besides: Besides::default(),
             completions: Completions::default(),
             bytes: 0,
@@ -567,22 +564,6 @@ impl Terms {
                 }
             }
         };
-        if piece != ALL && is_whole && nodes.len() >= MANY_NODES {
-            let behind_space = self.behind_space(slicer, piece, &nodes);
-            // What is beside another state takes less than the parts that are left.
-            let view = View { piece, slices: &[], parts: &[], nodes: &nodes, is_whole };
-            if !behind_space.is_empty()
-                && let Some(term) = self.beside(slicer, view, lex, lexer, work)?
-            {
-                let id = self.push(term);
-                self.besides.note(piece, lex, id);
-                self.of_wholes.insert((piece, lex), id);
-                return Ok(id);
-            }
-            for &slice in &*behind_space {
-                self.decide(slicer, (slice, ReadBefore::Space), lex, lexer, &mut parts)?;
-            }
-        }
         let view = View { piece, slices: &slices, parts: &parts, nodes: &nodes, is_whole };
         let id = match &*near {
             [] => {
@@ -657,6 +638,14 @@ impl Terms {
         {
             return Ok((term, true));
         }
+        let mut parts = view.parts.to_vec();
+        if let PieceRef::Part(piece) = self.piece(view.piece) {
+            // What is beside another state takes less than the parts that are left.
+            for &slice in piece.behind_space(slicer) {
+                self.decide(slicer, (slice, ReadBefore::Space), lex, lexer, &mut parts)?;
+            }
+        }
+        let view = View { parts: &parts, ..view };
         let mut draft = Draft::new(work);
         self.walk_nodes(&mut draft, slicer, view, lex, lexer)?;
         draft.count(work)?;
@@ -718,12 +707,6 @@ impl Terms {
             }
         }
         Ok(nodes.into())
-    }
-
-    /// The slices of which a piece is all that is behind a space.
-    fn behind_space(&mut self, slicer: &Slicer, piece: PieceId, nodes: &[PieceNode]) -> Arc<[usize]> {
-        let found = || slicer.behind_space(nodes).into();
-        self.behind_space.entry(piece).or_insert_with(found).clone()
     }
 
     /// Adds what a state does with the parts of a trie, if that is a slice's and there is anything to say.

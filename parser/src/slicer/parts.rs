@@ -220,6 +220,16 @@ impl Parts {
         self.parts.iter().enumerate().filter(is_among).for_each(|(_, part)| mask::or_assign(words, &part.mask));
     }
 
+    /// Notes what is done with the parts of an alphabet where, behind so many characters that were read of them, all texts of at most
+    /// `taken` characters are taken and all of `refused` or more refused. Texts that are over by then are not asked for.
+    fn decide_parts(&self, alphabet: &Alphabet, (taken, refused): (u32, u32), read: u32, decided: &mut Decided) {
+        let is_of = |&(index, part): &(usize, &Part)| alphabet.parts & 1 << index != 0 && part.min > read;
+        for (index, part) in self.parts.iter().enumerate().filter(is_of) {
+            decided.taken |= Bits::from(part.max - read <= taken) << index;
+            decided.refused |= Bits::from(part.min - read >= refused) << index;
+        }
+    }
+
     /// What a state of one lexeme does with the parts, if it takes all texts of the slice's characters that are not longer than
     /// `taken_of_all`. Cost: little where it takes some characters of each alphabet only.
     pub fn decide(&self, lexer: &mut Lexer, lex: LexStateId, taken_of_all: u32) -> Result<Decided, Fault> {
@@ -240,10 +250,7 @@ impl Parts {
                 true => u32::MAX,
                 false => automaton.refused(lexer, lex, self.length_max, &mut others)?,
             };
-            for (index, part) in self.parts.iter().enumerate().filter(|(index, _)| alphabet.parts & 1 << index != 0) {
-                decided.taken |= Bits::from(part.max <= taken) << index;
-                decided.refused |= Bits::from(part.min >= refused) << index;
-            }
+            self.decide_parts(alphabet, (taken, refused), 0, &mut decided);
         }
         Ok(decided)
     }
@@ -265,11 +272,7 @@ impl Parts {
                 true => u32::MAX,
                 false => automaton.refused(lexer, lex, length_max, &mut others)?,
             };
-            for (index, part) in self.parts.iter().enumerate().filter(|(index, _)| alphabet.parts & 1 << index != 0) {
-                // A space alone is over before.
-                decided.taken |= Bits::from(part.min > 1 && part.max - 1 <= taken) << index;
-                decided.refused |= Bits::from(part.min > refused) << index;
-            }
+            self.decide_parts(alphabet, (taken, refused), 1, &mut decided);
         }
         Ok(decided)
     }
@@ -297,10 +300,7 @@ impl Parts {
                     lengths
                 }
             };
-            for (index, part) in self.parts.iter().enumerate().filter(|(index, _)| alphabet.parts & 1 << index != 0) {
-                decided.taken |= Bits::from(part.max <= taken) << index;
-                decided.refused |= Bits::from(part.min >= refused) << index;
-            }
+            self.decide_parts(alphabet, (taken, refused), 0, &mut decided);
         }
         decided
     }

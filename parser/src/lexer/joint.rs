@@ -36,6 +36,8 @@ struct JointLexeme {
     lazy: bool,
     competes: bool,
     is_ignored: bool,
+    /// Whether nothing may stand behind it.
+    is_last: bool,
     /// Whether it may leave out its text where it matches.
     is_late: bool,
 }
@@ -109,6 +111,7 @@ impl Lexer {
             lazy: lexeme.lazy,
             competes: lexeme.competes,
             is_ignored,
+            is_last: self.is_last(id),
             is_late: self.is_known_late(id),
         };
         Some((joint, id))

@@ -218,7 +218,7 @@ impl Lexer {
     }
 
     fn fill_quick_row(&self, id: LexStateId, row: &mut Row) {
-        let ends = self.states[id].ends;
+        let ends = self.states[id].ends_before_more;
         let can_end = ends != NO_LEXEMES;
         let is_longest = self.cfg.mode == LexerMode::Longest;
         let all_compete = self.lexeme_sets[ends].iter().all(|&lexeme| self.cfg.lexemes[lexeme].competes);
@@ -260,7 +260,7 @@ impl Lexer {
     ///
     /// [`Cfg::after`]: crate::cfg::Cfg::after
     fn settled_row(&self, id: LexStateId, row: &Row) -> ByteSet {
-        let ends = self.states[id].ends;
+        let ends = self.states[id].ends_before_more;
         let mut settled = ByteSet::EMPTY;
         if ends == NO_LEXEMES {
             return settled;
@@ -291,6 +291,11 @@ impl Lexer {
         !self.cfg.after.is_empty()
     }
 
+    /// Whether no byte may stand behind a lexeme, wherever in the grammar it stands.
+    pub fn is_last(&self, lexeme: LexemeId) -> bool {
+        self.cfg.after.get(lexeme.index()).is_some_and(ByteSet::is_empty)
+    }
+
     /// As [`quick`](Self::quick), where that says [`ASK`], for a text of this grammar.
     #[inline]
     pub fn settled(&self, id: LexStateId, byte: u8) -> u32 {
@@ -306,7 +311,7 @@ impl Lexer {
     /// In `exact` mode: lexemes that end in the state before a byte, after which the thread is in the state `next`.
     #[inline]
     pub fn ends_before(&mut self, id: LexStateId, byte: u8, next: LexStateId) -> Result<LexemeSetId, Fault> {
-        let LexState { ends, ends_ignored, .. } = self.states[id];
+        let LexState { ends_before_more: ends, ends_ignored, .. } = self.states[id];
         let competes = self.states[next].competes;
         let is_held = competes || ends_ignored && self.row(id)?.ignored_goes_on.contains(byte);
         if ends == NO_LEXEMES || !is_held {

@@ -75,6 +75,8 @@ pub(crate) struct LexState {
     pub(super) matched: LexemeSetId,
     /// Lexemes that end if the next letter ends lexemes: those that match, by the mode's rule of priority.
     pub ends: LexemeSetId,
+    /// Of these, the ones behind which the grammar may have more bytes.
+    pub ends_before_more: LexemeSetId,
     /// Whether one of those is ignored text.
     pub(super) ends_ignored: bool,
     /// Whether what is live is bound to what follows: all of it is ignored text, which is taken whole, or ends only before
@@ -646,6 +648,8 @@ impl Lexer {
         }
         let is_in_doubt = is_bound && !(is_mixed && self.ignored_always_ends());
         let ends_ignored = ends.iter().any(|&lexeme| self.cfg.lexemes[lexeme].ignored_by.is_some());
+        let before_more: SmallVec<[LexemeId; 4]> =
+            ends.iter().copied().filter(|&lexeme| !self.is_last(lexeme)).collect();
         let state = LexState {
             kind: key.kind,
             ends_ignored,
@@ -655,6 +659,7 @@ impl Lexer {
             is_near,
             matched: self.lexeme_set(&matched),
             ends: self.lexeme_set(&ends),
+            ends_before_more: self.lexeme_set(&before_more),
             is_bound,
             may_be_stuck: is_in_doubt || is_asked && (self.cfg.has_behinds || self.cfg.has_traps),
             looks_ahead,

@@ -27,6 +27,8 @@ pub(super) struct LexemeKey {
     pub is_late: bool,
     /// Whether it ends only where it does not go on, as in `longest` mode; of one that ends by itself that is not said.
     pub is_greedy: bool,
+    /// Whether nothing may stand behind it, so that it is not said where it ends.
+    pub is_last: bool,
 }
 
 /// What the tokens of a piece do inside a lexeme.
@@ -392,7 +394,8 @@ mod tests {
     use super::*;
 
     fn key(number: u32) -> LexemeKey {
-        LexemeKey { piece: ALL, expr: Expr::from_raw(number), is_fresh: false, is_late: false, is_greedy: false }
+        let (is_late, is_greedy, is_last) = (false, false, false);
+        LexemeKey { piece: ALL, expr: Expr::from_raw(number), is_fresh: false, is_late, is_greedy, is_last }
     }
 
     fn term(word: u32) -> LexemeTerm {

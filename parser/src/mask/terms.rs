@@ -665,7 +665,7 @@ impl Terms {
     /// The nodes of a piece that a state can enter, if they are few of many. Nothing ends in the state.
     fn entered(&self, piece: PieceId, lex: LexStateId, lexer: &mut Lexer) -> Result<Option<Vec<PieceNode>>, Fault> {
         let PieceRef::Part(piece) = self.piece(piece) else { return Ok(None) };
-        if piece.nodes.len() < MANY_NODES || lexer.state(lex).ends != NO_LEXEMES {
+        if piece.nodes.len() < MANY_NODES || lexer.state(lex).ends_before_more != NO_LEXEMES {
             return Ok(None);
         }
         let entered = lexer.row(lex)?.live.iter().map(|byte| piece.entered_by(byte));
@@ -826,7 +826,7 @@ fn step(
     if entered.is_late {
         draft.late.push(root + node);
     }
-    let (kind, ends_now, may_be_stuck) = (entered.kind, entered.ends, entered.may_be_stuck);
+    let (kind, ends_now, may_be_stuck) = (entered.kind, entered.ends_before_more, entered.may_be_stuck);
     if let Some((state, at)) = draft.ending
         && state == from
         && kind == StateKind::Inside
@@ -838,7 +838,7 @@ fn step(
     }
     let ended = match lexer.mode() {
         LexerMode::Exact => lexer.ends_before(from, byte, next)?,
-        LexerMode::Longest if next == DEAD => lexer.state(from).ends,
+        LexerMode::Longest if next == DEAD => lexer.state(from).ends_before_more,
         LexerMode::Longest => NO_LEXEMES,
     };
     if ended != NO_LEXEMES {
@@ -858,8 +858,10 @@ fn step(
     }
     if kind == StateKind::LazyEnd {
         draft.tokens.extend(trie.token(node));
-        let guard = lexer.guard(next);
-        draft.end((guard, ends_now)).extend(trie.children(node).map(|child| root + child));
+        if ends_now != NO_LEXEMES {
+            let guard = lexer.guard(next);
+            draft.end((guard, ends_now)).extend(trie.children(node).map(|child| root + child));
+        }
         return Ok(None);
     }
     if may_be_stuck && lexer.mode() == LexerMode::Exact && !draft.stuck.contains(&next) {
@@ -871,7 +873,8 @@ fn step(
 /// What the term of a lexeme is shared by, of which this is left; `None` if it leaves out texts of the grammar's.
 fn key_of((piece, entry, is_fresh): (PieceId, Entry, bool), lexer: &mut Lexer) -> Option<LexemeKey> {
     let expr = lexer.plain(entry.1)?;
-    Some(LexemeKey { piece, expr, is_fresh, is_late: lexer.is_known_late(entry.0), is_greedy: is_greedy(entry, lexer) })
+    let (is_late, is_last) = (lexer.is_known_late(entry.0), lexer.is_last(entry.0));
+    Some(LexemeKey { piece, expr, is_fresh, is_late, is_greedy: is_greedy(entry, lexer), is_last })
 }
 
 /// Whether a lexeme ends only where it does not go on, and may go on where it could end.

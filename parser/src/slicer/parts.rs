@@ -393,7 +393,7 @@ impl Automaton {
     /// that one can be in.
     fn refused(&self, lexer: &mut Lexer, lex: LexStateId, length_max: u32, others: &mut Others) -> Result<u32, Fault> {
         let mode = lexer.mode();
-        if lexer.state(lex).ends != NO_LEXEMES {
+        if lexer.state(lex).ends_before_more != NO_LEXEMES {
             return Ok(u32::MAX);
         }
         let mut now = vec![(1u16, lex)];
@@ -414,7 +414,7 @@ impl Automaton {
                     }
                     last = (to, target);
                     let entered = lexer.state(target);
-                    if super::is_special(entered, mode) || entered.ends != NO_LEXEMES {
+                    if super::is_special(entered, mode) || entered.ends_before_more != NO_LEXEMES {
                         return Ok(u32::MAX);
                     }
                     if self.accepting[usize::from(to)] {

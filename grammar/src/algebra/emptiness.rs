@@ -230,10 +230,7 @@ impl Algebra {
 
     /// Notes that a byte leads from a state to something that has a text, and what led there.
     fn mark_non_empty(&mut self, (mut state, mut byte, next): (Expr, u8, Expr), found: &FxHashMap<Expr, Found>) {
-        let mut text = match next {
-            _ if next == state => None,
-            _ => self.known_text(next).map(Vec::from).or_else(|| self.text_of_repeat(next)),
-        };
+        let mut text = if next == state { None } else { self.known_text(next).map(Vec::from) };
         loop {
             self.note_non_empty(state, true);
             text = text.filter(|text| text.len() < KEPT_BYTES_MAX);

@@ -188,23 +188,7 @@ impl Algebra {
             let merged = left.map_or(Expr::NOTHING, |(min, max)| self.repeat(child, min, max));
             add(parts, merged);
         }
-        while let Some((narrow, wide)) = self.length_of_others(parts) {
-            parts.retain(|&part| !self.repeat_in(part).is_some_and(|repeat| [narrow, wide].contains(&repeat)));
-            let (min, max) = (narrow.1.max(wide.1), narrow.2.min(wide.2));
-            add(parts, if min <= max { self.repeat(narrow.0, min, max) } else { Expr::NOTHING });
-        }
     }
-
-    /// In an intersection: a repetition of words and one of a code that has all of them, so that it counts the same: `\w{1,50}` and
-    /// `.{2,40}`.
-    fn length_of_others(&mut self, parts: &[Expr]) -> Option<(Repeat, Repeat)> {
-        let repeats: SmallVec<[Repeat; 4]> = parts.iter().filter_map(|&part| self.repeat_in(part)).collect();
-        let pairs = repeats.iter().flat_map(|narrow| repeats.iter().map(move |wide| (*narrow, *wide)));
-        pairs
-            .filter(|(narrow, wide)| narrow.0 != wide.0)
-            .find(|(narrow, wide)| self.is_code(wide.0) && self.has_texts_within(narrow.0, wide.0))
-    }
-
     fn repeat_in(&self, expr: Expr) -> Option<Repeat> {
         match self.node(expr) {
             Node::Repeat(child, min, max) => Some((child, min, max)),
@@ -272,47 +256,4 @@ fn nested((low, high): (u32, u32), (min, max): (u32, u32)) -> Option<(u32, u32)>
         _ => u64::from(min) * u64::from(high) + 1 >= (u64::from(min) + 1) * u64::from(low),
     };
     meets.then_some((least, most))
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::algebra::{Algebra, Expr, Lowered};
-    use crate::regex::{ByteSet, RegexId, RegexSet};
-
-    fn lowered(set: &RegexSet, algebra: &mut Algebra, regex: RegexId) -> Expr {
-        algebra.lower(set, regex, &mut Lowered::default()).expect("small")
-    }
-
-    #[test]
-    fn a_length_is_that_of_the_words() {
-        let (mut set, mut algebra) = (RegexSet::new(), Algebra::new(1_000));
-        let (any, letter) = (set.any_char(), set.bytes(ByteSet::range(b'a', b'z')));
-        let (any_letters, ten) = (set.repeat(letter, 1, None), set.repeat(letter, 2, Some(10)));
-        for (letters, (min, max), expected) in [
-            (any_letters, (0, Some(20)), Some((1, Some(20)))),
-            (any_letters, (3, None), Some((3, None))),
-            (ten, (0, Some(5)), Some((2, Some(5)))),
-            (ten, (4, Some(50)), Some((4, Some(10)))),
-            (ten, (11, None), None),
-        ] {
-            let length = set.repeat(any, min, max);
-            let both = set.and(&[letters, length]);
-            let merged = expected.map(|(min, max)| set.repeat(letter, min, max));
-            let merged = merged.map_or(Expr::NOTHING, |merged| lowered(&set, &mut algebra, merged));
-            assert_eq!(lowered(&set, &mut algebra, both), merged, "{min} {max:?}");
-        }
-    }
-
-    #[test]
-    fn words_of_two_letters_are_not_counted_as_one() {
-        let (mut set, mut algebra) = (RegexSet::new(), Algebra::new(1_000));
-        let (any, pair) = (set.any_char(), set.literal(b"ab"));
-        let (pairs, length) = (set.repeat(pair, 1, None), set.repeat(any, 3, Some(5)));
-        let both = set.and(&[pairs, length]);
-        let two = set.literal(b"abab");
-        let (expr, two) = (lowered(&set, &mut algebra, both), lowered(&set, &mut algebra, two));
-        let not = algebra.not(two);
-        let rest = algebra.and(vec![expr, not]);
-        assert_eq!((algebra.is_non_empty(expr, 1_000), algebra.is_non_empty(rest, 1_000)), (Ok(true), Ok(false)));
-    }
 }

@@ -31,26 +31,6 @@ impl Algebra {
         })
     }
 
-    /// A short text of a repetition, where bytes lead straight to one.
-    pub(super) fn text_of_repeat(&mut self, expr: Expr) -> Option<Vec<u8>> {
-        let Node::Repeat(child, min, _) = self.node(expr) else { return None };
-        let mut text = Vec::new();
-        let mut left = child;
-        while !self.is_nullable(left) {
-            let work_max = self.work.saturating_add(STEP_WORK_MAX);
-            let len_min = self.cell(left).len_min;
-            let classes = self.first_classes(left, work_max).ok()?;
-            let nearer = classes.iter().filter_map(|class| class.iter().next()).find_map(|byte| {
-                let next = self.derivative(left, byte, work_max).ok()?;
-                (next != Expr::NOTHING && self.cell(next).len_min < len_min).then_some((byte, next))
-            });
-            let (byte, next) = nearer?;
-            text.push(byte);
-            left = next;
-        }
-        (text.len().saturating_mul(min as usize) < KEPT_BYTES_MAX).then(|| text.repeat(min as usize))
-    }
-
     /// Keeps a text of an intersection for others that have an operand in common with it, but for bounds of lengths. It may be none.
     pub(super) fn keep_text(&mut self, expr: Expr, text: &[u8]) {
         let Some(parts) = self.parts_to_try(expr) else { return };

@@ -19,6 +19,10 @@ pub struct Bounded {
     pub end: Expr,
     /// All without the bounds: `body tail`.
     pub unbounded: Expr,
+    /// Whether the body is nothing but units.
+    pub is_run: bool,
+    /// What else the text repeats and counts. It is seen so only if each of these is one unit.
+    pub other_unit: Option<Expr>,
 }
 
 /// What an expression is made of, as far as units in it are counted.
@@ -56,33 +60,58 @@ pub struct WordsLeft {
 }
 
 impl Algebra {
-    /// The expression as a bounded one.
+    /// The expression as a bounded one, in each way to see it so. Who takes one must make sure that the text is made of its units.
     ///
     /// Errors: [`OverLimit::Size`].
-    pub fn bounded(&mut self, expr: Expr) -> Result<Option<Bounded>, OverLimit> {
-        let Node::Concat(first, last) = self.node(expr) else { return Ok(None) };
-        let (Node::And(parts), Node::Set(tail)) = (self.node(first), self.node(last)) else { return Ok(None) };
-        // What says little, as `x{0,1}` does, is more likely what is bounded.
+    pub fn bounded(&mut self, expr: Expr) -> Result<Vec<Bounded>, OverLimit> {
+        let Node::Concat(first, last) = self.node(expr) else { return Ok(Vec::new()) };
+        let parts = match self.node(first) {
+            Node::And(parts) => parts.to_vec(),
+            Node::Repeat(..) => vec![first],
+            _ => return Ok(Vec::new()),
+        };
+        let Node::Set(tail) = self.node(last) else { return Ok(Vec::new()) };
+        let mut bytes = tail.iter();
+        let (Some(tail), None) = (bytes.next(), bytes.next()) else { return Ok(Vec::new()) };
         let count = |&part: &Expr| match self.node(part) {
             Node::Repeat(unit, min, max) if (min > 0 || max < MANY) && !self.is_nullable(unit) => {
-                Some((if max < MANY { max } else { min }, (part, unit, min, max)))
+                Some((part, unit, min, max))
             }
             _ => None,
         };
-        let Some((_, (counted, unit, min, max))) = parts.iter().filter_map(count).max_by_key(|(most, _)| *most) else {
-            return Ok(None);
-        };
-        let mut others: Vec<Expr> = parts.iter().copied().filter(|&part| part != counted).collect();
-        let mut bytes = tail.iter();
-        let (Some(tail), None) = (bytes.next(), bytes.next()) else { return Ok(None) };
-        self.check(u64::MAX)?;
+        let mut counts: Vec<_> = parts.iter().filter_map(count).collect();
+        // What says little, as `x{0,1}` does, is more likely what is bounded.
+        counts.sort_by_key(|&(_, _, min, max)| std::cmp::Reverse(if max < MANY { max } else { min }));
+        let mut found = Vec::with_capacity(2 * counts.len());
+        let is_run = parts.len() == 1;
+        for &(counted, unit, min, max) in &counts {
+            self.check(u64::MAX)?;
+            let others: Vec<Expr> = parts.iter().copied().filter(|&part| part != counted).collect();
+            let bounded = Bounded { unit, min, max, tail, end: last, unbounded: last, is_run, other_unit: None };
+            if let Some(&(other, other_unit, low, high)) = counts.iter().find(|count| count.0 != counted)
+                && counts.len() == 2
+                && min.max(low) <= max.min(high)
+            {
+                let uncounted = self.repeat(other_unit, 0, MANY);
+                let others = others.iter().map(|&part| if part == other { uncounted } else { part }).collect();
+                let unbounded = self.unbounded(others, &bounded);
+                let (min, max, other_unit) = (min.max(low), max.min(high), Some(other_unit));
+                found.push(Bounded { min, max, unbounded, other_unit, ..bounded });
+            }
+            let unbounded = self.unbounded(others, &bounded);
+            found.push(Bounded { unbounded, ..bounded });
+        }
+        Ok(found)
+    }
+
+    /// What is said of a text beside its bounds, and its end.
+    fn unbounded(&mut self, mut others: Vec<Expr>, bounded: &Bounded) -> Expr {
         if others.iter().all(|&part| self.tag(part) == Tag::Not) {
             // Only the bound says what the text is made of.
-            others.push(self.repeat(unit, 0, MANY));
+            others.push(self.repeat(bounded.unit, 0, MANY));
         }
         let body = self.and(others);
-        let unbounded = self.concat(body, last);
-        Ok(Some(Bounded { unit, min, max, tail, end: last, unbounded }))
+        self.concat(body, bounded.end)
     }
 
     /// An intersection, with what stands behind it, without the complements in it, so with more texts; `None` if it has none or

@@ -202,7 +202,7 @@ impl Lexer {
             return known;
         }
         // It is so as well in a larger language, mostly that of all strings.
-        let wider = self.arena.bounded(expr).map_or(expr, |bounded| bounded.unbounded);
+        let wider = self.arena.bounded(expr).first().map_or(expr, |bounded| bounded.unbounded);
         let wider = self.arena.relaxed(wider);
         let mut seen: FxHashSet<Expr> = FxHashSet::from_iter([wider]);
         let mut agenda = vec![wider];

@@ -279,9 +279,9 @@ impl Arena {
         self.lock().algebra.runs(expr).ok()
     }
 
-    /// See [`Algebra::bounded`]; `None` also if the arena is full.
-    pub fn bounded(&self, expr: Expr) -> Option<Bounded> {
-        self.lock().algebra.bounded(expr).ok().flatten()
+    /// See [`Algebra::bounded`]; none also if the arena is full.
+    pub fn bounded(&self, expr: Expr) -> Vec<Bounded> {
+        self.lock().algebra.bounded(expr).unwrap_or_default()
     }
 
     /// See [`Algebra::is_made_of`]. Adds to `work`.

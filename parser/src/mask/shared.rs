@@ -287,6 +287,11 @@ impl SharedTerms {
         Some(made)
     }
 
+    /// The units of which the tokens are known, the one that was asked for last first.
+    pub(super) fn known_units(&self) -> Vec<(Expr, Arc<UnitMap>)> {
+        self.lock().units.known.iter().rev().cloned().collect()
+    }
+
     /// Notes a long walk in a run of a unit.
     pub(super) fn walked_units(&self, unit: Expr, nodes: u64) {
         if let Some(walked) = self.lock().units.walked.entry(unit).or_insert(Some(0)) {

@@ -12,6 +12,8 @@ use crate::slicer::{PieceNode, Slicer};
 
 /// States of a unit's automaton at most. A character of JSON, with its escapes, has some fifteen.
 const STATES_MAX: usize = 128;
+/// Pairs of states to see that texts are units. The letters of Unicode have two hundred.
+const PAIRS_MAX: usize = 512;
 /// What a byte leads to where it is no state: nothing, and a whole unit.
 const DEAD: u8 = u8::MAX;
 const WHOLE: u8 = u8::MAX - 1;
@@ -147,7 +149,7 @@ impl UnitMap {
                     _ if expr == Expr::NOTHING => {}
                     WHOLE if expr == Expr::EPSILON => has_texts = true,
                     DEAD | WHOLE => return false,
-                    _ if seen.len() > STATES_MAX || lexer.arena().nullable(expr) => return false,
+                    _ if seen.len() > PAIRS_MAX || lexer.arena().nullable(expr) => return false,
                     next if seen.insert((expr, next)) => agenda.push((expr, next)),
                     _ => {}
                 }

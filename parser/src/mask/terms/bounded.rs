@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::completions::{Completion, NEVER};
 use super::{ALL, Term, Terms, Work, compact};
 use crate::error::Fault;
+use crate::lexer::arena::Expr;
 use crate::lexer::split::Entry;
 use crate::lexer::states::{DEAD, LexStateId, Lexer};
 use crate::mask::pieces::PieceId;
@@ -41,16 +42,46 @@ impl Terms {
         let Some(expr) = lexer.plain(entry.1).filter(|_| !is_fresh && !lexer.is_known_late(entry.0)) else {
             return Ok(None);
         };
-        let Some(bounded) = lexer.arena().bounded(expr) else { return Ok(None) };
-        let Some(units) = self.shared.units(bounded.unit, slicer, lexer) else {
-            self.shared.walked_units(bounded.unit, (slicer.nodes_len() / WALKED_SHARE) as u64);
-            return Ok(None);
-        };
-        if units.begin_with(bounded.tail) {
-            // The text may go on where it could end.
+        let ways = lexer.arena().bounded(expr);
+        let mut is_known = false;
+        for &bounded in &ways {
+            let Some((unit, units)) = self.units_of(&bounded, slicer, lexer) else { continue };
+            is_known = true;
+            let bounded = Bounded { unit, ..bounded };
+            if let Some(term) = self.within_bounds(slicer, (entry, bounded, &units), lexer, work)? {
+                return Ok(Some(term));
+            }
+        }
+        if let Some(way) = ways.first().filter(|way| !is_known && !way.is_run) {
+            self.shared.walked_units(way.unit, (slicer.nodes_len() / WALKED_SHARE) as u64);
+        }
+        Ok(None)
+    }
+
+    /// What is known of the tokens in a bounded text's units; for a run also in units among which these are: to count they are the
+    /// same, and what the text is made of is said without the bounds.
+    fn units_of(&mut self, bounded: &Bounded, slicer: &Slicer, lexer: &mut Lexer) -> Option<(Expr, Arc<UnitMap>)> {
+        if let Some(units) = self.shared.units(bounded.unit, slicer, lexer) {
+            return Some((bounded.unit, units));
+        }
+        let known = if bounded.is_run { self.shared.known_units() } else { Vec::new() };
+        known.into_iter().find(|(unit, units)| self.completions.are_units(&[bounded.unit], (units, *unit), lexer))
+    }
+
+    /// The term of a text of units between bounds.
+    fn within_bounds(
+        &mut self,
+        slicer: &Slicer,
+        (entry, bounded, units): (Entry, Bounded, &UnitMap),
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Result<Option<Term>, Fault> {
+        let others = bounded.other_unit.as_slice();
+        // With a tail that begins a unit the text may go on where it could end.
+        if units.begin_with(bounded.tail) || !self.completions.are_units(others, (units, bounded.unit), lexer) {
             return Ok(None);
         }
-        let completion = self.completions.of(bounded.unbounded, &bounded, &units, lexer);
+        let completion = self.completions.of(bounded.unbounded, &bounded, units, lexer);
         let Some(rest) = completion.map(|completion| rest_of(completion, &bounded)).filter(|rest| *rest <= REST_MAX)
         else {
             return Ok(None);
@@ -77,7 +108,7 @@ impl Terms {
             let state = lexer.run(start, bytes)?;
             let completion = *behind.entry(state).or_insert_with(|| {
                 let rest = lexer.split(state)?.regexes.first()?.1;
-                self.completions.of(lexer.plain(rest)?, &bounded, &units, lexer)
+                self.completions.of(lexer.plain(rest)?, &bounded, units, lexer)
             });
             let known = completion.zip(units.count(bytes));
             let may_end = match known.and_then(|(completion, count)| may_end(completion, count, &bounded)) {
@@ -89,7 +120,7 @@ impl Terms {
             }
         }
         units.tokens_of(bounded.max, u32::MAX).iter().for_each(|&token| mask::forbid(&mut words, token));
-        let behind = elsewhere(slicer, &bounded, &units, &mut words);
+        let behind = elsewhere(slicer, &bounded, units, &mut words);
         let ends = ends.iter().filter_map(|&(ended, piece)| Some((ended, self.but_for(slicer, piece, &behind)?)));
         let ends = ends.collect();
         let inside = Arc::new(compact(slicer, words));

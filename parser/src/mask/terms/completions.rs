@@ -171,7 +171,7 @@ impl Completions {
                 (text.is_exact && text.least >= min).then_some(Completion { dense: NEVER, rest_dense: NEVER, ..text })
             }
             Shape::Words(WordsLeft { letters, least, least_max })
-                if self.are_units(&letters, (units, bounded), lexer) =>
+                if self.are_units(&letters, (units, bounded.unit), lexer) =>
             {
                 Some(Completion {
                     least: least.unwrap_or(least_max),
@@ -188,11 +188,11 @@ impl Completions {
 
 impl Completions {
     /// Whether each text of these is one whole unit.
-    fn are_units(&mut self, exprs: &[Expr], (units, bounded): (&UnitMap, &Bounded), lexer: &mut Lexer) -> bool {
+    pub fn are_units(&mut self, exprs: &[Expr], (units, unit): (&UnitMap, Expr), lexer: &mut Lexer) -> bool {
         let one = Some(Completion::units(1));
         exprs.iter().all(|&expr| {
             let of = |_: &_| units.are_all_of(expr, lexer).then_some(Completion::units(1));
-            *self.known.entry((bounded.unit, expr)).or_insert_with_key(of) == one
+            *self.known.entry((unit, expr)).or_insert_with_key(of) == one
         })
     }
 }

@@ -116,7 +116,7 @@ pub(crate) struct ObjectMachine {
     pub keys: Vec<KeyName>,
     /// Indices of the keys by their texts.
     pub index: FxHashMap<Arc<str>, u32>,
-    /// All keys as one terminal, where the order is free and there are any.
+    /// All keys as one terminal, where the order is free and they are many.
     pub names: Option<TerminalId>,
     pub cells: Vec<CellNames>,
 }
@@ -135,7 +135,7 @@ impl ObjectMachine {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct KeyName {
     pub text: Arc<str>,
-    /// `None` where the order is free: the name is then one of [`ObjectMachine::names`].
+    /// `None` where the name is one of [`ObjectMachine::names`].
     pub terminal: Option<TerminalId>,
 }
 

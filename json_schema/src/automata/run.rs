@@ -290,9 +290,10 @@ impl Containers {
     /// The names that may come next.
     fn key_labels(&self, frame: &ObjectFrame, labels: &mut Vec<Label>) -> Result<(), Trouble> {
         let mut has_names = false;
-        for property in self.machine(frame).plan.open_places(&frame.progress, self.any_order)? {
+        let machine = self.machine(frame);
+        for property in machine.plan.open_places(&frame.progress, self.any_order)? {
             labels.push(match property {
-                Property::Key(_) if self.any_order => {
+                Property::Key(_) if machine.names.is_some() => {
                     if std::mem::replace(&mut has_names, true) {
                         continue;
                     }
@@ -352,7 +353,7 @@ impl Containers {
             (Label::Colon, _) => fixed(EdgeSymbol::Terminal(marks.colon)),
             (Label::Key(key), Frame::Object(frame)) => {
                 let name = &self.machine(frame).keys[key as usize];
-                fixed(EdgeSymbol::Terminal(name.terminal.expect("names of their own where the order is the schema's")))
+                fixed(EdgeSymbol::Terminal(name.terminal.expect("a name of its own")))
             }
             (Label::Names, Frame::Object(frame)) => self.names_symbol(place, frame),
             (Label::Cell(cell), Frame::Object(frame)) => self.cell_symbol(place, frame, cell),

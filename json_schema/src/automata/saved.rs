@@ -172,14 +172,14 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Containers, Inconsis
 fn read_object(object: SavedObject, any_order: bool, limits: &Limits) -> Result<ObjectMachine, Inconsistent> {
     let SavedObject { mut plan, keys, names, cells } = object;
     plan.read(limits.schema_search_max)?;
-    let has_terminal = |key: &KeyName| key.terminal.is_some() != any_order;
+    let has_terminal = |key: &KeyName| key.terminal.is_some() == names.is_none();
     let texts: FxHashSet<&str> = keys.iter().map(|key| &*key.text).collect();
     let holds = keys.len() == plan.keys.len()
         && keys.len() < KEYS_MAX
         && texts.len() == keys.len()
         && cells.len() == plan.cells.len()
         && keys.iter().all(has_terminal)
-        && (names.is_some() == (any_order && !keys.is_empty()));
+        && (names.is_none() || any_order && !keys.is_empty());
     Inconsistent::unless(holds, "an object's names are not those of its plan")?;
     Ok(ObjectMachine::new(plan, keys, names, cells))
 }

@@ -36,6 +36,9 @@ pub(super) struct Machines {
     waiting: Vec<(NodeId, u32)>,
 }
 
+/// So many listed names have terminals of their own where the order is free, too.
+const OWN_NAMES_MAX: usize = 64;
+
 /// Why elements that must differ are refused.
 const ELEMENTS_UNKNOWN: &str = "how many different elements there can be could not be found out";
 
@@ -201,16 +204,18 @@ impl Lowerer<'_, '_> {
 
     /// A plan with its names as terminals.
     fn named_machine(&mut self, plan: crate::plan::objects::ObjectPlan) -> ObjectMachine {
+        // What follows a name of their terminal is not known before the name is read.
+        let are_one = self.any_order && (plan.keys.len() > OWN_NAMES_MAX || !self.writing.has_one_text());
         let mut keys = Vec::with_capacity(plan.keys.len());
         let mut literals = Vec::new();
         for key in &plan.keys {
             let text: Arc<str> = Arc::from(&**self.normalizer.ir.keys.get(key.key));
             let literal = self.normalizer.set.literal(text.as_bytes());
             literals.push(literal);
-            let terminal = (!self.any_order).then(|| self.string_terminal(literal, || quoted(&text)));
+            let terminal = (!are_one).then(|| self.string_terminal(literal, || quoted(&text)));
             keys.push(KeyName { text, terminal });
         }
-        let names = (self.any_order && !keys.is_empty()).then(|| {
+        let names = (are_one && !keys.is_empty()).then(|| {
             let names = self.normalizer.set.or(&literals);
             self.string_terminal(names, || "name".into())
         });

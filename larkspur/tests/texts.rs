@@ -11,7 +11,7 @@ use larkspur_test_support::Random;
 const STEPS: usize = 12;
 
 /// Strings of JSON Schema.
-const STRINGS: [&str; 32] = [
+const STRINGS: [&str; 39] = [
     r#""pattern": "^(\\w+\\s?){1,5}$", "maxLength": 40, "minLength": 31"#,
     r#""pattern": "^(\\S+\\s+){0,4}\\S+$", "maxLength": 30"#,
     r#""pattern": "^[A-Z][a-z]+( [A-Z][a-z]+)*$", "maxLength": 16"#,
@@ -44,6 +44,13 @@ const STRINGS: [&str; 32] = [
     r#""format": "idn-email", "maxLength": 12"#,
     r#""format": "regex", "maxLength": 9"#,
     r#""format": "regex", "maxLength": 79"#,
+    r#""pattern": "^[^<>o]{1,50}$", "minLength": 2, "maxLength": 40"#,
+    r#""pattern": "^[^<>o]{1,9}$", "minLength": 4, "maxLength": 30"#,
+    r#""pattern": "^[a-z ]{3,12}$", "maxLength": 9"#,
+    r#""pattern": "^[a-zé]{2,7}$", "minLength": 4"#,
+    r#""pattern": "^.{1,30}$""#,
+    r#""pattern": "^[^\\s]{1,6}$", "maxLength": 40"#,
+    r#""pattern": "^([a-z]{2}){1,9}$", "minLength": 5, "maxLength": 11"#,
 ];
 
 /// Objects, whose names are such texts.

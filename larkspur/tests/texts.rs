@@ -216,3 +216,32 @@ fn masks_of_texts_are_what_tokens_say() {
     }
     assert!(compared > 300, "{compared}");
 }
+
+/// What an engine keeps of texts that are the last ones of a grammar is not what it needs of the same ones before others.
+#[test]
+fn masks_of_what_is_last_are_not_those_of_what_is_not() {
+    let vocabulary = Arc::new(words());
+    let mut random = Random::new(1);
+    let lasts = ["W", "\"ab\" | W", "\"ab\"i | W", "W | X", "\"a\" (W | X)"];
+    for lexer in ["longest", "exact"] {
+        for is_last_first in [true, false] {
+            let engine = Engine::new(vocabulary.clone());
+            for last in lasts {
+                let last = format!("({last})");
+                let mut starts = [last.clone(), format!("{last} \" \" {last}"), format!("{last} (\"1\" {last})*")];
+                if !is_last_first {
+                    starts.reverse();
+                }
+                for start in starts {
+                    let source = format!(
+                        "%larkspur {{\"lexer\": \"{lexer}\"}}\nstart: {start}\nW: /[a-z]+/\nX: /[a-zA-Z]{{1,4}}/\n"
+                    );
+                    let grammar = engine.compile(&Source::lark(&source)).expect("it compiles");
+                    for _ in 0..4 {
+                        compare(&grammar, &vocabulary, (&source, &mut random));
+                    }
+                }
+            }
+        }
+    }
+}

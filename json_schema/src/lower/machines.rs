@@ -36,8 +36,9 @@ pub(super) struct Machines {
     waiting: Vec<(NodeId, u32)>,
 }
 
-/// So many listed names have terminals of their own where the order is free, too.
-const OWN_NAMES_MAX: usize = 64;
+/// So many listed names have terminals of their own where the order is free, too. Each set of names that were read expects all others,
+/// which takes 1 MB in all for 32 names that are read one after the other, and 5 MB for 64.
+const OWN_NAMES_MAX: usize = 32;
 
 /// Why elements that must differ are refused.
 const ELEMENTS_UNKNOWN: &str = "how many different elements there can be could not be found out";

@@ -98,6 +98,7 @@ const SETS_MAX: usize = 1 << 16;
 /// A slice's tokens, sorted into parts.
 #[derive(Debug)]
 pub(crate) struct Parts {
+    /// By alphabet, then by length.
     parts: Vec<Part>,
     alphabets: Vec<Alphabet>,
     /// Characters of the longest token.
@@ -113,7 +114,10 @@ struct Part {
     /// Bounds of the lengths in characters.
     min: u32,
     max: u32,
+    /// Its tokens and those of the parts before it that have the same alphabet.
     mask: Vec<u32>,
+    /// Whether it is the first one of its alphabet.
+    is_first: bool,
 }
 
 #[derive(Debug)]
@@ -149,28 +153,30 @@ impl Parts {
             let class = both(class, &CharClass::from_ranges(ascii.iter().chain(others).copied()));
             parts.alphabets.push(Alphabet { lead, class, automaton: OnceLock::new(), parts: 0 });
         }
+        let kinds = kinds_of(trie);
+        let mut are_there = [[false; LENGTHS.len() + 1]; ALPHABETS.len()];
+        kinds.iter().flatten().for_each(|&(alphabet, length)| are_there[alphabet as usize][length as usize] = true);
+        let bits: [[Bits; LENGTHS.len() + 1]; ALPHABETS.len()] = std::array::from_fn(|alphabet| {
+            std::array::from_fn(|length| match are_there[alphabet][length] {
+                true => parts.add(alphabet, length, words_len),
+                false => 0,
+            })
+        });
         let mut below: Vec<Bits> = vec![0; trie.len()];
-        let mut bits = [[0; LENGTHS.len() + 1]; ALPHABETS.len()];
-        let mut path: Vec<u8> = Vec::new();
-        for (node, below) in below.iter_mut().enumerate().skip(1) {
-            path.truncate(usize::from(trie.depths()[node]) - 1);
-            path.push(trie.bytes()[node]);
-            let token = trie.tokens()[node];
-            if token == NO_TOKEN {
-                continue;
+        for (node, kind) in kinds.iter().enumerate() {
+            let Some((alphabet, length)) = *kind else { continue };
+            let bit = bits[alphabet as usize][length as usize];
+            if bit != WALKED {
+                mask::allow(&mut parts.parts[bit.trailing_zeros() as usize].mask, trie.tokens()[node]);
             }
-            let (alphabet, length) = (alphabet_of(&path), length_of(&path));
-            let bit = &mut bits[alphabet][length];
-            if *bit == 0 {
-                *bit = match LENGTHS.get(length) {
-                    Some(_) => parts.add(alphabet, length, words_len),
-                    None => WALKED,
-                };
+            below[node] = bit;
+        }
+        for index in 1..parts.parts.len() {
+            if let [before, part] = &mut parts.parts[index - 1..=index]
+                && !part.is_first
+            {
+                mask::or_assign(&mut part.mask, &before.mask);
             }
-            if *bit != WALKED {
-                mask::allow(&mut parts.parts[bit.trailing_zeros() as usize].mask, token);
-            }
-            *below = *bit;
         }
         // Nodes come before those below them.
         let mut at_depth: Vec<Bits> = vec![0; trie.depth_max() + 2];
@@ -197,14 +203,15 @@ impl Parts {
 
     /// The bit of a new part.
     fn add(&mut self, alphabet: usize, length: usize, words_len: usize) -> Bits {
-        if self.parts.len() == PARTS_MAX {
+        if self.parts.len() == PARTS_MAX || length == LENGTHS.len() {
             return WALKED;
         }
         let bit = 1 << self.parts.len();
+        let is_first = self.alphabets[alphabet].parts == 0;
         self.alphabets[alphabet].parts |= bit;
         let max = LENGTHS.get(length + 1).map_or(LENGTH_MAX, |next| next - 1);
         self.length_max = self.length_max.max(max);
-        self.parts.push(Part { min: LENGTHS[length], max, mask: vec![0; words_len] });
+        self.parts.push(Part { min: LENGTHS[length], max, mask: vec![0; words_len], is_first });
         bit
     }
 
@@ -216,8 +223,22 @@ impl Parts {
 
     /// Adds the tokens of parts to a mask.
     pub fn allow(&self, parts: Bits, words: &mut [u32]) {
-        let is_among = |&(index, _): &(usize, &Part)| parts & 1 << index != 0;
-        self.parts.iter().enumerate().filter(is_among).for_each(|(_, part)| mask::or_assign(words, &part.mask));
+        let is_among = |index: usize| parts & 1 << index != 0;
+        for (index, part) in self.parts.iter().enumerate().filter(|(index, _)| is_among(*index)) {
+            let next = self.parts.get(index + 1).filter(|next| !next.is_first && is_among(index + 1));
+            if next.is_some() {
+                continue;
+            }
+            // All lengths up to this one, but for those before the first one that is among them.
+            let before = (0..=index).rev().find(|&at| self.parts[at].is_first || !is_among(at - 1));
+            match before.filter(|&first| !self.parts[first].is_first) {
+                None => mask::or_assign(words, &part.mask),
+                Some(first) => {
+                    let others = part.mask.iter().zip(&self.parts[first - 1].mask);
+                    words.iter_mut().zip(others).for_each(|(word, (all, shorter))| *word |= all & !shorter);
+                }
+            }
+        }
     }
 
     /// Notes what is done with the parts of an alphabet where, behind so many characters that were read of them, all texts of at most
@@ -485,6 +506,20 @@ impl Automaton {
         }
         lengths
     }
+}
+
+/// The alphabet and the length of each node's token, by their numbers.
+fn kinds_of(trie: &TokenTrie) -> Vec<Option<(u8, u8)>> {
+    let mut path: Vec<u8> = Vec::new();
+    let mut kinds = vec![None; trie.len()];
+    for (node, kind) in kinds.iter_mut().enumerate().skip(1) {
+        path.truncate(usize::from(trie.depths()[node]) - 1);
+        path.push(trie.bytes()[node]);
+        if trie.tokens()[node] != NO_TOKEN {
+            *kind = Some((alphabet_of(&path) as u8, length_of(&path) as u8));
+        }
+    }
+    kinds
 }
 
 /// Characters of both classes.

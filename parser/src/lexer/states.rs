@@ -650,6 +650,7 @@ impl Lexer {
         let ends_ignored = ends.iter().any(|&lexeme| self.cfg.lexemes[lexeme].ignored_by.is_some());
         let before_more: SmallVec<[LexemeId; 4]> =
             ends.iter().copied().filter(|&lexeme| !self.is_last(lexeme)).collect();
+        let (ends, are_all) = (self.lexeme_set(&ends), before_more.len() == ends.len());
         let state = LexState {
             kind: key.kind,
             ends_ignored,
@@ -658,8 +659,8 @@ impl Lexer {
             is_late,
             is_near,
             matched: self.lexeme_set(&matched),
-            ends: self.lexeme_set(&ends),
-            ends_before_more: self.lexeme_set(&before_more),
+            ends,
+            ends_before_more: if are_all { ends } else { self.lexeme_set(&before_more) },
             is_bound,
             may_be_stuck: is_in_doubt || is_asked && (self.cfg.has_behinds || self.cfg.has_traps),
             looks_ahead,

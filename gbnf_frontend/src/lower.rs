@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::START;
 use crate::ast::{Definition, NodeId, NodeKind, Symbol, Tree};
 use crate::error::{Mistake, Sink};
-use crate::regular::{Regular, nodes, reached, regular_rules};
+use crate::regular::{Regular, Rules, nodes, reached, regular_rules};
 
 /// A node: a regex that may be joined with its neighbours, or an expression.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ struct Lowerer<'a, 's> {
     grammar: Grammar,
     /// The definition that counts for each name.
     of_name: FxHashMap<&'a str, usize>,
-    regular: Vec<Option<Regular>>,
+    regular_rules: Rules,
     /// The rules of definitions that are none of terminals.
     rules: Vec<Option<RuleId>>,
     terminals: Terminals,
@@ -45,10 +45,10 @@ pub(crate) fn lower(text: &str, ast: &Tree, options: &ReadOptions, whole: Span, 
         ..GrammarOptions::default()
     };
     let of_name = names(ast, sink);
-    let regular = regular_rules(ast, &of_name, &mut grammar.regexes);
+    let regular_rules = regular_rules(ast, &of_name, &mut grammar.regexes);
     let rules = vec![None; ast.definitions.len()];
     let mut lowerer =
-        Lowerer { text, ast, options, sink, grammar, of_name, regular, rules, terminals: Terminals::default() };
+        Lowerer { text, ast, options, sink, grammar, of_name, regular_rules, rules, terminals: Terminals::default() };
     lowerer.check_names();
     let Some(start) = lowerer.start(whole) else { return lowerer.grammar };
     if lowerer.sink.has_errors() {
@@ -124,7 +124,7 @@ impl<'a> Lowerer<'a, '_> {
         let placeholder = self.grammar.empty(self.ast.definitions[start].name_span);
         let wanted: Vec<usize> = (0..self.ast.definitions.len())
             .filter(|&index| self.of_name[self.ast.definitions[index].name.as_str()] == index)
-            .filter(|&index| index == start || self.regular[index].is_none() || !reached[index])
+            .filter(|&index| index == start || self.regular_rules.regular[index].is_none() || !reached[index])
             .collect();
         for &index in &wanted {
             let Definition { name, name_span, .. } = &self.ast.definitions[index];
@@ -145,11 +145,11 @@ impl<'a> Lowerer<'a, '_> {
     /// A definition's right-hand side.
     fn body(&mut self, index: usize) -> ExprId {
         let Definition { first, name_span, .. } = &self.ast.definitions[index];
-        if let Some(regular) = self.regular[index] {
+        if let Some(regular) = self.regular_rules.regular[index] {
             let name = self.ast.definitions[index].name.clone();
             return self.terminal(regular, *name_span, || name);
         }
-        let plain = nodes(self.ast, index, &self.of_name, &self.regular, &mut self.grammar.regexes);
+        let plain = nodes(self.ast, index, &self.of_name, &self.regular_rules, &mut self.grammar.regexes);
         let mut lowered: Vec<Lowered> = Vec::with_capacity(plain.len());
         for (at, regular) in plain.into_iter().enumerate() {
             let id = NodeId::from_index(first.index() + at);

@@ -71,24 +71,58 @@ struct Linear {
     apart: Option<Regular>,
 }
 
-/// The regexes of regular rules, by the index of their definition; `None` for the others. `of_name` has the definition
-/// that counts for each name.
-pub(crate) fn regular_rules(ast: &Tree, of_name: &FxHashMap<&str, usize>, set: &mut RegexSet) -> Vec<Option<Regular>> {
-    let mut regular: Vec<Option<Regular>> = vec![None; ast.definitions.len()];
+/// Which rules are regular.
+pub(crate) struct Rules {
+    /// Their regexes, by the index of their definition; `None` for the others.
+    pub regular: Vec<Option<Regular>>,
+    /// Whether each of all rules derives some text. Before what never ends a rule may go on for ever, but a terminal may not.
+    all_end: bool,
+}
+
+/// Finds the regular rules. `of_name` has the definition that counts for each name.
+pub(crate) fn regular_rules(ast: &Tree, of_name: &FxHashMap<&str, usize>, set: &mut RegexSet) -> Rules {
+    let regular: Vec<Option<Regular>> = vec![None; ast.definitions.len()];
+    let mut rules = Rules { regular, all_end: all_end(ast, of_name) };
     let refers_to: Vec<Vec<usize>> =
         ast.definitions.iter().map(|own| references(ast, own, of_name).collect()).collect();
     // Those that are referred to come first.
     for component in components(refers_to.len(), |rule, index| refers_to[rule].get(index).copied()) {
         // Rules that refer to each other are left as they are.
         let &[rule] = component.as_slice() else { continue };
-        regular[rule] = match refers_to[rule].contains(&rule) {
-            false => nodes(ast, rule, of_name, &regular, set).last().copied().flatten(),
-            true => {
-                [Side::Right, Side::Left].into_iter().find_map(|side| solve(ast, rule, of_name, &regular, side, set))
-            }
+        rules.regular[rule] = match refers_to[rule].contains(&rule) {
+            false => nodes(ast, rule, of_name, &rules, set).last().copied().flatten(),
+            true if !rules.all_end => None,
+            true => [Side::Right, Side::Left].into_iter().find_map(|side| solve(ast, rule, of_name, &rules, side, set)),
         };
     }
-    regular
+    rules
+}
+
+/// Whether each definition derives some text.
+fn all_end(ast: &Tree, of_name: &FxHashMap<&str, usize>) -> bool {
+    let mut ends = vec![false; ast.definitions.len()];
+    loop {
+        let before = ends.iter().filter(|ends| **ends).count();
+        for (index, definition) in ast.definitions.iter().enumerate() {
+            let mut known: Vec<bool> = Vec::new();
+            for node in definition.nodes() {
+                let of = |child: &NodeId| known[child.index() - definition.first.index()];
+                known.push(match &ast.nodes[node].kind {
+                    NodeKind::Symbol(_) => true,
+                    // One that is missing is told elsewhere.
+                    NodeKind::Name(name) => of_name.get(name.as_str()).is_none_or(|&rule| ends[rule]),
+                    NodeKind::Sequence(parts) => parts.iter().all(of),
+                    NodeKind::Choice(parts) => parts.iter().any(of),
+                    NodeKind::Repeat(child, min, _) => *min == 0 || of(child),
+                });
+            }
+            ends[index] |= known.last().copied().unwrap_or(true);
+        }
+        let after = ends.iter().filter(|ends| **ends).count();
+        if after == before {
+            return after == ends.len();
+        }
+    }
 }
 
 /// The definitions that one refers to, by index.
@@ -123,7 +157,7 @@ pub(crate) fn nodes(
     ast: &Tree,
     rule: usize,
     of_name: &FxHashMap<&str, usize>,
-    rules: &[Option<Regular>],
+    rules: &Rules,
     set: &mut RegexSet,
 ) -> Vec<Option<Regular>> {
     let definition = &ast.definitions[rule];
@@ -141,10 +175,11 @@ pub(crate) fn nodes(
                 let wide = u32::from(characters >= WIDE_CLASS);
                 Some(Regular { regex: set.class(class.clone()), size: 1, wide })
             }
-            NodeKind::Name(name) => of_name.get(name.as_str()).and_then(|&rule| rules[rule]),
+            NodeKind::Name(name) => of_name.get(name.as_str()).and_then(|&rule| rules.regular[rule]),
             NodeKind::Symbol(Symbol::Token { .. }) => None,
             NodeKind::Sequence(parts) => all(parts).and_then(|parts| Regular::concat(&parts, set)),
             NodeKind::Choice(parts) => all(parts).and_then(|parts| Regular::or(&parts, set)),
+            NodeKind::Repeat(_, _, None) if !rules.all_end => None,
             NodeKind::Repeat(child, min, max) => of(child).and_then(|child| child.repeat(*min, *max, set)),
         };
         known.push(regular);
@@ -157,7 +192,7 @@ fn solve(
     ast: &Tree,
     rule: usize,
     of_name: &FxHashMap<&str, usize>,
-    rules: &[Option<Regular>],
+    rules: &Rules,
     side: Side,
     set: &mut RegexSet,
 ) -> Option<Regular> {

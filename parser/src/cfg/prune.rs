@@ -2,12 +2,11 @@
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{
-    ByteSet, Diagnostic, EdgeSymbol, IndexVec, ParamExpr, RegexId, RegexNode, Severity, Span, State, Unproductive,
-    components,
+    ByteSet, Diagnostic, EdgeSymbol, IndexVec, ParamExpr, Severity, Span, State, Unproductive, components,
 };
 use rustc_hash::FxHashMap;
 
-use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Pattern, Symbol};
+use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
 use crate::counting_sort::Lists;
 
 impl Cfg {
@@ -195,8 +194,7 @@ impl Cfg {
     /// Nonterminals that can go on for ever, reading letters again and again.
     ///
     /// A goes on by B if some alternative of A has B after symbols that can be finished, and the step reads something
-    /// if one of those can be non-empty. Endless is what leads to a cycle of such steps in which one reads something, or to a
-    /// lexeme that is endless itself.
+    /// if one of those can be non-empty. Endless is what leads to a cycle of such steps in which one reads something.
     fn endless(
         &self,
         is_empty: &impl Fn(LexemeId) -> bool,
@@ -205,7 +203,6 @@ impl Cfg {
     ) -> IndexVec<NonterminalId, bool> {
         let reads = self.reads_something(is_empty, finishes, over);
         let mut steps: Vec<Vec<(u32, bool)>> = vec![Vec::new(); self.nonterminals.len()];
-        let mut endless = vec![false; self.nonterminals.len()];
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             for alternative in &nonterminal.alternatives {
                 let mut has_read = false;
@@ -217,10 +214,7 @@ impl Cfg {
                             steps[id.0 as usize].push((child.0, has_read));
                             (finishes[child], reads[child])
                         }
-                        Symbol::Lexeme(lexeme) => {
-                            endless[id.0 as usize] |= self.is_endless(lexeme);
-                            (!is_empty(lexeme), !is_empty(lexeme))
-                        }
+                        Symbol::Lexeme(lexeme) => (!is_empty(lexeme), !is_empty(lexeme)),
                         _ => (true, true),
                     };
                     if !ends && !info.optional {
@@ -232,8 +226,9 @@ impl Cfg {
             }
         }
         let component_of = component_of(&steps);
+        let mut endless: Vec<bool> = vec![false; steps.len()];
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); steps.len()];
-        let mut agenda: Vec<u32> = (0..).zip(&endless).filter_map(|(id, endless)| endless.then_some(id)).collect();
+        let mut agenda = Vec::new();
         for (from, next) in steps.iter().enumerate() {
             for &(to, has_read) in next {
                 before[to as usize].push(from as u32);
@@ -256,26 +251,6 @@ impl Cfg {
             }
         }
         endless.into()
-    }
-
-    /// Whether a lexeme is a regex that repeats without bound, which is said of none with `&` or `~`.
-    fn is_endless(&self, lexeme: LexemeId) -> bool {
-        let Pattern::Regex(regex) = self.lexemes[lexeme].pattern else { return false };
-        self.regexes.info(regex).len_max.is_none() && self.is_positive(regex)
-    }
-
-    /// Whether a regex has no more than sequences, alternatives and repetitions.
-    fn is_positive(&self, regex: RegexId) -> bool {
-        let mut stack = vec![regex];
-        while let Some(regex) = stack.pop() {
-            match self.regexes.node(regex) {
-                RegexNode::Concat(parts) | RegexNode::Or(parts) => stack.extend(parts.iter()),
-                RegexNode::Repeat(child, ..) => stack.push(*child),
-                RegexNode::Nothing | RegexNode::Literal(_) | RegexNode::Class(_) | RegexNode::Bytes(_) => {}
-                _ => return false,
-            }
-        }
-        true
     }
 
     /// Nonterminals that left recursion can make longer for ever: they are in a cycle of left corners whose rests can
@@ -428,7 +403,6 @@ impl Cfg {
         finishes: &IndexVec<NonterminalId, bool>,
         endless: &IndexVec<NonterminalId, bool>,
     ) {
-        let allow = self.unproductive == Unproductive::Allow;
         // Dots are older than those before them, so one pass decides and mends all chains.
         let mut mended: Vec<DotId> = Vec::with_capacity(self.dots.len());
         let mut is_live: Vec<bool> = Vec::with_capacity(self.dots.len());
@@ -440,7 +414,7 @@ impl Cfg {
                 continue;
             }
             let (ends, goes_on) = match info.symbol {
-                Symbol::Lexeme(lexeme) => (!is_empty(lexeme), allow && self.is_endless(lexeme)),
+                Symbol::Lexeme(lexeme) => (!is_empty(lexeme), false),
                 Symbol::Nonterminal(child) => (finishes[child], endless[child]),
                 Symbol::Tokens(letter) => (self.token_letters[letter].bits.iter().any(|&word| word != 0), false),
                 Symbol::Nothing => (true, false),

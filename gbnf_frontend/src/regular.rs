@@ -98,31 +98,38 @@ pub(crate) fn regular_rules(ast: &Tree, of_name: &FxHashMap<&str, usize>, set: &
     rules
 }
 
-/// Whether each definition derives some text.
+/// Whether each definition derives some text. Linear (W. F. Dowling, J. H. Gallier, 1984, for Horn clauses).
 fn all_end(ast: &Tree, of_name: &FxHashMap<&str, usize>) -> bool {
-    let mut ends = vec![false; ast.definitions.len()];
-    loop {
-        let before = ends.iter().filter(|ends| **ends).count();
-        for (index, definition) in ast.definitions.iter().enumerate() {
-            let mut known: Vec<bool> = Vec::new();
-            for node in definition.nodes() {
-                let of = |child: &NodeId| known[child.index() - definition.first.index()];
-                known.push(match &ast.nodes[node].kind {
-                    NodeKind::Symbol(_) => true,
-                    // One that is missing is told elsewhere.
-                    NodeKind::Name(name) => of_name.get(name.as_str()).is_none_or(|&rule| ends[rule]),
-                    NodeKind::Sequence(parts) => parts.iter().all(of),
-                    NodeKind::Choice(parts) => parts.iter().any(of),
-                    NodeKind::Repeat(child, min, _) => *min == 0 || of(child),
-                });
+    // Of each node how many of the nodes that it waits for have no text yet, and which nodes wait for it.
+    let mut missing = vec![0; ast.nodes.len()];
+    let mut waiting: Vec<Vec<NodeId>> = vec![Vec::new(); ast.nodes.len()];
+    let mut ended: Vec<NodeId> = Vec::new();
+    for (id, node) in ast.nodes.iter_enumerated() {
+        let needs: Vec<NodeId> = match &node.kind {
+            NodeKind::Repeat(_, 0, _) | NodeKind::Symbol(_) => Vec::new(),
+            // One that is missing is told elsewhere.
+            NodeKind::Name(name) => {
+                of_name.get(name.as_str()).map(|&rule| ast.definitions[rule].body).into_iter().collect()
             }
-            ends[index] |= known.last().copied().unwrap_or(true);
+            kind => kind.children().to_vec(),
+        };
+        missing[id.index()] = if matches!(node.kind, NodeKind::Choice(_)) { 1 } else { needs.len() };
+        if missing[id.index()] == 0 {
+            ended.push(id);
         }
-        let after = ends.iter().filter(|ends| **ends).count();
-        if after == before {
-            return after == ends.len();
+        needs.into_iter().for_each(|needed| waiting[needed.index()].push(id));
+    }
+    while let Some(id) = ended.pop() {
+        for &user in &waiting[id.index()] {
+            let left = &mut missing[user.index()];
+            if *left == 1 {
+                ended.push(user);
+            }
+            // An alternative more is not waited for.
+            *left = left.saturating_sub(1);
         }
     }
+    ast.definitions.iter().all(|definition| missing[definition.body.index()] == 0)
 }
 
 /// The definitions that one refers to, by index.

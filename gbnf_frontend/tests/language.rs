@@ -3,6 +3,9 @@
 
 mod naive;
 
+use larkspur_gbnf_frontend::parse;
+use larkspur_grammar::definitions::ReadOptions;
+use larkspur_grammar::{Limits, SourceMap};
 use larkspur_test_support::engine;
 use larkspur_test_support::sides::{Signs, sides};
 use naive::Naive;
@@ -60,6 +63,23 @@ fn layout() {
 #[test]
 fn the_last_definition_counts() {
     agree("root ::= \"a\"\nroot ::= \"b\" x\nx ::= \"c\"\nx ::= \"d\"", &["bd", "bc", "a"]);
+}
+
+/// In either order, and by one rule that has them all: it must not be asked again and again which of them end.
+#[test]
+fn chains_of_rules() {
+    const COUNT: usize = 100_000;
+    let rules = |rule: &dyn Fn(usize) -> String| (1..=COUNT).map(rule).collect::<String>();
+    let down = format!("root ::= r1\n{}r{} ::= \"x\"\n", rules(&|i| format!("r{i} ::= \"(\" r{}\n", i + 1)), COUNT + 1);
+    let up = format!("root ::= r{COUNT}\nr0 ::= \"x\"\n{}", rules(&|i| format!("r{i} ::= \"(\" r{}\n", i - 1)));
+    let any: Vec<String> = (1..=COUNT).map(|i| format!("r{i}")).collect();
+    let any = format!("root ::= {}\n{}", any.join(" | "), rules(&|i| format!("r{i} ::= \"x\" r{i}?\n")));
+    for text in [down, up, any] {
+        let mut sources = SourceMap::new();
+        let source = sources.add("hostile.gbnf", &text);
+        let parsed = parse(&sources, sources.whole(source), &ReadOptions::new(&Limits::default()));
+        assert!(parsed.grammar.is_some(), "{:?}", parsed.diagnostics.first());
+    }
 }
 
 const SIGNS: Signs = Signs {

@@ -21,7 +21,7 @@ pub struct Bounded {
     pub unbounded: Expr,
     /// Whether the body is nothing but units.
     pub is_run: bool,
-    /// What else the text repeats and counts. It is seen so only if each of these is one unit.
+    /// What else the text repeats and counts, if it is seen so; then each text of that must be one unit.
     pub other_unit: Option<Expr>,
 }
 
@@ -60,7 +60,7 @@ pub struct WordsLeft {
 }
 
 impl Algebra {
-    /// The expression as a bounded one, in each way to see it so. Who takes one must make sure that the text is made of its units.
+    /// The expression as a bounded one, in several ways to see it so. Who takes one must make sure that the text is made of its units.
     ///
     /// Errors: [`OverLimit::Size`].
     pub fn bounded(&mut self, expr: Expr) -> Result<Vec<Bounded>, OverLimit> {
@@ -82,14 +82,18 @@ impl Algebra {
         let mut counts: Vec<_> = parts.iter().filter_map(count).collect();
         // What says little, as `x{0,1}` does, is more likely what is bounded.
         counts.sort_by_key(|&(_, _, min, max)| std::cmp::Reverse(if max < MANY { max } else { min }));
+        // Of many the first one only: each way is an intersection of all others.
+        if counts.len() > 2 {
+            counts.truncate(1);
+        }
         let mut found = Vec::with_capacity(2 * counts.len());
         let is_run = parts.len() == 1;
-        for &(counted, unit, min, max) in &counts {
+        for (index, &(counted, unit, min, max)) in counts.iter().enumerate() {
             self.check(u64::MAX)?;
             let others: Vec<Expr> = parts.iter().copied().filter(|&part| part != counted).collect();
             let bounded = Bounded { unit, min, max, tail, end: last, unbounded: last, is_run, other_unit: None };
-            if let Some(&(other, other_unit, low, high)) = counts.iter().find(|count| count.0 != counted)
-                && counts.len() == 2
+            if let [_, _] = *counts
+                && let (other, other_unit, low, high) = counts[1 - index]
                 && min.max(low) <= max.min(high)
             {
                 let uncounted = self.repeat(other_unit, 0, MANY);

@@ -1,6 +1,7 @@
 //! Sections "`exact`" and "Grammars of both modes in one another" of `docs/semantics.md`: every way to split the text into
 //! lexemes counts, but for those that compete.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -17,7 +18,27 @@ impl Oracle {
             true => self.leads_on(next),
             false => next.live.iter().any(|live| self.can_finish(next, live)),
         };
-        reached.into_iter().filter(is_viable).collect()
+        if !self.symbols.has_scopes() {
+            return reached.into_iter().filter(is_viable).collect();
+        }
+        // What ends with a scope is only what was viable by itself.
+        let viable_parts = |next: Rc<Configuration>| {
+            let mut parts: Vec<Rc<Configuration>> = self.parts(&next);
+            parts.retain(is_viable);
+            let live: Vec<Live> = parts.iter().flat_map(|part| part.live.clone()).collect();
+            (!live.is_empty()).then(|| Rc::new(Configuration { live, memo: RefCell::default(), ..(*next).clone() }))
+        };
+        reached.into_iter().filter_map(viable_parts).collect()
+    }
+
+    /// A configuration by the places at which its live lexemes began.
+    fn parts(&self, configuration: &Configuration) -> Vec<Rc<Configuration>> {
+        let begins: BTreeSet<usize> = configuration.live.iter().map(|live| live.began).collect();
+        let part = |began: usize| {
+            let live = configuration.live.iter().filter(|live| live.began == began).cloned().collect();
+            Rc::new(Configuration { live, memo: RefCell::default(), ..configuration.clone() })
+        };
+        begins.into_iter().map(part).collect()
     }
 
     /// The same, wherever it leads.

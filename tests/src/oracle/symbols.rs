@@ -365,8 +365,13 @@ impl Symbols {
             && (self.has_follows() || self.has_behinds())
             && !self.allow_endless()
             && !(self.reached.has_tokens || self.reached.has_automata)
-            && self.reached.nonterminals.iter().all(|&id| self.productions[id].max_tokens.is_none())
+            && !self.has_scopes()
             && self.reached_lexemes().all(is_free)
+    }
+
+    /// Whether some rule has `max_tokens`.
+    pub fn has_scopes(&self) -> bool {
+        self.reached.nonterminals.iter().any(|&id| self.productions[id].max_tokens.is_some())
     }
 
     fn fact(&self, nonterminal: Nonterminal, param: u64) -> Fact {

@@ -47,31 +47,38 @@ impl<'a> Composed<'a> {
         let others = (0..groups.len()).filter(|&index| index != first);
         for (index, group) in std::iter::once(first).chain(others).filter_map(|index| Some((index, groups.get(index)?)))
         {
-            let mut left_out: Vec<TokenId> = group.left_out.iter().flat_map(|&node| slicer.tokens_from(node)).collect();
+            let insides = group.terms.iter().map(|&term| &*terms.get(term).inside);
+            let left_out = group.left_out.iter().flat_map(|&node| slicer.tokens_from(node));
+            if index == first || group.left_out.is_empty() {
+                insides.for_each(|inside| composed.allow_all(inside));
+                left_out.for_each(|token| composed.forbid(token));
+                continue;
+            }
+            let mut left_out: Vec<TokenId> = left_out.collect();
             left_out.sort_unstable();
-            let insides = group.terms.iter().map(|&term| &terms.get(term).inside);
             for inside in insides {
-                match (&**inside, index == first || left_out.is_empty()) {
-                    (Tokens::Few(tokens), true) => tokens.iter().for_each(|&token| composed.allow(token)),
-                    (Tokens::Few(tokens), false) => {
+                match inside {
+                    Tokens::Few(tokens) => {
                         let stay = tokens.iter().filter(|token| left_out.binary_search(token).is_err());
                         stay.for_each(|&token| composed.allow(token));
                     }
-                    (Tokens::Many(_), true) if composed.base.as_ref().is_some_and(|base| Arc::ptr_eq(base, inside)) => {
-                    }
-                    (Tokens::Many(words), true) => composed.allow_words(words),
-                    (Tokens::Many(words), false) => {
+                    Tokens::Many(words) => {
                         let mut words = words.clone();
                         left_out.iter().for_each(|&token| larkspur_toktrie::mask::forbid(&mut words, token));
                         composed.allow_words(&words);
                     }
                 }
             }
-            if index == first {
-                left_out.iter().for_each(|&token| composed.forbid(token));
-            }
         }
         composed
+    }
+
+    fn allow_all(&mut self, tokens: &Tokens) {
+        match tokens {
+            Tokens::Few(tokens) => tokens.iter().for_each(|&token| self.allow(token)),
+            Tokens::Many(_) if self.base.as_ref().is_some_and(|base| std::ptr::eq(&**base, tokens)) => {}
+            Tokens::Many(words) => self.allow_words(words),
+        }
     }
 
     fn allow(&mut self, token: TokenId) {

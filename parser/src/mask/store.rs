@@ -35,14 +35,19 @@ pub(super) struct MaskStore {
     /// By content.
     ids: GrowingIds<StoredId>,
     bytes: usize,
+    /// Room for what differs.
+    differ: Vec<Written>,
 }
+
+/// The place of a word, and the word.
+type Written = (u32, u32);
 
 /// A mask as it is kept.
 #[derive(Debug)]
 enum Stored<B> {
-    Words(Box<[u32]>),
+    Words(Arc<[u32]>),
     /// All words are like those of the base but for some, by place.
-    Over(B, Box<[(u32, u32)]>),
+    Over(B, Arc<[Written]>),
 }
 
 /// What masks differ from in some words.
@@ -56,12 +61,13 @@ enum Base {
 
 /// A mask that looks for its number: what differs from its base if that is little, or all words.
 enum Wanted<'a> {
-    Over(Base, Vec<(u32, u32)>),
+    Over(Base, &'a [Written]),
     Words(&'a [u32]),
 }
 
 impl<'a> Wanted<'a> {
-    fn of(words: &'a [u32]) -> Self {
+    /// `differ` is where what differs is put.
+    fn of(words: &'a [u32], differ: &'a mut Vec<Written>) -> Self {
         let (mut empty, mut full) = (0, 0);
         for &word in words {
             empty += u32::from(word == 0);
@@ -70,7 +76,8 @@ impl<'a> Wanted<'a> {
         for (all, like) in [(0, empty), (u32::MAX, full)] {
             let others = words.len() as u32 - like;
             if others as usize <= few(words) {
-                return Wanted::Over(Base::Like(all), unlike(words, all, others as usize));
+                unlike(words, all, differ);
+                return Wanted::Over(Base::Like(all), differ);
             }
         }
         Wanted::Words(words)
@@ -99,41 +106,35 @@ fn few(words: &[u32]) -> usize {
 /// Words that are looked at side by side.
 const BLOCK: usize = 16;
 
-/// The words that differ from another mask's, by place.
-fn differing(words: &[u32], from: &[u32], count_max: usize) -> Vec<(u32, u32)> {
-    let mut others = Vec::with_capacity(count_max.min(words.len()));
+/// Adds the words that differ from another mask's, by place.
+fn differing(words: &[u32], from: &[u32], differ: &mut Vec<Written>) {
     for (number, (block, from)) in words.chunks(BLOCK).zip(from.chunks(BLOCK)).enumerate() {
         if block.iter().zip(from).fold(0, |unlike, (word, from)| unlike | word ^ from) != 0 {
             let places = (number * BLOCK) as u32..;
             let both = places.zip(block.iter().zip(from));
-            others.extend(both.filter(|(_, (word, from))| word != from).map(|(place, (&word, _))| (place, word)));
+            differ.extend(both.filter(|(_, (word, from))| word != from).map(|(place, (&word, _))| (place, word)));
         }
     }
-    others
 }
 
 /// The same of words of which it is known which may differ.
-fn written(words: &[u32], touched: &Touched, count: usize, from: impl Fn(usize) -> u32) -> Vec<(u32, u32)> {
-    let mut others = Vec::with_capacity(count);
+fn written(words: &[u32], touched: &Touched, from: impl Fn(usize) -> u32, differ: &mut Vec<Written>) {
     touched.for_each(|place| {
         let word = words[place as usize];
         if word != from(place as usize) {
-            others.push((place, word));
+            differ.push((place, word));
         }
     });
-    others
 }
 
-/// The words that differ from `rest`, by place.
-fn unlike(words: &[u32], rest: u32, count_max: usize) -> Vec<(u32, u32)> {
-    let mut others = Vec::with_capacity(count_max.min(words.len()));
+/// Adds the words that differ from `rest`, by place.
+fn unlike(words: &[u32], rest: u32, differ: &mut Vec<Written>) {
     for (number, block) in words.chunks(BLOCK).enumerate() {
         if block.iter().fold(0, |unlike, word| unlike | word ^ rest) != 0 {
             let places = (number * BLOCK) as u32..;
-            others.extend(places.zip(block.iter().copied()).filter(|&(_, word)| word != rest));
+            differ.extend(places.zip(block.iter().copied()).filter(|&(_, word)| word != rest));
         }
     }
-    others
 }
 
 impl Base {
@@ -166,7 +167,7 @@ impl Stored<Base> {
 
 impl<B> Stored<B> {
     /// The words that are not the base's, if it has one.
-    fn written(&self) -> Option<&[(u32, u32)]> {
+    fn written(&self) -> Option<&[Written]> {
         match self {
             Stored::Words(_) => None,
             Stored::Over(_, written) => Some(written),
@@ -210,6 +211,7 @@ impl MaskStore {
             base_ids: FxHashMap::default(),
             ids: GrowingIds::default(),
             bytes: 0,
+            differ: Vec::new(),
         }
     }
 
@@ -277,8 +279,12 @@ impl MaskStore {
 
     /// The mask's number. It is compared in full.
     pub fn intern(&mut self, words: &[u32]) -> StoredId {
-        let wanted = Wanted::of(words);
-        self.number(wanted.hash(), wanted)
+        let mut differ = std::mem::take(&mut self.differ);
+        differ.clear();
+        let wanted = Wanted::of(words, &mut differ);
+        let id = self.number(wanted.hash(), wanted);
+        self.differ = differ;
+        id
     }
 
     /// The same of a mask of which it is known how it was made. Cost: as long as few words differ from what it began with,
@@ -287,22 +293,23 @@ impl MaskStore {
         let Composed { mask, base, touched } = composed;
         let words = mask.words();
         let base = self.base(base.as_ref());
-        let differ = match (touched.count(), base) {
-            (Some(count), Base::Like(all)) => written(words, touched, count, |_| all),
-            (Some(count), Base::Term(term)) => {
-                let own = many(&self.bases[term as usize]);
-                written(words, touched, count, |place| own[place])
-            }
-            (None, Base::Like(all)) => unlike(words, all, words.len()),
-            (None, Base::Term(term)) => differing(words, many(&self.bases[term as usize]), words.len()),
-        };
+        let mut differ = std::mem::take(&mut self.differ);
+        differ.clear();
+        match (touched.is_all(), self.under(base)) {
+            (false, Under::Like(all)) => written(words, touched, |_| all, &mut differ),
+            (false, Under::Words(own)) => written(words, touched, |place| own[place], &mut differ),
+            (true, Under::Like(all)) => unlike(words, all, &mut differ),
+            (true, Under::Words(own)) => differing(words, own, &mut differ),
+        }
         // What differs stands for the mask, also where it is too much to be kept: a look at all words would take longer than
         // all else.
         let hash = hash_over(base, &differ);
-        match differ.len() <= few(words) {
-            true => self.number(hash, Wanted::Over(base, differ)),
+        let id = match differ.len() <= few(words) {
+            true => self.number(hash, Wanted::Over(base, &differ)),
             false => self.number(hash, Wanted::Words(words)),
-        }
+        };
+        self.differ = differ;
+        id
     }
 
     fn base(&mut self, tokens: Option<&Arc<Tokens>>) -> Base {
@@ -343,7 +350,7 @@ enum Under<'a> {
 
 impl Under<'_> {
     /// Overwrites words with these. Those that are given are all that differ.
-    fn restore(self, written: Option<&[(u32, u32)]>, all: &mut [u32]) {
+    fn restore(self, written: Option<&[Written]>, all: &mut [u32]) {
         match (self, written) {
             (Under::Like(word), Some(written)) => written.iter().for_each(|&(place, _)| all[place as usize] = word),
             (Under::Like(word), None) => all.fill(word),
@@ -405,7 +412,7 @@ fn hash_words(words: &[u32]) -> u64 {
 }
 
 /// The same of words that differ from a base, with their places.
-fn hash_over(base: Base, written: &[(u32, u32)]) -> u64 {
+fn hash_over(base: Base, written: &[Written]) -> u64 {
     let mut hasher = hash_lanes::<_, 4>(written, |&(place, word)| u64::from(place) << 32 | u64::from(word));
     base.hash(&mut hasher);
     hasher.finish()

@@ -250,9 +250,10 @@ impl Trace {
             if texts.is_empty() {
                 continue;
             }
-            let mut finder = Finder { late: &term.late, found: &mut found };
+            let late = &*term.late;
+            let mut finder = Finder { found: &mut found };
             if begun.is_some() {
-                slicer.rooted_tries().for_each(|trie| finder.below(trie, ROOT, texts, text.len()));
+                slicer.rooted_tries().for_each(|trie| finder.below(trie, ROOT, late, texts, text.len()));
                 continue;
             }
             let mut from = texts.partition_point(|text| text.is_empty());
@@ -261,7 +262,7 @@ impl Trace {
                 piece.entered_by(slicer, byte, &mut entered);
                 for node in entered.drain(..) {
                     let (trie, root) = slicer.trie_of(node);
-                    finder.at((trie, root), node - root, &texts[from..from + len], 0);
+                    finder.at((trie, root), node - root, late, &texts[from..from + len], 0);
                 }
                 from += len;
             }
@@ -275,37 +276,56 @@ impl Trace {
 
 /// Looks for nodes to which texts lead.
 struct Finder<'a> {
-    /// Nodes that count, ascending.
-    late: &'a [PieceNode],
     found: &'a mut Vec<PieceNode>,
 }
 
 impl Finder<'_> {
-    /// Looks at a node, to which the byte at `at` leads, and below it. The texts are sorted and the same before `at`.
-    fn at(&mut self, (trie, root): (&TokenTrie, PieceNode), node: u32, texts: &[Box<[u8]>], at: usize) {
-        let byte = trie.bytes()[node as usize];
-        let from = texts.partition_point(|text| text.get(at).is_none_or(|&own| own < byte));
-        let len = texts[from..].partition_point(|text| text[at] == byte);
-        let texts = &texts[from..from + len];
-        if texts.first().is_some_and(|first| first.len() == at + 1) && self.late.binary_search(&(root + node)).is_ok() {
+    /// Looks at a node, to which the texts lead by their bytes up to `at`, and below it. The texts are sorted; `late` are the
+    /// nodes that count, ascending.
+    fn at(
+        &mut self,
+        (trie, root): (&TokenTrie, PieceNode),
+        node: u32,
+        late: &[PieceNode],
+        texts: &[Box<[u8]>],
+        at: usize,
+    ) {
+        let late = within(late, root + node, root + trie.subtree_ends()[node as usize]);
+        if late.is_empty() {
+            return;
+        }
+        if texts.first().is_some_and(|first| first.len() == at + 1) && late[0] == root + node {
             self.found.push(root + node);
         }
         if texts.last().is_some_and(|last| last.len() > at + 1) {
-            self.below((trie, root), node, texts, at + 1);
+            self.below((trie, root), node, late, texts, at + 1);
         }
     }
 
     /// Looks below a node, at most as deep as the trie. Texts that are over count no more.
-    fn below(&mut self, (trie, root): (&TokenTrie, PieceNode), node: u32, texts: &[Box<[u8]>], at: usize) {
+    fn below(
+        &mut self,
+        (trie, root): (&TokenTrie, PieceNode),
+        node: u32,
+        late: &[PieceNode],
+        texts: &[Box<[u8]>],
+        at: usize,
+    ) {
         let mut from = texts.partition_point(|text| text.len() <= at);
         while let Some(byte) = texts.get(from).map(|text| text[at]) {
             let len = texts[from..].partition_point(|text| text[at] == byte);
             if let Some(child) = trie.child(node, byte) {
-                self.at((trie, root), child, &texts[from..from + len], at);
+                self.at((trie, root), child, late, &texts[from..from + len], at);
             }
             from += len;
         }
     }
+}
+
+/// Of ascending nodes those from `first` to before `end`.
+fn within(nodes: &[PieceNode], first: PieceNode, end: PieceNode) -> &[PieceNode] {
+    let nodes = &nodes[nodes.partition_point(|&node| node < first)..];
+    &nodes[..nodes.partition_point(|&node| node < end)]
 }
 
 /// Of nodes and those below them the first ones at which few texts are left of a lexeme, entered from a state.

@@ -674,9 +674,11 @@ impl ByteSet {
     pub const EMPTY: ByteSet = ByteSet([0; 4]);
     /// The bytes of an inclusive range.
     pub fn range(low: u8, high: u8) -> Self {
-        let mut set = Self::EMPTY;
-        (low..=high).for_each(|b| set.insert(b));
-        set
+        ByteSet(std::array::from_fn(|word| {
+            let (first, last) = (64 * word as u8, 64 * word as u8 + 63);
+            let (low, high) = (low.max(first), high.min(last));
+            if low > high { 0 } else { u64::MAX << (low - first) & u64::MAX >> (last - high) }
+        }))
     }
     /// Adds a byte.
     pub fn insert(&mut self, byte: u8) {
@@ -722,5 +724,18 @@ fn utf8_len(code: u32) -> u64 {
         0x80..=0x7FF => 2,
         0x800..=0xFFFF => 3,
         _ => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_have_the_bytes_between_their_ends() {
+        let ends = [0, 1, 62, 63, 64, 65, 127, 128, 191, 192, 254, 255];
+        for (low, high) in ends.into_iter().flat_map(|low| ends.map(|high| (low, high))) {
+            assert!(ByteSet::range(low, high).iter().eq(low..=high), "{low} to {high}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use larkspur_grammar::algebra::{Algebra, Bounded, Horizon, Lowered, OverLimit, R
 use larkspur_grammar::{ByteSet, Limits, RegexId, RegexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::classes::ByteClasses;
 use super::late::Lateness;
 use crate::error::Fault;
 
@@ -16,15 +17,15 @@ pub(crate) use larkspur_grammar::algebra::Expr;
 /// All derivatives of one expression.
 #[derive(Debug)]
 pub(crate) struct ExprRow {
-    /// Class of each byte; one for all rows that have the same, which are most.
-    pub class_of: Arc<[u8; 256]>,
+    /// Classes of bytes that it does not tell apart; one for all rows that have the same, which are most.
+    pub classes: Arc<ByteClasses>,
     /// Derivative by each class; [`Expr::NOTHING`] if it is empty.
     pub next: Box<[Expr]>,
 }
 
 impl ExprRow {
     pub fn next(&self, byte: u8) -> Expr {
-        self.next[usize::from(self.class_of[usize::from(byte)])]
+        self.next[usize::from(self.classes.of[usize::from(byte)])]
     }
 }
 
@@ -49,8 +50,8 @@ struct Inner {
     /// Work of all searches for emptiness.
     searched: u64,
     rows: FxHashMap<Expr, Arc<ExprRow>>,
-    /// What rows have for [`ExprRow::class_of`].
-    class_maps: FxHashSet<Arc<[u8; 256]>>,
+    /// What rows have for [`ExprRow::classes`].
+    class_maps: FxHashMap<[u8; 256], Arc<ByteClasses>>,
     /// Expressions whose row or a step took more work than allowed. Remembered, since a second attempt finds derivatives
     /// cached.
     too_dear: FxHashSet<Expr>,
@@ -102,7 +103,7 @@ impl Arena {
                 algebra,
                 searched: 0,
                 rows: FxHashMap::default(),
-                class_maps: FxHashSet::default(),
+                class_maps: FxHashMap::default(),
                 too_dear: FxHashSet::default(),
                 first_bytes: FxHashMap::default(),
                 late: FxHashMap::default(),
@@ -429,16 +430,11 @@ impl Inner {
             next.push(self.live_derivative(expr, byte, stop, limits)?);
             stop = stop.saturating_add(self.searched - before);
         }
-        Ok(ExprRow { class_of: self.class_map(class_of), next: next.into() })
+        Ok(ExprRow { classes: self.class_map(class_of), next: next.into() })
     }
 
-    fn class_map(&mut self, class_of: [u8; 256]) -> Arc<[u8; 256]> {
-        if let Some(known) = self.class_maps.get(&class_of) {
-            return known.clone();
-        }
-        let map = Arc::new(class_of);
-        self.class_maps.insert(map.clone());
-        map
+    fn class_map(&mut self, class_of: [u8; 256]) -> Arc<ByteClasses> {
+        self.class_maps.entry(class_of).or_insert_with(|| Arc::new(ByteClasses::new(class_of))).clone()
     }
 
     /// The derivative by a byte; [`Expr::NOTHING`] if it is empty.

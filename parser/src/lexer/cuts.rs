@@ -98,6 +98,9 @@ impl Lexer {
 
     /// The bytes of a row before which its state is cut: [`ASK`] is all that the row says of them.
     pub(super) fn mark_cuts(&mut self, id: LexStateId, row: &mut Row) -> Result<(), Fault> {
+        if self.cfg.mode != LexerMode::Longest || self.states[id].ends == NO_LEXEMES {
+            return Ok(());
+        }
         for byte in LEADS {
             if self.cut(id, byte, row.next[usize::from(byte)])?.is_some() {
                 row.quick[usize::from(byte)] = ASK;

@@ -188,7 +188,7 @@ impl Lexer {
             for (expr, times) in now {
                 let row = self.expr_row(expr)?;
                 let mut sizes = [0u64; 256];
-                row.class_of.iter().for_each(|&class| sizes[usize::from(class)] += 1);
+                row.classes.of.iter().for_each(|&class| sizes[usize::from(class)] += 1);
                 let left = row.next.iter().zip(sizes).filter(|&(&next, size)| next != Expr::NOTHING && size > 0);
                 let mut is_over = true;
                 for (&left, size) in left {

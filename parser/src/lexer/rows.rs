@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{ByteSet, LexerMode};
+use smallvec::SmallVec;
 
 use super::arena::{Expr, ExprRow};
+use super::classes::{ByteClasses, ONE, Run, Runs, with_alone};
 use super::exceptions::{NO_TEXTS, TrieId};
 use super::guards::Guard;
 use super::split::{Entries, Entry};
@@ -202,10 +204,9 @@ impl Lexer {
     /// Errors: `lexer_states_max`, `expressions_max`, `lexer_row_emptiness_fuel`.
     pub fn row(&mut self, id: LexStateId) -> Result<&Row, Fault> {
         if self.rows[id.index()].is_none() {
-            let mut row = self.build_row(id)?;
-            self.fill_quick_row(id, &mut row);
+            let by_class = self.row_by_class(id)?;
+            let mut row = self.spread(id, &by_class);
             self.mark_cuts(id, &mut row)?;
-            row.settled = self.settled_row(id, &row);
             self.rows[id.index()] = Some(row);
             self.rows_len += 1;
         }
@@ -217,55 +218,63 @@ impl Lexer {
         self.rows[id.index()].as_ref().expect("a row was made")
     }
 
-    fn fill_quick_row(&self, id: LexStateId, row: &mut Row) {
-        let ends = self.states[id].ends_before_more;
-        let can_end = ends != NO_LEXEMES;
+    /// The row of a state of which each class of bytes is known.
+    fn spread(&self, id: LexStateId, RowByClass { runs, next, ignored_goes_on }: &RowByClass) -> Box<Row> {
+        let state = &self.states[id];
+        let can_end = state.ends_before_more != NO_LEXEMES;
         let is_longest = self.cfg.mode == LexerMode::Longest;
-        let all_compete = self.lexeme_sets[ends].iter().all(|&lexeme| self.cfg.lexemes[lexeme].competes);
-        let records = self.states[id].records;
-        // Bytes side by side mostly lead to the same state.
-        let mut last = (DEAD, if can_end { ASK } else { REFUSED });
-        let mut is_near = false;
-        for (byte, (quick, &next)) in (0..=255).zip(row.quick.iter_mut().zip(&row.next)) {
-            if next == last.0 {
-                *quick = last.1;
-                if is_near {
-                    row.near.insert(byte);
+        let ends = &self.lexeme_sets[state.ends_before_more];
+        let all_compete = ends.iter().all(|&lexeme| self.cfg.lexemes[lexeme].competes);
+        let mut row = Box::new(Row {
+            next: [DEAD; 256],
+            live: ByteSet::EMPTY,
+            ignored_goes_on: *ignored_goes_on,
+            quick: [if can_end { ASK } else { REFUSED }; 256],
+            settled: ByteSet::EMPTY,
+            near: ByteSet::EMPTY,
+        });
+        for &Run { first, last, class } in runs {
+            let to = next[usize::from(class)];
+            let bytes = ByteSet::range(first, last);
+            if to == DEAD {
+                if can_end {
+                    row.settled = row.settled.union(&bytes);
                 }
                 continue;
             }
-            let state = &self.states[next];
+            let after = &self.states[to];
+            let is_inside = after.kind == StateKind::Inside && after.records == state.records;
             // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
-            let stays = state.kind == StateKind::Inside
-                && (is_longest || !state.may_be_stuck && (!can_end || all_compete && state.competes))
+            let stays = is_inside
+                && (is_longest || !after.may_be_stuck && (!can_end || all_compete && after.competes))
                 // Where nothing is recorded any more, it is forgotten where that began.
-                && state.records == records
-                && !state.is_late;
-            is_near = stays && !can_end && state.is_near;
-            if is_near {
-                row.near.insert(byte);
+                && !after.is_late;
+            let is_near = stays && !can_end && after.is_near;
+            let quick = if stays && !is_near { to.0 } else { ASK };
+            if quick == ASK && is_inside && !after.may_be_stuck && !after.is_watched() {
+                row.settled = row.settled.union(&bytes);
             }
-            *quick = match next {
-                DEAD if can_end => ASK,
-                DEAD => REFUSED,
-                _ if stays && !is_near => next.0,
-                _ => ASK,
-            };
-            last = (next, *quick);
+            if is_near {
+                row.near = row.near.union(&bytes);
+            }
+            row.live = row.live.union(&bytes);
+            row.next[usize::from(first)..=usize::from(last)].fill(to);
+            row.quick[usize::from(first)..=usize::from(last)].fill(quick);
         }
+        row.settled = row.settled.intersect(&self.settled_before(id, ignored_goes_on));
+        row
     }
 
-    /// The bytes of [`ASK`] before which what ends in the state cannot end in this grammar ([`Cfg::after`]), or is ignored text
-    /// that goes on with them, so that the step is one inside lexemes, or none.
+    /// The bytes before which what ends in the state cannot end in this grammar ([`Cfg::after`]), or is ignored text that goes
+    /// on with them, so that a step is one inside lexemes, or none.
     ///
     /// [`Cfg::after`]: crate::cfg::Cfg::after
-    fn settled_row(&self, id: LexStateId, row: &Row) -> ByteSet {
+    fn settled_before(&self, id: LexStateId, ignored_goes_on: &ByteSet) -> ByteSet {
         let ends = self.states[id].ends_before_more;
-        let mut settled = ByteSet::EMPTY;
-        if ends == NO_LEXEMES {
-            return settled;
-        }
         let mut before = ByteSet::EMPTY;
+        if ends == NO_LEXEMES {
+            return before;
+        }
         if !self.cfg.after.is_empty() {
             let after = self.lexeme_sets[ends].iter().map(|id| &self.cfg.after[id.index()]);
             before = after.fold(ByteSet::EMPTY, |all, after| all.union(after)).negate();
@@ -273,17 +282,9 @@ impl Lexer {
         if let [only] = *self.lexeme_sets[ends]
             && self.cfg.lexemes[only].ignored_by.is_some()
         {
-            before = before.union(&row.ignored_goes_on);
+            before = before.union(ignored_goes_on);
         }
-        for byte in before.iter().filter(|&byte| row.quick[usize::from(byte)] == ASK) {
-            let next = row.next[usize::from(byte)];
-            let state = &self.states[next];
-            let is_inside = state.kind == StateKind::Inside && !state.may_be_stuck && !state.is_watched();
-            if next == DEAD || is_inside && state.records == self.states[id].records {
-                settled.insert(byte);
-            }
-        }
-        settled
+        before
     }
 
     /// Whether it is known which bytes may stand behind lexemes.
@@ -345,6 +346,10 @@ impl Lexer {
         let key = self.states[id].key.clone();
         let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a match is live").1;
         let mut bytes = ByteSet::EMPTY;
+        if self.cfg.lexemes[lexeme].pattern.is_regex() && self.parts(rest).1 == NO_TEXTS {
+            let row = self.expr_row(self.parts(rest).0)?;
+            return Ok(row.classes.bytes(|class| row.next[class] != Expr::NOTHING));
+        }
         for byte in 0..=255u8 {
             if self.takes(lexeme, rest, byte)? {
                 bytes.insert(byte);
@@ -383,7 +388,7 @@ impl Lexer {
         }
         let rows: Vec<_> =
             entries.iter().map(|&(_, rest)| self.expr_row(self.parts(rest).0)).collect::<Result<_, _>>()?;
-        Ok(Some(common_classes(rows.iter())))
+        Ok(Some(ByteClasses::common(rows.iter().map(|row| &row.classes)).map_or([0; 256], |classes| classes.of)))
     }
 
     /// The state after bytes; `DEAD` if they cannot follow.
@@ -394,56 +399,52 @@ impl Lexer {
         Ok(id)
     }
 
-    fn build_row(&mut self, id: LexStateId) -> Result<Box<Row>, Fault> {
+    fn row_by_class(&mut self, id: LexStateId) -> Result<RowByClass, Fault> {
         let key = self.states[id].key.clone();
-        let mut row = Box::new(Row {
-            next: [DEAD; 256],
-            live: ByteSet::EMPTY,
-            ignored_goes_on: ByteSet::EMPTY,
-            quick: [ASK; 256],
-            settled: ByteSet::EMPTY,
-            near: ByteSet::EMPTY,
-        });
         if key.kind == StateKind::LazyEnd {
-            return Ok(row);
+            return Ok(RowByClass { runs: Runs::new(), next: SmallVec::new(), ignored_goes_on: ByteSet::EMPTY });
         }
         let cfg = self.cfg.clone();
         // Literals are gathered by byte; regexes split the bytes into classes.
         let mut literals: Vec<(u8, (LexemeId, Rest))> = Vec::new();
         let mut regexes: Vec<(LexemeId, Arc<ExprRow>, TrieId)> = Vec::new();
-        // Bytes after which exceptions count.
-        let mut excepted = ByteSet::EMPTY;
+        // Bytes that literals take, or after which exceptions count.
+        let mut alone = ByteSet::EMPTY;
         for &(lexeme, rest) in &key.entries {
             match &cfg.lexemes[lexeme].pattern {
                 Pattern::Regex(_) => {
                     let (expr, texts) = self.parts(rest);
-                    excepted = excepted.union(&self.tries.bytes_of(texts));
+                    alone = alone.union(&self.tries.bytes_of(texts));
                     regexes.push((lexeme, self.expr_row(expr)?, texts));
                 }
                 literal => {
-                    literals.extend(literal.literal_children(rest).map(|(byte, next)| (byte, (lexeme, next))));
+                    let children = literal.literal_children(rest);
+                    literals.extend(children.map(|(byte, next)| (byte, (lexeme, next))));
                 }
             }
         }
         literals.sort_unstable();
-        let mut literals = &literals[..];
+        literals.iter().for_each(|&(byte, _)| alone.insert(byte));
         let mut around: Vec<Arc<ExprRow>> = Vec::new();
         let owed = Some(key.guard.owed).filter(|&owed| owed != Expr::ALL);
         for expr in owed.into_iter().chain(self.pasts.exprs(key.guard.past).to_vec()) {
             around.push(self.expr_row(expr)?);
         }
-        let class_of = common_classes(regexes.iter().map(|regex| &regex.1).chain(&around));
-        let mut by_class = [None; 256];
-        for byte in 0..=255u8 {
-            let class = usize::from(class_of[usize::from(byte)]);
-            let (taken, others) = literals.split_at(literals.partition_point(|literal| literal.0 == byte));
-            literals = others;
-            let is_plain = taken.is_empty() && !excepted.contains(byte);
-            if is_plain && let Some(known) = by_class[class] {
-                row.next[usize::from(byte)] = known;
+        let rows = regexes.iter().map(|regex| &regex.1).chain(&around);
+        let classes = ByteClasses::common(rows.map(|row| &row.classes));
+        let runs = with_alone(classes.as_ref().map_or(&ONE, |classes| &classes.runs), &alone);
+        let mut next: SmallVec<[LexStateId; 16]> = SmallVec::new();
+        for run in &runs {
+            let (byte, class) = (run.first, usize::from(run.class));
+            if next.len() <= class {
+                next.resize(class + 1, UNKNOWN);
+            }
+            if next[class] != UNKNOWN {
                 continue;
             }
-            let mut entries: Entries = taken.iter().map(|literal| literal.1).collect();
+            let taken = &literals[literals.partition_point(|literal| literal.0 < byte)..];
+            let taken = taken.iter().take_while(|literal| literal.0 == byte);
+            let mut entries: Entries = taken.map(|literal| literal.1).collect();
             for (lexeme, expr_row, texts) in &regexes {
                 let next = expr_row.next(byte);
                 if next != Expr::NOTHING {
@@ -454,22 +455,18 @@ impl Lexer {
             entries.sort_unstable();
             entries.dedup();
             let guard = self.guard_after(key.guard, byte)?;
-            let next = self.enter(entries, guard)?;
-            row.next[usize::from(byte)] = next;
-            if is_plain {
-                by_class[class] = Some(next);
-            }
+            next[class] = self.enter(entries, guard)?;
         }
-        (0..=255u8).filter(|&byte| row.next[usize::from(byte)] != DEAD).for_each(|byte| row.live.insert(byte));
+        let mut ignored_goes_on = ByteSet::EMPTY;
         if cfg.mode == LexerMode::Exact {
             let matched = self.lexeme_sets[self.states[id].matched].clone();
             for &lexeme in &matched {
                 if cfg.lexemes[lexeme].ignored_by.is_some() && !cfg.lexemes[lexeme].competes {
-                    row.ignored_goes_on = row.ignored_goes_on.union(&self.goes_on_with(id, lexeme)?);
+                    ignored_goes_on = ignored_goes_on.union(&self.goes_on_with(id, lexeme)?);
                 }
             }
         }
-        Ok(row)
+        Ok(RowByClass { runs, next, ignored_goes_on })
     }
 
     /// The state of these entries after a byte: lazy lexemes that match end all others that compete with them.
@@ -494,22 +491,14 @@ impl Lexer {
     }
 }
 
-/// The coarsest classes of bytes that are within the classes of each row.
-fn common_classes<'a>(mut rows: impl Iterator<Item = &'a Arc<ExprRow>>) -> [u8; 256] {
-    let Some(first) = rows.next() else { return [0; 256] };
-    let mut class_of = *first.class_of;
-    let mut count = first.next.len();
-    for row in rows.filter(|row| !Arc::ptr_eq(&row.class_of, &first.class_of)) {
-        // Numbers of pairs of an old class and one of the row. There are no more pairs than bytes.
-        let mut ids = vec![None; count * row.next.len()];
-        count = 0;
-        for (class, &other) in class_of.iter_mut().zip(&*row.class_of) {
-            let id = &mut ids[usize::from(*class) * row.next.len() + usize::from(other)];
-            *class = *id.get_or_insert_with(|| {
-                count += 1;
-                (count - 1) as u8
-            });
-        }
-    }
-    class_of
+/// A row before it is spread over the bytes.
+struct RowByClass {
+    /// None in which no byte goes on.
+    runs: Runs,
+    /// State after the bytes of each class.
+    next: SmallVec<[LexStateId; 16]>,
+    ignored_goes_on: ByteSet,
 }
+
+/// In [`RowByClass::next`] while it is made.
+const UNKNOWN: LexStateId = LexStateId(u32::MAX);

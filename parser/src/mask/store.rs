@@ -39,8 +39,21 @@ pub(super) struct MaskStore {
     differ: Vec<Written>,
 }
 
-/// The place of a word, and the word.
-type Written = (u32, u32);
+/// A word of a mask and its place, in one number, so that many compare at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Written(u64);
+
+impl Written {
+    fn new(place: u32, word: u32) -> Self {
+        Self(u64::from(place) << 32 | u64::from(word))
+    }
+    fn place(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+    fn word(self) -> u32 {
+        self.0 as u32
+    }
+}
 
 /// A mask as it is kept.
 #[derive(Debug)]
@@ -112,7 +125,9 @@ fn differing(words: &[u32], from: &[u32], differ: &mut Vec<Written>) {
         if block.iter().zip(from).fold(0, |unlike, (word, from)| unlike | word ^ from) != 0 {
             let places = (number * BLOCK) as u32..;
             let both = places.zip(block.iter().zip(from));
-            differ.extend(both.filter(|(_, (word, from))| word != from).map(|(place, (&word, _))| (place, word)));
+            differ.extend(
+                both.filter(|(_, (word, from))| word != from).map(|(place, (&word, _))| Written::new(place, word)),
+            );
         }
     }
 }
@@ -122,7 +137,7 @@ fn written(words: &[u32], touched: &Touched, from: impl Fn(usize) -> u32, differ
     touched.for_each(|place| {
         let word = words[place as usize];
         if word != from(place as usize) {
-            differ.push((place, word));
+            differ.push(Written::new(place, word));
         }
     });
 }
@@ -132,7 +147,8 @@ fn unlike(words: &[u32], rest: u32, differ: &mut Vec<Written>) {
     for (number, block) in words.chunks(BLOCK).enumerate() {
         if block.iter().fold(0, |unlike, word| unlike | word ^ rest) != 0 {
             let places = (number * BLOCK) as u32..;
-            differ.extend(places.zip(block.iter().copied()).filter(|&(_, word)| word != rest));
+            let others = places.zip(block.iter().copied()).filter(|&(_, word)| word != rest);
+            differ.extend(others.map(|(place, word)| Written::new(place, word)));
         }
     }
 }
@@ -181,7 +197,7 @@ impl<B> Stored<B> {
             Stored::Over(base, words) => {
                 let all = mask.words_mut();
                 under(base).restore(before.and_then(Self::written), all);
-                words.iter().for_each(|&(place, word)| all[place as usize] = word);
+                words.iter().for_each(|written| all[written.place()] = written.word());
             }
         }
     }
@@ -352,10 +368,10 @@ impl Under<'_> {
     /// Overwrites words with these. Those that are given are all that differ.
     fn restore(self, written: Option<&[Written]>, all: &mut [u32]) {
         match (self, written) {
-            (Under::Like(word), Some(written)) => written.iter().for_each(|&(place, _)| all[place as usize] = word),
+            (Under::Like(word), Some(written)) => written.iter().for_each(|written| all[written.place()] = word),
             (Under::Like(word), None) => all.fill(word),
             (Under::Words(words), Some(written)) => {
-                written.iter().for_each(|&(place, _)| all[place as usize] = words[place as usize]);
+                written.iter().for_each(|written| all[written.place()] = words[written.place()]);
             }
             (Under::Words(words), None) => all.copy_from_slice(words),
         }
@@ -413,7 +429,7 @@ fn hash_words(words: &[u32]) -> u64 {
 
 /// The same of words that differ from a base, with their places.
 fn hash_over(base: Base, written: &[Written]) -> u64 {
-    let mut hasher = hash_lanes::<_, 4>(written, |&(place, word)| u64::from(place) << 32 | u64::from(word));
+    let mut hasher = hash_lanes::<_, 4>(written, |written| written.0);
     base.hash(&mut hasher);
     hasher.finish()
 }

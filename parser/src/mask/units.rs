@@ -143,7 +143,7 @@ impl UnitMap {
         let mut has_texts = false;
         while let Some((expr, state)) = agenda.pop() {
             let Ok(row) = lexer.expr_row(expr) else { return false };
-            for (&class, &next) in row.class_of.iter().zip(&self.rows[usize::from(state)]) {
+            for (&class, &next) in row.classes.of.iter().zip(&self.rows[usize::from(state)]) {
                 let expr = row.next[usize::from(class)];
                 match next {
                     _ if expr == Expr::NOTHING => {}
@@ -210,7 +210,7 @@ fn automaton(unit: Expr, lexer: &mut Lexer) -> Result<Option<Vec<[u8; 256]>>, Fa
                 }),
             });
         }
-        rows.push(std::array::from_fn(|byte| next[usize::from(row.class_of[byte])]));
+        rows.push(std::array::from_fn(|byte| next[usize::from(row.classes.of[byte])]));
     }
     Ok(Some(rows))
 }

@@ -46,15 +46,14 @@ impl ByteClasses {
 
     /// The coarsest classes that are within all these; `None` if they are none.
     pub fn common<'a>(mut all: impl Iterator<Item = &'a Arc<Self>>) -> Option<Arc<Self>> {
-        let mut common = all.next()?.clone();
-        for classes in all {
-            if Arc::ptr_eq(&common, classes) {
-                continue;
-            }
+        let first = all.next()?;
+        let (mut of, mut count) = (first.of, first.count);
+        let mut is_first = true;
+        for classes in all.filter(|classes| !Arc::ptr_eq(classes, first)) {
+            is_first = false;
             // Numbers of pairs of classes. There are no more pairs than bytes.
-            let mut ids = vec![None; common.count * classes.count];
-            let mut of = common.of;
-            let mut count = 0;
+            let mut ids = vec![None; count * classes.count];
+            count = 0;
             for (class, &other) in of.iter_mut().zip(&classes.of) {
                 let id = &mut ids[usize::from(*class) * classes.count + usize::from(other)];
                 *class = *id.get_or_insert_with(|| {
@@ -62,9 +61,8 @@ impl ByteClasses {
                     (count - 1) as u8
                 });
             }
-            common = Arc::new(Self::new(of));
         }
-        Some(common)
+        Some(if is_first { first.clone() } else { Arc::new(Self::new(of)) })
     }
 
     /// The bytes of some classes.

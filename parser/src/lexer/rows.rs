@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{ByteSet, LexerMode};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::arena::{Expr, ExprRow};
 use super::classes::{ByteClasses, ONE, Run, Runs, with_alone};
@@ -402,7 +402,8 @@ impl Lexer {
     fn row_by_class(&mut self, id: LexStateId) -> Result<RowByClass, Fault> {
         let key = self.states[id].key.clone();
         if key.kind == StateKind::LazyEnd {
-            return Ok(RowByClass { runs: Runs::new(), next: SmallVec::new(), ignored_goes_on: ByteSet::EMPTY });
+            let runs = Runs::from_slice(&ONE);
+            return Ok(RowByClass { runs, next: smallvec![DEAD], ignored_goes_on: ByteSet::EMPTY });
         }
         let cfg = self.cfg.clone();
         // Literals are gathered by byte; regexes split the bytes into classes.
@@ -493,7 +494,6 @@ impl Lexer {
 
 /// A row before it is spread over the bytes.
 struct RowByClass {
-    /// None in which no byte goes on.
     runs: Runs,
     /// State after the bytes of each class.
     next: SmallVec<[LexStateId; 16]>,

@@ -406,7 +406,7 @@ impl SharedMask {
         mask.set_origin(self.origin);
     }
 
-    /// Bytes that are its own.
+    /// Its bytes, which its store has as well as long as it keeps the mask.
     pub fn bytes(&self) -> usize {
         self.stored.bytes()
     }

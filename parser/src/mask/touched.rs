@@ -26,7 +26,7 @@ impl Touched {
         self.all = true;
     }
 
-    /// Any word may have been written, whatever the places are.
+    /// Whether any word may have been written, whatever the places are.
     pub fn is_all(&self) -> bool {
         self.all
     }

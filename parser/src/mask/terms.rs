@@ -920,9 +920,19 @@ fn gather(slicer: &Slicer, tokens: &[TokenId], taken: Option<Box<[u32]>>) -> Tok
     compact(slicer, words)
 }
 
+/// Words whose tokens are counted at once.
+const WORDS_AT_ONCE: usize = 64;
+
 /// A mask as a list, if that is shorter.
 fn compact(slicer: &Slicer, words: Box<[u32]>) -> Tokens {
-    if mask::count(&words) * WORDS_PER_TOKEN <= slicer.words_len {
+    // Most are many, as a look at the first words tells.
+    let mut left = slicer.words_len / WORDS_PER_TOKEN;
+    let mut is_room = |words: &[u32]| {
+        let rest = left.checked_sub(mask::count(words));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    if words.chunks(WORDS_AT_ONCE).all(&mut is_room) {
         return Tokens::Few(mask::iter(&words).collect());
     }
     Tokens::Many(words)

@@ -126,7 +126,7 @@ pub(crate) enum Mistake {
         limit: &'static str,
         value: u64,
         /// The keyword that asks for much, if it is known.
-        unevaluated: Option<&'static str>,
+        asked_by: Option<&'static str>,
     },
 }
 
@@ -539,13 +539,17 @@ impl Mistake {
             Mistake::GuidanceField { field, reason, near } => {
                 with_near(warning(format!("`x-guidance` at {at}: `{field}` {reason}")), near)
             }
-            Mistake::Limit { what, limit, value, unevaluated } => {
+            Mistake::Limit { what, limit, value, asked_by } => {
                 let diagnostic = error(format!("{what} at {at} is over the limit `{limit}` of {value}"));
-                diagnostic.help(match unevaluated {
+                diagnostic.help(match asked_by {
                     None => "make the schema simpler, or raise the limit if you trust it",
                     Some("unevaluatedItems") => {
                         "`unevaluatedItems` asks for each set of branches whether it holds; \
                          list the elements in `prefixItems` with `\"items\": false`"
+                    }
+                    Some("oneOf") => {
+                        "make the schema simpler, or raise the limit if you trust it; `anyOf` takes less than `oneOf`, and \
+                         `\"x-guidance\": {\"coerce_one_of\": true}` at the root reads each `oneOf` so"
                     }
                     Some(_) => {
                         "`unevaluatedProperties` asks for each set of branches whether it holds; \

@@ -210,8 +210,8 @@ impl<'a> Normalizer<'a> {
     }
     fn over(&mut self, place: JsonId, what: &'static str, limit: &'static str, value: u64) {
         if !std::mem::replace(&mut self.is_over, true) {
-            let unevaluated = self.unevaluated_keyword;
-            self.sink.report(place, Mistake::Limit { what, limit, value, unevaluated });
+            let asked_by = self.asks_for_much();
+            self.sink.report(place, Mistake::Limit { what, limit, value, asked_by });
         }
     }
     /// The node of a schema.
@@ -445,6 +445,12 @@ impl<'a> Normalizer<'a> {
     /// Whether `propertyNames` was read.
     pub fn names_are_restricted(&self) -> bool {
         self.keywords.values().any(|keywords| keywords.names.is_some())
+    }
+
+    /// The keyword that asks for much, as far as it is known: where there is a `oneOf`, it is taken to be that.
+    pub fn asks_for_much(&self) -> Option<&'static str> {
+        let has_one_of = || !self.coerce_one_of && self.keywords.values().any(|keywords| keywords.one_of.is_some());
+        self.unevaluated_keyword.or_else(|| has_one_of().then_some("oneOf"))
     }
 
     /// The schemas with `anyOf` or `oneOf` that were read, in the text's order.
@@ -749,7 +755,7 @@ impl<'a> Normalizer<'a> {
                         what: "a number written out",
                         limit: "regex_nodes_max",
                         value: limit as u64,
-                        unevaluated: None,
+                        asked_by: None,
                     },
                 };
                 self.sink.report(place, mistake);

@@ -435,6 +435,14 @@ fn limits_of_containers() {
     assert!(with(&schema, &Limits::default()).is_ok());
     let message = with(&schema, &Limits { schema_choices_max: 20, ..Limits::default() }).expect_err("too many");
     assert!(message.contains("`schema_choices_max` of 20"), "{message}");
+    // Where a `oneOf` may be what asks for much, the way out is named.
+    let limits = Limits { schema_work_max: 100, ..Limits::default() };
+    for (keyword, is_named) in [("oneOf", true), ("anyOf", false)] {
+        let schema = schema.replacen("anyOf", keyword, 1);
+        let errors = compiled_as(&shared(), &schema, &SchemaOptions::new(&limits)).0.expect_err("too much");
+        let help = errors[0].help.as_deref().unwrap_or_default();
+        assert_eq!(help.contains(r#""x-guidance": {"coerce_one_of": true}"#), is_named, "{help}");
+    }
     let message = with(&schema, &Limits { schema_search_max: 1, ..Limits::default() }).expect_err("too far");
     assert!(message.contains("`schema_search_max` of 1"), "{message}");
 

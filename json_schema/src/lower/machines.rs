@@ -147,9 +147,9 @@ impl Lowerer<'_, '_> {
                         limits.schema_choices_max,
                     ),
                 };
-                self.normalizer
-                    .sink
-                    .report(self.place, Mistake::Limit { what, limit, value: value as u64, unevaluated: None });
+                let asked_by = self.normalizer.asks_for_much();
+                let mistake = Mistake::Limit { what, limit, value: value as u64, asked_by };
+                self.normalizer.sink.report(self.place, mistake);
                 None
             }
         }

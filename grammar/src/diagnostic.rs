@@ -5,6 +5,7 @@ mod shared;
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::limits::Limits;
 use crate::span::Span;
@@ -106,7 +107,9 @@ impl Diagnostic {
 
 /// A message whose words are not too long: those of the text, such as names, are of any length.
 fn brief(message: String) -> String {
-    if message.len() <= WORD_CHARS_MAX {
+    // Most have none, as their bytes tell.
+    let may_be_within = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') || !byte.is_ascii();
+    if message.as_bytes().split(|byte| !may_be_within(byte)).all(|word| word.len() <= WORD_CHARS_MAX) {
         return message;
     }
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
@@ -427,24 +430,23 @@ fn bag_distance(a: &str, b: &str) -> usize {
 
 /// Optimal string alignment distance: how many characters are one too many, one too few, another or swapped.
 pub fn edit_distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
-    }
+    type Row = SmallVec<[u32; NEAR_BYTES_MAX]>;
+    let a: SmallVec<[char; NEAR_BYTES_MAX]> = a.chars().collect();
+    let b: SmallVec<[char; NEAR_BYTES_MAX]> = b.chars().collect();
+    // That of the character before the last, that of the last, and the one that is being made.
+    let (mut before, mut last): (Row, Row) = (Row::new(), (0..).take(b.len() + 1).collect());
     for i in 1..=a.len() {
+        let mut row = Row::with_capacity(b.len() + 1);
+        row.push(i as u32);
         for j in 1..=b.len() {
-            let substitute = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = substitute.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            let substitute = last[j - 1] + u32::from(a[i - 1] != b[j - 1]);
+            let mut least = substitute.min(last[j] + 1).min(row[j - 1] + 1);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
+                least = least.min(before[j - 2] + 1);
             }
-            rows[i][j] = least;
+            row.push(least);
         }
+        (before, last) = (last, row);
     }
-    rows[a.len()][b.len()]
+    last[b.len()] as usize
 }

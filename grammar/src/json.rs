@@ -10,7 +10,9 @@ mod path;
 mod reader;
 mod strings;
 
-use compact_str::{CompactString, ToCompactString};
+use std::borrow::Cow;
+
+use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -388,19 +390,19 @@ impl JsonDocument {
     /// The JSON pointer that leads to the value from its text's outermost value, for which it is empty. Cost: linear in
     /// the arrays and objects around it.
     pub fn pointer(&self, id: JsonId) -> String {
-        let mut steps: SmallVec<[CompactString; 8]> = SmallVec::new();
+        let mut steps: SmallVec<[Cow<'_, str>; 8]> = SmallVec::new();
         let mut at = self.original(id);
         while let Some(parent) = self.parent(at).map(|parent| self.original(parent)) {
             let is_it = |id: JsonId| self.original(id) == at;
             steps.push(match &self.values[parent] {
                 JsonValue::Array(elements) => {
-                    elements.iter().position(|&e| is_it(e)).unwrap_or_default().to_compact_string()
+                    elements.iter().position(|&e| is_it(e)).unwrap_or_default().to_string().into()
                 }
                 JsonValue::Object(members) => {
                     let member = members.iter().find(|member| is_it(member.value));
                     member.map(|member| escaped_step(&member.key)).unwrap_or_default()
                 }
-                _ => CompactString::default(),
+                _ => Cow::default(),
             });
             at = parent;
         }
@@ -417,8 +419,8 @@ fn only<T>(entries: Vec<T>, is_one: impl Fn(usize) -> bool) -> IndexVec<JsonId, 
 }
 
 /// The key that a step of a JSON pointer names.
-pub fn pointer_key(step: &str) -> String {
-    step.replace("~1", "/").replace("~0", "~")
+pub fn pointer_key(step: &str) -> Cow<'_, str> {
+    if step.contains('~') { step.replace("~1", "/").replace("~0", "~").into() } else { step.into() }
 }
 
 /// A key as a step of a JSON pointer: `~` and `/` escaped.
@@ -426,6 +428,9 @@ pub fn pointer_step(key: &str) -> String {
     escaped_step(key).into()
 }
 
-fn escaped_step(key: &str) -> CompactString {
-    if key.contains(['~', '/']) { key.replace('~', "~0").replace('/', "~1").into() } else { key.into() }
+fn escaped_step(key: &str) -> Cow<'_, str> {
+    match key.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        true => key.replace('~', "~0").replace('/', "~1").into(),
+        false => key.into(),
+    }
 }

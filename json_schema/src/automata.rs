@@ -16,7 +16,7 @@ pub(crate) mod state;
 
 use std::sync::Arc;
 
-use larkspur_grammar::{RuleId, TerminalId};
+use larkspur_grammar::{RuleId, State, TerminalId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,6 @@ use crate::plan::arrays::ArrayPlan;
 use crate::plan::objects::ObjectPlan;
 use crate::writing::Writing;
 use json::Json;
-use state::Place;
 
 /// Terminals of the brackets and separators, with the white space that may stand there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -62,7 +61,7 @@ pub(crate) struct Containers {
     /// By the number of brackets that are open within the automaton, less one; empty if values are not on lines of
     /// their own.
     pub lines: Vec<Lines>,
-    pub starts: Vec<Place>,
+    pub starts: Vec<State>,
     /// The listed properties come in any order.
     pub any_order: bool,
     pub writing: Writing,

@@ -15,6 +15,7 @@ use std::rc::Rc;
 use compact_str::CompactString;
 use larkspur_grammar::json::JsonId;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::ast::Keywords;
 use crate::ir::{ANY, NEVER, Named, Node, NodeId, ObjectId};
@@ -73,11 +74,11 @@ impl Normalizer<'_> {
     /// Follows what is said in place.
     pub fn in_place(&mut self, nodes: &[NodeId]) -> InPlace {
         let mut found = InPlace::default();
-        let mut stack = nodes.to_vec();
+        let mut stack: SmallVec<[NodeId; 16]> = nodes.into();
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         while let Some(node) = stack.pop() {
             match self.ir.get(node) {
-                Node::All(parts) => stack.extend(parts),
+                Node::All(parts) => stack.extend_from_slice(parts),
                 Node::One(branches) => found.branches.push(branches.clone()),
                 Node::Shape(shape) => {
                     if let &[only] = &*self.ir.shapes.get(*shape).objects {
@@ -90,7 +91,7 @@ impl Normalizer<'_> {
                     let Some(keywords) = self.read(id) else { continue };
                     let referred = [keywords.reference, keywords.dynamic.map(|(place, _)| place)];
                     let referred = referred.into_iter().flatten().filter_map(|place| self.referred(place));
-                    let schemas: Vec<JsonId> = referred.chain(keywords.all_of.iter().copied()).collect();
+                    let schemas: SmallVec<[JsonId; 8]> = referred.chain(keywords.all_of.iter().copied()).collect();
                     stack.extend(schemas.into_iter().map(|schema| self.schema(schema)));
                     if let Some((_, list)) = keywords.one_of.as_ref().filter(|_| !self.coerce_one_of) {
                         found.branches.push(list.iter().map(|&branch| self.schema(branch)).collect());

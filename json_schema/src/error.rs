@@ -1,5 +1,8 @@
 //! Everything that can be wrong with a schema, or with us for it: one [`Mistake`] each, and the [`Sink`].
 
+use std::fmt;
+
+use compact_str::CompactString;
 use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember};
 use larkspur_grammar::{Diagnostic, Limits, Severity, Span};
@@ -80,7 +83,7 @@ pub(crate) enum Mistake {
         what: Lacking,
     },
     KeywordUnknown {
-        keyword: String,
+        keyword: CompactString,
         hint: Option<Hint>,
     },
     /// A known keyword that says nothing where it stands.
@@ -184,12 +187,22 @@ pub(crate) struct Sink<'a> {
     said: Vec<(JsonId, Said)>,
     /// Schemas whose unknown keywords are no mistake of theirs, but of what stands around them.
     misplaced: FxHashSet<JsonId>,
+    /// The unknown keyword that was met last, and the one that may be meant: schemas have the same one often.
+    last_near: (CompactString, Option<&'static str>),
 }
 
 impl<'a> Sink<'a> {
     pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
         let list = DiagnosticList::new(limits);
-        Self { document, lenient: false, is_unused: false, list, said: Vec::new(), misplaced: FxHashSet::default() }
+        Self {
+            document,
+            lenient: false,
+            is_unused: false,
+            list,
+            said: Vec::new(),
+            misplaced: FxHashSet::default(),
+            last_near: (CompactString::default(), None),
+        }
     }
     /// Nothing is to be said of the schema's unknown keywords.
     pub fn misplace(&mut self, schema: JsonId) {
@@ -214,7 +227,7 @@ impl<'a> Sink<'a> {
         }
     }
     /// The same with a span in the value or key, for what is looked for at each place anew; whether there was room for it.
-    pub fn report_within(&mut self, place: JsonId, span: Span, mistake: Mistake) -> bool {
+    pub fn report_within(&mut self, place: JsonId, span: Span, mut mistake: Mistake) -> bool {
         let is_warning = mistake.is_warning();
         let forgiven = match self.is_unused {
             true => (!is_warning).then_some("no reference leads to this definition"),
@@ -226,6 +239,9 @@ impl<'a> Sink<'a> {
             return false;
         }
         let pointer = self.document.pointer(place);
+        if let Mistake::KeywordUnknown { keyword, hint: hint @ None } = &mut mistake {
+            *hint = self.near(keyword).map(Hint::Name);
+        }
         let mut diagnostic = mistake.diagnostic(span, &pointer);
         debug_assert_eq!(is_warning, !diagnostic.is_error());
         if let Some(reason) = forgiven {
@@ -235,6 +251,16 @@ impl<'a> Sink<'a> {
         }
         self.push(diagnostic);
         true
+    }
+    /// The keyword that an unknown one may be meant for.
+    fn near(&mut self, unknown: &str) -> Option<&'static str> {
+        if self.last_near.0 != unknown {
+            let is_known = KEYWORDS.iter().any(|row| row.name == unknown);
+            let names = KEYWORDS.iter().map(|row| row.name);
+            let near = if is_known { None } else { did_you_mean(unknown, names) };
+            self.last_near = (unknown.into(), near);
+        }
+        self.last_near.1
     }
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push_new(diagnostic);
@@ -276,6 +302,19 @@ impl<'a> Sink<'a> {
 }
 
 /// The diagnostic, with the name that was perhaps meant.
+/// A JSON pointer as messages have it.
+#[derive(Clone, Copy)]
+struct At<'a>(&'a str);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => f.write_str("the root"),
+            pointer => write!(f, "`{pointer}`"),
+        }
+    }
+}
+
 fn with_near(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
     match near {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
@@ -303,7 +342,7 @@ fn unsatisfiable(
     error: impl Fn(String) -> Diagnostic,
     keywords: &[Excluding],
     help: Option<String>,
-    at: &str,
+    at: At<'_>,
 ) -> Diagnostic {
     let diagnostic = excluding(error, keywords, at);
     match help {
@@ -312,7 +351,7 @@ fn unsatisfiable(
     }
 }
 
-fn excluding(error: impl Fn(String) -> Diagnostic, keywords: &[Excluding], at: &str) -> Diagnostic {
+fn excluding(error: impl Fn(String) -> Diagnostic, keywords: &[Excluding], at: At<'_>) -> Diagnostic {
     let message = format!("no value is valid for the schema at {at}");
     let name = |Excluding { member, pointer }: &Excluding| match pointer {
         None => format!("`{}`", member.key),
@@ -400,7 +439,7 @@ impl Mistake {
         debug_assert!(CODES.iter().any(|info| info.code == code), "{code} is in the table of codes");
         let error = |message: String| Diagnostic::error(code, span, message);
         let warning = |message: String| Diagnostic::warning(code, span, message);
-        let at = if pointer.is_empty() { "the root".to_owned() } else { format!("`{pointer}`") };
+        let at = At(pointer);
         match self {
             Mistake::NotSchema { found, hint } => {
                 let message = format!("a schema is an object or a boolean; at {at} stands {found}");
@@ -463,7 +502,7 @@ impl Mistake {
             Mistake::EqualElements { keyword } => error(format!(
                 "`{keyword}` at {at} cannot be enforced: that takes an array of which two elements are equal"
             )),
-            Mistake::Unsatisfiable { keywords, help } => unsatisfiable(error, &keywords, help, &at),
+            Mistake::Unsatisfiable { keywords, help } => unsatisfiable(error, &keywords, help, at),
             Mistake::NeverFinished => error(format!("a value of the schema at {at} must hold itself and never ends")),
             Mistake::NeverThere { what: Lacking::Branch } => warning(format!("no value is valid for the schema at {at}, so that this branch is never taken"))
                 .help("change it, or leave it out"),
@@ -484,13 +523,10 @@ impl Mistake {
                 pointer,
             ),
             Mistake::KeywordUnknown { keyword, hint: None } => {
-                let mut names = KEYWORDS.iter().map(|row| row.name);
-                if names.clone().any(|name| name == keyword) {
-                    let message = format!("`{keyword}` at {at} is no keyword of this schema's draft and has no effect");
-                    return warning(message);
-                }
-                let diagnostic = warning(format!("the unknown keyword `{keyword}` at {at} has no effect"));
-                with_near(diagnostic, did_you_mean(&keyword, &mut names))
+                warning(match KEYWORDS.iter().any(|row| row.name == keyword) {
+                    true => format!("`{keyword}` at {at} is no keyword of this schema's draft and has no effect"),
+                    false => format!("the unknown keyword `{keyword}` at {at} has no effect"),
+                })
             }
             Mistake::FormatUnknown { format, is_error } => {
                 let diagnostic = match is_error {

@@ -1,6 +1,7 @@
 //! What authors write who think of another draft, of OpenAPI, of Avro, or of a tool's definition: what they meant, and how
 //! it is written here.
 
+use compact_str::CompactString;
 use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue, pointer_key, pointer_step};
 use larkspur_grammar::number::Decimal;
@@ -319,9 +320,8 @@ impl Hint {
 
 /// The keyword that a name stands for elsewhere, by the types beside it.
 fn alias(document: &JsonDocument, schema: JsonId, key: &str, value: JsonId) -> Option<Hint> {
-    let folded: String = key.chars().filter(|c| !['_', '-'].contains(c)).flat_map(char::to_lowercase).collect();
-    let types = types(document, schema).unwrap_or_default();
-    let has = |name: &str| types.iter().any(|one| one == name);
+    let folded: CompactString = key.chars().filter(|c| !['_', '-'].contains(c)).flat_map(char::to_lowercase).collect();
+    let has = |name: &str| types(document, schema).unwrap_or_default().iter().any(|one| one == name);
     let by_type = |of: [&'static str; 4]| {
         let at = ["string", "array", "object"].iter().position(|name| has(name)).unwrap_or(3);
         Hint::Name(of[at])
@@ -444,7 +444,7 @@ fn is_properties(document: &JsonDocument, mut value: JsonId) -> bool {
 fn property(pointer: &str) -> Option<String> {
     let mut steps = pointer.rsplit('/').skip(1);
     let name = steps.next()?;
-    (steps.next()? == "properties").then(|| pointer_key(name))
+    (steps.next()? == "properties").then(|| pointer_key(name).into_owned())
 }
 
 /// `["string", "null"]`

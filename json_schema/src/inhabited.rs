@@ -145,7 +145,7 @@ impl Normalizer<'_> {
 
     /// Whether there is an array of the spec: what the shape it is part of does not say, if that has other values, too.
     pub fn is_array_inhabited(&mut self, array: ArrayId, origin: JsonId) -> bool {
-        let shape = Shape { arrays: [array].into(), ..self.no_shape() };
+        let shape = Shape { arrays: smallvec![array], ..self.no_shape() };
         let shape = self.ir.shapes.intern(shape);
         let node = self.ir.node(Node::Shape(shape), origin);
         self.is_inhabited(node, Mode::Exact)

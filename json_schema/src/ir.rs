@@ -86,10 +86,13 @@ pub(crate) struct Shape {
     /// The decoded texts.
     pub strings: RegexId,
     /// Any of these ways; none is no array.
-    pub arrays: Box<[ArrayId]>,
+    pub arrays: AnyOf<ArrayId>,
     /// Any of these ways; none is no object.
-    pub objects: Box<[ObjectId]>,
+    pub objects: AnyOf<ObjectId>,
 }
+
+/// The ways in which an array or an object may be; most often one.
+pub(crate) type AnyOf<I> = SmallVec<[I; 4]>;
 
 /// Arrays of `min` to `max` elements; the first ones are of `prefix`, the others of `rest`.
 /// The prefix is not longer than `max`, none of its first `min` is [`Node::Never`].
@@ -212,7 +215,7 @@ pub(crate) struct Ir {
     pub arrays: Interned<ArrayId, ArraySpec>,
     pub objects: Interned<ObjectId, ObjectSpec>,
     pub violations: Interned<ViolationId, Violation>,
-    pub clauses: Interned<ClauseId, Box<[ObjectId]>>,
+    pub clauses: Interned<ClauseId, AnyOf<ObjectId>>,
     pub keys: Interned<KeyId, CompactString>,
     /// Parts of nodes that were put together, 50 ns each.
     work: u64,

@@ -34,8 +34,9 @@ const COUNTED_STATES_MAX: usize = 20_000;
 
 /// Expressions that a value of a schema makes, roughly.
 const EXPRS_PER_VALUE: usize = 4;
-/// Of the values of a schema about one in so many makes a terminal, beside brackets and the like.
+/// Of the values of a schema about one in so many makes a terminal, beside brackets and the like, or a rule.
 const VALUES_PER_TERMINAL: usize = 3;
+const VALUES_PER_RULE: usize = 4;
 const MARKS: usize = 8;
 
 struct Lowerer<'n, 'a> {
@@ -88,6 +89,7 @@ pub(crate) fn lower(
     grammar.exprs.reserve(room * EXPRS_PER_VALUE);
     let terminals_room = MARKS + room / VALUES_PER_TERMINAL;
     grammar.terminals.reserve(terminals_room);
+    grammar.rules.reserve(room / VALUES_PER_RULE);
     let mut terminals = FxHashMap::with_capacity_and_hasher(terminals_room, FxBuildHasher);
     let marks = marks(&mut grammar, &mut terminals, &prelude.marks, span);
     let separators = &prelude.separators;
@@ -244,9 +246,9 @@ impl Lowerer<'_, '_> {
         if let Some(&known) = self.plain.get(&id) {
             return known;
         }
-        let shape = self.normalizer.ir.shapes.get(id).clone();
-        let is_plain = shape.arrays.is_empty() && shape.objects.is_empty();
-        let scalars = if is_plain { self.scalar_terminal(&shape, Extent::All) } else { None };
+        let shape = self.normalizer.ir.shapes.get(id);
+        let plain = (shape.arrays.is_empty() && shape.objects.is_empty()).then(|| shape.clone());
+        let scalars = plain.and_then(|shape| self.scalar_terminal(&shape, Extent::All));
         self.plain.insert(id, scalars);
         scalars
     }
@@ -257,8 +259,8 @@ impl Lowerer<'_, '_> {
         Some(self.mark(terminal))
     }
     fn scalar_terminal(&mut self, shape: &Shape, extent: Extent) -> Option<TerminalId> {
-        let mut ways = Vec::new();
-        let mut names = Vec::new();
+        let mut ways: SmallVec<[RegexId; 8]> = SmallVec::new();
+        let mut names: SmallVec<[&str; 8]> = SmallVec::new();
         let set = &mut self.normalizer.set;
         for (has, text) in [(shape.null, "null"), (shape.truth[0], "false"), (shape.truth[1], "true")] {
             if has {

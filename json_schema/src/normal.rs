@@ -97,6 +97,8 @@ pub(crate) struct Normalizer<'a> {
     patterns: FxHashMap<(JsonId, Option<usize>), RegexId>,
     formats: FxHashMap<(Format, bool), RegexId>,
     known: FxHashMap<(NodeId, Mode), Known>,
+    /// Nodes whose parts are asked for. Kept for its room.
+    open: FxHashSet<NodeId>,
     pub inhabited: FxHashMap<(NodeId, Mode), bool>,
     /// What nodes evaluate, see `unevaluated`.
     pub evaluated_ways: FxHashMap<(NodeId, Asked), Rc<[Way]>>,
@@ -153,6 +155,7 @@ impl<'a> Normalizer<'a> {
             patterns: FxHashMap::default(),
             formats: FxHashMap::default(),
             known: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
+            open: FxHashSet::default(),
             inhabited: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
             evaluated_ways: FxHashMap::default(),
             listed: FxHashMap::default(),
@@ -242,7 +245,7 @@ impl<'a> Normalizer<'a> {
             return known;
         }
         let mut stack: Nodes = smallvec![root];
-        let mut open: FxHashSet<NodeId> = FxHashSet::default();
+        let mut open = std::mem::take(&mut self.open);
         while let Some(&top) = stack.last() {
             if self.known.contains_key(&(top, mode)) {
                 stack.pop();
@@ -271,6 +274,8 @@ impl<'a> Normalizer<'a> {
                 }
             }
         }
+        open.clear();
+        self.open = open;
         self.known[&(root, mode)]
     }
 
@@ -319,7 +324,7 @@ impl<'a> Normalizer<'a> {
                 }
                 Ok(known) => {
                     let exact = known.iter().all(|known| known.exact);
-                    let shapes: Vec<ShapeId> = known.iter().map(|known| known.shape).collect();
+                    let shapes: SmallVec<[ShapeId; 8]> = known.iter().map(|known| known.shape).collect();
                     Step::Done(Known { shape: self.and_all_shapes(&shapes, origin), exact })
                 }
             },

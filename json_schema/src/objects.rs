@@ -10,11 +10,14 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::ast::Keywords;
-use crate::ir::{ANY, ClauseId, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Violation, ViolationId};
+use crate::ir::{ANY, AnyOf, ClauseId, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Violation, ViolationId};
 use crate::normal::Normalizer;
 
 /// Cells that are passed by count as one of work if they are so many.
 const CELLS_PER_WORK: u64 = 16;
+
+/// So many names are found faster one after the other than in a table that is made for them.
+const FEW_NAMES: usize = 32;
 
 /// An object in normal form; `None` if there is none.
 pub(crate) fn spec(normalizer: &mut Normalizer, spec: ObjectSpec) -> Option<ObjectId> {
@@ -47,6 +50,8 @@ pub(crate) fn from_keywords(
     let additional = keywords.additional.map_or(ANY, |schema| normalizer.schema(schema));
     let cells = cells(normalizer, &patterns, additional, names);
     let mut named: Vec<Named> = Vec::with_capacity(keywords.properties.len());
+    // Few are looked through.
+    let are_few = keywords.properties.len() + keywords.required.len() <= FEW_NAMES;
     let mut index_of: FxHashMap<KeyId, usize> = FxHashMap::default();
     for (name, schema) in &keywords.properties {
         let mut nodes: SmallVec<[NodeId; 4]> = smallvec![normalizer.schema(*schema)];
@@ -60,16 +65,24 @@ pub(crate) fn from_keywords(
         }
         let node = normalizer.ir.all(&nodes, *schema);
         let key = normalizer.ir.keys.intern(name.clone());
-        index_of.insert(key, named.len());
         named.push(Named { key, node, required: false });
+    }
+    if !are_few {
+        index_of.extend(named.iter().enumerate().map(|(index, named)| (named.key, index)));
     }
     for name in &keywords.required {
         let key = normalizer.ir.keys.intern(name.clone());
-        match index_of.get(&key) {
-            Some(&index) => named[index].required = true,
+        let index = match are_few {
+            true => named.iter().position(|named| named.key == key),
+            false => index_of.get(&key).copied(),
+        };
+        match index {
+            Some(index) => named[index].required = true,
             None => {
                 let node = normalizer.property(&cells, name);
-                index_of.insert(key, named.len());
+                if !are_few {
+                    index_of.insert(key, named.len());
+                }
                 named.push(Named { key, node, required: true });
             }
         }
@@ -97,6 +110,10 @@ pub(crate) fn cells(
     names: Option<RegexId>,
 ) -> Vec<(RegexId, NodeId)> {
     let all = names.unwrap_or(normalizer.any_text);
+    if patterns.is_empty() {
+        let is_closed = additional == NEVER || normalizer.is_nothing(all);
+        return if is_closed { Vec::new() } else { vec![(all, additional)] };
+    }
     let beginnings: Vec<Vec<u8>> = patterns.iter().map(|&(pattern, _)| beginning(&normalizer.set, pattern)).collect();
     let opposites: Vec<RegexId> = patterns.iter().map(|&(pattern, _)| normalizer.not_text(pattern)).collect();
     let mut cells: Vec<Cell> = Vec::new();
@@ -278,7 +295,7 @@ const ABSORBED_MAX: usize = 600;
 
 /// The ways that are not part of another one, so that products of `required` and `not` stay small. Two ways of which
 /// none `is_new` are not compared.
-pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[(ObjectId, bool)]) -> Box<[ObjectId]> {
+pub(crate) fn absorbed(normalizer: &mut Normalizer, ways: &[(ObjectId, bool)]) -> AnyOf<ObjectId> {
     let (ways, is_new): (Vec<ObjectId>, Vec<bool>) = ways.iter().copied().unzip();
     let pairs = is_new.iter().filter(|&&is_new| is_new).count() * ways.len();
     if ways.len() < 3 || ways.len() > ABSORBED_MAX || !normalizer.charge(pairs as u64) {

@@ -194,7 +194,7 @@ impl<'a> Parser<'a, '_, '_> {
                 let is_root = schema == self.document.root();
                 let hint = Hint::of_draft(key, self.dialect.draft)
                     .or_else(|| Hint::unknown(self.document, value, key, is_root));
-                let mistake = Mistake::KeywordUnknown { keyword: key.to_owned(), hint };
+                let mistake = Mistake::KeywordUnknown { keyword: key.into(), hint };
                 self.sink.report_at(value, member.key_span, mistake);
             }
             return;

@@ -167,7 +167,7 @@ impl Resources {
                         .members
                         .entry(at)
                         .or_insert_with(|| members.iter().map(|member| (member.key.clone(), member.value)).collect());
-                    table.get(pointer_key(step).as_str()).copied()
+                    table.get(&*pointer_key(step)).copied()
                 }
                 Some(_) => document.get(at, &pointer_key(step)),
                 None => document.element(at, step),
@@ -205,7 +205,7 @@ fn near_pointer(document: &JsonDocument, root: JsonId, pointer: &str) -> Option<
                 let key = pointer_key(step);
                 let is_there = members.iter().any(|member| *member.key == *key);
                 let keys = members.iter().map(|member| &*member.key);
-                let key = if is_there { key } else { did_you_mean(&key, keys)?.to_owned() };
+                let key = if is_there { key } else { did_you_mean(&key, keys)?.to_owned().into() };
                 let next = document.get(at, &key)?;
                 (key.replace('~', "~0").replace('/', "~1"), next)
             }

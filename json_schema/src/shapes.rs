@@ -3,10 +3,11 @@
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{RegexId, RegexNode};
 use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
 use crate::arrays;
 use crate::error::Mistake;
-use crate::ir::{ANY, ArrayId, NEVER, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
+use crate::ir::{ANY, AnyOf, ArrayId, NEVER, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
 use crate::normal::Normalizer;
 use crate::numbers::Numbers;
 use crate::objects;
@@ -47,8 +48,8 @@ impl Normalizer<'_> {
             numbers: Numbers::ALL,
             integers: Numbers::ALL,
             strings: self.any_text,
-            arrays: [array].into(),
-            objects: [object].into(),
+            arrays: smallvec![array],
+            objects: smallvec![object],
         }
     }
     /// No value.
@@ -59,8 +60,8 @@ impl Normalizer<'_> {
             numbers: Numbers::NONE,
             integers: Numbers::NONE,
             strings: self.set.nothing(),
-            arrays: [].into(),
-            objects: [].into(),
+            arrays: smallvec![],
+            objects: smallvec![],
         }
     }
     pub fn any_array(&mut self) -> ArrayId {
@@ -106,7 +107,8 @@ impl Normalizer<'_> {
 
     /// Values of all the shapes, of which there is one at least.
     pub fn and_all_shapes(&mut self, shapes: &[ShapeId], origin: JsonId) -> ShapeId {
-        let (mut scalars, mut others) = (Vec::new(), shapes.to_vec());
+        type Shapes = SmallVec<[ShapeId; 8]>;
+        let (mut scalars, mut others): (Shapes, Shapes) = (Shapes::new(), shapes.into());
         if shapes.len() > PAIRED_MIN {
             let any = self.any_shape();
             let says_of_scalars = |&shape: &ShapeId| {
@@ -158,7 +160,7 @@ impl Normalizer<'_> {
     pub fn not_shape(&mut self, shape: ShapeId, origin: JsonId) -> ShapeId {
         let shape = self.ir.shapes.get(shape).clone();
         let any_array = self.any_array();
-        let mut arrays: Box<[ArrayId]> = [any_array].into();
+        let mut arrays: AnyOf<ArrayId> = smallvec![any_array];
         for &array in &shape.arrays {
             let others = arrays::complement(self, array, origin);
             arrays = self.product(&arrays, &others, |this, x, y| match (x == any_array, y == any_array) {
@@ -168,7 +170,7 @@ impl Normalizer<'_> {
             });
         }
         let any_object = self.any_object();
-        let mut objects: Box<[ObjectId]> = [any_object].into();
+        let mut objects: AnyOf<ObjectId> = smallvec![any_object];
         for &object in &shape.objects {
             let others = objects::complement(self, object, origin);
             objects = self.both_objects(&objects, &others, any_object, origin);
@@ -187,7 +189,7 @@ impl Normalizer<'_> {
 
     /// Objects of both lists of ways: every way of the one with every way of the other, or, where these are many, one
     /// way with both lists as clauses.
-    fn both_objects(&mut self, a: &[ObjectId], b: &[ObjectId], any: ObjectId, origin: JsonId) -> Box<[ObjectId]> {
+    fn both_objects(&mut self, a: &[ObjectId], b: &[ObjectId], any: ObjectId, origin: JsonId) -> AnyOf<ObjectId> {
         if *a == [any] || *b == [any] {
             return if *a == [any] { b.into() } else { a.into() };
         }
@@ -215,7 +217,7 @@ impl Normalizer<'_> {
             both.extend(way.filter(|&way| seen.insert(way)).map(|way| (way, is_new)));
         }
         if self.has_too_many(both.len()) {
-            return [].into();
+            return smallvec![];
         }
         objects::absorbed(self, &both)
     }
@@ -242,9 +244,9 @@ impl Normalizer<'_> {
     }
 
     /// Objects of both lists of ways as one way, with lists of several as clauses.
-    fn clauses_of(&mut self, a: &[ObjectId], b: &[ObjectId], origin: JsonId) -> Box<[ObjectId]> {
+    fn clauses_of(&mut self, a: &[ObjectId], b: &[ObjectId], origin: JsonId) -> AnyOf<ObjectId> {
         let lists = (objects::as_one(self, a), objects::as_one(self, b));
-        let (Some(a), Some(b)) = lists else { return [].into() };
+        let (Some(a), Some(b)) = lists else { return smallvec![] };
         self.and_objects(a, b, origin).into_iter().collect()
     }
 
@@ -270,18 +272,18 @@ impl Normalizer<'_> {
     }
 
     /// Objects of exactly one of the lists: each way without those of other lists that it has objects in common with.
-    fn one_object_list(&mut self, lists: &[&[ObjectId]], origin: JsonId) -> Box<[ObjectId]> {
+    fn one_object_list(&mut self, lists: &[&[ObjectId]], origin: JsonId) -> AnyOf<ObjectId> {
         let any = self.any_object();
         if is_in_several(lists, any) {
-            return [].into();
+            return smallvec![];
         }
         let mut all = Vec::new();
         for (index, list) in lists.iter().enumerate() {
             for &way in *list {
-                let mut ways: Box<[ObjectId]> = [way].into();
+                let mut ways: AnyOf<ObjectId> = smallvec![way];
                 for &other in others(lists, index) {
                     if !self.charge(1) {
-                        return [].into();
+                        return smallvec![];
                     }
                     if self.are_told_apart(way, other) {
                         continue;
@@ -299,18 +301,18 @@ impl Normalizer<'_> {
     }
 
     /// The same of arrays.
-    fn one_array_list(&mut self, lists: &[&[ArrayId]], origin: JsonId) -> Box<[ArrayId]> {
+    fn one_array_list(&mut self, lists: &[&[ArrayId]], origin: JsonId) -> AnyOf<ArrayId> {
         let any = self.any_array();
         if is_in_several(lists, any) {
-            return [].into();
+            return smallvec![];
         }
         let mut all = Vec::new();
         for (index, list) in lists.iter().enumerate() {
             for &way in *list {
-                let mut ways: Box<[ArrayId]> = [way].into();
+                let mut ways: AnyOf<ArrayId> = smallvec![way];
                 for &other in others(lists, index) {
                     if !self.charge(1) {
-                        return [].into();
+                        return smallvec![];
                     }
                     let both = self.and_arrays(way, other, origin);
                     if both.is_some_and(|both| self.has_arrays(both, origin)) {
@@ -329,11 +331,11 @@ impl Normalizer<'_> {
     }
 
     fn has_objects(&mut self, object: ObjectId, origin: JsonId) -> bool {
-        let shape = Shape { objects: [object].into(), ..self.no_shape() };
+        let shape = Shape { objects: smallvec![object], ..self.no_shape() };
         self.has_values(shape, origin)
     }
     fn has_arrays(&mut self, array: ArrayId, origin: JsonId) -> bool {
-        let shape = Shape { arrays: [array].into(), ..self.no_shape() };
+        let shape = Shape { arrays: smallvec![array], ..self.no_shape() };
         self.has_values(shape, origin)
     }
     /// Whether there may be a value, without asking whether branches inside exclude each other.
@@ -349,29 +351,31 @@ impl Normalizer<'_> {
         a: &[T],
         b: &[T],
         mut and: impl FnMut(&mut Self, T, T) -> Option<T>,
-    ) -> Box<[T]> {
+    ) -> AnyOf<T> {
+        let is_one = a.len() == 1 && b.len() == 1;
         let mut seen = FxHashSet::default();
-        let mut out = Vec::new();
+        let mut out = AnyOf::new();
         for &x in a {
             for &y in b {
                 if !self.charge(1) || self.has_too_many(out.len()) {
-                    return out.into();
+                    return out;
                 }
-                out.extend(and(self, x, y).filter(|&both| seen.insert(both)));
+                out.extend(and(self, x, y).filter(|&both| is_one || seen.insert(both)));
             }
         }
-        out.into()
+        out
     }
 
     /// Each way once; `any` alone if it is among them.
-    fn alternatives<T: Copy + Eq + std::hash::Hash>(&mut self, ways: Vec<T>, any: T) -> Box<[T]> {
+    fn alternatives<T: Copy + Eq + std::hash::Hash>(&mut self, ways: Vec<T>, any: T) -> AnyOf<T> {
         if ways.contains(&any) {
-            return [any].into();
+            return smallvec![any];
         }
+        let is_one = ways.len() == 1;
         let mut seen = FxHashSet::default();
-        let out: Vec<T> = ways.into_iter().filter(|&way| seen.insert(way)).collect();
+        let out: AnyOf<T> = ways.into_iter().filter(|&way| is_one || seen.insert(way)).collect();
         self.has_too_many(out.len());
-        out.into()
+        out
     }
 
     fn and_arrays(&mut self, a: ArrayId, b: ArrayId, origin: JsonId) -> Option<ArrayId> {

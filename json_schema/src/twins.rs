@@ -50,6 +50,8 @@ struct Finder<'d> {
     hashes: IndexVec<JsonId, Hashes>,
     by_hash: FxHashMap<u64, JsonId>,
     first: FxHashMap<JsonId, JsonId>,
+    /// What the other schema says. Kept for its room.
+    others: Vec<(&'d str, Part)>,
 }
 
 impl Twins {
@@ -67,6 +69,7 @@ impl Twins {
             hashes: IndexVec::with_room(document.len()),
             by_hash: FxHashMap::default(),
             first: FxHashMap::default(),
+            others: Vec::new(),
         };
         let mut parts = Vec::new();
         for index in 0..document.len() as u32 {
@@ -83,18 +86,19 @@ impl Twins {
     }
 
     /// The places that say what is said at `place`, in schemas for which one around it stood.
-    pub fn places(&self, document: &JsonDocument, place: JsonId) -> Vec<JsonId> {
-        let mut places = vec![place];
-        let mut seen: FxHashSet<JsonId> = places.iter().copied().collect();
+    pub fn places(&self, document: &JsonDocument, place: JsonId) -> SmallVec<[JsonId; 4]> {
+        let mut places: SmallVec<[JsonId; 4]> = smallvec![place];
+        let mut seen: FxHashSet<JsonId> = FxHashSet::default();
         let mut next = 0;
         while next < places.len() && !self.met.is_empty() {
             // The steps from the schema to the place, the last one first.
-            let (mut at, mut steps) = (places[next], Vec::new());
+            let (mut at, mut steps) = (places[next], SmallVec::<[Step<'_>; 8]>::new());
             next += 1;
             loop {
                 for &twin in self.met.get(&at).into_iter().flatten() {
-                    let place = steps.iter().rev().try_fold(twin, |at, step| step_into(document, at, step));
-                    places.extend(place.filter(|&place| places.len() < PLACES_MAX && seen.insert(place)));
+                    let to = steps.iter().rev().try_fold(twin, |at, step| step_into(document, at, step));
+                    let is_new = |&to: &JsonId| to != place && places.len() < PLACES_MAX && seen.insert(to);
+                    places.extend(to.filter(is_new));
                 }
                 let Some(parent) = document.parent(at) else { break };
                 steps.extend(step_from(document, parent, at));
@@ -208,8 +212,8 @@ impl<'d> Finder<'d> {
     }
 
     /// Whether a schema says these things. What is inside of it was compared before.
-    fn is_same(&self, first: JsonId, parts: &[(&str, Part)]) -> bool {
-        let mut others = Vec::with_capacity(parts.len());
+    fn is_same(&mut self, first: JsonId, parts: &[(&str, Part)]) -> bool {
+        let mut others = std::mem::take(&mut self.others);
         self.parts(first, &mut others);
         let standing_for = |id: JsonId| self.first.get(&id).copied().unwrap_or(id);
         let is_object = |id: JsonId| self.document.object(id).is_some();
@@ -222,7 +226,9 @@ impl<'d> Finder<'d> {
             };
             a.0 == b.0 && is_same_value
         };
-        others.len() == parts.len() && others.iter().zip(parts).all(is_same_part)
+        let is_same = others.len() == parts.len() && others.iter().zip(parts).all(is_same_part);
+        self.others = others;
+        is_same
     }
 
     /// Whether the values are written in the same way. Cost: as long as they are equal, linear in them.

@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use larkspur_grammar::json::JsonId;
 use rustc_hash::FxHashSet;
+use smallvec::smallvec;
 
 use crate::ast::Keywords;
 use crate::draft::Draft;
@@ -117,7 +118,7 @@ impl Normalizer<'_> {
         }
         // The ways are those of objects; of other values nothing is asked.
         if asked == Asked::Properties && ways.iter().all(|way| way.node != ANY) {
-            let others = Shape { objects: [].into(), ..self.any_shape() };
+            let others = Shape { objects: smallvec![], ..self.any_shape() };
             let others = self.ir.shapes.intern(others);
             nodes.push(self.ir.node(Node::Shape(others), id));
         }

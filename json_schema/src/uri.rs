@@ -1,7 +1,12 @@
 //! URI references: RFC 3986, as far as `$id` and `$ref` need it.
 
+use std::borrow::Cow;
+
 /// `%25` and the like as bytes; `None` if that is no text.
-pub(crate) fn percent_decoded(text: &str) -> Option<String> {
+pub(crate) fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(text.into());
+    }
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -18,7 +23,7 @@ pub(crate) fn percent_decoded(text: &str) -> Option<String> {
             }
         }
     }
-    String::from_utf8(out).ok()
+    String::from_utf8(out).ok().map(Cow::Owned)
 }
 
 /// A URI reference without fragment against a base: RFC 3986, section 5.2.

@@ -281,7 +281,7 @@ pub(crate) struct LoweredAutomaton {
 }
 
 /// Right-hand sides; most nonterminals have one.
-pub(crate) type LoweredAlternatives = SmallVec<[LoweredAlternative; 1]>;
+pub(crate) type LoweredAlternatives = SmallVec<[LoweredAlternative; 2]>;
 
 /// One right-hand side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

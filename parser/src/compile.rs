@@ -15,7 +15,7 @@ use crate::codes::{MORE, limit_diagnostic};
 use crate::engine::{CompiledGrammar, Era, Shared, Warnings};
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
-use crate::lexer::states;
+use crate::lexer::states::{self, Lowered};
 use crate::machine::Machine;
 use crate::machine::ways::Traps;
 use crate::swallow;
@@ -35,17 +35,17 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
 
     let Era { arena, terms, .. } = shared.era();
     let mut cfg = Arc::new(cfg);
-    let exprs = states::lower(&cfg, &arena).map_err(limit_met)?;
-    let is_empty = emptiness(&cfg, &exprs, (&arena, limits), &mut diagnostics);
+    let lowered = states::lower(&cfg, &arena).map_err(limit_met)?;
+    let is_empty = emptiness(&cfg, &lowered.exprs, (&arena, limits), &mut diagnostics);
     diagnostics = without_errors(diagnostics)?;
 
     let cfg_mut = Arc::get_mut(&mut cfg).expect("the lexer is gone");
     let literals: Vec<_> = cfg_mut.lexemes.iter().map(|lexeme| lexeme.pattern.literal_bytes(0)).collect();
-    let first = |id: LexemeId| exprs[id].map_or(literals[id.index()], |expr| arena.first_bytes(expr));
+    let first = |id: LexemeId| lowered.exprs[id].map_or(literals[id.index()], |expr| arena.first_bytes(expr));
     diagnostics.extend(cfg_mut.prune(|id| is_empty[id.index()], first, simplified_start).err());
     diagnostics = without_errors(diagnostics)?;
 
-    let Some(mut machine) = machine_with_traps(&mut cfg, &exprs, &arena, limits).map_err(limit_met)? else {
+    let Some(mut machine) = machine_with_traps(&mut cfg, &lowered, &arena, limits).map_err(limit_met)? else {
         diagnostics.push(forbidden(start_span));
         return Err(diagnostics);
     };
@@ -61,7 +61,7 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
 pub(crate) fn lints(cfg: &Arc<Cfg>, shared: &Shared) -> Vec<Diagnostic> {
     let Era { arena, .. } = shared.era();
     let machine =
-        states::lower(cfg, &arena).and_then(|exprs| Machine::new(cfg.clone(), &exprs, arena, shared.limits()));
+        states::lower(cfg, &arena).and_then(|lowered| Machine::new(cfg.clone(), &lowered, arena, shared.limits()));
     machine.and_then(|mut machine| swallow::lints(&mut machine)).unwrap_or_default()
 }
 
@@ -118,17 +118,17 @@ fn emptiness(
 /// `None` if there is nothing else.
 fn machine_with_traps(
     cfg: &mut Arc<Cfg>,
-    exprs: &IndexVec<LexemeId, Option<Expr>>,
+    lowered: &Lowered,
     arena: &Arc<Arena>,
     limits: &Limits,
 ) -> Result<Option<Box<Machine>>, Fault> {
-    let mut machine = Machine::new(cfg.clone(), exprs, arena.clone(), limits)?;
+    let mut machine = Machine::new(cfg.clone(), lowered, arena.clone(), limits)?;
     match machine.traps()? {
         Traps::None => {}
         Traps::Some => {
             drop(machine);
             Arc::get_mut(cfg).expect("the machine is gone").has_traps = true;
-            machine = Machine::new(cfg.clone(), exprs, arena.clone(), limits)?;
+            machine = Machine::new(cfg.clone(), lowered, arena.clone(), limits)?;
         }
         Traps::Everywhere => return Ok(None),
     }

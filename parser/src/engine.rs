@@ -340,7 +340,7 @@ impl CompiledGrammar {
             // What was lowered once can be lowered again, unless the arena is spent: then the old epoch has to do.
             let Era { arena, terms, .. } = self.inner.shared.era();
             let cfg = &self.inner.cfg;
-            let machine = lower(cfg, &arena).and_then(|exprs| Machine::new(cfg.clone(), &exprs, arena, limits));
+            let machine = lower(cfg, &arena).and_then(|lowered| Machine::new(cfg.clone(), &lowered, arena, limits));
             if let Ok(machine) = machine {
                 let new = Epoch::new(machine, &terms, limits);
                 if epoch.published().is_some() {

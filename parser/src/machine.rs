@@ -23,17 +23,17 @@ pub(crate) mod ways;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use larkspur_grammar::{IndexVec, LexerMode, Limits};
+use larkspur_grammar::{LexerMode, Limits};
 use rustc_hash::FxHashMap;
 
-use crate::cfg::{Cfg, LexemeId};
+use crate::cfg::Cfg;
 use crate::earley::sets::{NO_SET, SetId, Sets};
 use crate::error::Fault;
 use crate::growing::GrowingMap;
-use crate::lexer::arena::{Arena, Expr};
+use crate::lexer::arena::Arena;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
-use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
+use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, Lowered, NO_LEXEMES, StateKind};
 use lists::Lists;
 pub(crate) use reread::REREAD_DEPTH_MAX;
 use reread::Rereading;
@@ -154,14 +154,9 @@ impl Machine {
     /// A machine of the lexemes as [`lexer::states::lower`](crate::lexer::states::lower) gives them.
     ///
     /// Errors: see [`Arena::lower`].
-    pub fn new(
-        cfg: Arc<Cfg>,
-        exprs: &IndexVec<LexemeId, Option<Expr>>,
-        arena: Arc<Arena>,
-        limits: &Limits,
-    ) -> Result<Box<Self>, Fault> {
+    pub fn new(cfg: Arc<Cfg>, lowered: &Lowered, arena: Arc<Arena>, limits: &Limits) -> Result<Box<Self>, Fault> {
         Ok(Box::new(Self {
-            lexer: Lexer::new(cfg.clone(), exprs, arena, limits)?,
+            lexer: Lexer::new(cfg.clone(), lowered, arena, limits)?,
             sets: Sets::new(cfg.clone(), limits),
             tape: Tape::new(cfg.has_recorded),
             cfg,

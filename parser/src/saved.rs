@@ -73,7 +73,7 @@ impl CompiledGrammar {
         let saved: SavedCfg<Cfg> = decoded(bytes).map_err(ReadError::from)?;
         let cfg = Arc::new(saved.read(shared.vocabulary().len(), limits, reader)?);
         let Era { arena, terms, .. } = shared.era();
-        let machine = lower(&cfg, &arena).and_then(|exprs| Machine::new(cfg.clone(), &exprs, arena, limits));
+        let machine = lower(&cfg, &arena).and_then(|lowered| Machine::new(cfg.clone(), &lowered, arena, limits));
         let mut machine = machine.map_err(ReadError::from)?;
         machine.start().map_err(ReadError::from)?;
         Ok(Self::new(shared.clone(), cfg, (machine, &terms), Warnings::new(warnings, true)))

@@ -1,5 +1,7 @@
 //! What finitely many texts change.
 
+use smallvec::SmallVec;
+
 use super::{Algebra, Expr, MANY, Node};
 
 impl Algebra {
@@ -7,7 +9,7 @@ impl Algebra {
     /// intersections there lose the complements of what is bounded in length, if all else in the sequence is.
     /// Cost: linear in the sequence.
     pub fn but_for_finitely_many(&mut self, expr: Expr) -> Expr {
-        let mut before: Vec<Expr> = Vec::new();
+        let mut before: SmallVec<[Expr; 8]> = SmallVec::new();
         let mut rest = expr;
         loop {
             let (first, tail) = self.split_first(rest);

@@ -19,6 +19,12 @@ impl Lowered {
     pub fn first(&self, len: usize) -> Self {
         Self { exprs: self.exprs[..len.min(self.exprs.len())].to_vec() }
     }
+    /// The same with room for those of so many nodes.
+    pub fn with_room(&self, len: usize) -> Self {
+        let mut exprs = Vec::with_capacity(len);
+        exprs.extend_from_slice(&self.exprs);
+        Self { exprs }
+    }
     /// How many of the first nodes have an expression.
     pub fn count(&self, len: usize) -> usize {
         self.exprs.iter().take(len).flatten().count()

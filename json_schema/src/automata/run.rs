@@ -82,7 +82,7 @@ pub(crate) enum Read<'t> {
 
 impl Automaton for Containers {
     fn start(&self, start: u32) -> State {
-        State::new(self.starts[start as usize].clone())
+        self.starts[start as usize].clone()
     }
     fn is_final(&self, state: &State) -> bool {
         state.get::<Place>().frames.is_empty()

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use larkspur_grammar::saved::{Inconsistent, SavedAutomaton, decoded};
-use larkspur_grammar::{Limits, TerminalId};
+use larkspur_grammar::{Limits, State, TerminalId};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +110,7 @@ impl Containers {
             inline: inline.collect(),
             marks: self.marks,
             lines: self.lines.clone(),
-            starts: self.starts.iter().map(saved_start).collect::<Option<_>>()?,
+            starts: self.starts.iter().map(|start| saved_start(start.get())).collect::<Option<_>>()?,
             any_order: self.any_order,
             writing: self.writing,
         };
@@ -162,7 +162,7 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Containers, Inconsis
         words += containers.start_words(start);
         Inconsistent::unless(words <= START_WORDS_MAX, "there are too many places where automata start")?;
         let place = containers.read_start(start)?;
-        containers.starts.push(place);
+        containers.starts.push(State::new(place));
     }
     containers.check_starts()?;
     containers.note_symbols();
@@ -297,8 +297,8 @@ impl Containers {
         let unread = Inconsistent { what: "a value has no way to be read" };
         // Arrays (true) and objects whose values are read here.
         let mut agenda: Vec<(bool, u32)> = Vec::new();
-        for place in &self.starts {
-            match &place.frames[0] {
+        for start in &self.starts {
+            match &start.get::<Place>().frames[0] {
                 Frame::Array(frame) => {
                     let plan = &self.arrays[frame.machine as usize];
                     let has_rule = |node| self.values.get(&node).is_some_and(|value| value.rule.is_some());

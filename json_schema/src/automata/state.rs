@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use larkspur_grammar::Exceptions;
+use smallvec::{SmallVec, smallvec};
 
 use super::elements::Elements;
 use super::json::{Json, JsonKind};
@@ -51,7 +52,7 @@ pub(crate) struct ObjectFrame {
     pub phase: ObjectPhase,
     pub progress: ObjectProgress,
     /// Names that were written of each cell, in canonical form.
-    pub names: Box<[Exceptions]>,
+    pub names: SmallVec<[Exceptions; 1]>,
     /// What was read, where it is compared; without a property that is open.
     pub members: imbl::OrdMap<Arc<str>, Json>,
     /// The name of the property whose value is still to be read or is open, where values are compared.
@@ -92,7 +93,7 @@ impl ArrayFrame {
 
 impl ObjectFrame {
     pub fn new(machine: u32, cells: usize, progress: ObjectProgress) -> Self {
-        let names = vec![Exceptions::default(); cells].into();
+        let names = smallvec![Exceptions::default(); cells];
         Self { machine, phase: ObjectPhase::Open, progress, names, members: imbl::OrdMap::new(), pending: None }
     }
     pub fn value(&self) -> Json {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use compact_str::CompactString;
-use larkspur_grammar::{Automaton, AutomatonId, ExprId, ExprKind, TerminalId};
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use larkspur_grammar::{Automaton, AutomatonId, ExprId, ExprKind, State, TerminalId};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::Lowerer;
 use crate::automata::few::Few;
@@ -26,12 +27,11 @@ pub(super) struct Machines {
     objects: Vec<ObjectMachine>,
     values: FxHashMap<NodeId, Value>,
     inline: Vec<Inline>,
-    starts: Vec<Place>,
+    starts: IndexSet<Place, FxBuildHasher>,
     array_ids: FxHashMap<ArrayId, Option<u32>>,
     /// With or without the listed names.
     object_ids: FxHashMap<(ObjectId, bool), Option<u32>>,
     inline_ids: FxHashMap<ShapeId, u32>,
-    start_ids: FxHashMap<Place, u32>,
     /// Shapes whose values are read by the automaton and that are still to be made.
     waiting: Vec<(NodeId, u32)>,
 }
@@ -61,7 +61,7 @@ impl Lowerer<'_, '_> {
             inline: machines.inline,
             marks,
             lines,
-            starts: machines.starts,
+            starts: machines.starts.into_iter().map(State::new).collect(),
             any_order: self.any_order,
             writing: self.writing,
             depth_max: self.normalizer.limits.schema_unique_depth_max,
@@ -125,12 +125,8 @@ impl Lowerer<'_, '_> {
 
     fn start_at(&mut self, frame: Frame) -> ExprId {
         let place = Place { frames: vec![frame], is_untold: false };
-        let next = self.machines.starts.len() as u32;
-        let start = *self.machines.start_ids.entry(place.clone()).or_insert(next);
-        if start == next {
-            self.machines.starts.push(place);
-        }
-        self.expr(ExprKind::Automaton(AutomatonId(0), start))
+        let (start, _) = self.machines.starts.insert_full(place);
+        self.expr(ExprKind::Automaton(AutomatonId(0), start as u32))
     }
 
     fn decided<T>(&mut self, answer: Result<T, Trouble>) -> Option<T> {

@@ -1,15 +1,29 @@
 //! Sets of small numbers. The crate `fixedbitset` has them, too, but in reading a saved one takes as much memory as the file says.
 
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
 /// A set of numbers below a bound that its owner knows. Sets of one owner have the same length.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Bits(Box<[u64]>);
+#[serde(from = "Box<[u64]>", into = "Box<[u64]>")]
+pub(crate) struct Bits(SmallVec<[u64; 1]>);
+
+impl From<Box<[u64]>> for Bits {
+    fn from(words: Box<[u64]>) -> Self {
+        Self(words.into_vec().into())
+    }
+}
+
+impl From<Bits> for Box<[u64]> {
+    fn from(bits: Bits) -> Self {
+        bits.0.into_boxed_slice()
+    }
+}
 
 impl Bits {
     /// No number of those below `len`.
     pub fn none(len: usize) -> Self {
-        Self(vec![0; len.div_ceil(64)].into())
+        Self(smallvec![0; len.div_ceil(64)])
     }
     /// Whether it is a set of numbers below `len`; for one that was read.
     pub fn is_of(&self, len: usize) -> bool {

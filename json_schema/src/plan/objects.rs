@@ -119,6 +119,9 @@ struct Alternative {
     clauses: Vec<Range<usize>>,
 }
 
+/// The languages that hold the names of a cell, ascending.
+type Within = SmallVec<[RegexId; 2]>;
+
 /// How much of an object there is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct ObjectProgress {
@@ -131,7 +134,7 @@ pub(crate) struct ObjectProgress {
     met: u64,
     alive: Bits,
     /// How many of each cell's names are written, where these are few.
-    used: Box<[u32]>,
+    used: SmallVec<[u32; 2]>,
 }
 
 /// A property by its place: a listed name or a cell of others.
@@ -227,7 +230,7 @@ impl ObjectPlan {
     /// The empty object. With `any_order`, the listed properties may come in any order.
     pub fn start(&self, any_order: bool) -> ObjectProgress {
         let seen = if any_order { Bits::none(self.keys.len()) } else { Bits::default() };
-        let used = vec![0; self.cells.len()].into();
+        let used = smallvec![0; self.cells.len()];
         let mut start =
             ObjectProgress { at: 0, seen, count: 0, met: 0, alive: Bits::all(self.alternatives.len()), used };
         for (index, alternative) in self.alternatives.iter().enumerate().rev() {
@@ -816,15 +819,17 @@ impl<'n, 'a> Planner<'n, 'a> {
         let mut seen = FxHashSet::default();
         splitters.retain(|&regex| regex != self.normalizer.any_text && seen.insert(regex));
         // Each with the splitters that hold it.
-        let mut cells: Vec<(RegexId, NodeId, FxHashSet<RegexId>)> = Vec::new();
-        for (regex, node) in self.base.cells.clone() {
+        let any_text = self.normalizer.any_text;
+        let mut cells: SmallVec<[(RegexId, NodeId, Within); 2]> = SmallVec::new();
+        for index in 0..self.base.cells.len() {
+            let (regex, node) = self.base.cells[index];
             if let Some(regex) = self.unlisted(regex, &listed) {
-                cells.push((regex, node, [self.normalizer.any_text].into_iter().collect()));
+                cells.push((regex, node, smallvec![any_text]));
             }
         }
         for splitter in splitters {
             let not = self.normalizer.not_text(splitter);
-            let mut split = Vec::with_capacity(cells.len());
+            let mut split = SmallVec::with_capacity(cells.len());
             for (regex, node, within) in cells {
                 // A cell that is not split stays as it is written: what is asked of it next was asked of others.
                 let inside = self.normalizer.and_text(regex, splitter);
@@ -833,7 +838,9 @@ impl<'n, 'a> Planner<'n, 'a> {
                     continue;
                 };
                 let mut with_splitter = within.clone();
-                with_splitter.insert(splitter);
+                // Each is met once.
+                let at = with_splitter.partition_point(|&other| other < splitter);
+                with_splitter.insert(at, splitter);
                 let outside = self.normalizer.and_text(regex, not);
                 match self.unlisted(outside, &listed) {
                     Some(outside) => split.extend([(inside, node, with_splitter), (outside, node, within)]),
@@ -851,10 +858,10 @@ impl<'n, 'a> Planner<'n, 'a> {
         let mut out = Vec::with_capacity(cells.len());
         for (regex, node, within) in cells {
             let says = |cells: &[(RegexId, NodeId)]| {
-                cells.iter().find(|cell| within.contains(&cell.0)).map_or(NEVER, |cell| cell.1)
+                cells.iter().find(|cell| within.binary_search(&cell.0).is_ok()).map_or(NEVER, |cell| cell.1)
             };
-            let alternatives: Vec<NodeId> = self.specs.iter().map(|spec| says(&spec.cells)).collect();
-            let mut wrong = Vec::with_capacity(self.needs.len());
+            let alternatives: SmallVec<[NodeId; 4]> = self.specs.iter().map(|spec| says(&spec.cells)).collect();
+            let mut wrong: SmallVec<[NodeId; 4]> = SmallVec::with_capacity(self.needs.len());
             for &need in &self.needs {
                 let node = says(&self.normalizer.ir.violations.get(need).cells);
                 wrong.push(self.normalizer.ir.not(node, self.origin));

@@ -67,7 +67,7 @@ struct Atom {
 }
 
 /// A right-hand side; most are short.
-type Atoms = SmallVec<[Atom; 4]>;
+type Atoms = SmallVec<[Atom; 8]>;
 
 struct Lowering<'a> {
     linked: &'a LinkedGrammar,
@@ -239,11 +239,12 @@ impl<'a> Lowering<'a> {
         let sum = |len: fn(&Grammar) -> usize| self.linked.grammars.iter().map(len).sum::<usize>().min(ROOM_MAX);
         let terminals = sum(|grammar| grammar.terminals.len());
         let (rules, exprs) = (sum(|grammar| grammar.rules.len()), sum(|grammar| grammar.exprs.len()));
-        self.lexemes.reserve(terminals);
+        // A terminal may be several lexemes, and parts of rules are nonterminals of their own.
+        self.lexemes.reserve(2 * terminals);
         self.lexeme_ids.reserve(terminals);
         self.terminal_ids.reserve(terminals);
-        self.nonterminals.reserve(rules);
-        self.origins.reserve(rules);
+        self.nonterminals.reserve(2 * rules);
+        self.origins.reserve(2 * rules);
         self.dots.reserve(exprs);
         let dots = &self.dots;
         self.dot_ids.reserve(exprs, |&id| FxBuildHasher.hash_one(dots[id]));

@@ -5,6 +5,7 @@ use larkspur_grammar::{
     ByteSet, Diagnostic, EdgeSymbol, IndexVec, ParamExpr, Severity, Span, State, Unproductive, components,
 };
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
 use crate::counting_sort::Lists;
@@ -328,10 +329,10 @@ impl Cfg {
         finishes: &IndexVec<NonterminalId, bool>,
         over: &[bool],
     ) -> IndexVec<NonterminalId, bool> {
-        let mut reads: IndexVec<NonterminalId, bool> = vec![false; self.nonterminals.len()].into();
-        let mut used = Vec::new();
-        let mut agenda = Vec::new();
-        let mut children = Vec::new();
+        let len = self.nonterminals.len();
+        let mut reads: IndexVec<NonterminalId, bool> = vec![false; len].into();
+        let (mut used, mut agenda) = (Vec::with_capacity(2 * len), Vec::with_capacity(len));
+        let mut children: SmallVec<[NonterminalId; 16]> = SmallVec::new();
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
             // Where an automaton stands it is told from where it starts there.
             reads[id] = nonterminal.automaton.is_some();
@@ -362,7 +363,7 @@ impl Cfg {
         mut dot: DotId,
         is_empty: &impl Fn(LexemeId) -> bool,
         (finishes, over): (&IndexVec<NonterminalId, bool>, &[bool]),
-        children: &mut Vec<NonterminalId>,
+        children: &mut SmallVec<[NonterminalId; 16]>,
     ) -> Option<bool> {
         let mut has_letter = false;
         while dot != DOT_END {

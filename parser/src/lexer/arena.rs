@@ -77,7 +77,8 @@ impl std::fmt::Debug for Arena {
 impl Inner {
     /// The expressions of a table's nodes that are known from other tables.
     fn known(&self, regexes: &RegexSet) -> Lowered {
-        regexes.base().and_then(|base| self.bases.get(&base.number)).cloned().unwrap_or_default()
+        let known = regexes.base().and_then(|base| self.bases.get(&base.number));
+        known.map(|known| known.with_room(regexes.len())).unwrap_or_default()
     }
 
     /// Notes what other tables may begin with.

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::arena::Expr;
 use super::split::Entry;
-use super::states::{LeftOutTexts, LexStateId, Lexer, lower_but_for};
+use super::states::{LeftOutTexts, LexStateId, Lexer};
 use crate::cfg::LexemeId;
 use crate::error::Fault;
 
@@ -86,9 +86,9 @@ impl Lexer {
 
     /// Takes from lexemes the texts that they leave out wherever they stand, if these cannot be used up: what is left is
     /// the same in many grammars.
-    pub(super) fn leave_out(&mut self) -> Result<(), Fault> {
+    pub(super) fn leave_out(&mut self, but_for: &[(LexemeId, Expr)]) {
         let cfg = self.cfg.clone();
-        for (lexeme, pattern) in lower_but_for(&cfg, self.arena())? {
+        for &(lexeme, pattern) in but_for {
             let own = std::mem::replace(&mut self.initial[lexeme], pattern.to_raw());
             if self.lateness(lexeme) == Lateness::Endless {
                 let but_for = cfg.lexemes[lexeme].but_for.as_ref().expect("it was lowered");
@@ -98,7 +98,6 @@ impl Lexer {
                 self.late[lexeme.index()] = None;
             }
         }
-        Ok(())
     }
 
     /// Texts that a late lexeme leaves out wherever it stands, if there are any.

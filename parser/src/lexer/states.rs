@@ -175,31 +175,40 @@ pub(crate) struct Lexer {
 /// Texts that a lexeme leaves out, sorted.
 pub(crate) type LeftOutTexts = Arc<[Box<[u8]>]>;
 
-/// The expressions of all regexes that are lexemes; `None` for other lexemes.
+/// The expressions of lexemes.
+pub(crate) struct Lowered {
+    /// Of all that are regexes; `None` for others.
+    pub exprs: IndexVec<LexemeId, Option<Expr>>,
+    /// Of those that leave out texts, without that.
+    but_for: Vec<(LexemeId, Expr)>,
+}
+
+/// The expressions of a grammar's lexemes.
 ///
 /// Errors: see [`Arena::lower`].
-pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<IndexVec<LexemeId, Option<Expr>>, Fault> {
+pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<Lowered, Fault> {
     let regex = |pattern: &Pattern| match *pattern {
         Pattern::Regex(regex) => Some(regex),
         _ => None,
     };
     let mut exprs: IndexVec<LexemeId, Option<Expr>> = vec![None; cfg.lexemes.len()].into();
     // Texts that are left out late need no expression: see `Lexer::leave_out`.
-    for (id, pattern) in lower_but_for(cfg, arena)? {
+    let but_for = lower_but_for(cfg, arena)?;
+    for &(id, pattern) in &but_for {
         let is_endless = arena.late(arena.but_for_finitely_many(pattern)) == Some(Lateness::Endless);
         exprs[id] = is_endless.then_some(pattern);
     }
     let others = cfg.lexemes.iter_enumerated().filter(|(id, _)| exprs[*id].is_none());
-    let (ids, regexes): (Vec<_>, Vec<_>) =
-        others.filter_map(|(id, lexeme)| Some((id, regex(&lexeme.pattern)?))).unzip();
+    let others = others.filter_map(|(id, lexeme)| Some((id, regex(&lexeme.pattern)?)));
+    let (ids, regexes): (SmallVec<[_; 16]>, SmallVec<[_; 16]>) = others.unzip();
     for (id, expr) in ids.into_iter().zip(arena.lower(&cfg.regexes, &regexes)?) {
         exprs[id] = Some(expr);
     }
-    Ok(exprs)
+    Ok(Lowered { exprs, but_for })
 }
 
 /// The expressions of lexemes that leave out texts, without that.
-pub(super) fn lower_but_for(cfg: &Cfg, arena: &Arena) -> Result<Vec<(LexemeId, Expr)>, Fault> {
+fn lower_but_for(cfg: &Cfg, arena: &Arena) -> Result<Vec<(LexemeId, Expr)>, Fault> {
     let but_for = cfg.lexemes.iter_enumerated().filter_map(|(id, lexeme)| Some((id, lexeme.but_for.as_ref()?.pattern)));
     let (ids, patterns): (Vec<_>, Vec<_>) = but_for.unzip();
     Ok(ids.into_iter().zip(arena.lower(&cfg.regexes, &patterns)?).collect())
@@ -209,13 +218,8 @@ impl Lexer {
     /// A lexer of the lexemes as [`lower`] gives them.
     ///
     /// Errors: see [`Arena::lower`].
-    pub fn new(
-        cfg: Arc<Cfg>,
-        exprs: &IndexVec<LexemeId, Option<Expr>>,
-        arena: Arc<Arena>,
-        limits: &Limits,
-    ) -> Result<Self, Fault> {
-        let initial: Vec<Rest> = exprs.iter().map(|expr| expr.map_or(0, Expr::to_raw)).collect();
+    pub fn new(cfg: Arc<Cfg>, lowered: &Lowered, arena: Arc<Arena>, limits: &Limits) -> Result<Self, Fault> {
+        let initial: Vec<Rest> = lowered.exprs.iter().map(|expr| expr.map_or(0, Expr::to_raw)).collect();
         let mut follows = Vec::new();
         if cfg.has_follows {
             for lexeme in cfg.lexemes.iter() {
@@ -266,7 +270,7 @@ impl Lexer {
         };
         lexer.lexeme_set(&[]);
         lexer.intern(&[], StateKind::Inside, Guard::NONE)?;
-        lexer.leave_out()?;
+        lexer.leave_out(&lowered.but_for);
         lexer.find_short();
         Ok(lexer)
     }

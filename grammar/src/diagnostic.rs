@@ -5,7 +5,7 @@ mod shared;
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::limits::Limits;
 use crate::span::Span;
@@ -363,6 +363,11 @@ fn fold(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars().flat_map(char::to_lowercase).map(|c| if c == '-' { '_' } else { c })
 }
 
+/// The same of a character of ASCII.
+fn fold_byte(byte: u8) -> u8 {
+    if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() }
+}
+
 /// The candidate nearest to `name`, if it is near enough to be a slip of the pen:
 /// Damerau-Levenshtein distance of at most a third of the longer name, or equal but for case and `-`/`_`.
 /// Of many long candidates that are all alike, the last are not compared.
@@ -372,9 +377,16 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     }
     let mut best: Option<(usize, &str)> = None;
     let mut steps = 0;
-    let (length, has) = (name.chars().count(), letters(name));
+    let (length, has, is_ascii) = (name.chars().count(), letters(name), name.is_ascii());
     for candidate in candidates {
         if candidate.len() > NEAR_BYTES_MAX {
+            continue;
+        }
+        let are_ascii = is_ascii && candidate.is_ascii();
+        let other = if are_ascii { candidate.len() } else { candidate.chars().count() };
+        let allowed = (length.max(other) / 3).max(1);
+        // The length tells most apart, then the characters.
+        if are_ascii && length.abs_diff(other) > allowed {
             continue;
         }
         let others = letters(candidate);
@@ -383,18 +395,22 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
         if unlike > (name.len().max(candidate.len()) / 3).max(1) {
             continue;
         }
-        let other = candidate.chars().count();
-        let allowed = (length.max(other) / 3).max(1);
-        let distance = match fold(name).eq(fold(candidate)) {
-            true => 0,
+        let is_same = match are_ascii {
+            true => name.bytes().map(fold_byte).eq(candidate.bytes().map(fold_byte)),
+            false => fold(name).eq(fold(candidate)),
+        };
+        let distance = match is_same {
+            true => Some(0),
             false if length.abs_diff(other) > allowed || bag_distance(name, candidate) > allowed => continue,
             false if steps > NEAR_STEPS_MAX => continue,
             false => {
                 steps += name.len() * candidate.len();
-                edit_distance(name, candidate)
+                edits_within(name, candidate, allowed)
             }
         };
-        if distance <= allowed && best.is_none_or(|(d, c)| (distance, candidate) < (d, c)) {
+        if let Some(distance) = distance
+            && best.is_none_or(|(d, c)| (distance, candidate) < (d, c))
+        {
             best = Some((distance, candidate));
         }
     }
@@ -420,33 +436,113 @@ static LETTERS: [u32; 256] = {
 
 /// At most the [`edit_distance`]: how many ASCII characters the one has that the other lacks. Few candidates are near.
 fn bag_distance(a: &str, b: &str) -> usize {
-    let mut counts = [0i32; 128];
-    a.bytes().filter(u8::is_ascii).for_each(|byte| counts[usize::from(byte)] += 1);
-    b.bytes().filter(u8::is_ascii).for_each(|byte| counts[usize::from(byte)] -= 1);
-    let more: i32 = counts.iter().filter(|&&count| count > 0).sum();
-    let less: i32 = counts.iter().filter(|&&count| count < 0).sum();
-    more.max(-less) as usize
+    let mut left = [0u8; 128];
+    let (mut more, mut less) = (0, 0);
+    for byte in a.bytes().filter(u8::is_ascii) {
+        left[usize::from(byte)] += 1;
+        more += 1;
+    }
+    for byte in b.bytes().filter(u8::is_ascii) {
+        match &mut left[usize::from(byte)] {
+            0 => less += 1,
+            count => (*count, more) = (*count - 1, more - 1),
+        }
+    }
+    more.max(less)
 }
 
 /// Optimal string alignment distance: how many characters are one too many, one too few, another or swapped.
 pub fn edit_distance(a: &str, b: &str) -> usize {
-    type Row = SmallVec<[u32; NEAR_BYTES_MAX]>;
-    let a: SmallVec<[char; NEAR_BYTES_MAX]> = a.chars().collect();
-    let b: SmallVec<[char; NEAR_BYTES_MAX]> = b.chars().collect();
-    // That of the character before the last, that of the last, and the one that is being made.
-    let (mut before, mut last): (Row, Row) = (Row::new(), (0..).take(b.len() + 1).collect());
+    edits_within(a, b, usize::MAX).expect("it is not bounded")
+}
+
+/// The same if it is at most a bound.
+fn edits_within(a: &str, b: &str, max: usize) -> Option<usize> {
+    if a.is_ascii() && b.is_ascii() {
+        return edits(a.as_bytes(), b.as_bytes(), max);
+    }
+    let chars = |text: &str| text.chars().collect::<SmallVec<[char; NEAR_BYTES_MAX]>>();
+    edits(&chars(a), &chars(b), max)
+}
+
+fn edits<T: PartialEq>(a: &[T], b: &[T], max: usize) -> Option<usize> {
+    let width = b.len() + 1;
+    // A row for the character before the last one, one for the last, and the one that is being made.
+    let mut rows: SmallVec<[usize; 256]> = smallvec![0; 3 * width];
+    let (mut before, rest) = rows.split_at_mut(width);
+    let (mut last, mut row) = rest.split_at_mut(width);
+    last.iter_mut().zip(0..).for_each(|(cell, at)| *cell = at);
     for i in 1..=a.len() {
-        let mut row = Row::with_capacity(b.len() + 1);
-        row.push(i as u32);
-        for j in 1..=b.len() {
-            let substitute = last[j - 1] + u32::from(a[i - 1] != b[j - 1]);
+        row[0] = i;
+        for j in 1..width {
+            let substitute = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
             let mut least = substitute.min(last[j] + 1).min(row[j - 1] + 1);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 least = least.min(before[j - 2] + 1);
             }
-            row.push(least);
+            row[j] = least;
         }
-        (before, last) = (last, row);
+        // What follows is not less than both rows.
+        if row.iter().chain(&*last).all(|&cell| cell > max) {
+            return None;
+        }
+        (before, last, row) = (last, row, before);
     }
-    last[b.len()] as usize
+    Some(last[b.len()]).filter(|&distance| distance <= max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 12] = [
+        "minLength",
+        "maxLength",
+        "min_items",
+        "pattern",
+        "patternProperties",
+        "if",
+        "then",
+        "$ref",
+        "größe",
+        "Ünit",
+        "a-b",
+        "id",
+    ];
+
+    /// What [`did_you_mean`] says of itself.
+    fn nearest<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
+        let distance = |candidate: &str| {
+            let allowed = (name.chars().count().max(candidate.chars().count()) / 3).max(1);
+            let distance = if fold(name).eq(fold(candidate)) { 0 } else { edit_distance(name, candidate) };
+            (distance <= allowed).then_some(distance)
+        };
+        let near = candidates.iter().filter_map(|&candidate| Some((distance(candidate)?, candidate)));
+        near.min().map(|(_, candidate)| candidate)
+    }
+
+    #[test]
+    fn what_is_passed_over_is_not_near() {
+        for name in NAMES {
+            let chars: Vec<char> = name.chars().collect();
+            let mut variants = vec![chars.clone(), name.to_uppercase().chars().collect(), vec!['x'; chars.len()]];
+            for at in 0..chars.len() {
+                let mut lacking = chars.clone();
+                lacking.remove(at);
+                let mut more = chars.clone();
+                more.insert(at, chars[chars.len() - 1 - at]);
+                let mut swapped = chars.clone();
+                swapped.swap(at, chars.len() / 2);
+                let other: Vec<char> = chars.iter().map(|&c| if c == '_' { '-' } else { c }).skip(at).collect();
+                variants.extend([lacking, more, swapped, other]);
+            }
+            for variant in variants {
+                let variant: String = variant.into_iter().collect();
+                assert_eq!(did_you_mean(&variant, NAMES), nearest(&variant, &NAMES), "{variant}");
+            }
+        }
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("abcd", "acbd"), 1);
+        assert_eq!(edit_distance(&"a".repeat(70), &"a".repeat(65)), 5);
+    }
 }

@@ -28,6 +28,9 @@ const ALL: [Draft; 5] = [Draft4, Draft6, Draft7, Draft2019, Draft2020];
 impl Draft {
     /// The draft that a `$schema` names.
     pub fn from_uri(uri: &str) -> Option<Self> {
+        if let Some(written) = ALL.into_iter().find(|draft| draft.uri() == uri) {
+            return Some(written);
+        }
         let name = uri.trim_end_matches('#').trim_start_matches("http://").trim_start_matches("https://");
         // What hyper-schemas add is annotations.
         let name = name.strip_suffix("/hyper-schema").map_or(name.into(), |name| Cow::from(format!("{name}/schema")));

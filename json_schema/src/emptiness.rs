@@ -26,9 +26,10 @@ const EXPRESSIONS_MAX: usize = 1_000_000;
 const PROBE_MAX: usize = 24;
 
 /// What is remembered between questions about one [`RegexSet`].
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(crate) struct Search {
-    algebra: Algebra,
+    /// Made for the first question that it takes.
+    algebra: Option<Box<Algebra>>,
     lowered: Lowered,
     /// What was counted beside the algebra's own steps.
     more_work: u64,
@@ -36,13 +37,16 @@ pub(crate) struct Search {
     value_work: u64,
 }
 
-impl Default for Search {
-    fn default() -> Self {
-        Self { algebra: Algebra::new(EXPRESSIONS_MAX), lowered: Lowered::default(), more_work: 0, value_work: 0 }
-    }
-}
-
 impl Search {
+    fn algebra(&mut self) -> &mut Algebra {
+        self.algebra.get_or_insert_with(|| Box::new(Algebra::new(EXPRESSIONS_MAX)))
+    }
+
+    /// Steps of the algebra.
+    fn steps_taken(&self) -> u64 {
+        self.algebra.as_ref().map_or(0, |algebra| algebra.work())
+    }
+
     /// Whether the language has no text; `None` if the search was given up.
     pub fn is_empty(&mut self, set: &RegexSet, regex: RegexId) -> Option<bool> {
         self.is_empty_combination(set, regex, 1)
@@ -54,10 +58,10 @@ impl Search {
             return known;
         }
         let Some(start) = self.start(set, regex) else { return false };
-        let before = self.algebra.work();
+        let before = self.steps_taken();
         let left = VALUES_WORK_MAX.saturating_sub(self.value_work);
-        let has_text = self.algebra.is_non_empty(start, VALUE_WORK_MAX.min(left));
-        self.value_work += self.algebra.work() - before;
+        let has_text = self.algebra().is_non_empty(start, VALUE_WORK_MAX.min(left));
+        self.value_work += self.steps_taken() - before;
         has_text == Ok(false)
     }
 
@@ -66,6 +70,7 @@ impl Search {
     pub fn is_empty_combination(&mut self, set: &RegexSet, regex: RegexId, depth: usize) -> Option<bool> {
         let is_text = |id: RegexId| matches!(set.node(id), RegexNode::Literal(_));
         let has_text = match set.node(regex) {
+            RegexNode::Nothing => return Some(true),
             RegexNode::Or(parts) => parts.iter().any(|&part| is_text(part)),
             _ => is_text(regex),
         };
@@ -77,10 +82,10 @@ impl Search {
             return None;
         }
         let weight = 1 + (depth * depth) as u64 / DEPTH_PER_STEP;
-        let before = self.algebra.work();
+        let before = self.steps_taken();
         let start = self.start(set, regex)?;
-        let has_text = self.algebra.is_non_empty(start, WORK_MAX / weight).ok();
-        self.more_work += (self.algebra.work() - before) * (weight - 1);
+        let has_text = self.algebra().is_non_empty(start, WORK_MAX / weight).ok();
+        self.more_work += (self.steps_taken() - before) * (weight - 1);
         has_text.map(|has_text| !has_text)
     }
 
@@ -93,22 +98,23 @@ impl Search {
                 return Some(false);
             }
         }
-        Some(self.algebra.is_nullable(state))
+        Some(self.algebra().is_nullable(state))
     }
 
     /// Steps of all questions, 20 ns each.
     pub fn work(&self) -> u64 {
-        self.algebra.work() + self.more_work - self.value_work
+        self.steps_taken() + self.more_work - self.value_work
     }
 
     /// The state before the first byte; `None` if there are too many expressions.
     pub fn start(&mut self, set: &RegexSet, regex: RegexId) -> Option<Expr> {
-        self.algebra.lower(set, regex, &mut self.lowered).ok()
+        let algebra = self.algebra.get_or_insert_with(|| Box::new(Algebra::new(EXPRESSIONS_MAX)));
+        algebra.lower(set, regex, &mut self.lowered).ok()
     }
 
     /// Whether a text may end here.
     pub fn is_end(&self, state: Expr) -> bool {
-        self.algebra.is_nullable(state)
+        self.algebra.as_ref().is_some_and(|algebra| algebra.is_nullable(state))
     }
 
     /// The classes of bytes that may come first, each with what follows it; `None` if that takes too much work. What is
@@ -121,8 +127,8 @@ impl Search {
 
     /// The same without asking what of it is empty.
     pub fn steps_to_any(&mut self, state: Expr) -> Option<Vec<(ByteSet, Expr)>> {
-        let work_max = self.algebra.work() + WORK_MAX;
-        let classes = self.algebra.first_classes(state, work_max).ok()?;
+        let work_max = self.steps_taken() + WORK_MAX;
+        let classes = self.algebra().first_classes(state, work_max).ok()?;
         let mut steps = Vec::with_capacity(classes.len());
         for class in classes {
             let Some(byte) = class.iter().next() else { continue };
@@ -133,7 +139,7 @@ impl Search {
 
     /// Whether a state is not known to be empty.
     pub fn may_go_on(&mut self, state: Expr) -> bool {
-        self.algebra.is_non_empty(state, WORK_MAX) != Ok(false)
+        self.algebra().is_non_empty(state, WORK_MAX) != Ok(false)
     }
 
     /// Whether one text, gone along with a byte wherever it can be, comes back to where it was: then there are endlessly many.
@@ -145,8 +151,8 @@ impl Search {
         while seen.len() <= PROBE_MAX {
             let Some(mut next) = self.after(state, byte) else { return false };
             if next == Expr::NOTHING {
-                let work_max = self.algebra.work() + WORK_MAX;
-                let Ok(classes) = self.algebra.first_classes(state, work_max) else { return false };
+                let work_max = self.steps_taken() + WORK_MAX;
+                let Ok(classes) = self.algebra().first_classes(state, work_max) else { return false };
                 let largest = classes.iter().max_by_key(|class| class.len()).and_then(|class| class.iter().next());
                 let Some(other) = largest else { return false };
                 byte = other;
@@ -156,7 +162,7 @@ impl Search {
                 }
             }
             if seen.contains(&next) {
-                return self.algebra.is_non_empty(next, WORK_MAX) == Ok(true);
+                return self.algebra().is_non_empty(next, WORK_MAX) == Ok(true);
             }
             seen.push(next);
             state = next;
@@ -165,7 +171,7 @@ impl Search {
     }
 
     fn after(&mut self, state: Expr, byte: u8) -> Option<Expr> {
-        let work_max = self.algebra.work() + WORK_MAX;
-        self.algebra.derivative(state, byte, work_max).ok()
+        let work_max = self.steps_taken() + WORK_MAX;
+        self.algebra().derivative(state, byte, work_max).ok()
     }
 }

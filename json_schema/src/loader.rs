@@ -98,10 +98,12 @@ impl<'a> Loader<'a> {
 
     /// The resource of a schema in `outer`, with the names that the schema gives noted.
     fn name(&mut self, id: JsonId, outer: JsonId) -> JsonId {
-        if self.document.object(id).is_none() {
+        let Some(members) = self.document.object(id) else { return outer };
+        let is_root = self.document.parent(id).is_none();
+        // Most schemas have neither a name nor anything that hangs on it.
+        if !is_root && !members.iter().any(|member| member.key.starts_with('$') || &*member.key == "id") {
             return outer;
         }
-        let is_root = self.document.parent(id).is_none();
         let mut dialect = self.resources.about[&outer].dialect;
         let mut draft = dialect.draft;
         let place = self.document.get(id, "$schema");

@@ -153,17 +153,18 @@ fn marks(
     texts: &MarkTexts,
     span: Span,
 ) -> Marks {
-    let mut push =
-        |regex: RegexId, mark: &str| push_terminal(grammar, terminals, regex, format_compact!("\"{mark}\""), span);
+    let mut push = |regex: RegexId, name: &'static str| {
+        push_terminal(grammar, terminals, regex, CompactString::const_new(name), span)
+    };
     Marks {
-        open_brace: push(texts.open_brace, "{"),
-        open_bracket: push(texts.open_bracket, "["),
-        close_brace: push(texts.close_brace, "}"),
-        close_empty_brace: push(texts.close_empty_brace, "}"),
-        close_bracket: push(texts.close_bracket, "]"),
-        close_empty_bracket: push(texts.close_empty_bracket, "]"),
-        comma: push(texts.comma, ","),
-        colon: push(texts.colon, ":"),
+        open_brace: push(texts.open_brace, r#""{""#),
+        open_bracket: push(texts.open_bracket, r#""[""#),
+        close_brace: push(texts.close_brace, r#""}""#),
+        close_empty_brace: push(texts.close_empty_brace, r#""}""#),
+        close_bracket: push(texts.close_bracket, r#""]""#),
+        close_empty_bracket: push(texts.close_empty_bracket, r#""]""#),
+        comma: push(texts.comma, r#"",""#),
+        colon: push(texts.colon, r#"":""#),
     }
 }
 

@@ -135,10 +135,10 @@ impl Reach<'_, '_> {
         let has_siblings = dialect.draft.ref_has_siblings();
         let mut is_alone = false;
         for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let Some(place) = self.loader.document.get(schema, key) else { continue };
             if dialect.keyword(key).is_none() {
                 continue;
             }
-            let Some(place) = self.loader.document.get(schema, key) else { continue };
             let place = self.loader.document.original(place);
             let Some(text) = self.loader.document.string(place).map(str::to_owned) else { continue };
             is_alone |= !has_siblings;

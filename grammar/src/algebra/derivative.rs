@@ -1,6 +1,7 @@
 //! Derivatives, and the classes of bytes that an expression tells apart.
 
 use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
 use super::remainder::Remainder;
 use super::{Algebra, Expr, LITERAL_MAX, MANY, Node, OverLimit};
@@ -20,6 +21,9 @@ pub(super) struct ClassesOf {
 /// Past so many expressions the room is not kept: clearing a table takes as long as it is large.
 const ROOM_KEPT_MAX: usize = 512;
 
+/// Expressions that are to be derived.
+type Agenda = SmallVec<[Expr; 32]>;
+
 impl Algebra {
     /// What may follow `byte`.
     ///
@@ -32,7 +36,7 @@ impl Algebra {
             self.derivatives.clear();
             self.derivatives.shrink_to(DERIVATIVES_KEPT);
         }
-        let mut stack = vec![expr];
+        let mut stack: Agenda = smallvec![expr];
         while let Some(&top) = stack.last() {
             if self.derivatives.contains_key(&(top, byte)) {
                 stack.pop();
@@ -87,7 +91,7 @@ impl Algebra {
     }
 
     /// The derivative of an expression with operands, or `None` with those pushed that must be derived before.
-    fn derive(&mut self, expr: Expr, byte: u8, stack: &mut Vec<Expr>) -> Option<Expr> {
+    fn derive(&mut self, expr: Expr, byte: u8, stack: &mut Agenda) -> Option<Expr> {
         self.pay(1);
         match self.node(expr) {
             Node::Not(child) => {
@@ -105,12 +109,12 @@ impl Algebra {
             }
             Node::Concat(..) => self.derive_sequence(expr, byte, stack),
             Node::Or(parts) => {
-                let parts = parts.to_vec();
+                let parts: SmallVec<[Expr; 16]> = parts.into();
                 let derived = self.all_derived(&parts, byte, stack)?;
                 Some(self.or(derived))
             }
             Node::And(parts) => {
-                let parts = parts.to_vec();
+                let parts: SmallVec<[Expr; 16]> = parts.into();
                 // One that is nothing is enough.
                 for &part in &parts {
                     if self.known_derivative(part, byte) == Some(Expr::NOTHING) {
@@ -124,7 +128,7 @@ impl Algebra {
         }
     }
 
-    fn derived(&mut self, expr: Expr, byte: u8, stack: &mut Vec<Expr>) -> Option<Expr> {
+    fn derived(&mut self, expr: Expr, byte: u8, stack: &mut Agenda) -> Option<Expr> {
         let known = self.known_derivative(expr, byte);
         if known.is_none() {
             stack.push(expr);
@@ -132,7 +136,7 @@ impl Algebra {
         known
     }
 
-    fn all_derived(&mut self, parts: &[Expr], byte: u8, stack: &mut Vec<Expr>) -> Option<Vec<Expr>> {
+    fn all_derived(&mut self, parts: &[Expr], byte: u8, stack: &mut Agenda) -> Option<Vec<Expr>> {
         let before = stack.len();
         let mut derived = Vec::with_capacity(parts.len());
         for &part in parts {
@@ -143,8 +147,8 @@ impl Algebra {
     }
 
     /// Of a sequence: the ways to go on in each part up to the first that is not empty, as one union.
-    fn derive_sequence(&mut self, expr: Expr, byte: u8, stack: &mut Vec<Expr>) -> Option<Expr> {
-        let mut ways: Vec<(Expr, Expr)> = Vec::new();
+    fn derive_sequence(&mut self, expr: Expr, byte: u8, stack: &mut Agenda) -> Option<Expr> {
+        let mut ways: SmallVec<[(Expr, Expr); 8]> = SmallVec::new();
         let mut at = expr;
         let mut is_known = true;
         loop {

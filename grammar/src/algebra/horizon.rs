@@ -62,6 +62,9 @@ impl Algebra {
     /// that clamped. Cost: a look-up if it has none; else linear in the parts that have, of which `known` holds
     /// those that were clamped before with this horizon.
     pub fn clamped(&mut self, expr: Expr, horizon: Horizon, known: &mut FxHashMap<Expr, Expr>) -> Expr {
+        if !self.is_large(expr) {
+            return expr;
+        }
         let mut agenda = vec![expr];
         while let Some(&at) = agenda.last() {
             if !self.is_large(at) || known.contains_key(&at) {

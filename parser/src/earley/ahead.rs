@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 use super::automata::{LiveSymbol, StateId, Without};
 use super::goto::FAMILY;
@@ -249,13 +250,14 @@ impl Sets {
         if let Some(&known) = self.ahead.sets.get(&set) {
             return Ok(known);
         }
-        let mut agenda = vec![set];
+        let mut agenda: SmallVec<[SetId; 16]> = smallvec![set];
         while let Some(&at) = agenda.last() {
             if at == NO_SET || self.ahead.sets.contains_key(&at) {
                 agenda.pop();
                 continue;
             }
-            let family = self.family_of.get(&at).map_or_else(|| vec![at], |family| family.to_vec());
+            let family: SmallVec<[SetId; 4]> =
+                self.family_of.get(&at).map_or_else(|| smallvec![at], |family| SmallVec::from_slice(family));
             let numbers: FxHashMap<SetId, u32> = match family.len() {
                 1 if !self.family_of.contains_key(&at) => FxHashMap::default(),
                 _ => family.iter().enumerate().map(|(number, &id)| (id, number as u32)).collect(),
@@ -269,11 +271,17 @@ impl Sets {
                 continue;
             }
             agenda.pop();
+            if numbers.is_empty() {
+                let items = self.untold_items(at, &numbers, lexer)?;
+                let untold = self.intern(Kernel::of(items))?;
+                self.ahead.sets.insert(at, untold);
+                continue;
+            }
             let mut contents = Vec::with_capacity(family.len());
             for &member in &family {
                 contents.push(self.untold_items(member, &numbers, lexer)?);
             }
-            let ids = self.intern_untold(&family, contents, numbers.is_empty())?;
+            let ids = self.intern_untold(&family, contents)?;
             family.into_iter().zip(ids).for_each(|(id, untold)| _ = self.ahead.sets.insert(id, untold));
         }
         Ok(self.ahead.sets.get(&set).copied().unwrap_or(set))
@@ -300,15 +308,7 @@ impl Sets {
         Ok(items)
     }
 
-    fn intern_untold(
-        &mut self,
-        family: &[SetId],
-        mut contents: Vec<Vec<Item>>,
-        is_alone: bool,
-    ) -> Result<Vec<SetId>, Fault> {
-        if is_alone {
-            return Ok(vec![self.intern(Kernel::of(contents.pop().expect("one set")))?]);
-        }
+    fn intern_untold(&mut self, family: &[SetId], contents: Vec<Vec<Item>>) -> Result<Vec<SetId>, Fault> {
         let is_itself = (contents.iter().zip(family)).all(|(content, &id)| {
             content.len() == self.items(id).len() && super::goto::substitute(content, family) == self.items(id)
         });

@@ -194,8 +194,8 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// Files what a set expects. The grammars whose ignored text may stand here.
-    fn fill(&mut self, id: SetId, lexer: &mut Lexer) -> Result<Vec<GrammarId>, Fault> {
-        let mut grammars: Vec<GrammarId> = Vec::new();
+    fn fill(&mut self, id: SetId, lexer: &mut Lexer) -> Result<SmallVec<[GrammarId; 4]>, Fault> {
+        let mut grammars: SmallVec<[GrammarId; 4]> = SmallVec::new();
         let items: SmallVec<[Item; 8]> = self.sets.items(id).into();
         for item in &items {
             self.token = item.mark.as_time().unwrap_or(self.token);

@@ -459,7 +459,8 @@ impl Sets {
         self.scan_misses += 1;
         let closure = self.closure(set, lexer)?;
         let mut kernel = Kernel::default();
-        for lexeme in lexer.lexemes(ended).to_vec() {
+        let lexemes: SmallVec<[LexemeId; 8]> = lexer.lexemes(ended).into();
+        for lexeme in lexemes {
             match self.cfg.lexemes[lexeme].ignored_by {
                 Some(grammar) => self.ignore(&mut kernel, set, grammar),
                 None => self.scan_lexeme(&mut kernel, set, &closure, lexeme, text, lexer)?,

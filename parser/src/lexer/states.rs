@@ -175,6 +175,9 @@ pub(crate) struct Lexer {
 /// Texts that a lexeme leaves out, sorted.
 pub(crate) type LeftOutTexts = Arc<[Box<[u8]>]>;
 
+/// Lexemes of a state.
+type Lexemes = SmallVec<[LexemeId; 8]>;
+
 /// The expressions of lexemes.
 pub(crate) struct Lowered {
     /// Of all that are regexes; `None` for others.
@@ -608,7 +611,7 @@ impl Lexer {
             return Err(Fault::exceeded("lexer_states_max", self.limits.lexer_states_max as u64));
         }
         let key = StateKey { entries: entries.into(), kind, guard };
-        let mut matched = Vec::new();
+        let mut matched = Lexemes::new();
         let mut all_match = true;
         for &(lexeme, rest) in &key.entries {
             if key.kind == StateKind::Fresh || !self.matches(lexeme, rest) {
@@ -679,15 +682,15 @@ impl Lexer {
     }
 
     /// Of the lexemes that match, those that end: of those that compete the ones of the highest priority, and all others.
-    fn ends(&self, matched: &[LexemeId]) -> Vec<LexemeId> {
+    fn ends(&self, matched: &[LexemeId]) -> Lexemes {
         let lexemes = &self.cfg.lexemes;
-        let mut ends = matched.to_vec();
+        let mut ends = Lexemes::from(matched);
         let competing = || matched.iter().filter(|&&lexeme| lexemes[lexeme].competes);
         let highest = competing().map(|&lexeme| lexemes[lexeme].priority).max();
-        ends.retain(|&lexeme| !lexemes[lexeme].competes || Some(lexemes[lexeme].priority) == highest);
+        ends.retain(|&mut lexeme| !lexemes[lexeme].competes || Some(lexemes[lexeme].priority) == highest);
         let is_keyword = |&lexeme: &LexemeId| lexemes[lexeme].competes && lexemes[lexeme].is_literal;
         if self.cfg.keywords && ends.iter().any(is_keyword) {
-            ends.retain(|&lexeme| !lexemes[lexeme].competes || lexemes[lexeme].is_literal);
+            ends.retain(|&mut lexeme| !lexemes[lexeme].competes || lexemes[lexeme].is_literal);
         }
         ends
     }

@@ -1,6 +1,7 @@
 //! What can be asked of a place: whether the text may end there, and what may follow.
 
 use larkspur_grammar::{ByteSet, LexerMode};
+use smallvec::SmallVec;
 
 use super::{Cursor, Machine, Thread};
 use crate::cfg::{LexemeId, TokenLetterId};
@@ -10,10 +11,15 @@ use crate::lexer::arena::Expr;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::states::{LexStateId, NO_LEXEMES, StateKind};
 
+/// The threads of a place; most often one.
+type Threads = SmallVec<[Thread; 4]>;
+/// The sets reached, with what may follow.
+type Reached = SmallVec<[Guarded<SetId>; 4]>;
+
 impl Machine {
     /// The sets that the text may be in here, at a token letter or at its end: all lexemes that match have ended.
-    pub fn boundary(&mut self, cursor: Cursor) -> Result<Vec<SetId>, Fault> {
-        let mut sets = Vec::new();
+    pub fn boundary(&mut self, cursor: Cursor) -> Result<SmallVec<[SetId; 4]>, Fault> {
+        let mut sets = SmallVec::new();
         if let Some(thread) = Self::single(cursor) {
             let state = self.lexer.state(thread.lex);
             if state.kind != StateKind::Fresh && state.ends == NO_LEXEMES {
@@ -37,10 +43,10 @@ impl Machine {
 
     /// All threads of a place, those that have read the text of a `stop` again included, and the sets reached, with what
     /// may follow.
-    pub(super) fn place(&mut self, cursor: Cursor) -> Result<(Vec<Thread>, Vec<Guarded<SetId>>), Fault> {
-        let mut sets = Vec::new();
-        let mut threads = Vec::new();
-        let mut agenda = self.threads(cursor).to_vec();
+    fn place(&mut self, cursor: Cursor) -> Result<(Threads, Reached), Fault> {
+        let mut sets = Reached::new();
+        let mut threads = Threads::new();
+        let mut agenda: Threads = self.threads(cursor).iter().copied().collect();
         let mut times = 0;
         while !agenda.is_empty() {
             let mut readers = Vec::new();
@@ -60,7 +66,7 @@ impl Machine {
                 }
             }
             threads.append(&mut agenda);
-            agenda = self.next_readers(readers, threads.len())?;
+            agenda = self.next_readers(readers, threads.len())?.into();
             times += 1;
         }
         sets.sort_unstable();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use larkspur_grammar::{IndexVec, LexerMode, define_id};
 use larkspur_toktrie::{NO_TOKEN, ROOT, TokenId, TokenTrie, mask};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::shared::{JointTerm, LexemeKey, LexemeTerm, SharedTerms};
@@ -41,7 +41,7 @@ define_id! {
 }
 
 /// The terms of a state; most states have few.
-type TermIds = SmallVec<[TermId; 8]>;
+pub(super) type TermIds = SmallVec<[TermId; 4]>;
 
 /// Adding a listed token to a mask takes as long as adding so many words.
 const WORDS_PER_TOKEN: usize = 8;
@@ -136,7 +136,7 @@ pub(super) struct Terms {
     piece_ids: FxHashMap<Arc<[PieceNode]>, PieceId>,
     terms: IndexVec<TermId, Term>,
     /// Terms of states: one, or those of its lexemes if each goes its own way.
-    of_states: GrowingMap<(PieceId, LexStateId), Arc<[TermId]>>,
+    of_states: GrowingMap<(PieceId, LexStateId), TermIds>,
     /// Terms of states that are looked at as a whole.
     of_wholes: GrowingMap<(PieceId, LexStateId), TermId>,
     /// Terms of lexemes, by whether no byte of them was read.
@@ -285,7 +285,7 @@ impl Terms {
         place: (PieceId, LexStateId),
         lexer: &mut Lexer,
         work: &mut Work,
-    ) -> Result<Result<Arc<[TermId]>, Dear>, Fault> {
+    ) -> Result<Result<TermIds, Dear>, Fault> {
         if let Some(known) = self.of_states.get(&place) {
             return Ok(Ok(known.clone()));
         }
@@ -304,7 +304,7 @@ impl Terms {
         if times <= DEAR_TIMES
             && let Some(term) = self.of_settled(slicer, place, lexer, work)?
         {
-            return Ok(Ok(self.note_state(place, &[term])));
+            return Ok(Ok(self.note_state(place, smallvec![term])));
         }
         let dear = Dear { state, ended, times };
         self.bytes += size_of::<((PieceId, LexStateId), (Dear, Option<LexemeKey>))>();
@@ -319,7 +319,7 @@ impl Terms {
         place: (PieceId, LexStateId),
         lexer: &mut Lexer,
         work: &mut Work,
-    ) -> Result<Arc<[TermId]>, Fault> {
+    ) -> Result<TermIds, Fault> {
         match self.of_states.get(&place) {
             Some(known) => Ok(known.clone()),
             None => self.of_new_state(slicer, place, lexer, work),
@@ -332,7 +332,7 @@ impl Terms {
         (piece, lex): (PieceId, LexStateId),
         lexer: &mut Lexer,
         work: &mut Work,
-    ) -> Result<Arc<[TermId]>, Fault> {
+    ) -> Result<TermIds, Fault> {
         let mut terms = TermIds::new();
         match lexer.split(lex) {
             None => terms.push(self.of_joint(slicer, (piece, lex), lexer, work)?),
@@ -348,12 +348,12 @@ impl Terms {
                 }
             }
         }
-        Ok(self.note_state((piece, lex), &terms))
+        Ok(self.note_state((piece, lex), terms))
     }
 
-    fn note_state(&mut self, place: (PieceId, LexStateId), terms: &[TermId]) -> Arc<[TermId]> {
-        let terms: Arc<[TermId]> = terms.into();
-        self.bytes += size_of::<((PieceId, LexStateId), Arc<[TermId]>)>() + size_of_val(&*terms);
+    fn note_state(&mut self, place: (PieceId, LexStateId), terms: TermIds) -> TermIds {
+        let spilled = if terms.spilled() { terms.capacity() * size_of::<TermId>() } else { 0 };
+        self.bytes += size_of::<((PieceId, LexStateId), TermIds)>() + spilled;
         self.of_states.insert(place, terms.clone());
         terms
     }
@@ -659,7 +659,7 @@ impl Terms {
         let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece_of(slicer, nodes))).collect();
         let mut late = draft.late;
         late.sort_unstable();
-        Term { inside: Arc::new(inside), ends, late: late.into(), lexeme: None, stuck: draft.stuck.into() }
+        Term { inside: Arc::new(inside), ends, late: nodes_of(late), lexeme: None, stuck: draft.stuck.into() }
     }
 
     /// The nodes of a piece that a state can enter, if they are few of many. Nothing ends in the state.
@@ -922,6 +922,11 @@ fn gather(slicer: &Slicer, tokens: &[TokenId], taken: Option<Box<[u32]>>) -> Tok
 
 /// Words whose tokens are counted at once.
 const WORDS_AT_ONCE: usize = 64;
+
+/// Nodes, most often none, which all share.
+fn nodes_of(nodes: Vec<PieceNode>) -> Arc<[PieceNode]> {
+    if nodes.is_empty() { Arc::default() } else { nodes.into() }
+}
 
 /// A mask as a list, if that is shorter.
 fn compact(slicer: &Slicer, words: Box<[u32]>) -> Tokens {

@@ -124,7 +124,7 @@ impl Terms {
         let ends = ends.iter().filter_map(|&(ended, piece)| Some((ended, self.but_for(slicer, piece, &behind)?)));
         let ends = ends.collect();
         let inside = Arc::new(compact(slicer, words));
-        Ok(Some(Term { inside, ends, late: [].into(), lexeme: None, stuck: [].into() }))
+        Ok(Some(Term { inside, ends, late: Arc::default(), lexeme: None, stuck: [].into() }))
     }
 
     /// A piece without nodes in ranges, which are ascending; `None` if none is left.

@@ -33,7 +33,7 @@ impl Terms {
         work: &mut Work,
     ) -> Result<Term, Fault> {
         work.add(literals.len() as u64)?;
-        let mut tokens: Vec<TokenId> = Vec::new();
+        let mut tokens: SmallVec<[TokenId; 64]> = SmallVec::new();
         let mut ends: SmallVec<[(Guarded<LexemeSetId>, PieceId); 8]> = SmallVec::new();
         for &literal in literals {
             let known = self.literals.get(&(piece, literal)).copied();
@@ -50,7 +50,7 @@ impl Terms {
         tokens.sort_unstable();
         tokens.dedup();
         let inside = Arc::new(gather(slicer, &tokens, None));
-        Ok(Term { inside, ends: ends.into_vec().into(), late: [].into(), lexeme: None, stuck: [].into() })
+        Ok(Term { inside, ends: ends.into_vec().into(), late: Arc::default(), lexeme: None, stuck: [].into() })
     }
 
     /// The term of a literal of which none was made.
@@ -63,11 +63,11 @@ impl Terms {
         work: &mut Work,
     ) -> Result<LiteralTerm, Fault> {
         let nodes = self.piece(piece);
-        let mut behind: Vec<PieceNode> = Vec::new();
+        let mut behind: SmallVec<[PieceNode; 64]> = SmallVec::new();
         let mut agenda: SmallVec<[(PieceNode, Entry); 16]> = SmallVec::new();
         let mut entered: SmallVec<[PieceNode; 16]> = SmallVec::new();
         if !is_fresh && is_end(lexer, literal) {
-            behind.extend(&*nodes.nodes(slicer));
+            behind.extend_from_slice(&nodes.nodes(slicer));
         }
         for (byte, next) in children(lexer, literal) {
             nodes.entered_by(slicer, byte, &mut entered);
@@ -88,7 +88,7 @@ impl Terms {
         }
         work.visit(visited)?;
         let len = self.literal_tokens.len() - first;
-        let behind = (!behind.is_empty()).then(|| self.piece_of(slicer, behind));
+        let behind = (!behind.is_empty()).then(|| self.piece_of(slicer, behind.into_vec()));
         let term = LiteralTerm { tokens: (first as u32, len as u32), behind };
         self.bytes += size_of::<((PieceId, Entry), LiteralTerm)>() + len * size_of::<TokenId>();
         self.literals.insert((piece, literal), term);

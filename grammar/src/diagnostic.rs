@@ -363,11 +363,6 @@ fn fold(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars().flat_map(char::to_lowercase).map(|c| if c == '-' { '_' } else { c })
 }
 
-/// The same of a character of ASCII.
-fn fold_byte(byte: u8) -> u8 {
-    if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() }
-}
-
 /// The candidate nearest to `name`, if it is near enough to be a slip of the pen:
 /// Damerau-Levenshtein distance of at most a third of the longer name, or equal but for case and `-`/`_`.
 /// Of many long candidates that are all alike, the last are not compared.
@@ -395,11 +390,7 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
         if unlike > (name.len().max(candidate.len()) / 3).max(1) {
             continue;
         }
-        let is_same = match are_ascii {
-            true => name.bytes().map(fold_byte).eq(candidate.bytes().map(fold_byte)),
-            false => fold(name).eq(fold(candidate)),
-        };
-        let distance = match is_same {
+        let distance = match fold(name).eq(fold(candidate)) {
             true => Some(0),
             false if length.abs_diff(other) > allowed || bag_distance(name, candidate) > allowed => continue,
             false if steps > NEAR_STEPS_MAX => continue,

@@ -28,6 +28,7 @@ const ALL: [Draft; 5] = [Draft4, Draft6, Draft7, Draft2019, Draft2020];
 impl Draft {
     /// The draft that a `$schema` names.
     pub fn from_uri(uri: &str) -> Option<Self> {
+        // As most write it.
         if let Some(written) = ALL.into_iter().find(|draft| draft.uri() == uri) {
             return Some(written);
         }

@@ -37,9 +37,14 @@ pub(crate) struct Search {
     value_work: u64,
 }
 
+/// The algebra, made if it is not there yet.
+fn made(algebra: &mut Option<Box<Algebra>>) -> &mut Algebra {
+    algebra.get_or_insert_with(|| Box::new(Algebra::new(EXPRESSIONS_MAX)))
+}
+
 impl Search {
     fn algebra(&mut self) -> &mut Algebra {
-        self.algebra.get_or_insert_with(|| Box::new(Algebra::new(EXPRESSIONS_MAX)))
+        made(&mut self.algebra)
     }
 
     /// Steps of the algebra.
@@ -108,8 +113,7 @@ impl Search {
 
     /// The state before the first byte; `None` if there are too many expressions.
     pub fn start(&mut self, set: &RegexSet, regex: RegexId) -> Option<Expr> {
-        let algebra = self.algebra.get_or_insert_with(|| Box::new(Algebra::new(EXPRESSIONS_MAX)));
-        algebra.lower(set, regex, &mut self.lowered).ok()
+        made(&mut self.algebra).lower(set, regex, &mut self.lowered).ok()
     }
 
     /// Whether a text may end here.

@@ -128,9 +128,19 @@ pub(crate) enum Mistake {
         what: &'static str,
         limit: &'static str,
         value: u64,
-        /// The keyword that asks for much, if it is known.
-        asked_by: Option<&'static str>,
+        /// What asks for much, if it is known.
+        demand: Option<Demand>,
     },
+}
+
+/// A keyword of which much may be asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Demand {
+    /// Which branches hold, of each set of them.
+    UnevaluatedProperties,
+    UnevaluatedItems,
+    /// Branches without each other.
+    OneOf,
 }
 
 /// One of the keywords that exclude each other.
@@ -575,19 +585,19 @@ impl Mistake {
             Mistake::GuidanceField { field, reason, near } => {
                 with_near(warning(format!("`x-guidance` at {at}: `{field}` {reason}")), near)
             }
-            Mistake::Limit { what, limit, value, asked_by } => {
+            Mistake::Limit { what, limit, value, demand } => {
                 let diagnostic = error(format!("{what} at {at} is over the limit `{limit}` of {value}"));
-                diagnostic.help(match asked_by {
+                diagnostic.help(match demand {
                     None => "make the schema simpler, or raise the limit if you trust it",
-                    Some("unevaluatedItems") => {
+                    Some(Demand::UnevaluatedItems) => {
                         "`unevaluatedItems` asks for each set of branches whether it holds; \
                          list the elements in `prefixItems` with `\"items\": false`"
                     }
-                    Some("oneOf") => {
+                    Some(Demand::OneOf) => {
                         "make the schema simpler, or raise the limit if you trust it; `anyOf` takes less than `oneOf`, and \
                          `\"x-guidance\": {\"coerce_one_of\": true}` at the root reads each `oneOf` so"
                     }
-                    Some(_) => {
+                    Some(Demand::UnevaluatedProperties) => {
                         "`unevaluatedProperties` asks for each set of branches whether it holds; \
                          list all names in `properties` with `\"additionalProperties\": false`"
                     }

@@ -20,7 +20,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::ast::{Keywords, Limit, PatternProperty, Schema, Types};
 use crate::constants::Constants;
 use crate::emptiness::Search;
-use crate::error::{ABOVE_ZERO, Mistake, Said, Sink};
+use crate::error::{ABOVE_ZERO, Demand, Mistake, Said, Sink};
 use crate::formats::{self, Format, Meaning};
 use crate::ir::{ANY, ArrayId, ClauseId, Ir, NEVER, Node, NodeId, ObjectId, Shape, ShapeId};
 use crate::lints::Lacking;
@@ -121,7 +121,7 @@ pub(crate) struct Normalizer<'a> {
     /// `format` says nothing.
     pub format_annotation: bool,
     /// The `unevaluatedProperties` or `unevaluatedItems` for which many sets of branches are looked at, or were.
-    pub unevaluated_keyword: Option<&'static str>,
+    pub unevaluated: Option<Demand>,
     work: u64,
     is_over: bool,
 }
@@ -170,7 +170,7 @@ impl<'a> Normalizer<'a> {
             has_any_spelling: false,
             unknown_format: UnknownFormat::default(),
             format_annotation: false,
-            unevaluated_keyword: None,
+            unevaluated: None,
             work: 0,
             is_over: false,
         }
@@ -213,8 +213,8 @@ impl<'a> Normalizer<'a> {
     }
     fn over(&mut self, place: JsonId, what: &'static str, limit: &'static str, value: u64) {
         if !std::mem::replace(&mut self.is_over, true) {
-            let asked_by = self.asks_for_much();
-            self.sink.report(place, Mistake::Limit { what, limit, value, asked_by });
+            let demand = self.demand();
+            self.sink.report(place, Mistake::Limit { what, limit, value, demand });
         }
     }
     /// The node of a schema.
@@ -452,10 +452,10 @@ impl<'a> Normalizer<'a> {
         self.keywords.values().any(|keywords| keywords.names.is_some())
     }
 
-    /// The keyword that asks for much, as far as it is known: where there is a `oneOf`, it is taken to be that.
-    pub fn asks_for_much(&self) -> Option<&'static str> {
+    /// What asks for much, as far as it is known: where there is a `oneOf`, it is taken to be that.
+    pub fn demand(&self) -> Option<Demand> {
         let has_one_of = || !self.coerce_one_of && self.keywords.values().any(|keywords| keywords.one_of.is_some());
-        self.unevaluated_keyword.or_else(|| has_one_of().then_some("oneOf"))
+        self.unevaluated.or_else(|| has_one_of().then_some(Demand::OneOf))
     }
 
     /// The schemas with `anyOf` or `oneOf` that were read, in the text's order.
@@ -760,7 +760,7 @@ impl<'a> Normalizer<'a> {
                         what: "a number written out",
                         limit: "regex_nodes_max",
                         value: limit as u64,
-                        asked_by: None,
+                        demand: None,
                     },
                 };
                 self.sink.report(place, mistake);

@@ -6,7 +6,7 @@
 use compact_str::CompactString;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{RegexId, RegexNode, RegexSet};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
 
 use crate::ast::Keywords;
@@ -15,9 +15,6 @@ use crate::normal::Normalizer;
 
 /// Cells that are passed by count as one of work if they are so many.
 const CELLS_PER_WORK: u64 = 16;
-
-/// So many names are found faster one after the other than in a table that is made for them.
-const FEW_NAMES: usize = 32;
 
 /// An object in normal form; `None` if there is none.
 pub(crate) fn spec(normalizer: &mut Normalizer, spec: ObjectSpec) -> Option<ObjectId> {
@@ -50,9 +47,8 @@ pub(crate) fn from_keywords(
     let additional = keywords.additional.map_or(ANY, |schema| normalizer.schema(schema));
     let cells = cells(normalizer, &patterns, additional, names);
     let mut named: Vec<Named> = Vec::with_capacity(keywords.properties.len());
-    // Few are looked through.
-    let are_few = keywords.properties.len() + keywords.required.len() <= FEW_NAMES;
-    let mut index_of: FxHashMap<KeyId, usize> = FxHashMap::default();
+    let len = keywords.properties.len() + keywords.required.len();
+    let mut index_of: FxHashMap<KeyId, usize> = FxHashMap::with_capacity_and_hasher(len, FxBuildHasher);
     for (name, schema) in &keywords.properties {
         let mut nodes: SmallVec<[NodeId; 4]> = smallvec![normalizer.schema(*schema)];
         for &(pattern, node) in &patterns {
@@ -65,24 +61,16 @@ pub(crate) fn from_keywords(
         }
         let node = normalizer.ir.all(&nodes, *schema);
         let key = normalizer.ir.keys.intern(name.clone());
+        index_of.insert(key, named.len());
         named.push(Named { key, node, required: false });
-    }
-    if !are_few {
-        index_of.extend(named.iter().enumerate().map(|(index, named)| (named.key, index)));
     }
     for name in &keywords.required {
         let key = normalizer.ir.keys.intern(name.clone());
-        let index = match are_few {
-            true => named.iter().position(|named| named.key == key),
-            false => index_of.get(&key).copied(),
-        };
-        match index {
-            Some(index) => named[index].required = true,
+        match index_of.get(&key) {
+            Some(&index) => named[index].required = true,
             None => {
                 let node = normalizer.property(&cells, name);
-                if !are_few {
-                    index_of.insert(key, named.len());
-                }
+                index_of.insert(key, named.len());
                 named.push(Named { key, node, required: true });
             }
         }

@@ -64,7 +64,7 @@ pub(crate) fn resolve(loader: &mut Loader) -> Result<(), ()> {
         let limit = reach.loader.limits.schema_nodes_max;
         if reach.copied > limit {
             let what = "what `$dynamicRef` and `$recursiveRef` make of the schema";
-            let mistake = Mistake::Limit { what, limit: "schema_nodes_max", value: limit as u64, asked_by: None };
+            let mistake = Mistake::Limit { what, limit: "schema_nodes_max", value: limit as u64, demand: None };
             reach.loader.mistakes.push((root, mistake));
             return Err(());
         }

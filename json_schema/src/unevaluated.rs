@@ -18,6 +18,7 @@ use smallvec::smallvec;
 
 use crate::ast::Keywords;
 use crate::draft::Draft;
+use crate::error::Demand;
 use crate::ir::{ANY, ArraySpec, KeyId, NEVER, Named, Node, NodeId, ObjectSpec, Shape};
 use crate::normal::Normalizer;
 use crate::{arrays, objects};
@@ -61,10 +62,10 @@ struct Around {
 }
 
 impl Asked {
-    fn keyword(self) -> &'static str {
+    fn demand(self) -> Demand {
         match self {
-            Asked::Properties => "unevaluatedProperties",
-            Asked::Items => "unevaluatedItems",
+            Asked::Properties => Demand::UnevaluatedProperties,
+            Asked::Items => Demand::UnevaluatedItems,
         }
     }
 }
@@ -98,7 +99,7 @@ impl Normalizer<'_> {
 
     /// Values of which what is left over is of the schema.
     fn left_schema(&mut self, id: JsonId, keywords: &Keywords, schema: JsonId, asked: Asked) -> NodeId {
-        let before = self.unevaluated_keyword.replace(asked.keyword());
+        let before = self.unevaluated.replace(asked.demand());
         let ways = loop {
             match self.inner_ways(id, keywords, asked) {
                 Ok(ways) => break ways,
@@ -106,7 +107,7 @@ impl Normalizer<'_> {
             }
         };
         if ways.len() <= FEW_WAYS_MAX {
-            self.unevaluated_keyword = before;
+            self.unevaluated = before;
         }
         let mut nodes = Vec::with_capacity(ways.len() + 1);
         for way in &ways {

@@ -280,7 +280,7 @@ pub(crate) struct LoweredAutomaton {
     pub rules: FxHashMap<RuleId, NonterminalId>,
 }
 
-/// Right-hand sides; most nonterminals have one.
+/// Right-hand sides; most nonterminals have one or two.
 pub(crate) type LoweredAlternatives = SmallVec<[LoweredAlternative; 2]>;
 
 /// One right-hand side.

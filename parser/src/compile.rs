@@ -15,7 +15,7 @@ use crate::codes::{MORE, limit_diagnostic};
 use crate::engine::{CompiledGrammar, Era, Shared, Warnings};
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
-use crate::lexer::states::{self, Lowered};
+use crate::lexer::states::{self, LexemeExprs};
 use crate::machine::Machine;
 use crate::machine::ways::Traps;
 use crate::swallow;
@@ -118,7 +118,7 @@ fn emptiness(
 /// `None` if there is nothing else.
 fn machine_with_traps(
     cfg: &mut Arc<Cfg>,
-    lowered: &Lowered,
+    lowered: &LexemeExprs,
     arena: &Arc<Arena>,
     limits: &Limits,
 ) -> Result<Option<Box<Machine>>, Fault> {

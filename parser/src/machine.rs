@@ -33,7 +33,7 @@ use crate::growing::GrowingMap;
 use crate::lexer::arena::Arena;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::rows::{ASK, REFUSED};
-use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, Lowered, NO_LEXEMES, StateKind};
+use crate::lexer::states::{DEAD, LexStateId, LexemeExprs, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
 use lists::Lists;
 pub(crate) use reread::REREAD_DEPTH_MAX;
 use reread::Rereading;
@@ -154,7 +154,7 @@ impl Machine {
     /// A machine of the lexemes as [`lexer::states::lower`](crate::lexer::states::lower) gives them.
     ///
     /// Errors: see [`Arena::lower`].
-    pub fn new(cfg: Arc<Cfg>, lowered: &Lowered, arena: Arc<Arena>, limits: &Limits) -> Result<Box<Self>, Fault> {
+    pub fn new(cfg: Arc<Cfg>, lowered: &LexemeExprs, arena: Arc<Arena>, limits: &Limits) -> Result<Box<Self>, Fault> {
         Ok(Box::new(Self {
             lexer: Lexer::new(cfg.clone(), lowered, arena, limits)?,
             sets: Sets::new(cfg.clone(), limits),

@@ -143,8 +143,8 @@ impl Lowerer<'_, '_> {
                         limits.schema_choices_max,
                     ),
                 };
-                let asked_by = self.normalizer.asks_for_much();
-                let mistake = Mistake::Limit { what, limit, value: value as u64, asked_by };
+                let demand = self.normalizer.demand();
+                let mistake = Mistake::Limit { what, limit, value: value as u64, demand };
                 self.normalizer.sink.report(self.place, mistake);
                 None
             }

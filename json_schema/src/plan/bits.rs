@@ -1,4 +1,5 @@
-//! Sets of small numbers. The crate `fixedbitset` has them, too, but in reading a saved one takes as much memory as the file says.
+//! Sets of small numbers. The crate `fixedbitset` has them, too, but in reading a saved one takes as much memory as the file says;
+//! so does a `SmallVec`, for which a saved one is a boxed slice.
 
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};

@@ -256,33 +256,31 @@ impl Sets {
                 agenda.pop();
                 continue;
             }
-            let family: SmallVec<[SetId; 4]> =
-                self.family_of.get(&at).map_or_else(|| smallvec![at], |family| SmallVec::from_slice(family));
-            let numbers: FxHashMap<SetId, u32> = match family.len() {
-                1 if !self.family_of.contains_key(&at) => FxHashMap::default(),
-                _ => family.iter().enumerate().map(|(number, &id)| (id, number as u32)).collect(),
-            };
+            let family = self.family_of.get(&at).cloned();
+            let members = family.as_deref().unwrap_or(std::slice::from_ref(&at));
+            let numbers: FxHashMap<SetId, u32> =
+                family.iter().flat_map(|family| family.iter().copied().zip(0..)).collect();
             let outer = |id: &SetId| !numbers.contains_key(id) && *id != NO_SET && !self.ahead.sets.contains_key(id);
             let before = agenda.len();
-            for &member in &family {
+            for &member in members {
                 agenda.extend(self.items(member).iter().map(|item| item.continuation).filter(outer));
             }
             if agenda.len() > before {
                 continue;
             }
             agenda.pop();
-            if numbers.is_empty() {
+            let Some(family) = &family else {
                 let items = self.untold_items(at, &numbers, lexer)?;
                 let untold = self.intern(Kernel::of(items))?;
                 self.ahead.sets.insert(at, untold);
                 continue;
-            }
+            };
             let mut contents = Vec::with_capacity(family.len());
-            for &member in &family {
+            for &member in &**family {
                 contents.push(self.untold_items(member, &numbers, lexer)?);
             }
-            let ids = self.intern_untold(&family, contents)?;
-            family.into_iter().zip(ids).for_each(|(id, untold)| _ = self.ahead.sets.insert(id, untold));
+            let ids = self.intern_untold(family, contents)?;
+            family.iter().zip(ids).for_each(|(&id, untold)| _ = self.ahead.sets.insert(id, untold));
         }
         Ok(self.ahead.sets.get(&set).copied().unwrap_or(set))
     }

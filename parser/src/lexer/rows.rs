@@ -345,11 +345,11 @@ impl Lexer {
     pub fn goes_on_with(&mut self, id: LexStateId, lexeme: LexemeId) -> Result<ByteSet, Fault> {
         let key = self.states[id].key.clone();
         let rest = key.entries.iter().find(|(live, _)| *live == lexeme).expect("a match is live").1;
-        let mut bytes = ByteSet::EMPTY;
         if self.cfg.lexemes[lexeme].pattern.is_regex() && self.parts(rest).1 == NO_TEXTS {
             let row = self.expr_row(self.parts(rest).0)?;
             return Ok(row.classes.bytes(|class| row.next[class] != Expr::NOTHING));
         }
+        let mut bytes = ByteSet::EMPTY;
         for byte in 0..=255u8 {
             if self.takes(lexeme, rest, byte)? {
                 bytes.insert(byte);

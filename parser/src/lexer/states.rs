@@ -179,7 +179,7 @@ pub(crate) type LeftOutTexts = Arc<[Box<[u8]>]>;
 type Lexemes = SmallVec<[LexemeId; 8]>;
 
 /// The expressions of lexemes.
-pub(crate) struct Lowered {
+pub(crate) struct LexemeExprs {
     /// Of all that are regexes; `None` for others.
     pub exprs: IndexVec<LexemeId, Option<Expr>>,
     /// Of those that leave out texts, without that.
@@ -189,7 +189,7 @@ pub(crate) struct Lowered {
 /// The expressions of a grammar's lexemes.
 ///
 /// Errors: see [`Arena::lower`].
-pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<Lowered, Fault> {
+pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<LexemeExprs, Fault> {
     let regex = |pattern: &Pattern| match *pattern {
         Pattern::Regex(regex) => Some(regex),
         _ => None,
@@ -207,7 +207,7 @@ pub(crate) fn lower(cfg: &Cfg, arena: &Arena) -> Result<Lowered, Fault> {
     for (id, expr) in ids.into_iter().zip(arena.lower(&cfg.regexes, &regexes)?) {
         exprs[id] = Some(expr);
     }
-    Ok(Lowered { exprs, but_for })
+    Ok(LexemeExprs { exprs, but_for })
 }
 
 /// The expressions of lexemes that leave out texts, without that.
@@ -221,7 +221,7 @@ impl Lexer {
     /// A lexer of the lexemes as [`lower`] gives them.
     ///
     /// Errors: see [`Arena::lower`].
-    pub fn new(cfg: Arc<Cfg>, lowered: &Lowered, arena: Arc<Arena>, limits: &Limits) -> Result<Self, Fault> {
+    pub fn new(cfg: Arc<Cfg>, lowered: &LexemeExprs, arena: Arc<Arena>, limits: &Limits) -> Result<Self, Fault> {
         let initial: Vec<Rest> = lowered.exprs.iter().map(|expr| expr.map_or(0, Expr::to_raw)).collect();
         let mut follows = Vec::new();
         if cfg.has_follows {

@@ -11,8 +11,8 @@ use crate::lexer::arena::Expr;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::states::{LexStateId, NO_LEXEMES, StateKind};
 
-/// The threads of a place; most often one.
-type Threads = SmallVec<[Thread; 4]>;
+/// All threads of a place; most often one.
+type Readers = SmallVec<[Thread; 4]>;
 /// The sets reached, with what may follow.
 type Reached = SmallVec<[Guarded<SetId>; 4]>;
 
@@ -43,10 +43,10 @@ impl Machine {
 
     /// All threads of a place, those that have read the text of a `stop` again included, and the sets reached, with what
     /// may follow.
-    fn place(&mut self, cursor: Cursor) -> Result<(Threads, Reached), Fault> {
+    fn place(&mut self, cursor: Cursor) -> Result<(Readers, Reached), Fault> {
         let mut sets = Reached::new();
-        let mut threads = Threads::new();
-        let mut agenda: Threads = self.threads(cursor).iter().copied().collect();
+        let mut threads = Readers::new();
+        let mut agenda: Readers = self.threads(cursor).iter().copied().collect();
         let mut times = 0;
         while !agenda.is_empty() {
             let mut readers = Vec::new();

@@ -41,7 +41,7 @@ define_id! {
 }
 
 /// The terms of a state; most states have few.
-pub(super) type TermIds = SmallVec<[TermId; 4]>;
+type TermIds = SmallVec<[TermId; 4]>;
 
 /// Adding a listed token to a mask takes as long as adding so many words.
 const WORDS_PER_TOKEN: usize = 8;
@@ -920,13 +920,13 @@ fn gather(slicer: &Slicer, tokens: &[TokenId], taken: Option<Box<[u32]>>) -> Tok
     compact(slicer, words)
 }
 
-/// Words whose tokens are counted at once.
-const WORDS_AT_ONCE: usize = 64;
-
 /// Nodes, most often none, which all share.
 fn nodes_of(nodes: Vec<PieceNode>) -> Arc<[PieceNode]> {
     if nodes.is_empty() { Arc::default() } else { nodes.into() }
 }
+
+/// Words whose tokens are counted at once.
+const WORDS_AT_ONCE: usize = 64;
 
 /// A mask as a list, if that is shorter.
 fn compact(slicer: &Slicer, words: Box<[u32]>) -> Tokens {

@@ -662,6 +662,9 @@ impl Algebra {
         if let Some(joined) = self.join_counts(first, rest) {
             return joined;
         }
+        if self.is_said_by(first, rest) {
+            return rest;
+        }
         match self.single(first) {
             Some(byte) => self.literal(&[byte], rest),
             None => self.intern(Node::Concat(first, rest)),
@@ -714,6 +717,9 @@ impl Algebra {
             if parts[0] == Expr::EPSILON && parts[1..].iter().any(|&part| self.is_nullable(part)) {
                 parts.remove(0);
             }
+        }
+        if parts.len() > 1 {
+            self.drop_made_of(&mut parts);
         }
         if parts.len() > 1 && parts.iter().any(|&part| self.counts(part)) {
             self.merge_counts(&mut parts);

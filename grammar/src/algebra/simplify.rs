@@ -5,12 +5,15 @@
 
 use smallvec::SmallVec;
 
-use super::{Algebra, Expr, MANY, Node, add};
+use super::{Algebra, Expr, MANY, Node, Tag, add};
+use crate::regex::ByteSet;
 
 /// Operands of a union up to which each is compared with each.
 const COMPARED_MAX: usize = 48;
 /// Parts of two sequences compared at most.
 const SPINE_MAX: usize = 12;
+/// Parts that are looked at to see that texts are made of something.
+const PLAIN_STEPS_MAX: u32 = 32;
 /// Longest text in bytes of what is looked at as a code. 16: a character, spelled in any way.
 const CODE_LEN_MAX: u32 = 16;
 /// Work to find out whether an expression is a code.
@@ -118,6 +121,131 @@ impl Algebra {
         self.drop_contained(parts);
     }
 
+    /// In a union: what is made of `u` before `u*` and what stands behind it says nothing beside that. So a text in which something is
+    /// sought is any text once it was found.
+    pub(super) fn drop_made_of(&mut self, parts: &mut Vec<Expr>) {
+        if parts.len() > COMPARED_MAX {
+            return;
+        }
+        let endless = |&part: &Expr| {
+            let (head, tail) = self.parted(part);
+            Some((part, self.endless(head)?, tail))
+        };
+        let mut endless: SmallVec<[(Expr, Expr, Expr); 4]> = parts.iter().filter_map(endless).collect();
+        if endless.is_empty() {
+            return;
+        }
+        self.pay(4 * endless.len() * parts.len());
+        let is_made = |part: Expr, &(big, unit, tail): &_| big != part && self.is_made_before(part, unit, [big, tail]);
+        let mut at = 0;
+        while at < parts.len() {
+            let part = parts[at];
+            if endless.iter().any(|big| is_made(part, big)) {
+                // Of two that say the same, one stays.
+                endless.retain(|big| big.0 != part);
+                parts.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// `first` before `rest` is `rest` if that begins with any number of what `first` is some or none of.
+    pub(super) fn is_said_by(&mut self, first: Expr, rest: Expr) -> bool {
+        self.is_nullable(first) && {
+            let head = self.parted(rest).0;
+            self.endless(head).is_some_and(|unit| self.is_plainly_some(first, unit, &mut PLAIN_STEPS_MAX.clone()))
+        }
+    }
+
+    /// Whether a sequence is some of `unit` and then one of these.
+    fn is_made_before(&self, mut sequence: Expr, unit: Expr, before: [Expr; 2]) -> bool {
+        let mut steps = PLAIN_STEPS_MAX;
+        for _ in 0..SPINE_MAX {
+            if before.contains(&sequence) {
+                return true;
+            }
+            let (head, tail) = match self.node(sequence) {
+                Node::Literal(bytes, tail) => {
+                    if !self.are_units(bytes, unit) {
+                        return false;
+                    }
+                    (Expr::EPSILON, tail)
+                }
+                _ => self.parted(sequence),
+            };
+            if sequence == Expr::EPSILON || !self.is_plainly_some(head, unit, &mut steps) {
+                return false;
+            }
+            sequence = tail;
+        }
+        false
+    }
+
+    /// Whether each text is some of `unit`, or none, as far as that shows of few parts.
+    fn is_plainly_some(&self, expr: Expr, unit: Expr, steps: &mut u32) -> bool {
+        let mut at = expr;
+        loop {
+            let Some(left) = steps.checked_sub(1) else { return false };
+            *steps = left;
+            let is_unit = |part: Expr| part == unit || self.tag(unit) == Tag::Or && self.operands(unit).contains(&part);
+            match self.node(at) {
+                Node::Epsilon => return true,
+                _ if is_unit(at) => return true,
+                Node::Set(set) => return set.intersect(&self.bytes_of_one(unit)) == set,
+                Node::Repeat(child, ..) => at = child,
+                Node::Concat(head, tail) => {
+                    if !self.is_plainly_some(head, unit, steps) {
+                        return false;
+                    }
+                    at = tail;
+                }
+                Node::Literal(bytes, tail) => {
+                    if !self.are_units(bytes, unit) {
+                        return false;
+                    }
+                    at = tail;
+                }
+                Node::Or(parts) => return parts.iter().all(|&part| self.is_plainly_some(part, unit, steps)),
+                Node::And(parts) => return parts.iter().any(|&part| self.is_plainly_some(part, unit, steps)),
+                _ => return false,
+            }
+        }
+    }
+
+    /// Whether each byte is a text of `unit`.
+    fn are_units(&self, bytes: &[u8], unit: Expr) -> bool {
+        let ones = self.bytes_of_one(unit);
+        bytes.iter().all(|&byte| ones.contains(byte))
+    }
+
+    /// Bytes that are texts by themselves, as far as that is plain.
+    fn bytes_of_one(&self, expr: Expr) -> ByteSet {
+        let of = |part: &Expr| match self.node(*part) {
+            Node::Set(set) => set,
+            _ => ByteSet::EMPTY,
+        };
+        match self.node(expr) {
+            Node::Or(parts) => parts.iter().fold(ByteSet::EMPTY, |all, part| all.union(&of(part))),
+            _ => of(&expr),
+        }
+    }
+
+    /// What `u*` repeats.
+    fn endless(&self, expr: Expr) -> Option<Expr> {
+        match self.node(expr) {
+            Node::Repeat(child, 0, MANY) => Some(child),
+            _ => None,
+        }
+    }
+
+    fn parted(&self, sequence: Expr) -> (Expr, Expr) {
+        match self.node(sequence) {
+            Node::Concat(head, tail) => (head, tail),
+            _ => (sequence, Expr::EPSILON),
+        }
+    }
+
     /// Leaves out operands that another contains.
     fn drop_contained(&mut self, parts: &mut Vec<Expr>) {
         if parts.len() < 2 || parts.len() > COMPARED_MAX {
@@ -145,11 +273,7 @@ impl Algebra {
             if small == Expr::EPSILON {
                 return self.is_nullable(big);
             }
-            let split = |expr: Expr| match self.node(expr) {
-                Node::Concat(head, tail) => (head, tail),
-                _ => (expr, Expr::EPSILON),
-            };
-            let ((small_head, small_tail), (big_head, big_tail)) = (split(small), split(big));
+            let ((small_head, small_tail), (big_head, big_tail)) = (self.parted(small), self.parted(big));
             let (a, b) = (self.counted(small_head), self.counted(big_head));
             if small_head == big_head || (a.0 == b.0 && b.1 <= a.1 && a.2 <= b.2) {
                 (small, big) = (small_tail, big_tail);
@@ -256,4 +380,76 @@ fn nested((low, high): (u32, u32), (min, max): (u32, u32)) -> Option<(u32, u32)>
         _ => u64::from(min) * u64::from(high) + 1 >= (u64::from(min) + 1) * u64::from(low),
     };
     meets.then_some((least, most))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::algebra::random::LETTERS;
+
+    fn text(len: usize) -> impl Strategy<Value = Vec<u8>> {
+        vec(prop::sample::select(&LETTERS[..]), 1..len)
+    }
+
+    /// A sequence of repetitions: of which of some texts (a bit each), and of what kind.
+    fn sequence() -> impl Strategy<Value = Vec<(u8, u8)>> {
+        vec((any::<u8>(), any::<u8>()), 0..4)
+    }
+
+    fn one_of<'a>(algebra: &mut Algebra, texts: impl Iterator<Item = &'a Vec<u8>>) -> Expr {
+        let texts = texts.map(|text| algebra.literal(text, Expr::EPSILON)).collect();
+        algebra.or(texts)
+    }
+
+    fn make(algebra: &mut Algebra, texts: &[Vec<u8>], parts: &[(u8, u8)]) -> Expr {
+        parts.iter().fold(Expr::EPSILON, |rest, &(which, kind)| {
+            let among = texts.iter().enumerate().filter(|(bit, _)| which >> bit & 1 != 0);
+            let one = one_of(algebra, among.map(|(_, text)| text));
+            let one = match kind / 6 % 4 {
+                0 => {
+                    let (not, any) = (algebra.not(one), one_of(algebra, texts.iter()));
+                    algebra.and(vec![not, any])
+                }
+                // As in a look-ahead.
+                1 => {
+                    let begun = algebra.literal(&texts[usize::from(which) % texts.len()], Expr::ALL);
+                    let not = algebra.not(begun);
+                    algebra.and(vec![not, one])
+                }
+                _ => one,
+            };
+            let (min, max) = [(0, MANY), (0, MANY), (1, MANY), (0, 2), (1, 1), (2, 3)][usize::from(kind % 6)];
+            let part = algebra.repeat(one, min, max);
+            algebra.concat(part, rest)
+        })
+    }
+
+    fn has(algebra: &mut Algebra, expr: Expr, text: &[u8]) -> bool {
+        let end = text.iter().fold(expr, |at, &byte| algebra.derivative(at, byte, u64::MAX).expect("small"));
+        algebra.is_nullable(end)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5_000))]
+        #[test]
+        fn unions_and_sequences_have_the_texts_of_their_operands(
+            texts in vec(text(4), 1..5), (first, second) in (sequence(), sequence()), tried in vec(text(8), 20),
+        ) {
+            let mut algebra = Algebra::new(100_000);
+            let [first, second] = [&first, &second].map(|parts| make(&mut algebra, &texts, parts));
+            let either = algebra.or(vec![first, second]);
+            let both = algebra.concat(first, second);
+            for text in tried.iter().map(Vec::as_slice).chain([&[][..]]) {
+                let in_one = has(&mut algebra, first, text) || has(&mut algebra, second, text);
+                prop_assert_eq!(has(&mut algebra, either, text), in_one);
+                let mut is_split =
+                    |at: usize| has(&mut algebra, first, &text[..at]) && has(&mut algebra, second, &text[at..]);
+                let in_both = (0..=text.len()).any(&mut is_split);
+                prop_assert_eq!(has(&mut algebra, both, text), in_both);
+            }
+        }
+    }
 }

@@ -71,7 +71,36 @@ const FEW_PAIRS: usize = 32;
 struct Automaton {
     /// States after each byte, 0 being dead and 1 the start.
     rows: Vec<[u16; 256]>,
+    /// The same as ranges of bytes that lead to one state, but for the dead one. Few bytes lead on from most states.
+    live: Vec<Box<[Live]>>,
     accepting: Vec<bool>,
+}
+
+/// From the first to the last of these bytes a state leads to one other.
+#[derive(Clone, Copy, Debug)]
+struct Live {
+    first: u8,
+    last: u8,
+    to: u16,
+}
+
+impl Live {
+    /// The ranges of a row.
+    fn of(row: &[u16; 256]) -> Box<[Self]> {
+        let mut first = 0;
+        let ranges = row.chunk_by(|a, b| a == b).map(|run| {
+            let last = first + run.len() - 1;
+            let live = Self { first: first as u8, last: last as u8, to: run[0] };
+            first = last + 1;
+            live
+        });
+        ranges.filter(|live| live.to != 0).collect()
+    }
+
+    /// What another automaton's row has for these bytes.
+    fn of_row<T>(self, row: &[T; 256]) -> &[T] {
+        &row[usize::from(self.first)..=usize::from(self.last)]
+    }
 }
 
 /// The slices of a vocabulary.
@@ -501,7 +530,7 @@ impl Automaton {
     fn new(set: &RegexSet, regex: RegexId, arena: &Arena, limits: &Limits) -> Result<Option<Self>, Fault> {
         let start = arena.lower(set, &[regex])?[0];
         let mut work = 0;
-        let mut automaton = Automaton { rows: vec![[0; 256]], accepting: vec![false] };
+        let mut automaton = Automaton { rows: vec![[0; 256]], live: vec![[].into()], accepting: vec![false] };
         let mut ids: FxHashMap<Expr, u16> = FxHashMap::from_iter([(Expr::NOTHING, 0), (start, 1)]);
         let mut queue = VecDeque::from([start]);
         while let Some(expr) = queue.pop_front() {
@@ -519,6 +548,7 @@ impl Automaton {
                 return Ok(None);
             }
             automaton.rows.push(next);
+            automaton.live.push(Live::of(&next));
             automaton.accepting.push(arena.nullable(expr));
         }
         Ok(Some(automaton))
@@ -568,18 +598,19 @@ impl Automaton {
                 return Ok(false);
             }
             lexer.row(lex)?;
-            let mut last = (0, DEAD);
-            for (byte, &next) in self.rows[state as usize].iter().enumerate() {
-                let target = lexer.known_row(lex).next[byte];
-                if next == 0 || (next, target) == last {
-                    continue;
+            for live in &self.live[usize::from(state)] {
+                let mut last = None;
+                for at in live.first..=live.last {
+                    let target = lexer.known_row(lex).next[usize::from(at)];
+                    if last.replace(target) == Some(target) {
+                        continue;
+                    }
+                    let is_live = target != DEAD && !is_special(lexer.state(target), mode);
+                    if !is_live || endless && !lexer.is_endless(target)? {
+                        return Ok(false);
+                    }
+                    agenda.push((live.to, target));
                 }
-                last = (next, target);
-                let is_live = target != DEAD && !is_special(lexer.state(target), mode);
-                if !is_live || endless && !lexer.is_endless(target)? {
-                    return Ok(false);
-                }
-                agenda.push((next, target));
             }
         }
         Ok(true)

@@ -11,8 +11,8 @@ use larkspur_grammar::{CharClass, Limits, RegexSet};
 use larkspur_toktrie::{NO_TOKEN, Recognizer, TokenTrie, mask};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Automaton;
 use super::ways::Behind;
+use super::{Automaton, Live};
 use crate::error::Fault;
 use crate::lexer::arena::Arena;
 use crate::lexer::states::{DEAD, LexStateId, Lexer, NO_LEXEMES};
@@ -20,12 +20,11 @@ use crate::lexer::states::{DEAD, LexStateId, Lexer, NO_LEXEMES};
 /// Lengths in characters, from one bound up to the next.
 const LENGTHS: [u32; 17] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 19, 24];
 
-/// Whether texts of an alphabet begin with a space, beside its characters.
+/// What stands before the characters of an alphabet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Lead {
     None,
     Space,
-    Any,
 }
 
 /// Characters from one up to another.
@@ -34,19 +33,23 @@ type Range = (u32, u32);
 /// Alphabets: what stands before their characters, those of ASCII, and others. A token is of the first that has all its
 /// characters; the last has all. Nearly all tokens have white space at their begin only, so that texts of some words, or without
 /// white space, take all of an alphabet as far as its length goes.
-const ALPHABETS: [(Lead, &[Range], &[Range]); 8] = [
+const ALPHABETS: [(Lead, &[Range], &[Range]); 11] = [
     (Lead::None, &[LOWER], &[]),
     (Lead::Space, &[LOWER], &[]),
     (Lead::None, &[LOWER, UPPER], &[]),
     (Lead::Space, &[LOWER, UPPER], &[]),
-    (Lead::Any, &[('!' as u32, '~' as u32)], &[]),
-    (Lead::Any, &[LOWER, UPPER], &WIDE),
-    (Lead::Any, &[('!' as u32, '~' as u32)], &WIDE),
+    (Lead::None, &[GRAPHIC], &[]),
+    (Lead::Space, &[GRAPHIC], &[]),
+    (Lead::None, &[LOWER, UPPER], &WIDE),
+    (Lead::Space, &[LOWER, UPPER], &WIDE),
+    (Lead::None, &[GRAPHIC], &WIDE),
+    (Lead::Space, &[GRAPHIC], &WIDE),
     (Lead::None, &[(0, 0x7F)], &[(0x80, 0x10_FFFF)]),
 ];
 
 const LOWER: Range = ('a' as u32, 'z' as u32);
 const UPPER: Range = ('A' as u32, 'Z' as u32);
+const GRAPHIC: Range = ('!' as u32, '~' as u32);
 
 /// Characters beyond ASCII that are no white space in any dialect of regexes.
 const WIDE: [Range; 9] = [
@@ -62,7 +65,7 @@ const WIDE: [Range; 9] = [
 ];
 
 /// Pairs of states looked at to find out which texts of an alphabet a state takes.
-const TAKEN_PAIRS_MAX: usize = 64;
+const TAKEN_PAIRS_MAX: usize = 160;
 
 /// Pairs of states looked at to find out which texts of all alphabets it refuses.
 const PAIRS_MAX: usize = 48;
@@ -340,7 +343,6 @@ impl Alphabet {
             let regex = match self.lead {
                 Lead::None => some,
                 Lead::Space => behind_space,
-                Lead::Any => set.or(&[some, behind_space]),
             };
             Automaton::new(&set, regex, arena, limits).ok().flatten()
         };
@@ -386,18 +388,15 @@ impl Automaton {
                     return Ok((length, false));
                 }
                 lexer.row(lex)?;
-                let mut last = (0, DEAD);
-                for (&to, &target) in self.rows[usize::from(state)].iter().zip(&lexer.known_row(lex).next) {
-                    if to == 0 || (to, target) == last {
-                        continue;
-                    }
-                    last = (to, target);
-                    if target == DEAD || super::is_special(lexer.state(target), mode) {
-                        return Ok((length, true));
-                    }
-                    if visited.insert((to, target)) {
-                        let is_whole = self.accepting[usize::from(to)];
-                        if is_whole { &mut next } else { &mut agenda }.push((to, target));
+                for live in &self.live[usize::from(state)] {
+                    let is_whole = self.accepting[usize::from(live.to)];
+                    for target in each_once(live.of_row(&lexer.known_row(lex).next)) {
+                        if target == DEAD || super::is_special(lexer.state(target), mode) {
+                            return Ok((length, true));
+                        }
+                        if visited.insert((live.to, target)) {
+                            if is_whole { &mut next } else { &mut agenda }.push((live.to, target));
+                        }
                     }
                 }
             }
@@ -428,20 +427,18 @@ impl Automaton {
                     _ => return Ok(u32::MAX),
                 };
                 lexer.row(lex)?;
-                let mut last = (0, DEAD);
-                for (&to, &target) in self.rows[usize::from(state)].iter().zip(&lexer.known_row(lex).next) {
-                    if to == 0 || target == DEAD || (to, target) == last {
-                        continue;
-                    }
-                    last = (to, target);
-                    let entered = lexer.state(target);
-                    if super::is_special(entered, mode) || entered.ends_before_more != NO_LEXEMES {
-                        return Ok(u32::MAX);
-                    }
-                    if self.accepting[usize::from(to)] {
-                        next.push((to, target));
-                    } else if visited.insert((to, target)) {
-                        agenda.push((to, target));
+                for live in &self.live[usize::from(state)] {
+                    let targets = each_once(live.of_row(&lexer.known_row(lex).next));
+                    for target in targets.filter(|&target| target != DEAD) {
+                        let entered = lexer.state(target);
+                        if super::is_special(entered, mode) || entered.ends_before_more != NO_LEXEMES {
+                            return Ok(u32::MAX);
+                        }
+                        if self.accepting[usize::from(live.to)] {
+                            next.push((live.to, target));
+                        } else if visited.insert((live.to, target)) {
+                            agenda.push((live.to, target));
+                        }
                     }
                 }
             }
@@ -485,12 +482,14 @@ impl Automaton {
                     return lengths;
                 };
                 pairs = left;
-                for (&to, byte) in self.rows[usize::from(state)].iter().zip(0..=255u8).filter(|(to, _)| **to != 0) {
-                    match recognizer.step(place, byte).map(|place| (to, place)) {
-                        None => lengths.taken = lengths.taken.min(length - 1),
-                        Some(pair) if !visited.insert(pair) => {}
-                        Some(pair) if self.accepting[usize::from(to)] => next.push(pair),
-                        Some(pair) => agenda.push(pair),
+                for &Live { first, last, to } in &self.live[usize::from(state)] {
+                    for byte in first..=last {
+                        match recognizer.step(place, byte).map(|place| (to, place)) {
+                            None => lengths.taken = lengths.taken.min(length - 1),
+                            Some(pair) if !visited.insert(pair) => {}
+                            Some(pair) if self.accepting[usize::from(to)] => next.push(pair),
+                            Some(pair) => agenda.push(pair),
+                        }
                     }
                 }
             }
@@ -506,6 +505,11 @@ impl Automaton {
         }
         lengths
     }
+}
+
+/// Those that are not as the one before them.
+fn each_once(targets: &[LexStateId]) -> impl Iterator<Item = LexStateId> {
+    targets.chunk_by(|a, b| a == b).map(|run| run[0])
 }
 
 /// The alphabet and the length of each node's token, by their numbers.
@@ -530,24 +534,26 @@ fn both(a: &CharClass, b: &CharClass) -> CharClass {
 
 /// The first of [`ALPHABETS`] that has all characters of a text.
 fn alphabet_of(text: &[u8]) -> usize {
+    /// Texts of the alphabets that begin with none and with one space, in their order.
+    const KINDS: [fn(&[u8]) -> bool; 5] = [
+        |text| text.iter().all(u8::is_ascii_lowercase),
+        |text| text.iter().all(u8::is_ascii_alphabetic),
+        |text| text.iter().all(u8::is_ascii_graphic),
+        |text| is_of(text, |c| c.is_ascii_alphabetic() || is_wide(c)),
+        |text| is_of(text, |c| c.is_ascii_graphic() || is_wide(c)),
+    ];
     let word = text.strip_prefix(b" ");
-    let is_lower = |text: &[u8]| text.iter().all(u8::is_ascii_lowercase);
-    let is_alphabetic = |text: &[u8]| text.iter().all(u8::is_ascii_alphabetic);
-    let of_class = |text: &[u8], is_one: fn(char) -> bool| match std::str::from_utf8(text) {
-        Ok(text) => text.chars().all(is_one),
-        Err(_) => false,
+    let of = |(kind, is_one): (usize, &fn(&[u8]) -> bool)| match word {
+        _ if is_one(text) => Some(2 * kind),
+        Some(word) if is_one(word) => Some(2 * kind + 1),
+        _ => None,
     };
-    let bare = word.unwrap_or(text);
-    match word {
-        _ if is_lower(text) => 0,
-        Some(word) if is_lower(word) => 1,
-        _ if is_alphabetic(text) => 2,
-        Some(word) if is_alphabetic(word) => 3,
-        _ if bare.iter().all(u8::is_ascii_graphic) => 4,
-        _ if of_class(bare, |c| c.is_ascii_alphabetic() || is_wide(c)) => 5,
-        _ if of_class(bare, |c| c.is_ascii_graphic() || is_wide(c)) => 6,
-        _ => 7,
-    }
+    KINDS.iter().enumerate().find_map(of).unwrap_or(ALPHABETS.len() - 1)
+}
+
+/// Whether a text is of such characters.
+fn is_of(text: &[u8], is_one: fn(char) -> bool) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| text.chars().all(is_one))
 }
 
 /// Whether a character is in [`WIDE`].

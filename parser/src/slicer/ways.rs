@@ -70,7 +70,7 @@ impl Automaton {
         let arena = lexer.arena().clone();
         let Some(expr) = lexer.only_expr(lex).filter(|&expr| arena.has_ways(expr)) else { return false };
         let mut first = ByteSet::EMPTY;
-        (0..=255u8).filter(|&byte| self.rows[1][usize::from(byte)] != 0).for_each(|byte| first.insert(byte));
+        self.live[1].iter().for_each(|live| first = first.union(&ByteSet::range(live.first, live.last)));
         if arena.first_bytes(expr).intersect(&first) != first {
             return false;
         }
@@ -91,13 +91,12 @@ impl Automaton {
             search.pairs = left;
             // A limit that is met here may be far from that of what is asked else.
             let Ok(row) = search.arena.row(expr, &mut search.work, &search.limits) else { return false };
-            let mut last = (0, Expr::NOTHING);
-            for (byte, &to) in (0..=255u8).zip(&self.rows[usize::from(state)]) {
-                let next = (to, row.next(byte));
-                if to == 0 || next == last {
-                    continue;
-                }
-                last = next;
+            let nexts = self.live[usize::from(state)].iter().flat_map(|live| {
+                let classes = live.of_row(&row.classes.of).chunk_by(|a, b| a == b);
+                classes.map(|class| (live.to, row.next[usize::from(class[0])]))
+            });
+            for (to, expr) in nexts {
+                let next = (to, expr);
                 let is_other = self.accepting[usize::from(to)] && whole.is_some_and(|whole| next.1 != whole);
                 if next.1 == Expr::NOTHING || is_other {
                     return false;

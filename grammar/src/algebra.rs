@@ -30,6 +30,7 @@ mod remainder;
 mod runs;
 mod simplify;
 mod tries;
+mod turns;
 mod values;
 mod ways;
 mod witnesses;
@@ -47,6 +48,7 @@ use ids::Ids;
 pub use lowering::Lowered;
 use remainder::Remainder;
 pub use runs::Run;
+pub use turns::{Idle, IdleStep, Turn};
 
 /// An expression of an [`Algebra`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -151,8 +153,9 @@ const EMPTY: u8 = 16;
 /// Some text is as long as the greatest length; where there is none, texts are longer than any bound.
 const REACHED: u8 = 32;
 
-/// A count that may be more than what a horizon reaches.
+/// A count that may be more than what a horizon reaches, and one of texts without bound, such as words, of which a token has few.
 const LARGE_COUNT_MIN: u32 = 16;
+const LARGE_COUNT_OF_WORDS_MIN: u32 = 3;
 
 /// No bound of a repetition.
 const MANY: u32 = u32::MAX;
@@ -203,6 +206,7 @@ pub struct Algebra {
     /// For searches for what [is left out](horizon) of longer texts, too.
     closure: horizon::Allowance,
     witnesses: witnesses::Witnesses,
+    turns: turns::Known,
     /// Whether the texts of the expression are a prefix code. Asked for operands of repetitions.
     codes: FxHashMap<Expr, bool>,
     /// Work ever done.
@@ -241,6 +245,7 @@ impl Algebra {
             undecided: FxHashMap::default(),
             closure: horizon::Allowance::default(),
             witnesses: witnesses::Witnesses::default(),
+            turns: turns::Known::default(),
             codes: FxHashMap::default(),
             work: 0,
             size_max,
@@ -490,7 +495,8 @@ impl Algebra {
                 let counts = max != MANY || min > 1;
                 let len_max = if cell.len_max == 0 { 0 } else { cell.len_max.saturating_mul(max) };
                 let nullable = min == 0 || nullable(child);
-                let is_large = min > LARGE_COUNT_MIN || max != MANY && max > LARGE_COUNT_MIN;
+                let least = if cell.len_max == MANY { LARGE_COUNT_OF_WORDS_MIN } else { LARGE_COUNT_MIN };
+                let is_large = min > least || max != MANY && max > least;
                 let large = if is_large { LARGE } else { cell.flags & LARGE };
                 let flags = flag(nullable, positive(child), counts) | large | cell.flags & REACHED;
                 (flags, cell.len_min.saturating_mul(min), len_max)

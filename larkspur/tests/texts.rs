@@ -11,7 +11,7 @@ use larkspur_test_support::Random;
 const STEPS: usize = 12;
 
 /// Strings of JSON Schema.
-const STRINGS: [&str; 39] = [
+const STRINGS: [&str; 46] = [
     r#""pattern": "^(\\w+\\s?){1,5}$", "maxLength": 40, "minLength": 31"#,
     r#""pattern": "^(\\S+\\s+){0,4}\\S+$", "maxLength": 30"#,
     r#""pattern": "^[A-Z][a-z]+( [A-Z][a-z]+)*$", "maxLength": 16"#,
@@ -51,6 +51,13 @@ const STRINGS: [&str; 39] = [
     r#""pattern": "^.{1,30}$""#,
     r#""pattern": "^[^\\s]{1,6}$", "maxLength": 40"#,
     r#""pattern": "^([a-z]{2}){1,9}$", "minLength": 5, "maxLength": 11"#,
+    r#""pattern": "^(\\S+\\s+){0,9}\\S+$""#,
+    r#""pattern": "^([a-z]+-){4,9}[a-z]*$""#,
+    r#""pattern": "^(\\S+ ){5}\\S+$", "maxLength": 40"#,
+    r#""pattern": "^(([a-zé]+[ -]){0,6}1\\n?){0,9}$""#,
+    r#""pattern": "^([^-]*--?){3,}$", "maxLength": 30"#,
+    r#""pattern": "[0-9a-f]", "minLength": 7, "maxLength": 7"#,
+    r#""allOf": [{"pattern": "b|\\d"}, {"pattern": "o[^-]"}], "maxLength": 16"#,
 ];
 
 /// Objects, whose names are such texts.

@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::mask::shared::SharedTerms;
 use crate::mask::{MaskCache, MaskStats};
 use crate::published::Published;
-use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer, horizon};
+use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer};
 
 /// How an engine is set up.
 #[derive(Clone, Debug)]
@@ -56,8 +56,8 @@ pub(crate) struct Era {
 }
 
 impl Era {
-    fn new(number: u64, vocabulary: &Vocabulary, limits: &Limits) -> Self {
-        let arena = Arc::new(Arena::new(limits, horizon(vocabulary.trie())));
+    fn new(number: u64, vocabulary: &Arc<Vocabulary>, limits: &Limits) -> Self {
+        let arena = Arc::new(Arena::new(limits, vocabulary.clone()));
         Self { arena, terms: Arc::new(SharedTerms::new(limits.term_cache_bytes_max)), number }
     }
 }

@@ -24,6 +24,7 @@ mod machine;
 mod mask;
 mod matcher;
 mod published;
+mod reach;
 mod saved;
 mod slicer;
 mod swallow;

@@ -22,6 +22,7 @@ use crate::counting_sort::by_key;
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
 use crate::lexer::states::{DEAD, LexState, LexStateId, Lexer, StateKind};
+use crate::reach::horizon;
 pub(crate) use parts::{Alphabet, Decided, Lengths, Open, Parts};
 use ways::Behind;
 
@@ -344,18 +345,6 @@ impl Slicer {
         let (trie, root) = self.trie_of(node);
         Some(root + trie.child(node - root, byte)?)
     }
-}
-
-/// How long the tokens of a trie are at most.
-pub(crate) fn horizon(trie: &TokenTrie) -> Horizon {
-    let mut chars_of = vec![0u32; trie.depth_max() + 1];
-    let mut chars = 0;
-    for (&depth, &byte) in trie.depths().iter().zip(trie.bytes()).skip(1) {
-        let depth = usize::from(depth);
-        chars_of[depth] = chars_of[depth - 1] + u32::from(byte & 0xC0 != 0x80);
-        chars = chars.max(chars_of[depth]);
-    }
-    Horizon { bytes: trie.depth_max() as u32, chars }
 }
 
 /// Which slices lexer states take, as far as it was asked.

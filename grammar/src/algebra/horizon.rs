@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Algebra, Expr, LARGE, MANY, Node};
+use super::{Algebra, Expr, LARGE, MANY, Node, Turn};
 use crate::regex::ByteSet;
 
 /// How far ahead somebody looks.
@@ -28,6 +28,9 @@ impl Horizon {
         Self { bytes, chars: bytes }
     }
 }
+
+/// Counts below this are reached whatever the tokens are.
+const REACHED_MIN: u32 = 3;
 
 /// Work to see that all texts of an operand are such as the other counts: thirty words of the letters of Unicode in JSON
 /// take half of it. What is seen on the way holds for what is then left of the operand.
@@ -54,16 +57,18 @@ impl Default for Allowance {
     }
 }
 
-/// Parts of an operand that are looked at for how it can be ended.
-const COMPLETION_PARTS_MAX: usize = 1_000;
+/// Parts of an expression that are looked at for how it can be ended, or begins, or ends.
+pub(super) const PARTS_MAX: usize = 1_000;
 
 impl Algebra {
     /// An expression that has the same beginnings as far as the horizon, of which the same ones match, with counts beyond
     /// that clamped. Cost: a look-up if it has none; else linear in the parts that have, of which `known` holds
     /// those that were clamped before with this horizon.
-    pub fn clamped(&mut self, expr: Expr, horizon: Horizon, known: &mut FxHashMap<Expr, Expr>) -> Expr {
+    ///
+    /// Errors: it depends on how often a turn comes in a token. To be asked again when that is [noted](Self::note_turns).
+    pub fn clamped(&mut self, expr: Expr, horizon: Horizon, known: &mut FxHashMap<Expr, Expr>) -> Result<Expr, Turn> {
         if !self.is_large(expr) {
-            return expr;
+            return Ok(expr);
         }
         let mut agenda = vec![expr];
         while let Some(&at) = agenda.last() {
@@ -86,11 +91,11 @@ impl Algebra {
                 continue;
             }
             let parts: Vec<Expr> = parts.into_iter().map(|part| of(part).expect("it was clamped")).collect();
-            let clamped = self.clamp(at, parts, horizon);
+            let clamped = self.clamp(at, parts, horizon)?;
             known.insert(at, clamped);
             agenda.pop();
         }
-        known.get(&expr).copied().unwrap_or(expr)
+        Ok(known.get(&expr).copied().unwrap_or(expr))
     }
 
     fn is_large(&self, expr: Expr) -> bool {
@@ -98,22 +103,36 @@ impl Algebra {
     }
 
     /// The expression with its parts clamped.
-    fn clamp(&mut self, expr: Expr, parts: Vec<Expr>, horizon: Horizon) -> Expr {
-        match self.node(expr) {
+    fn clamp(&mut self, expr: Expr, parts: Vec<Expr>, horizon: Horizon) -> Result<Expr, Turn> {
+        Ok(match self.node(expr) {
             Node::Literal(bytes, _) => {
                 let bytes = bytes.to_vec();
                 self.literal(&bytes, parts[0])
             }
             Node::Repeat(child, min, max) => {
-                // One repetition may be under way, and one more begun.
-                let reached = self.begun(child, horizon).map_or(MANY, |begun| begun + 2);
+                let reached = self.reached(child, [min, max], horizon)?;
                 let max = if max > reached { MANY } else { max };
                 self.repeat(parts[0], min.min(reached), max)
             }
             Node::Concat(..) => self.concat(parts[0], parts[1]),
             Node::And(_) => parts.first().copied().unwrap_or(expr),
             _ => self.or(parts),
-        }
+        })
+    }
+
+    /// Counts of a repetition above this cannot be told from each other. With `counts` of which none may be reached, it is not asked
+    /// how far tokens reach.
+    fn reached(&mut self, child: Expr, counts: [u32; 2], horizon: Horizon) -> Result<u32, Turn> {
+        let Some(begun) = self.begun_by_length(child, horizon) else { return Ok(MANY) };
+        // One repetition may be under way, and one more begun.
+        let reached = begun.saturating_add(2);
+        let is_reached = |count: &u32| *count != MANY && (REACHED_MIN..=reached).contains(count);
+        let turns = match counts.iter().any(is_reached) {
+            true => self.turns(child)?,
+            false => self.known_turns(child),
+        };
+        // What begins behind each turn, one before them, and one more.
+        Ok(turns.map_or(reached, |turns| reached.min(turns.saturating_add(2))))
     }
 
     /// An intersection without an operand that only says that something may not be repeated too often, if that does not matter within
@@ -249,6 +268,11 @@ impl Algebra {
 
     /// How many texts of an expression, one behind the other, can begin within the horizon; `None` if endlessly many can.
     fn begun(&self, child: Expr, horizon: Horizon) -> Option<u32> {
+        let by_length = self.begun_by_length(child, horizon)?;
+        Some(self.known_turns(child).map_or(by_length, |turns| by_length.min(turns.saturating_add(1))))
+    }
+
+    fn begun_by_length(&self, child: Expr, horizon: Horizon) -> Option<u32> {
         let by_length = horizon.bytes.checked_div(self.cell(child).len_min)?;
         Some(if self.begins_characters(child) { by_length.min(horizon.chars) } else { by_length })
     }
@@ -261,7 +285,7 @@ impl Algebra {
         while let Some(at) = agenda.pop() {
             seen += 1;
             match self.node(at) {
-                _ if seen > COMPLETION_PARTS_MAX => return false,
+                _ if seen > PARTS_MAX => return false,
                 Node::Nothing | Node::Epsilon => {}
                 Node::Set(set) if set.intersect(&ByteSet::range(0x80, 0xBF)).is_empty() => {}
                 Node::Literal(bytes, _) if begins_one(bytes[0]) => {}
@@ -302,7 +326,7 @@ impl Algebra {
             // The shortest text of such parts is as long as their sum says; of intersections it may be longer.
             most = most.max(cell.len_min.checked_add(behind)?);
             match self.node(at) {
-                _ if seen > COMPLETION_PARTS_MAX => return None,
+                _ if seen > PARTS_MAX => return None,
                 Node::Nothing | Node::Epsilon | Node::Set(_) => {}
                 Node::Literal(_, tail) => agenda.push((tail, behind)),
                 Node::Repeat(child, min, _) => {
@@ -327,6 +351,16 @@ mod tests {
     use rustc_hash::FxHashMap;
 
     use super::*;
+
+    /// Of those who do not count turns.
+    fn clamped(algebra: &mut Algebra, expr: Expr, horizon: Horizon, known: &mut FxHashMap<Expr, Expr>) -> Expr {
+        loop {
+            match algebra.clamped(expr, horizon, known) {
+                Ok(clamped) => return clamped,
+                Err(turn) => algebra.note_turns(turn, MANY),
+            }
+        }
+    }
 
     /// A few expressions with counts around a horizon of 3 bytes, and within others.
     fn samples(algebra: &mut Algebra) -> Vec<Expr> {
@@ -382,7 +416,7 @@ mod tests {
             let mut known = FxHashMap::default();
             let mut changed = 0;
             for &sample in &samples {
-                let clamped = algebra.clamped(sample, Horizon::bytes(horizon), &mut known);
+                let clamped = clamped(&mut algebra, sample, Horizon::bytes(horizon), &mut known);
                 changed += usize::from(clamped != sample);
                 let mut pairs = vec![(sample, clamped)];
                 for _ in 0..=horizon {
@@ -431,7 +465,7 @@ mod tests {
             samples.push((algebra.repeat(byte, min, max), false));
         }
         for (sample, is_clamped) in samples {
-            let clamped = algebra.clamped(sample, horizon, &mut FxHashMap::default());
+            let clamped = clamped(&mut algebra, sample, horizon, &mut FxHashMap::default());
             assert_eq!(clamped != sample, is_clamped);
             let mut places = vec![(sample, clamped, 0)];
             while let Some((one, other, chars)) = places.pop() {
@@ -463,7 +497,8 @@ mod tests {
             let bound = algebra.repeat(unit, 0, max);
             let both = algebra.and(vec![words, bound]);
             let expected = if is_dropped { words } else { both };
-            assert_eq!(algebra.clamped(both, Horizon::bytes(10), &mut FxHashMap::default()), expected, "{max}");
+            let clamped = clamped(&mut algebra, both, Horizon::bytes(10), &mut FxHashMap::default());
+            assert_eq!(clamped, expected, "{max}");
         }
     }
 
@@ -477,11 +512,8 @@ mod tests {
             for (bound, is_dropped) in [(far, index == 0), (near, false)] {
                 let bounded = algebra.and(vec![bound, not]);
                 let expected = if is_dropped { algebra.and(vec![some, not]) } else { bounded };
-                assert_eq!(
-                    algebra.clamped(bounded, Horizon::bytes(10), &mut FxHashMap::default()),
-                    expected,
-                    "{index}"
-                );
+                let clamped = clamped(&mut algebra, bounded, Horizon::bytes(10), &mut FxHashMap::default());
+                assert_eq!(clamped, expected, "{index}");
             }
         }
     }

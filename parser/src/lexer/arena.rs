@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use larkspur_grammar::algebra::{Algebra, Bounded, Horizon, Lowered, OverLimit, Run, Shape};
 use larkspur_grammar::{ByteSet, Limits, RegexId, RegexSet};
+use larkspur_toktrie::Vocabulary;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::classes::ByteClasses;
 use super::late::Lateness;
 use crate::error::Fault;
+use crate::reach;
 
 pub(crate) use larkspur_grammar::algebra::Expr;
 
@@ -42,6 +44,7 @@ const BASES_KEPT: usize = 16;
 pub(crate) struct Arena {
     inner: Mutex<Inner>,
     expressions_max: usize,
+    vocabulary: Arc<Vocabulary>,
     horizon: Horizon,
 }
 
@@ -95,8 +98,8 @@ impl Inner {
 }
 
 impl Arena {
-    /// An arena for those who look no further ahead of a place than the horizon.
-    pub fn new(limits: &Limits, horizon: Horizon) -> Self {
+    /// An arena for those who look no further ahead of a place than a token.
+    pub fn new(limits: &Limits, vocabulary: Arc<Vocabulary>) -> Self {
         let mut algebra = Algebra::new(limits.expressions_max);
         algebra.reserve();
         Self {
@@ -114,7 +117,8 @@ impl Arena {
                 clamped: FxHashMap::default(),
             }),
             expressions_max: limits.expressions_max,
-            horizon,
+            horizon: reach::horizon(vocabulary.trie()),
+            vocabulary,
         }
     }
 
@@ -250,10 +254,21 @@ impl Arena {
         self.horizon
     }
 
-    /// See [`Algebra::clamped`].
+    /// See [`Algebra::clamped`]. Cost: a walk over all tokens for each turn that was not met before, of which some hundred are
+    /// counted.
     pub fn clamped(&self, expr: Expr, horizon: Horizon) -> Expr {
-        let Inner { algebra, clamped, .. } = &mut *self.lock();
-        algebra.clamped(expr, horizon, clamped.entry(horizon).or_default())
+        loop {
+            let asked = {
+                let Inner { algebra, clamped, .. } = &mut *self.lock();
+                algebra.clamped(expr, horizon, clamped.entry(horizon).or_default())
+            };
+            let turn = match asked {
+                Ok(clamped) => return clamped,
+                Err(turn) => turn,
+            };
+            let count = reach::most_turns(self.vocabulary.trie(), &turn);
+            self.lock().algebra.note_turns(turn, count);
+        }
     }
 
     /// See [`Algebra::has_ways`].

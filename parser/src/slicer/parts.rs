@@ -572,13 +572,17 @@ fn length_of(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use larkspur_grammar::algebra::Horizon;
+    use std::sync::Arc;
+
+    use larkspur_toktrie::Vocabulary;
 
     use super::*;
 
     #[test]
     fn tokens_are_in_the_languages_of_their_parts() {
-        let arena = Arena::new(&Limits::default(), Horizon::bytes(64));
+        let mut vocabulary = Vocabulary::builder();
+        vocabulary.token(0, [b'a'; 64]);
+        let arena = Arena::new(&Limits::default(), Arc::new(vocabulary.build().expect("a token")));
         let texts =
             ["a", " ", " a", "bcd", " Abc", "A", "x-1", " x-1", "a b", "é", " naïve", "日本語", "«é»1", "ABCDEFGHIJKL"];
         for text in texts.into_iter().chain(["\u{a0}", "a\u{2028}b", "  ", " \u{3000}", "\u{180e}", "\u{feff}"]) {

@@ -1,7 +1,8 @@
 //! What can be told of an expression within a horizon: counts that cannot end there do not count.
 //!
 //! Who looks at most so many bytes ahead cannot reach the end of `x{0,1000}`, nor what may follow `x{1000,}`. So all
-//! the expressions that differ in such counts only are one, and a text within `maxLength: 100000` stays where it is.
+//! the expressions that differ in such counts only are one, and a text within `maxLength: 100000` stays where it is. Of words
+//! even fewer are in reach than their bytes say ([`turns`](super::turns)).
 //! That holds below sequences, unions and repetitions; an intersection or a complement may well tell them apart:
 //! `(ab)*c{200,} & [a-z]{0,350}` is empty after `(ab)^76`. But where all of one operand's texts are such as the other
 //! counts, and it can always be ended in a few bytes, as words are in `([a-z]+ ){0,29}[a-z]+ & [a-z ]{0,300}`, a count

@@ -151,7 +151,7 @@ impl Algebra {
     }
 
     /// `first` before `rest` is `rest` if that begins with any number of what `first` is some or none of.
-    pub(super) fn is_said_by(&mut self, first: Expr, rest: Expr) -> bool {
+    pub(super) fn is_said_by(&self, first: Expr, rest: Expr) -> bool {
         self.is_nullable(first) && {
             let head = self.parted(rest).0;
             self.endless(head).is_some_and(|unit| self.is_plainly_some(first, unit, &mut PLAIN_STEPS_MAX.clone()))
@@ -188,10 +188,9 @@ impl Algebra {
         loop {
             let Some(left) = steps.checked_sub(1) else { return false };
             *steps = left;
-            let is_unit = |part: Expr| part == unit || self.tag(unit) == Tag::Or && self.operands(unit).contains(&part);
             match self.node(at) {
                 Node::Epsilon => return true,
-                _ if is_unit(at) => return true,
+                _ if self.is_unit(at, unit) => return true,
                 Node::Set(set) => return set.intersect(&self.bytes_of_one(unit)) == set,
                 Node::Repeat(child, ..) => at = child,
                 Node::Concat(head, tail) => {
@@ -213,6 +212,11 @@ impl Algebra {
         }
     }
 
+    /// Whether the expression is `unit` or one of its alternatives.
+    fn is_unit(&self, expr: Expr, unit: Expr) -> bool {
+        expr == unit || self.tag(unit) == Tag::Or && self.operands(unit).binary_search(&expr).is_ok()
+    }
+
     /// Whether each byte is a text of `unit`.
     fn are_units(&self, bytes: &[u8], unit: Expr) -> bool {
         let ones = self.bytes_of_one(unit);
@@ -226,7 +230,8 @@ impl Algebra {
             _ => ByteSet::EMPTY,
         };
         match self.node(expr) {
-            Node::Or(parts) => parts.iter().fold(ByteSet::EMPTY, |all, part| all.union(&of(part))),
+            // Those of characters have a dozen.
+            Node::Or(parts) => parts.iter().take(COMPARED_MAX).fold(ByteSet::EMPTY, |all, part| all.union(&of(part))),
             _ => of(&expr),
         }
     }

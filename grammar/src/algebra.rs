@@ -724,10 +724,7 @@ impl Algebra {
                 parts.remove(0);
             }
         }
-        if parts.len() > 1 {
-            self.drop_made_of(&mut parts);
-        }
-        if parts.len() > 1 && parts.iter().any(|&part| self.counts(part)) {
+        if parts.len() > 1 && parts.iter().any(|&part| self.may_contain(part)) {
             self.merge_counts(&mut parts);
             if parts.binary_search(&Expr::ALL).is_ok() {
                 return Expr::ALL;

@@ -133,7 +133,7 @@ impl Algebra {
             false => self.known_turns(child),
         };
         // What begins behind each turn, one before them, and one more.
-        Ok(turns.map_or(reached, |turns| reached.min(turns.saturating_add(2))))
+        Ok(turns.map_or(reached, |turns| reached.min(turns + 2)))
     }
 
     /// An intersection without an operand that only says that something may not be repeated too often, if that does not matter within
@@ -270,7 +270,7 @@ impl Algebra {
     /// How many texts of an expression, one behind the other, can begin within the horizon; `None` if endlessly many can.
     fn begun(&self, child: Expr, horizon: Horizon) -> Option<u32> {
         let by_length = self.begun_by_length(child, horizon)?;
-        Some(self.known_turns(child).map_or(by_length, |turns| by_length.min(turns.saturating_add(1))))
+        Some(self.known_turns(child).map_or(by_length, |turns| by_length.min(turns + 1)))
     }
 
     fn begun_by_length(&self, child: Expr, horizon: Horizon) -> Option<u32> {
@@ -358,7 +358,7 @@ mod tests {
         loop {
             match algebra.clamped(expr, horizon, known) {
                 Ok(clamped) => return clamped,
-                Err(turn) => algebra.note_turns(turn, MANY),
+                Err(turn) => algebra.note_turns(turn, None),
             }
         }
     }

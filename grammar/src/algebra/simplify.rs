@@ -121,65 +121,10 @@ impl Algebra {
         self.drop_contained(parts);
     }
 
-    /// In a union: what is made of `u` before `u*` and what stands behind it says nothing beside that. So a text in which something is
-    /// sought is any text once it was found.
-    pub(super) fn drop_made_of(&mut self, parts: &mut Vec<Expr>) {
-        if parts.len() > COMPARED_MAX {
-            return;
-        }
-        let endless = |&part: &Expr| {
-            let (head, tail) = self.parted(part);
-            Some((part, self.endless(head)?, tail))
-        };
-        let mut endless: SmallVec<[(Expr, Expr, Expr); 4]> = parts.iter().filter_map(endless).collect();
-        if endless.is_empty() {
-            return;
-        }
-        self.pay(4 * endless.len() * parts.len());
-        let is_made = |part: Expr, &(big, unit, tail): &_| big != part && self.is_made_before(part, unit, [big, tail]);
-        let mut at = 0;
-        while at < parts.len() {
-            let part = parts[at];
-            if endless.iter().any(|big| is_made(part, big)) {
-                // Of two that say the same, one stays.
-                endless.retain(|big| big.0 != part);
-                parts.remove(at);
-            } else {
-                at += 1;
-            }
-        }
-    }
-
     /// `first` before `rest` is `rest` if that begins with any number of what `first` is some or none of.
     pub(super) fn is_said_by(&self, first: Expr, rest: Expr) -> bool {
-        self.is_nullable(first) && {
-            let head = self.parted(rest).0;
-            self.endless(head).is_some_and(|unit| self.is_plainly_some(first, unit, &mut PLAIN_STEPS_MAX.clone()))
-        }
-    }
-
-    /// Whether a sequence is some of `unit` and then one of these.
-    fn is_made_before(&self, mut sequence: Expr, unit: Expr, before: [Expr; 2]) -> bool {
-        let mut steps = PLAIN_STEPS_MAX;
-        for _ in 0..SPINE_MAX {
-            if before.contains(&sequence) {
-                return true;
-            }
-            let (head, tail) = match self.node(sequence) {
-                Node::Literal(bytes, tail) => {
-                    if !self.are_units(bytes, unit) {
-                        return false;
-                    }
-                    (Expr::EPSILON, tail)
-                }
-                _ => self.parted(sequence),
-            };
-            if sequence == Expr::EPSILON || !self.is_plainly_some(head, unit, &mut steps) {
-                return false;
-            }
-            sequence = tail;
-        }
-        false
+        let is_some = |unit| self.is_plainly_some(first, unit, &mut PLAIN_STEPS_MAX.clone());
+        self.is_nullable(first) && self.begins_endless(rest).is_some_and(is_some)
     }
 
     /// Whether each text is some of `unit`, or none, as far as that shows of few parts.
@@ -236,9 +181,9 @@ impl Algebra {
         }
     }
 
-    /// What `u*` repeats.
-    fn endless(&self, expr: Expr) -> Option<Expr> {
-        match self.node(expr) {
+    /// What a sequence that begins with `u*` repeats there.
+    fn begins_endless(&self, sequence: Expr) -> Option<Expr> {
+        match self.node(self.parted(sequence).0) {
             Node::Repeat(child, 0, MANY) => Some(child),
             _ => None,
         }
@@ -256,21 +201,30 @@ impl Algebra {
         if parts.len() < 2 || parts.len() > COMPARED_MAX {
             return;
         }
+        let mut bigs: SmallVec<[Expr; 8]> = parts.iter().copied().filter(|&part| self.may_contain(part)).collect();
+        self.pay(4 * bigs.len() * parts.len());
         let mut at = 0;
         while at < parts.len() {
             let small = parts[at];
-            self.pay(2 * parts.len());
-            let is_contained = parts.iter().any(|&big| big != small && self.counts(big) && self.is_within(small, big));
-            if is_contained {
+            if bigs.iter().any(|&big| big != small && self.is_within(small, big)) {
                 parts.remove(at);
+                // Of two that contain each other, one stays.
+                bigs.retain(|&mut big| big != small);
             } else {
                 at += 1;
             }
         }
     }
 
-    /// Whether one sequence is contained in another part by part; false says nothing.
+    /// Whether another operand of a union may be contained in this one.
+    pub(super) fn may_contain(&self, expr: Expr) -> bool {
+        self.counts(expr) || self.begins_endless(expr).is_some()
+    }
+
+    /// Whether one sequence is contained in another part by part; false says nothing. What is made of `u` is in what begins with
+    /// `u*`: so a text in which something is sought is any text once it was found.
     fn is_within(&self, mut small: Expr, mut big: Expr) -> bool {
+        let mut steps = PLAIN_STEPS_MAX;
         for _ in 0..SPINE_MAX {
             if small == big {
                 return true;
@@ -278,7 +232,17 @@ impl Algebra {
             if small == Expr::EPSILON {
                 return self.is_nullable(big);
             }
-            let ((small_head, small_tail), (big_head, big_tail)) = (self.parted(small), self.parted(big));
+            let (big_head, big_tail) = self.parted(big);
+            if let Some(unit) = self.begins_endless(big) {
+                if small == big_tail {
+                    return true;
+                }
+                if let Some(rest) = self.behind_units(small, unit, &mut steps) {
+                    small = rest;
+                    continue;
+                }
+            }
+            let (small_head, small_tail) = self.parted(small);
             let (a, b) = (self.counted(small_head), self.counted(big_head));
             if small_head == big_head || (a.0 == b.0 && b.1 <= a.1 && a.2 <= b.2) {
                 (small, big) = (small_tail, big_tail);
@@ -289,6 +253,17 @@ impl Algebra {
             }
         }
         false
+    }
+
+    /// What is behind the first part of a sequence, if that is some of `unit`.
+    fn behind_units(&self, sequence: Expr, unit: Expr, steps: &mut u32) -> Option<Expr> {
+        match self.node(sequence) {
+            Node::Literal(bytes, tail) => self.are_units(bytes, unit).then_some(tail),
+            _ => {
+                let (head, tail) = self.parted(sequence);
+                self.is_plainly_some(head, unit, steps).then_some(tail)
+            }
+        }
     }
 
     /// In an intersection: repetitions of the same code, whose counts the text determines, and complements of such, but for those

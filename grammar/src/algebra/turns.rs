@@ -23,7 +23,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// In how many places of a token it comes at most, whatever stands before and behind the token.
+    /// In how many places of a token it comes at most, whatever stands before and behind the token. Who counts in many tokens at
+    /// once says the same of each.
     pub fn count(&self, token: &[u8]) -> u32 {
         let is_end = |place: usize| match self.ends.binary_search_by_key(&token[place - 1], |&(last, _)| last) {
             Ok(index) => place == 1 || self.ends[index].1.contains(token[place - 2]),
@@ -94,7 +95,8 @@ const IDLE_WORK: u64 = 20_000;
 pub(super) struct Known {
     /// How often texts of an expression turn into each other in a token.
     of: FxHashMap<Expr, Option<u32>>,
-    counts: FxHashMap<Turn, u32>,
+    /// How often turns come; `None` if they were not counted.
+    counts: FxHashMap<Turn, Option<u32>>,
     /// Work that was spent on them.
     work: u64,
 }
@@ -115,7 +117,7 @@ impl Algebra {
             None => None,
             Some(turn) => match self.turns.counts.get(&turn) {
                 None if self.turns.counts.len() < TURNS_MAX => return Err(turn),
-                counted => counted.copied(),
+                counted => counted.copied().flatten(),
             },
         };
         self.turns.of.insert(expr, counted);
@@ -127,8 +129,8 @@ impl Algebra {
         self.turns.of.get(&expr).copied().flatten()
     }
 
-    /// Notes how often a turn comes in a token at most.
-    pub fn note_turns(&mut self, turn: Turn, count: u32) {
+    /// Notes how often a turn comes in a token at most, or that it was not counted.
+    pub fn note_turns(&mut self, turn: Turn, count: Option<u32>) {
         self.turns.counts.insert(turn, count);
     }
 
@@ -245,7 +247,7 @@ mod tests {
                 Ok(clamped) => return clamped,
                 Err(turn) => {
                     let most = tokens.iter().map(|token| turn.count(token)).max();
-                    algebra.note_turns(turn, most.unwrap_or(0));
+                    algebra.note_turns(turn, most);
                 }
             }
         }
@@ -338,7 +340,7 @@ mod tests {
         for (token, count) in counts {
             assert_eq!(turn.count(token.as_bytes()), count, "{token:?}");
         }
-        algebra.note_turns(turn, 2);
+        algebra.note_turns(turn, Some(2));
         assert_eq!(algebra.turns(word), Ok(Some(2)));
     }
 }

@@ -30,22 +30,38 @@ enum Lead {
 /// Characters from one up to another.
 type Range = (u32, u32);
 
-/// Alphabets: what stands before their characters, those of ASCII, and others. A token is of the first that has all its
-/// characters; the last has all. Nearly all tokens have white space at their begin only, so that texts of some words, or without
-/// white space, take all of an alphabet as far as its length goes.
-const ALPHABETS: [(Lead, &[Range], &[Range]); 11] = [
-    (Lead::None, &[LOWER], &[]),
-    (Lead::Space, &[LOWER], &[]),
-    (Lead::None, &[LOWER, UPPER], &[]),
-    (Lead::Space, &[LOWER, UPPER], &[]),
-    (Lead::None, &[GRAPHIC], &[]),
-    (Lead::Space, &[GRAPHIC], &[]),
-    (Lead::None, &[LOWER, UPPER], &WIDE),
-    (Lead::Space, &[LOWER, UPPER], &WIDE),
-    (Lead::None, &[GRAPHIC], &WIDE),
-    (Lead::Space, &[GRAPHIC], &WIDE),
-    (Lead::None, &[(0, 0x7F)], &[(0x80, 0x10_FFFF)]),
+/// Characters of an alphabet.
+struct Kind {
+    ascii: &'static [Range],
+    others: &'static [Range],
+    /// Whether a text has no other ones.
+    has_all: fn(&[u8]) -> bool,
+}
+
+/// Kinds of characters, each of which makes two alphabets: with nothing before them, and with a space. A token is of the first one that has
+/// all its characters; after these comes one that has all. Nearly all tokens have white space at their begin only, so that texts of
+/// some words, or without white space, take all of an alphabet as far as its length goes.
+const KINDS: [Kind; 5] = [
+    Kind { ascii: &[LOWER], others: &[], has_all: |text| text.iter().all(u8::is_ascii_lowercase) },
+    Kind { ascii: &[LOWER, UPPER], others: &[], has_all: |text| text.iter().all(u8::is_ascii_alphabetic) },
+    Kind { ascii: &[GRAPHIC], others: &[], has_all: |text| text.iter().all(u8::is_ascii_graphic) },
+    Kind {
+        ascii: &[LOWER, UPPER],
+        others: &WIDE,
+        has_all: |text| is_of(text, |c| c.is_ascii_alphabetic() || is_wide(c)),
+    },
+    Kind { ascii: &[GRAPHIC], others: &WIDE, has_all: |text| is_of(text, |c| c.is_ascii_graphic() || is_wide(c)) },
 ];
+const ALPHABETS_LEN: usize = 2 * KINDS.len() + 1;
+
+/// What stands before the characters of each alphabet, and these.
+fn alphabets() -> impl Iterator<Item = (Lead, CharClass)> {
+    let of_kind = |Kind { ascii, others, .. }: &Kind| {
+        let class = CharClass::from_ranges(ascii.iter().chain(*others).copied());
+        [(Lead::None, class.clone()), (Lead::Space, class)]
+    };
+    KINDS.iter().flat_map(of_kind).chain([(Lead::None, CharClass::all())])
+}
 
 const LOWER: Range = ('a' as u32, 'z' as u32);
 const UPPER: Range = ('A' as u32, 'Z' as u32);
@@ -152,14 +168,14 @@ impl Parts {
     pub fn new(trie: &TokenTrie, class: &CharClass, words_len: usize) -> Self {
         let mut parts =
             Parts { parts: Vec::new(), alphabets: Vec::new(), length_max: 0, below: Vec::new(), sets: Vec::new() };
-        for (lead, ascii, others) in ALPHABETS {
-            let class = both(class, &CharClass::from_ranges(ascii.iter().chain(others).copied()));
+        for (lead, other) in alphabets() {
+            let class = both(class, &other);
             parts.alphabets.push(Alphabet { lead, class, automaton: OnceLock::new(), parts: 0 });
         }
         let kinds = kinds_of(trie);
-        let mut are_there = [[false; LENGTHS.len() + 1]; ALPHABETS.len()];
+        let mut are_there = [[false; LENGTHS.len() + 1]; ALPHABETS_LEN];
         kinds.iter().flatten().for_each(|&(alphabet, length)| are_there[alphabet as usize][length as usize] = true);
-        let bits: [[Bits; LENGTHS.len() + 1]; ALPHABETS.len()] = std::array::from_fn(|alphabet| {
+        let bits: [[Bits; LENGTHS.len() + 1]; ALPHABETS_LEN] = std::array::from_fn(|alphabet| {
             std::array::from_fn(|length| match are_there[alphabet][length] {
                 true => parts.add(alphabet, length, words_len),
                 false => 0,
@@ -532,23 +548,15 @@ fn both(a: &CharClass, b: &CharClass) -> CharClass {
     CharClass::from_ranges(a.ranges().iter().chain(b.ranges()).copied()).negate()
 }
 
-/// The first of [`ALPHABETS`] that has all characters of a text.
+/// The number of the first one of [`alphabets`] that has all characters of a text.
 fn alphabet_of(text: &[u8]) -> usize {
-    /// Texts of the alphabets that begin with none and with one space, in their order.
-    const KINDS: [fn(&[u8]) -> bool; 5] = [
-        |text| text.iter().all(u8::is_ascii_lowercase),
-        |text| text.iter().all(u8::is_ascii_alphabetic),
-        |text| text.iter().all(u8::is_ascii_graphic),
-        |text| is_of(text, |c| c.is_ascii_alphabetic() || is_wide(c)),
-        |text| is_of(text, |c| c.is_ascii_graphic() || is_wide(c)),
-    ];
     let word = text.strip_prefix(b" ");
-    let of = |(kind, is_one): (usize, &fn(&[u8]) -> bool)| match word {
-        _ if is_one(text) => Some(2 * kind),
-        Some(word) if is_one(word) => Some(2 * kind + 1),
+    let of = |(number, kind): (usize, &Kind)| match word {
+        _ if (kind.has_all)(text) => Some(2 * number),
+        Some(word) if (kind.has_all)(word) => Some(2 * number + 1),
         _ => None,
     };
-    KINDS.iter().enumerate().find_map(of).unwrap_or(ALPHABETS.len() - 1)
+    KINDS.iter().enumerate().find_map(of).unwrap_or(ALPHABETS_LEN - 1)
 }
 
 /// Whether a text is of such characters.
@@ -586,8 +594,7 @@ mod tests {
         let texts =
             ["a", " ", " a", "bcd", " Abc", "A", "x-1", " x-1", "a b", "é", " naïve", "日本語", "«é»1", "ABCDEFGHIJKL"];
         for text in texts.into_iter().chain(["\u{a0}", "a\u{2028}b", "  ", " \u{3000}", "\u{180e}", "\u{feff}"]) {
-            let (lead, ascii, others) = ALPHABETS[alphabet_of(text.as_bytes())];
-            let class = CharClass::from_ranges(ascii.iter().chain(others).copied());
+            let (lead, class) = alphabets().nth(alphabet_of(text.as_bytes())).expect("there are so many");
             let alphabet = Alphabet { lead, class, automaton: OnceLock::new(), parts: 0 };
             let automaton = alphabet.automaton(&arena, &Limits::default()).expect("small");
             assert!(automaton.matches(text.as_bytes()), "{text}");

@@ -1,6 +1,6 @@
 //! Where one text of an expression may end and the next one begin, as far as the bytes there tell.
 //!
-//! Thirty words may stand in sixty bytes, but no token has more than two or three. Who knows the tokens counts in how many
+//! Thirty words may stand in sixty bytes, but no token of o200k has the ends of three. Who knows the tokens counts in how many
 //! places of one a word may end and the next begin, and so how many it goes through at most.
 
 use std::collections::VecDeque;

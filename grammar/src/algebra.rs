@@ -207,6 +207,7 @@ pub struct Algebra {
     closure: horizon::Allowance,
     witnesses: witnesses::Witnesses,
     turns: turns::Known,
+    plainly_some: simplify::PlainlySome,
     /// Whether the texts of the expression are a prefix code. Asked for operands of repetitions.
     codes: FxHashMap<Expr, bool>,
     /// Work ever done.
@@ -246,6 +247,7 @@ impl Algebra {
             closure: horizon::Allowance::default(),
             witnesses: witnesses::Witnesses::default(),
             turns: turns::Known::default(),
+            plainly_some: simplify::PlainlySome::new(),
             codes: FxHashMap::default(),
             work: 0,
             size_max,

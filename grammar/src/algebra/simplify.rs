@@ -27,6 +27,30 @@ struct Counted {
     max: u32,
 }
 
+/// Answers of [`Algebra::is_plainly_some`], the last of each place in the table.
+#[derive(Debug)]
+pub(super) struct PlainlySome(Vec<(Expr, Expr, bool)>);
+
+/// Some 12 kB.
+const PLAINLY_SOME_LEN: usize = 1 << 10;
+
+impl PlainlySome {
+    pub fn new() -> Self {
+        // Nothing is plainly some of nothing: what is asked for is not empty.
+        Self(vec![(Expr::NOTHING, Expr::NOTHING, false); PLAINLY_SOME_LEN])
+    }
+    fn get(&self, expr: Expr, unit: Expr) -> Option<bool> {
+        let (of, by, is_some) = self.0[Self::place(expr, unit)];
+        (of == expr && by == unit).then_some(is_some)
+    }
+    fn put(&mut self, expr: Expr, unit: Expr, is_some: bool) {
+        self.0[Self::place(expr, unit)] = (expr, unit, is_some);
+    }
+    fn place(expr: Expr, unit: Expr) -> usize {
+        (expr.0 ^ unit.0.wrapping_mul(0x9E37_79B9)) as usize % PLAINLY_SOME_LEN
+    }
+}
+
 impl Algebra {
     pub(super) fn repeat(&mut self, child: Expr, min: u32, max: u32) -> Expr {
         self.pay(2);
@@ -122,13 +146,25 @@ impl Algebra {
     }
 
     /// `first` before `rest` is `rest` if that begins with any number of what `first` is some or none of.
-    pub(super) fn is_said_by(&self, first: Expr, rest: Expr) -> bool {
-        let is_some = |unit| self.is_plainly_some(first, unit, &mut PLAIN_STEPS_MAX.clone());
-        self.is_nullable(first) && self.begins_endless(rest).is_some_and(is_some)
+    pub(super) fn is_said_by(&mut self, first: Expr, rest: Expr) -> bool {
+        self.is_nullable(first) && self.begins_endless(rest).is_some_and(|unit| self.is_plainly_some(first, unit))
     }
 
-    /// Whether each text is some of `unit`, or none, as far as that shows of few parts.
-    fn is_plainly_some(&self, expr: Expr, unit: Expr, steps: &mut u32) -> bool {
+    /// Whether each text is some of `unit`, or none, as far as that shows of few parts. Those that follow on each other in a row
+    /// of derivatives are asked for time and again.
+    fn is_plainly_some(&mut self, expr: Expr, unit: Expr) -> bool {
+        if let Some(known) = self.plainly_some.get(expr, unit) {
+            return known;
+        }
+        let mut left = PLAIN_STEPS_MAX;
+        let is_some = self.shows_to_be_some(expr, unit, &mut left);
+        self.pay((PLAIN_STEPS_MAX - left) as usize);
+        self.plainly_some.put(expr, unit, is_some);
+        is_some
+    }
+
+    /// The same, looked at.
+    fn shows_to_be_some(&self, expr: Expr, unit: Expr, steps: &mut u32) -> bool {
         let mut at = expr;
         loop {
             let Some(left) = steps.checked_sub(1) else { return false };
@@ -139,7 +175,7 @@ impl Algebra {
                 Node::Set(set) => return set.intersect(&self.bytes_of_one(unit)) == set,
                 Node::Repeat(child, ..) => at = child,
                 Node::Concat(head, tail) => {
-                    if !self.is_plainly_some(head, unit, steps) {
+                    if !self.shows_to_be_some(head, unit, steps) {
                         return false;
                     }
                     at = tail;
@@ -150,8 +186,8 @@ impl Algebra {
                     }
                     at = tail;
                 }
-                Node::Or(parts) => return parts.iter().all(|&part| self.is_plainly_some(part, unit, steps)),
-                Node::And(parts) => return parts.iter().any(|&part| self.is_plainly_some(part, unit, steps)),
+                Node::Or(parts) => return parts.iter().all(|&part| self.shows_to_be_some(part, unit, steps)),
+                Node::And(parts) => return parts.iter().any(|&part| self.shows_to_be_some(part, unit, steps)),
                 _ => return false,
             }
         }
@@ -223,8 +259,7 @@ impl Algebra {
 
     /// Whether one sequence is contained in another part by part; false says nothing. What is made of `u` is in what begins with
     /// `u*`: so a text in which something is sought is any text once it was found.
-    fn is_within(&self, mut small: Expr, mut big: Expr) -> bool {
-        let mut steps = PLAIN_STEPS_MAX;
+    fn is_within(&mut self, mut small: Expr, mut big: Expr) -> bool {
         for _ in 0..SPINE_MAX {
             if small == big {
                 return true;
@@ -237,7 +272,7 @@ impl Algebra {
                 if small == big_tail {
                     return true;
                 }
-                if let Some(rest) = self.behind_units(small, unit, &mut steps) {
+                if let Some(rest) = self.behind_units(small, unit) {
                     small = rest;
                     continue;
                 }
@@ -256,12 +291,12 @@ impl Algebra {
     }
 
     /// What is behind the first part of a sequence, if that is some of `unit`.
-    fn behind_units(&self, sequence: Expr, unit: Expr, steps: &mut u32) -> Option<Expr> {
+    fn behind_units(&mut self, sequence: Expr, unit: Expr) -> Option<Expr> {
         match self.node(sequence) {
             Node::Literal(bytes, tail) => self.are_units(bytes, unit).then_some(tail),
             _ => {
                 let (head, tail) = self.parted(sequence);
-                self.is_plainly_some(head, unit, steps).then_some(tail)
+                self.is_plainly_some(head, unit).then_some(tail)
             }
         }
     }

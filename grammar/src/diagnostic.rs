@@ -160,7 +160,7 @@ impl CodeInfo {
 }
 
 /// The diagnostics of one run of a front end. Past `limits.diagnostics_max` they are only counted.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DiagnosticList {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
@@ -203,13 +203,16 @@ impl DiagnosticList {
             self.push(diagnostic);
         }
     }
-    /// Whether a diagnostic of this severity would only be counted, which it then is: for what is dear to describe.
-    pub fn skips(&mut self, severity: Severity) -> bool {
-        let list = if severity == Severity::Error { &self.errors } else { &self.warnings };
-        let is_full = list.len() >= self.limit;
+    /// Whether another error would only be counted, which it then is: for what is dear to describe.
+    pub fn skips_error(&mut self) -> bool {
+        let is_full = !self.has_room();
         self.suppressed += usize::from(is_full);
-        self.lacks_errors |= is_full && severity == Severity::Error;
+        self.lacks_errors |= is_full;
         is_full
+    }
+    /// Counts a warning that is not kept.
+    pub fn leave_out(&mut self) {
+        self.suppressed += 1;
     }
     /// The errors that are kept.
     pub fn errors(&self) -> &[Diagnostic] {

@@ -3,15 +3,16 @@
 use std::fmt;
 
 use compact_str::CompactString;
-use larkspur_grammar::diagnostic::{DiagnosticList, did_you_mean};
+use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonMember};
-use larkspur_grammar::{Diagnostic, Limits, Severity, Span};
+use larkspur_grammar::{Diagnostic, Limits, Span};
 use rustc_hash::FxHashSet;
 
 use crate::codes::CODES;
 use crate::draft::{Draft, KEYWORDS};
 use crate::formats;
 use crate::hints::Hint;
+use crate::late::{Found, LateList};
 use crate::lints::Lacking;
 use crate::numbers::COUNT_MAX;
 
@@ -84,6 +85,8 @@ pub(crate) enum Mistake {
     },
     KeywordUnknown {
         keyword: CompactString,
+        draft: Draft,
+        /// The way out, which is looked for when it is said.
         hint: Option<Hint>,
     },
     /// A known keyword that says nothing where it stands.
@@ -193,26 +196,16 @@ pub(crate) struct Sink<'a> {
     pub lenient: bool,
     /// What is wrong stands in a definition that no reference leads to, and is a warning.
     pub is_unused: bool,
-    list: DiagnosticList,
+    list: LateList,
     said: Vec<(JsonId, Said)>,
     /// Schemas whose unknown keywords are no mistake of theirs, but of what stands around them.
     misplaced: FxHashSet<JsonId>,
-    /// The unknown keyword that was met last, and the one that may be meant: schemas have the same one often.
-    last_near: (CompactString, Option<&'static str>),
 }
 
 impl<'a> Sink<'a> {
     pub fn new(document: &'a JsonDocument, limits: &Limits) -> Self {
-        let list = DiagnosticList::new(limits);
-        Self {
-            document,
-            lenient: false,
-            is_unused: false,
-            list,
-            said: Vec::new(),
-            misplaced: FxHashSet::default(),
-            last_near: (CompactString::default(), None),
-        }
+        let list = LateList::new(limits);
+        Self { document, lenient: false, is_unused: false, list, said: Vec::new(), misplaced: FxHashSet::default() }
     }
     /// Nothing is to be said of the schema's unknown keywords.
     pub fn misplace(&mut self, schema: JsonId) {
@@ -220,10 +213,6 @@ impl<'a> Sink<'a> {
     }
     pub fn is_misplaced(&self, schema: JsonId) -> bool {
         self.misplaced.contains(&schema)
-    }
-    /// Whether a warning would only be counted, which it then is: for what is dear to describe.
-    pub fn skips_warning(&mut self) -> bool {
-        self.list.skips(Severity::Warning)
     }
     /// Reports a mistake at the value of a keyword, or of a schema.
     pub fn report(&mut self, place: JsonId, mistake: Mistake) {
@@ -237,43 +226,17 @@ impl<'a> Sink<'a> {
         }
     }
     /// The same with a span in the value or key, for what is looked for at each place anew; whether there was room for it.
-    pub fn report_within(&mut self, place: JsonId, span: Span, mut mistake: Mistake) -> bool {
+    pub fn report_within(&mut self, place: JsonId, span: Span, mistake: Mistake) -> bool {
         let is_warning = mistake.is_warning();
         let forgiven = match self.is_unused {
             true => (!is_warning).then_some("no reference leads to this definition"),
             false => (self.lenient && mistake.is_ours()).then_some("it is not enforced"),
         };
-        let severity = if forgiven.is_some() || is_warning { Severity::Warning } else { Severity::Error };
-        // Before the pointer is looked for, which takes as long as the objects around the place are large.
-        if self.list.skips(severity) {
-            return false;
-        }
-        let pointer = self.document.pointer(place);
-        if let Mistake::KeywordUnknown { keyword, hint: hint @ None } = &mut mistake {
-            *hint = self.near(keyword).map(Hint::Name);
-        }
-        let mut diagnostic = mistake.diagnostic(span, &pointer);
-        debug_assert_eq!(is_warning, !diagnostic.is_error());
-        if let Some(reason) = forgiven {
-            diagnostic.severity = Severity::Warning;
-            diagnostic.message.push_str("; ");
-            diagnostic.message.push_str(reason);
-        }
-        self.push(diagnostic);
-        true
-    }
-    /// The keyword that an unknown one may be meant for.
-    fn near(&mut self, unknown: &str) -> Option<&'static str> {
-        if self.last_near.0 != unknown {
-            let is_known = KEYWORDS.iter().any(|row| row.name == unknown);
-            let names = KEYWORDS.iter().map(|row| row.name);
-            let near = if is_known { None } else { did_you_mean(unknown, names) };
-            self.last_near = (unknown.into(), near);
-        }
-        self.last_near.1
+        let found = Found { place, span, mistake, forgiven };
+        if forgiven.is_some() || is_warning { self.list.warn(found) } else { self.list.error(found, self.document) }
     }
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.list.push_new(diagnostic);
+        self.list.push(diagnostic);
     }
     /// Reports a mistake that was made in one place in another that says the same.
     pub fn repeat(&mut self, place: JsonId, mistake: &Mistake, is_of_key: bool) {
@@ -304,10 +267,10 @@ impl<'a> Sink<'a> {
         self.list.has_room()
     }
     pub fn has_errors(&self) -> bool {
-        !self.list.errors().is_empty()
+        self.list.has_errors()
     }
-    pub fn finish(self) -> Vec<Diagnostic> {
-        self.list.finish("J099")
+    pub fn finish(self) -> LateList {
+        self.list
     }
 }
 
@@ -444,7 +407,7 @@ impl Mistake {
     }
 
     /// The sentence, with its code, place and JSON pointer.
-    fn diagnostic(self, span: Span, pointer: &str) -> Diagnostic {
+    pub fn diagnostic(self, span: Span, pointer: &str) -> Diagnostic {
         let code = self.code();
         debug_assert!(CODES.iter().any(|info| info.code == code), "{code} is in the table of codes");
         let error = |message: String| Diagnostic::error(code, span, message);
@@ -523,16 +486,16 @@ impl Mistake {
                 warning(format!("no value is valid for the schema at {at}, so that there is never such {what}"))
                     .help("change it; where none is meant, write `false`")
             }
-            Mistake::KeywordUnknown { keyword, hint: hint @ Some(Hint::OtherDraft { .. }) } => {
+            Mistake::KeywordUnknown { keyword, hint: hint @ Some(Hint::OtherDraft { .. }), .. } => {
                 let message = format!("`{keyword}` at {at} is no keyword of this schema's draft and has no effect");
                 with_hint(warning(message), hint, pointer)
             }
-            Mistake::KeywordUnknown { keyword, hint: Some(hint) } => with_hint(
+            Mistake::KeywordUnknown { keyword, hint: Some(hint), .. } => with_hint(
                 warning(format!("the unknown keyword `{keyword}` at {at} has no effect")),
                 Some(hint),
                 pointer,
             ),
-            Mistake::KeywordUnknown { keyword, hint: None } => {
+            Mistake::KeywordUnknown { keyword, hint: None, .. } => {
                 warning(match KEYWORDS.iter().any(|row| row.name == keyword) {
                     true => format!("`{keyword}` at {at} is no keyword of this schema's draft and has no effect"),
                     false => format!("the unknown keyword `{keyword}` at {at} has no effect"),

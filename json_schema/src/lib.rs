@@ -39,6 +39,7 @@ mod guidance;
 mod hints;
 mod inhabited;
 mod ir;
+mod late;
 mod lints;
 mod loader;
 mod lower;
@@ -72,12 +73,14 @@ use larkspur_grammar::{Diagnostic, Grammar, Limits, SourceMap, Span};
 pub use codes::CODES;
 pub use documents::Retriever;
 pub use draft::Draft;
+pub use late::LateWarnings;
 pub use places::schemas_at;
 pub use saved::{read_automaton, read_dfa};
 pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFormat, Whitespace};
 
 use error::{Excluding, Mistake, Sink};
 use guidance::Guidance;
+use late::LateList;
 use loader::Loader;
 use normal::{Mode, Normalizer};
 use patterns::between_slashes;
@@ -88,6 +91,9 @@ use twins::Twins;
 /// To look for the keywords that exclude each other, each look takes at most this part of what a schema's work may, and of a regex's.
 const WORK_SHARE: u64 = 50;
 const FUEL_SHARE: u64 = 10;
+
+/// JSON values of a schema whose warnings wait, which keeps them in memory, at most.
+const LATE_VALUES_MAX: usize = 4_096;
 
 /// How to read a schema.
 #[derive(Clone, Debug)]
@@ -128,20 +134,43 @@ pub struct Parsed {
 /// Reads the schema whose text stands at `body` and turns it into a grammar. The texts of other documents that it refers
 /// to are added to `sources`.
 pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> Parsed {
+    let (mut parsed, late) = compile_with_late_warnings(sources, body, options);
+    if let Some(late) = late {
+        parsed.diagnostics = late.diagnostics();
+    }
+    parsed
+}
+
+/// The same, with warnings that are put into words when somebody asks for them: `diagnostics` is empty where there are such.
+pub fn compile_with_late_warnings(
+    sources: &mut SourceMap,
+    body: Span,
+    options: &SchemaOptions,
+) -> (Parsed, Option<LateWarnings>) {
     let document = match read(sources, body, options.limits) {
         Ok(document) => document,
-        Err(diagnostics) => return Parsed { grammar: None, diagnostics },
+        Err(diagnostics) => return (Parsed { grammar: None, diagnostics }, None),
     };
     let SchemaOptions { limits, retriever, draft, uri, .. } = *options;
     let mut loader = Loader::new(document, sources, limits, retriever, draft, uri);
-    let resolved = reach::resolve(&mut loader);
+    let resolved = reach::resolve(&mut loader).is_ok();
+    let (grammar, list, document) = lowered(loader, resolved, options);
+    if list.has_errors() || !list.has_warnings() || document.len() > LATE_VALUES_MAX {
+        return (Parsed { grammar, diagnostics: list.say(&document) }, None);
+    }
+    (Parsed { grammar, diagnostics: Vec::new() }, Some(LateWarnings::new(document, list)))
+}
+
+/// The grammar of what was loaded, and what is to be said of it; `None` iff there are errors.
+fn lowered(loader: Loader, is_resolved: bool, options: &SchemaOptions) -> (Option<Grammar>, LateList, JsonDocument) {
+    let limits = options.limits;
     let Loader { document, resources, mistakes, diagnostics, .. } = loader;
     let mut sink = Sink::new(&document, limits);
     document.warnings().iter().chain(&diagnostics).for_each(|diagnostic| sink.push(diagnostic.clone()));
     mistakes.into_iter().for_each(|(place, mistake)| sink.report(place, mistake));
     check_schema_keyword(&document, &mut sink);
-    if resolved.is_err() {
-        return Parsed { grammar: None, diagnostics: sink.finish() };
+    if !is_resolved {
+        return (None, sink.finish(), document);
     }
     parser::check_definitions(&document, &resources, &mut sink);
     unused::check_unused(&document, &resources, &mut sink);
@@ -155,7 +184,7 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
                 let reason = format!("the regex of `{field}` is wrong: {}", error.message);
                 sink.report(place, Mistake::Refused { keyword, reason });
             }
-            return Parsed { grammar: None, diagnostics: sink.finish() };
+            return (None, sink.finish(), document);
         }
     };
     let reading = Reading { resources: &resources, prelude: &prelude, guidance: &guidance, options };
@@ -180,7 +209,8 @@ pub fn compile(sources: &mut SourceMap, body: Span, options: &SchemaOptions) -> 
             reading.report_unsatisfiable(&document, place, &mut sink);
         }
     }
-    Parsed { grammar: grammar.filter(|_| !sink.has_errors()), diagnostics: sink.finish() }
+    let list = sink.finish();
+    (grammar.filter(|_| !list.has_errors()), list, document)
 }
 
 /// What schemas are read with.

@@ -189,12 +189,9 @@ impl<'a> Parser<'a, '_, '_> {
         let (key, value) = (&*member.key, member.value);
         let Some(row) = self.dialect.keyword(key) else {
             let is_mistake = !key.starts_with("x-") && !self.is_used(value) && !self.sink.is_misplaced(schema);
-            // The way out takes as long to find as the object is large.
-            if is_mistake && !self.sink.skips_warning() {
-                let is_root = schema == self.document.root();
-                let hint = Hint::of_draft(key, self.dialect.draft)
-                    .or_else(|| Hint::unknown(self.document, value, key, is_root));
-                let mistake = Mistake::KeywordUnknown { keyword: key.into(), hint };
+            if is_mistake {
+                let draft = self.dialect.draft;
+                let mistake = Mistake::KeywordUnknown { keyword: key.into(), draft, hint: None };
                 self.sink.report_at(value, member.key_span, mistake);
             }
             return;

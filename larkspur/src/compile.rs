@@ -7,7 +7,7 @@ use larkspur_grammar::diagnostic::DiagnosticList;
 use larkspur_grammar::lints::{MORE, lint};
 use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
 
-use larkspur_json_schema::{Draft, Retriever, Spelling};
+use larkspur_json_schema::{Draft, LateWarnings, Retriever, Spelling};
 
 use larkspur_lark_frontend::Modules;
 use larkspur_toktrie::limits::VOCABULARY_LEN_MAX;
@@ -113,6 +113,8 @@ pub(crate) struct Reading<'a> {
     /// The spans point into nothing: a program's grammar came without its sources.
     pub is_without_text: bool,
     pub diagnostics: Vec<Diagnostic>,
+    /// What is besides to be said of schemas.
+    pub late: Vec<LateWarnings>,
     pub max_tokens: Option<u32>,
 }
 
@@ -129,6 +131,16 @@ impl Reading<'_> {
 ///
 /// Errors: everything that is wrong with it, as far as that shows without a vocabulary.
 pub fn link(source: &Source, options: &CompileOptions, limits: &Limits) -> Result<Linked, CompileError> {
+    let (linked, late) = link_with_late_warnings(source, options, limits)?;
+    Ok(Linked { warnings: with_late(linked.warnings, &late), ..linked })
+}
+
+/// The same, with warnings that are to be put into words when somebody asks for them.
+pub(crate) fn link_with_late_warnings(
+    source: &Source,
+    options: &CompileOptions,
+    limits: &Limits,
+) -> Result<(Linked, Vec<LateWarnings>), CompileError> {
     let limits = limits.clone().within_stack();
     let mut reading = Reading {
         options,
@@ -136,6 +148,7 @@ pub fn link(source: &Source, options: &CompileOptions, limits: &Limits) -> Resul
         sources: SourceMap::new(),
         is_without_text: matches!(source.body, SourceBody::Grammar { sources: None, .. }),
         diagnostics: Vec::new(),
+        late: Vec::new(),
         max_tokens: None,
     };
     let grammars = read(source, &mut reading);
@@ -143,15 +156,31 @@ pub fn link(source: &Source, options: &CompileOptions, limits: &Limits) -> Resul
     if reading.is_without_text {
         reading.diagnostics.iter_mut().for_each(|diagnostic| diagnostic.labels.clear());
     }
-    // What stands in another text was read for itself.
+    sort(&mut reading.diagnostics);
+    let Reading { sources, diagnostics, late, max_tokens, .. } = reading;
+    match linked {
+        Some(grammar) => Ok((Linked { grammar, sources, warnings: diagnostics, max_tokens }, late)),
+        None => Err(CompileError { diagnostics: with_late(diagnostics, &late), sources }),
+    }
+}
+
+/// What was said of a source, with what is besides to be said of its schemas.
+pub(crate) fn with_late(mut diagnostics: Vec<Diagnostic>, late: &[LateWarnings]) -> Vec<Diagnostic> {
+    for late in late.iter().flat_map(LateWarnings::diagnostics) {
+        // What surrounds a schema has read the same JSON, and said what is wrong with it.
+        if !diagnostics.contains(&late) {
+            diagnostics.push(late);
+        }
+    }
+    sort(&mut diagnostics);
+    diagnostics
+}
+
+/// In the order of the text. What stands in another text was read for itself.
+fn sort(diagnostics: &mut [Diagnostic]) {
     let place =
         |found: &Diagnostic| found.labels.first().map(|label| (label.span.source, label.span.start, label.span.end));
-    reading.diagnostics.sort_by_key(|found| (place(found).is_none(), place(found)));
-    let Reading { sources, diagnostics, max_tokens, .. } = reading;
-    match linked {
-        Some(grammar) => Ok(Linked { grammar, sources, warnings: diagnostics, max_tokens }),
-        None => Err(CompileError { diagnostics, sources }),
-    }
+    diagnostics.sort_by_key(|found| (place(found).is_none(), place(found)));
 }
 
 fn read(source: &Source, reading: &mut Reading) -> Vec<Grammar> {
@@ -163,6 +192,7 @@ fn read(source: &Source, reading: &mut Reading) -> Vec<Grammar> {
                 && let Some(other) = other_language(*kind, text, id, reading.limits)
             {
                 reading.diagnostics = vec![other];
+                reading.late.clear();
             }
             grammars
         }

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, SourceMap};
+use larkspur_json_schema::LateWarnings;
 use larkspur_parser::{EngineOptions, GrammarStats, Matcher, MatcherError, MatcherOptions, Shared, SliceError};
 use larkspur_toktrie::Vocabulary;
 
-use crate::compile::{CompileOptions, Linked, link};
+use crate::compile::{CompileOptions, Linked, link_with_late_warnings, with_late};
 use crate::error::CompileError;
 use crate::recent::{Key, Recent};
 use crate::source::Source;
@@ -71,7 +72,8 @@ impl Engine {
         if let Some(inner) = self.recent.get(source, options, era) {
             return Ok(CompiledGrammar { inner, recent: Arc::downgrade(&self.recent) });
         }
-        let mut compiled = self.compile_linked(link(source, options, self.limits())?)?;
+        let (linked, late) = link_with_late_warnings(source, options, self.limits())?;
+        let mut compiled = self.compile_with_late_warnings(linked, late)?;
         if let Some(key) = Key::new(source, options) {
             self.recent.keep(key, compiled.inner.clone(), self.shared.era_number());
             compiled.recent = Arc::downgrade(&self.recent);
@@ -84,10 +86,22 @@ impl Engine {
     /// Errors: what shows only with a vocabulary, such as a special token that it does not have, or only in the regex
     /// algebra, such as a grammar that matches no text.
     pub fn compile_linked(&self, linked: Linked) -> Result<CompiledGrammar, CompileError> {
-        let Linked { grammar, sources, warnings: mut diagnostics, max_tokens } = linked;
+        self.compile_with_late_warnings(linked, Vec::new())
+    }
+
+    fn compile_with_late_warnings(
+        &self,
+        linked: Linked,
+        late: Vec<LateWarnings>,
+    ) -> Result<CompiledGrammar, CompileError> {
+        let Linked { grammar, sources, warnings, max_tokens } = linked;
         match larkspur_parser::CompiledGrammar::compile(&self.shared, grammar) {
-            Ok(compiled) => Ok(CompiledGrammar::new(Inner::new(compiled, sources, diagnostics, max_tokens))),
+            Ok(compiled) => {
+                let inner = Inner::new(compiled, sources, warnings, max_tokens);
+                Ok(CompiledGrammar::new(Inner { late, ..inner }))
+            }
             Err(errors) => {
+                let mut diagnostics = with_late(warnings, &late);
                 // That nothing is matched is said once.
                 let place = |found: &Diagnostic| found.labels.first().map(|label| label.span);
                 let is_said = |warning: &Diagnostic| {
@@ -135,6 +149,8 @@ pub(crate) struct Inner {
     pub sources: SourceMap,
     /// Those of the front ends.
     read_warnings: Vec<Diagnostic>,
+    /// What is besides to be said of schemas.
+    late: Vec<LateWarnings>,
     /// All, once somebody has asked.
     warnings: OnceLock<Vec<Diagnostic>>,
     pub max_tokens: Option<u32>,
@@ -148,7 +164,7 @@ impl Inner {
         read_warnings: Vec<Diagnostic>,
         max_tokens: Option<u32>,
     ) -> Self {
-        Self { compiled, sources, read_warnings, warnings: OnceLock::new(), max_tokens }
+        Self { compiled, sources, read_warnings, late: Vec::new(), warnings: OnceLock::new(), max_tokens }
     }
 
     /// Bytes of what matchers have built, roughly; `None` while one is at work.
@@ -192,10 +208,15 @@ impl CompiledGrammar {
         self.inner.max_tokens
     }
 
-    /// What is probably not meant as it is written. Cost: in `longest` mode a search the first time, some hundred microseconds.
+    /// What is probably not meant as it is written. Cost: the first time some microseconds for each, and in `longest` mode a
+    /// search of some hundred.
     pub fn warnings(&self) -> &[Diagnostic] {
-        let Inner { compiled, read_warnings, warnings, .. } = &*self.inner;
-        warnings.get_or_init(|| read_warnings.iter().chain(compiled.warnings()).cloned().collect())
+        let Inner { compiled, read_warnings, late, warnings, .. } = &*self.inner;
+        warnings.get_or_init(|| {
+            let mut all = with_late(read_warnings.clone(), late);
+            all.extend(compiled.warnings().iter().cloned());
+            all
+        })
     }
 
     /// What the spans of [`warnings`](Self::warnings) point into.

@@ -211,7 +211,8 @@ pub(crate) fn embedded_schema(reading: &mut Reading, span: Span) -> Vec<Grammar>
 
 fn schema(reading: &mut Reading, span: Span, spelling: Spelling) -> Vec<Grammar> {
     let options = SchemaOptions { spelling, ..schema_options(reading.options, reading.limits) };
-    let parsed = larkspur_json_schema::compile(&mut reading.sources, span, &options);
+    let (parsed, late) = larkspur_json_schema::compile_with_late_warnings(&mut reading.sources, span, &options);
+    reading.late.extend(late);
     // What surrounds the schema has read the same JSON, and said what is wrong with it.
     let mut diagnostics = parsed.diagnostics;
     diagnostics.retain(|diagnostic| !reading.diagnostics.contains(diagnostic));

@@ -9,7 +9,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::terms::Tokens;
-use super::units::UnitMap;
+use super::units::{UnitMap, UnitWalk};
+use super::work::Work;
 use crate::lexer::arena::Expr;
 use crate::lexer::joint::{JointKey, Lexemes};
 use crate::lexer::states::Lexer;
@@ -92,6 +93,9 @@ struct Joint {
 /// Units of which the tokens are known at most, a megabyte each.
 const UNITS_MAX: usize = 12;
 
+/// Units that are walked at a time at most: for each two megabytes are written.
+const UNIT_WALKS_MAX: usize = 2;
+
 /// Dear terms that are counted at most; then counting begins anew.
 const DEAR_MAX: usize = 4_096;
 
@@ -102,14 +106,41 @@ struct Units {
     known: Vec<(Expr, Arc<UnitMap>)>,
     /// Nodes of the long walks in runs of others; `None` if the ends of these are not found in tokens.
     walked: FxHashMap<Expr, Option<u64>>,
+    /// Those of which the tokens are being found. `None` while somebody is at it. The one that was asked for last is the last one.
+    walks: Vec<(Expr, Option<Box<UnitWalk>>)>,
     bytes: usize,
 }
 
 impl Units {
+    /// Takes a walk to go on with it. `Some(None)`: it is to begin. `None`: another thread is at it.
+    fn take_walk(&mut self, unit: Expr) -> Option<Option<Box<UnitWalk>>> {
+        let walk = match self.walks.iter().position(|&(walked, _)| walked == unit) {
+            Some(at) if self.walks[at].1.is_none() => return None,
+            Some(at) => self.walks.remove(at).1,
+            None => None,
+        };
+        if self.walks.len() == UNIT_WALKS_MAX {
+            self.walks.remove(0);
+        }
+        self.walks.push((unit, None));
+        Some(walk)
+    }
+
+    /// Puts a walk back that is not at its end, unless others have taken its place.
+    fn put_walk(&mut self, unit: Expr, walk: Box<UnitWalk>) {
+        if let Some((_, place)) = self.walks.iter_mut().find(|(walked, _)| *walked == unit) {
+            *place = Some(walk);
+        }
+    }
+
     fn get(&mut self, unit: Expr) -> Option<Arc<UnitMap>> {
         let at = self.known.iter().position(|&(known, _)| known == unit)?;
         self.known[at..].rotate_left(1);
         self.known.last().map(|(_, units)| units.clone())
+    }
+
+    fn end_walk(&mut self, unit: Expr) {
+        self.walks.retain(|&(walked, _)| walked != unit);
     }
 
     /// Keeps one that is not known in place of those that were not asked for the longest, in so many bytes if it has so few.
@@ -262,24 +293,43 @@ impl SharedTerms {
         }
     }
 
-    /// The tokens of a unit, if it [was walked](Self::walked_units) for longer than it takes to make them.
-    pub(super) fn units(&self, unit: Expr, slicer: &Slicer, lexer: &mut Lexer) -> Option<Arc<UnitMap>> {
-        {
+    /// The tokens of a unit, if it [was walked](Self::walked_units) for longer than it takes to find them, and enough masks have
+    /// asked for them since: with each a part is found.
+    pub(super) fn units(
+        &self,
+        unit: Expr,
+        slicer: &Slicer,
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Option<Arc<UnitMap>> {
+        let begun = {
             let units = &mut self.lock().units;
             if let Some(known) = units.get(unit) {
                 return Some(known);
             }
             let walked = units.walked.get(&unit).copied().flatten();
-            if walked.is_none_or(|nodes| nodes < slicer.nodes_len() as u64) {
+            if work.unit_nodes == 0 || walked.is_none_or(|nodes| nodes < slicer.nodes_len() as u64) {
                 return None;
             }
-        }
-        let made = UnitMap::new(unit, slicer, lexer).map(Arc::new);
-        let units = &mut self.lock().units;
-        let Some(made) = made else {
+            units.take_walk(unit)?
+        };
+        let walk = begun.or_else(|| UnitWalk::new(unit, slicer, lexer).map(Box::new));
+        let Some(mut walk) = walk else {
+            let units = &mut self.lock().units;
+            units.end_walk(unit);
             units.walked.insert(unit, None);
             return None;
         };
+        let all = std::mem::take(&mut work.unit_nodes);
+        let left = walk.go_on(slicer, all);
+        // To finish takes as long as a part of the walk.
+        if left < all / 2 {
+            self.lock().units.put_walk(unit, walk);
+            return None;
+        }
+        let made = Arc::new(walk.finish(slicer));
+        let units = &mut self.lock().units;
+        units.end_walk(unit);
         // Another thread may have been here.
         if units.get(unit).is_none() {
             units.keep(unit, made.clone(), self.bytes_max / 2);

@@ -1,7 +1,7 @@
 //! What tokens are in units: of what runs repeat, such as the characters of a string. It is the same in all runs of that
 //! unit, however often they repeat it and whatever comes behind them.
 
-use larkspur_toktrie::{NO_TOKEN, TokenId, mask};
+use larkspur_toktrie::{NO_TOKEN, TokenId, TokenTrie, mask};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting_sort::by_key;
@@ -34,7 +34,7 @@ pub(super) enum UnitStep {
 const CHECKPOINTS: [u8; 7] = [2, 4, 6, 8, 12, 16, u8::MAX];
 
 /// The tokens, and the nodes of the trie, by how many units they are.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(super) struct UnitMap {
     /// What bytes lead to from each state of the unit, 0 being its start.
     rows: Vec<[u8; 256]>,
@@ -48,43 +48,80 @@ pub(super) struct UnitMap {
     checkpoints: [Box<[u32]>; CHECKPOINTS.len()],
 }
 
-impl UnitMap {
-    /// `None` if units are not told apart by where they end, have too many states, or a token is too long. Cost: a walk
-    /// over the trie as far as it is units.
+/// A [`UnitMap`] that is being made, a part of the trie at a time: no request waits for all of it.
+#[derive(Debug)]
+pub(super) struct UnitWalk {
+    rows: Vec<[u8; 256]>,
+    before: Box<[u8]>,
+    /// The tokens that were met, by how many units they are.
+    counted: Vec<(u8, TokenId)>,
+    /// The trie that is walked, by its number, and the next node in it.
+    at: (usize, usize),
+    path: Path,
+}
+
+/// At each depth a state, and how many units ended before it.
+type Path = [(u8, u8); 256];
+
+impl UnitWalk {
+    /// `None` if units are not told apart by where they end, have too many states, or a token is too long.
     pub fn new(unit: Expr, slicer: &Slicer, lexer: &mut Lexer) -> Option<Self> {
         let rows = automaton(unit, lexer).ok().flatten()?;
         let depth_max = slicer.tries().map(|trie| trie.depth_max()).max().unwrap_or(0);
-        if depth_max >= usize::from(NOT_BETWEEN) {
-            return None;
-        }
-        let mut before = vec![NOT_BETWEEN; slicer.nodes_len()].into_boxed_slice();
-        // One more than there are, so that what is no token can be written, too, and written over.
-        let mut counted: Vec<(u8, TokenId)> = vec![(0, NO_TOKEN); slicer.words_len * 32 + 1];
-        let mut counted_len = 0;
-        // At each depth a state, and how many units ended before it.
-        let mut path = [(0u8, 0u8); 256];
-        for (trie, root) in slicer.rooted_tries() {
-            let len = trie.len();
-            let (bytes, depths) = (&trie.bytes()[..len], &trie.depths()[..len]);
-            let (subtree_ends, tokens) = (&trie.subtree_ends()[..len], &trie.tokens()[..len]);
-            let before = &mut before[root as usize..][..len];
-            let mut node = 1;
-            while node < len {
-                let depth = depths[node] as u8;
-                let (state, whole) = path[usize::from(depth - 1)];
-                before[node] = if state == 0 { whole } else { NOT_BETWEEN };
-                let next = rows[usize::from(state)][usize::from(bytes[node])];
-                if next == DEAD {
-                    node = subtree_ends[node] as usize;
-                    continue;
-                }
-                counted[counted_len] = (whole + 1, tokens[node]);
-                counted_len += usize::from(tokens[node] != NO_TOKEN);
-                path[usize::from(depth)] = if next == WHOLE { (0, whole + 1) } else { (next, whole) };
-                node += 1;
+        (depth_max < usize::from(NOT_BETWEEN)).then(|| Self::of(rows, slicer))
+    }
+
+    fn of(rows: Vec<[u8; 256]>, slicer: &Slicer) -> Self {
+        let before = vec![NOT_BETWEEN; slicer.nodes_len()].into_boxed_slice();
+        let counted = Vec::with_capacity(slicer.words_len * 32);
+        Self { rows, before, counted, at: (0, 1), path: [(0, 0); 256] }
+    }
+
+    /// Goes on for so many nodes, and returns how many of these were not there.
+    pub fn go_on(&mut self, slicer: &Slicer, nodes: usize) -> usize {
+        let mut left = nodes;
+        for (trie, root) in slicer.rooted_tries().skip(self.at.0) {
+            left -= self.walk(trie, root, left);
+            if self.at.1 < trie.len() {
+                break;
             }
+            self.at = (self.at.0 + 1, 1);
         }
-        counted.truncate(counted_len);
+        left
+    }
+
+    /// Walks a trie from where it was left, over so many nodes at most; how many it was.
+    fn walk(&mut self, trie: &TokenTrie, root: PieceNode, nodes: usize) -> usize {
+        let len = trie.len();
+        let (bytes, depths) = (&trie.bytes()[..len], &trie.depths()[..len]);
+        let (subtree_ends, tokens) = (&trie.subtree_ends()[..len], &trie.tokens()[..len]);
+        let (rows, path) = (&*self.rows, &mut self.path);
+        let before = &mut self.before[root as usize..][..len];
+        let mut node = self.at.1;
+        let mut left = nodes;
+        while node < len && left > 0 {
+            left -= 1;
+            let depth = depths[node] as u8;
+            let (state, whole) = path[usize::from(depth - 1)];
+            before[node] = if state == 0 { whole } else { NOT_BETWEEN };
+            let next = rows[usize::from(state)][usize::from(bytes[node])];
+            if next == DEAD {
+                node = subtree_ends[node] as usize;
+                continue;
+            }
+            if tokens[node] != NO_TOKEN {
+                self.counted.push((whole + 1, tokens[node]));
+            }
+            path[usize::from(depth)] = if next == WHOLE { (0, whole + 1) } else { (next, whole) };
+            node += 1;
+        }
+        self.at.1 = node;
+        nodes - left
+    }
+
+    /// The map, after all was walked. Cost: linear in the tokens.
+    pub fn finish(self, slicer: &Slicer) -> UnitMap {
+        let Self { rows, before, counted, .. } = self;
         let (tokens, starts) = by_key(counted.into_iter());
         let ends = std::array::from_fn(|units| starts[units + 1]);
         let mut words: Box<[u32]> = vec![0; slicer.words_len].into();
@@ -95,9 +132,11 @@ impl UnitMap {
             added = end;
             words.clone()
         });
-        Some(Self { rows, before, tokens, ends, checkpoints })
+        UnitMap { rows, before, tokens, ends, checkpoints }
     }
+}
 
+impl UnitMap {
     /// Whether at least `min` and at most `max` units are before a node, each to its end.
     pub fn is_behind(&self, node: PieceNode, min: u32, max: u32) -> bool {
         let before = self.before[node as usize];
@@ -213,4 +252,64 @@ fn automaton(unit: Expr, lexer: &mut Lexer) -> Result<Option<Vec<[u8; 256]>>, Fa
         rows.push(std::array::from_fn(|byte| next[usize::from(row.classes.of[byte])]));
     }
     Ok(Some(rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use larkspur_grammar::Limits;
+    use larkspur_toktrie::Vocabulary;
+
+    use super::*;
+    use crate::lexer::arena::Arena;
+
+    #[test]
+    fn a_walk_in_parts_finds_what_one_walk_finds() {
+        let texts = [
+            "a",
+            "b",
+            "ab",
+            "abab",
+            r"\n",
+            r"a\nb",
+            "\\",
+            r"a\",
+            "\"",
+            r#"a"b"#,
+            r#"\""#,
+            "abcdefghijklmnopqrstuvwxyz",
+            "é",
+        ];
+        let mut vocabulary = Vocabulary::builder();
+        for (id, text) in (0..).zip(texts) {
+            vocabulary.token(id, text);
+        }
+        let vocabulary = Arc::new(vocabulary.build().expect("some tokens"));
+        let arena = Arena::new(&Limits::default(), vocabulary.clone());
+        let slicer = Slicer::new(&vocabulary, &["[a-z]+".to_owned()], &arena, &Limits::default()).expect("a regex");
+        // A letter, or a backslash and whatever there is in ASCII.
+        let letter = std::array::from_fn(|byte| match byte as u8 {
+            b'a'..=b'z' => WHOLE,
+            b'\\' => 1,
+            _ => DEAD,
+        });
+        let rows = vec![letter, std::array::from_fn(|byte| if byte < 128 { WHOLE } else { DEAD })];
+        let mut whole = UnitWalk::of(rows.clone(), &slicer);
+        assert!(whole.go_on(&slicer, 1_000) > 0);
+        let whole = whole.finish(&slicer);
+        for nodes in 1..8 {
+            let mut walk = UnitWalk::of(rows.clone(), &slicer);
+            while walk.go_on(&slicer, nodes) == 0 {}
+            assert_eq!(walk.finish(&slicer), whole);
+        }
+        let units = |id: usize| (0..=30).find(|&max| whole.tokens(max).contains(&(id as TokenId)));
+        let found: Vec<Option<u32>> = (0..texts.len()).map(units).collect();
+        let begun = [1, 1, 2, 4, 1, 3, 1, 2].map(Some);
+        assert_eq!(found, [&begun[..], &[None, None, Some(1), Some(26), None]].concat());
+        assert_eq!(
+            texts.map(|text| whole.count(text.as_bytes())),
+            [Some(1), Some(1), Some(2), Some(4), Some(1), Some(3), None, None, None, None, Some(1), Some(26), None,]
+        );
+    }
 }

@@ -45,7 +45,7 @@ impl Terms {
         let ways = lexer.arena().bounded(expr);
         let mut is_known = false;
         for &bounded in &ways {
-            let Some((unit, units)) = self.units_of(&bounded, slicer, lexer) else { continue };
+            let Some((unit, units)) = self.units_of(&bounded, slicer, lexer, work) else { continue };
             is_known = true;
             let bounded = Bounded { unit, ..bounded };
             if let Some(term) = self.within_bounds(slicer, (entry, bounded, &units), lexer, work)? {
@@ -60,8 +60,14 @@ impl Terms {
 
     /// What is known of the tokens in a bounded text's units; for a run also in units among which these are: to count they are the
     /// same, and what the text is made of is said without the bounds.
-    fn units_of(&mut self, bounded: &Bounded, slicer: &Slicer, lexer: &mut Lexer) -> Option<(Expr, Arc<UnitMap>)> {
-        if let Some(units) = self.shared.units(bounded.unit, slicer, lexer) {
+    fn units_of(
+        &mut self,
+        bounded: &Bounded,
+        slicer: &Slicer,
+        lexer: &mut Lexer,
+        work: &mut Work,
+    ) -> Option<(Expr, Arc<UnitMap>)> {
+        if let Some(units) = self.shared.units(bounded.unit, slicer, lexer, work) {
             return Some((bounded.unit, units));
         }
         let known = if bounded.is_run { self.shared.known_units() } else { Vec::new() };

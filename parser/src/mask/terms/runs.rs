@@ -47,7 +47,7 @@ impl Terms {
         let mut known = Vec::with_capacity(runs.len());
         let mut tails = 0;
         for run in runs {
-            let Some(units) = self.shared.units(run.unit, slicer, lexer) else { return Ok(None) };
+            let Some(units) = self.shared.units(run.unit, slicer, lexer, work) else { return Ok(None) };
             let tail = lexer.single((entry.0, run.tail.to_raw()), false)?;
             let begins: Vec<u8> = lexer.row(tail)?.live.iter().collect();
             tails += begins.iter().map(|&byte| slicer.nodes_from(byte)).sum::<usize>();

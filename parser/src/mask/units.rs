@@ -182,7 +182,12 @@ impl UnitMap {
         let mut has_texts = false;
         while let Some((expr, state)) = agenda.pop() {
             let Ok(row) = lexer.expr_row(expr) else { return false };
+            let mut last = None;
             for (&class, &next) in row.classes.of.iter().zip(&self.rows[usize::from(state)]) {
+                // Bytes that are the same to both mostly follow on each other.
+                if last.replace((class, next)) == Some((class, next)) {
+                    continue;
+                }
                 let expr = row.next[usize::from(class)];
                 match next {
                     _ if expr == Expr::NOTHING => {}

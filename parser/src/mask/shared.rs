@@ -96,8 +96,21 @@ const UNITS_MAX: usize = 12;
 /// Units that are walked at a time at most: for each two megabytes are written.
 const UNIT_WALKS_MAX: usize = 2;
 
+/// One that nobody asks for any more is dropped after others had to wait so often.
+const UNIT_WAITS_MAX: u32 = 32;
+
 /// Dear terms that are counted at most; then counting begins anew.
 const DEAR_MAX: usize = 4_096;
+
+/// A unit of which the tokens are being found.
+#[derive(Debug)]
+struct Walking {
+    unit: Expr,
+    /// `None` while somebody is at it.
+    walk: Option<Box<UnitWalk>>,
+    /// How often another unit had to wait since somebody asked for this one.
+    waited_for: u32,
+}
 
 /// Units, which runs repeat.
 #[derive(Default, Debug)]
@@ -106,41 +119,44 @@ struct Units {
     known: Vec<(Expr, Arc<UnitMap>)>,
     /// Nodes of the long walks in runs of others; `None` if the ends of these are not found in tokens.
     walked: FxHashMap<Expr, Option<u64>>,
-    /// Those of which the tokens are being found. `None` while somebody is at it. The one that was asked for last is the last one.
-    walks: Vec<(Expr, Option<Box<UnitWalk>>)>,
+    /// Those of which the tokens are being found.
+    walks: Vec<Walking>,
     bytes: usize,
 }
 
 impl Units {
-    /// Takes a walk to go on with it. `Some(None)`: it is to begin. `None`: another thread is at it.
-    fn take_walk(&mut self, unit: Expr) -> Option<Option<Box<UnitWalk>>> {
-        let walk = match self.walks.iter().position(|&(walked, _)| walked == unit) {
-            Some(at) if self.walks[at].1.is_none() => return None,
-            Some(at) => self.walks.remove(at).1,
-            None => None,
-        };
-        if self.walks.len() == UNIT_WALKS_MAX {
-            self.walks.remove(0);
-        }
-        self.walks.push((unit, None));
-        Some(walk)
-    }
-
-    /// Puts a walk back that is not at its end, unless others have taken its place.
-    fn put_walk(&mut self, unit: Expr, walk: Box<UnitWalk>) {
-        if let Some((_, place)) = self.walks.iter_mut().find(|(walked, _)| *walked == unit) {
-            *place = Some(walk);
-        }
-    }
-
     fn get(&mut self, unit: Expr) -> Option<Arc<UnitMap>> {
         let at = self.known.iter().position(|&(known, _)| known == unit)?;
         self.known[at..].rotate_left(1);
         self.known.last().map(|(_, units)| units.clone())
     }
 
+    /// Takes a walk to go on with it. `Some(None)`: it is to begin. `None`: another thread is at it, or others are to end before.
+    fn take_walk(&mut self, unit: Expr) -> Option<Option<Box<UnitWalk>>> {
+        if let Some(walking) = self.walks.iter_mut().find(|walking| walking.unit == unit) {
+            walking.waited_for = 0;
+            return walking.walk.take().map(Some);
+        }
+        if self.walks.len() == UNIT_WALKS_MAX {
+            self.walks.iter_mut().for_each(|walking| walking.waited_for += 1);
+            self.walks.retain(|walking| walking.waited_for < UNIT_WAITS_MAX);
+        }
+        if self.walks.len() == UNIT_WALKS_MAX {
+            return None;
+        }
+        self.walks.push(Walking { unit, walk: None, waited_for: 0 });
+        Some(None)
+    }
+
+    /// Puts a walk back that is not at its end, unless it was waited for too long.
+    fn put_walk(&mut self, unit: Expr, walk: Box<UnitWalk>) {
+        if let Some(walking) = self.walks.iter_mut().find(|walking| walking.unit == unit) {
+            walking.walk = Some(walk);
+        }
+    }
+
     fn end_walk(&mut self, unit: Expr) {
-        self.walks.retain(|&(walked, _)| walked != unit);
+        self.walks.retain(|walking| walking.unit != unit);
     }
 
     /// Keeps one that is not known in place of those that were not asked for the longest, in so many bytes if it has so few.
@@ -460,6 +476,23 @@ mod tests {
     fn bytes(terms: &SharedTerms) -> usize {
         let inner = terms.lock();
         inner.young.bytes + inner.old.bytes + inner.leaving.bytes
+    }
+
+    #[test]
+    fn a_unit_waits_for_those_that_are_begun_as_long_as_somebody_asks_for_them() {
+        let [a, b, c] = [5, 6, 7].map(Expr::from_raw);
+        let mut units = Units::default();
+        let is_begun = |units: &mut Units, unit| units.take_walk(unit).is_some_and(|walk| walk.is_none());
+        assert!(is_begun(&mut units, a) && is_begun(&mut units, b));
+        // The walks were not put back.
+        assert!(units.take_walk(a).is_none() && units.take_walk(b).is_none());
+        for _ in 0..2 * UNIT_WAITS_MAX {
+            assert!(units.take_walk(c).is_none() && units.take_walk(a).is_none() && units.take_walk(b).is_none());
+        }
+        units.end_walk(a);
+        assert!(is_begun(&mut units, c));
+        let waits = (0..).take_while(|_| units.take_walk(a).is_none()).count();
+        assert_eq!(waits, UNIT_WAITS_MAX as usize - 1);
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Engine {
         Ok(compiled)
     }
 
-    /// Compiles what [`link`] returned: for callers that look at the grammar before they choose a vocabulary.
+    /// Compiles what [`link`](crate::link) returned: for callers that look at the grammar before they choose a vocabulary.
     ///
     /// Errors: what shows only with a vocabulary, such as a special token that it does not have, or only in the regex
     /// algebra, such as a grammar that matches no text.

@@ -84,6 +84,10 @@ impl<I: Id, T> IndexVec<I, T> {
     pub fn reserve(&mut self, more: usize) {
         self.raw.reserve(more);
     }
+    /// Gives back the room that is not needed.
+    pub fn shrink(&mut self) {
+        self.raw.shrink_to_fit();
+    }
     /// The id that the next [`push`](Self::push) will return.
     pub fn next_id(&self) -> I {
         I::from_index(self.raw.len())

@@ -166,6 +166,12 @@ impl JsonDocument {
     pub fn len(&self) -> usize {
         self.values.len()
     }
+    /// Gives back the room that is not needed: for a document that is kept.
+    pub fn shrink(&mut self) {
+        self.values.shrink();
+        self.spans.shrink();
+        self.parents.shrink();
+    }
     /// Never: there is a root.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()

@@ -18,7 +18,8 @@ pub struct LateWarnings {
 }
 
 impl LateWarnings {
-    pub(crate) fn new(document: JsonDocument, list: LateList) -> Self {
+    pub(crate) fn new(mut document: JsonDocument, list: LateList) -> Self {
+        document.shrink();
         Self { document, list }
     }
     /// The warnings in words, in the order of the text. Cost: some microseconds each.

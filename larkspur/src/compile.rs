@@ -166,9 +166,10 @@ pub(crate) fn link_with_late_warnings(
 
 /// What was said of a source, with what is besides to be said of its schemas.
 pub(crate) fn with_late(mut diagnostics: Vec<Diagnostic>, late: &[LateWarnings]) -> Vec<Diagnostic> {
+    let surroundings = diagnostics.len();
     for late in late.iter().flat_map(LateWarnings::diagnostics) {
         // What surrounds a schema has read the same JSON, and said what is wrong with it.
-        if !diagnostics.contains(&late) {
+        if !diagnostics[..surroundings].contains(&late) {
             diagnostics.push(late);
         }
     }

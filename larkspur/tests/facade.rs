@@ -261,6 +261,23 @@ fn warnings_come_with_the_grammar() {
 }
 
 #[test]
+fn warnings_of_many_schemas_come_in_the_order_of_the_text() {
+    // Read with room for all that follows, they took seconds and gigabytes.
+    let names: Vec<String> = (0..4_000).map(|index| format!("r{index}")).collect();
+    let rules: String = names.iter().map(|name| format!("{name}: %json {{\"requird\": \"{name}\"}}\n")).collect();
+    let grammar =
+        engine().compile(&Source::lark(format!("start: {}\n{rules}", names.join(" | ")))).expect("it compiles");
+    let warnings = grammar.warnings();
+    assert_eq!(warnings.len(), names.len());
+    assert!(
+        warnings
+            .iter()
+            .all(|warning| warning.code == "J030" && warning.help.as_deref() == Some("did you mean `required`?"))
+    );
+    assert!(warnings.is_sorted_by_key(|warning| warning.labels[0].span.start));
+}
+
+#[test]
 fn traps_come_with_a_text_and_with_who_goes_on() {
     let trap = |text: &str| {
         let grammar = engine().compile(&Source::lark(text)).expect("it compiles");

@@ -59,6 +59,9 @@ struct Reader<'a> {
 /// Bytes that a value of a schema takes, roughly.
 const BYTES_PER_VALUE: usize = 16;
 
+/// Values that there is room for from the start where the text may go on behind the value.
+const PART_ROOM: usize = 256;
+
 /// Members of objects that are open at once, mostly.
 const MEMBERS_ROOM: usize = 16;
 
@@ -85,6 +88,8 @@ pub(super) fn read(
         return Err(Broken { diagnostics: vec![error.at(Span::new(source, 0, 0))], end: None });
     }
     let room = text.len().saturating_sub(start) / BYTES_PER_VALUE;
+    // Nobody knows how much of the rest is one value.
+    let room = if whole { room } else { room.min(PART_ROOM) };
     let document = JsonDocument {
         values: IndexVec::with_room(room),
         spans: IndexVec::with_room(room),

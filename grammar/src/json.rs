@@ -166,15 +166,15 @@ impl JsonDocument {
     pub fn len(&self) -> usize {
         self.values.len()
     }
+    /// Never: there is a root.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
     /// Gives back the room that is not needed: for a document that is kept.
     pub fn shrink(&mut self) {
         self.values.shrink();
         self.spans.shrink();
         self.parents.shrink();
-    }
-    /// Never: there is a root.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
     }
     /// The array or object that holds the value; `None` for the outermost value of a text.
     pub fn parent(&self, id: JsonId) -> Option<JsonId> {

@@ -348,7 +348,7 @@ fn excluding(error: impl Fn(String) -> Diagnostic, keywords: &[Excluding], at: A
 
 impl Mistake {
     /// Has no effect on what is valid.
-    fn is_warning(&self) -> bool {
+    pub fn is_warning(&self) -> bool {
         matches!(
             self,
             Mistake::NeverThere { .. }

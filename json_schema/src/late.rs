@@ -128,7 +128,9 @@ impl<'a> Words<'a> {
         if let Mistake::KeywordUnknown { keyword, draft, hint } = &mut mistake {
             *hint = self.meant(place, keyword, *draft);
         }
+        let is_warning = mistake.is_warning();
         let mut diagnostic = mistake.diagnostic(span, &self.document.pointer(place));
+        debug_assert_eq!(is_warning, !diagnostic.is_error());
         if let Some(reason) = forgiven {
             diagnostic.severity = Severity::Warning;
             diagnostic.message.push_str("; ");

@@ -112,6 +112,15 @@ struct Walking {
     waited_for: u32,
 }
 
+/// What is next for who asks for a unit that is not known.
+#[derive(Debug)]
+enum Next {
+    Begin,
+    GoOn(Box<UnitWalk>),
+    /// Another thread is at it, or others are to end before.
+    Wait,
+}
+
 /// Units, which runs repeat.
 #[derive(Default, Debug)]
 struct Units {
@@ -131,21 +140,21 @@ impl Units {
         self.known.last().map(|(_, units)| units.clone())
     }
 
-    /// Takes a walk to go on with it. `Some(None)`: it is to begin. `None`: another thread is at it, or others are to end before.
-    fn take_walk(&mut self, unit: Expr) -> Option<Option<Box<UnitWalk>>> {
+    /// Takes a unit's walk to go on with it.
+    fn take_walk(&mut self, unit: Expr) -> Next {
         if let Some(walking) = self.walks.iter_mut().find(|walking| walking.unit == unit) {
             walking.waited_for = 0;
-            return walking.walk.take().map(Some);
+            return walking.walk.take().map_or(Next::Wait, Next::GoOn);
         }
         if self.walks.len() == UNIT_WALKS_MAX {
             self.walks.iter_mut().for_each(|walking| walking.waited_for += 1);
             self.walks.retain(|walking| walking.waited_for < UNIT_WAITS_MAX);
         }
         if self.walks.len() == UNIT_WALKS_MAX {
-            return None;
+            return Next::Wait;
         }
         self.walks.push(Walking { unit, walk: None, waited_for: 0 });
-        Some(None)
+        Next::Begin
     }
 
     /// Puts a walk back that is not at its end, unless it was waited for too long.
@@ -318,7 +327,7 @@ impl SharedTerms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Option<Arc<UnitMap>> {
-        let begun = {
+        let next = {
             let units = &mut self.lock().units;
             if let Some(known) = units.get(unit) {
                 return Some(known);
@@ -327,9 +336,13 @@ impl SharedTerms {
             if work.unit_nodes == 0 || walked.is_none_or(|nodes| nodes < slicer.nodes_len() as u64) {
                 return None;
             }
-            units.take_walk(unit)?
+            units.take_walk(unit)
         };
-        let walk = begun.or_else(|| UnitWalk::new(unit, slicer, lexer).map(Box::new));
+        let walk = match next {
+            Next::Begin => UnitWalk::new(unit, slicer, lexer).map(Box::new),
+            Next::GoOn(walk) => Some(walk),
+            Next::Wait => return None,
+        };
         let Some(mut walk) = walk else {
             let units = &mut self.lock().units;
             units.end_walk(unit);
@@ -482,17 +495,18 @@ mod tests {
     fn a_unit_waits_for_those_that_are_begun_as_long_as_somebody_asks_for_them() {
         let [a, b, c] = [5, 6, 7].map(Expr::from_raw);
         let mut units = Units::default();
-        let is_begun = |units: &mut Units, unit| units.take_walk(unit).is_some_and(|walk| walk.is_none());
+        let is_begun = |units: &mut Units, unit| matches!(units.take_walk(unit), Next::Begin);
+        let waits = |units: &mut Units, unit| matches!(units.take_walk(unit), Next::Wait);
         assert!(is_begun(&mut units, a) && is_begun(&mut units, b));
         // The walks were not put back.
-        assert!(units.take_walk(a).is_none() && units.take_walk(b).is_none());
+        assert!(waits(&mut units, a) && waits(&mut units, b));
         for _ in 0..2 * UNIT_WAITS_MAX {
-            assert!(units.take_walk(c).is_none() && units.take_walk(a).is_none() && units.take_walk(b).is_none());
+            assert!([c, a, b].into_iter().all(|unit| waits(&mut units, unit)));
         }
         units.end_walk(a);
         assert!(is_begun(&mut units, c));
-        let waits = (0..).take_while(|_| units.take_walk(a).is_none()).count();
-        assert_eq!(waits, UNIT_WAITS_MAX as usize - 1);
+        let waited = (0..).take_while(|_| waits(&mut units, a)).count();
+        assert_eq!(waited, UNIT_WAITS_MAX as usize - 1);
     }
 
     #[test]

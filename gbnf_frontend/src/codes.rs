@@ -145,7 +145,7 @@ pub const CODES: &[CodeInfo] = &[
         "root ::= \"a\"{2000000}\n",
         "root ::= \"a\"{200000}\n",
     ),
-    CodeInfo::new("E093", "too many symbols", "The rules have more symbols than `grammar_symbols_max`.", "", ""),
+    CodeInfo::new("E093", "too many symbols", "The rules have more symbols than `written_symbols_max`.", "", ""),
     CodeInfo::new("E094", "too many nodes", "The terminals have more nodes than `regex_nodes_max`.", "", ""),
     CodeInfo::new("E099", "more problems", "There are more problems than `diagnostics_max`.", "", ""),
 ];

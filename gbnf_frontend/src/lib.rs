@@ -82,5 +82,5 @@ fn read(sources: &SourceMap, body: Span, options: &ReadOptions, sink: &mut Sink)
     if is_too_long(body, options.limits, sink) {
         return None;
     }
-    Some(parser::parse(&sources.get(body.source).text, body, options.limits, sink))
+    parser::parse(&sources.get(body.source).text, body, options.limits, sink)
 }

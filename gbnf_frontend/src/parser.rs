@@ -39,8 +39,8 @@ impl Open {
     }
 }
 
-/// Reads a part of a text.
-pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) -> Ast {
+/// Reads a part of a text; `None` if there is too much of it, which is then reported.
+pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) -> Option<Ast> {
     let (text, begin) = (&text[..body.end as usize], body.start as usize);
     let (nodes, comments) = (IndexVec::new(), Vec::new());
     let at = begin + behind_bom(&text[begin..]);
@@ -51,9 +51,14 @@ pub(crate) fn parse(text: &str, body: Span, limits: &Limits, sink: &mut Sink) ->
         parser.space(true);
         if parser.at == text.len() || parser.sink.must_stop() {
             let tree = Tree { definitions, unread: parser.unread, nodes: parser.nodes };
-            return Ast { tree, comments: parser.comments };
+            return Some(Ast { tree, comments: parser.comments });
         }
+        let start = parser.at;
         definitions.extend(parser.definition());
+        if let Some(too_much) = TooMuch::symbols(parser.nodes.len() + definitions.len(), limits) {
+            parser.sink.report(Span::new(body.source, start, start), too_much);
+            return None;
+        }
     }
 }
 
@@ -88,6 +93,9 @@ impl Parser<'_> {
     fn node(&mut self, kind: NodeKind, start: usize) -> NodeId {
         let span = self.since(start);
         self.nodes.push(Node { kind, span })
+    }
+    fn has_too_many_nodes(&self) -> bool {
+        TooMuch::symbols(self.nodes.len(), self.limits).is_some()
     }
 
     /// Skips blanks and comments, and line breaks if these are blanks here.
@@ -227,6 +235,11 @@ impl Parser<'_> {
     fn alternatives(&mut self) -> NodeId {
         let mut open = vec![Open::new(self.at, self.at)];
         loop {
+            if self.has_too_many_nodes() {
+                // Where the groups end was not looked at.
+                open.truncate(1);
+                break;
+            }
             let nested = open.len() > 1;
             self.space(nested);
             let start = self.at;

@@ -252,12 +252,7 @@ fn is_more(code: &str) -> bool {
 }
 
 /// What says that not all is shown; at a place, that is where the first one stands that is not.
-pub(crate) fn more_problems(
-    code: &'static str,
-    severity: Severity,
-    span: Option<Span>,
-    count: Option<usize>,
-) -> Diagnostic {
+pub fn more_problems(code: &'static str, severity: Severity, span: Option<Span>, count: Option<usize>) -> Diagnostic {
     debug_assert!(is_more(code), "{code} is such a code");
     let message = match count {
         None => "there are more problems, which are not shown".to_owned(),

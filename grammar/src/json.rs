@@ -393,20 +393,27 @@ impl JsonDocument {
         let plain = step == "0" || (!step.starts_with('0') && step.bytes().all(|b| b.is_ascii_digit()));
         self.array(id)?.get(step.parse::<usize>().ok().filter(|_| plain)?).copied()
     }
-    /// The JSON pointer that leads to the value from its text's outermost value, for which it is empty. Cost: linear in
-    /// the arrays and objects around it.
+    /// The JSON pointer that leads to the value from its text's outermost value, for which it is empty. Cost: logarithmic in
+    /// the arrays and objects around it, linear where keys are repeated.
     pub fn pointer(&self, id: JsonId) -> String {
         let mut steps: SmallVec<[Cow<'_, str>; 8]> = SmallVec::new();
         let mut at = self.original(id);
         while let Some(parent) = self.parent(at).map(|parent| self.original(parent)) {
-            let is_it = |id: JsonId| self.original(id) == at;
+            // They stand in the order of the text, but for the last value of a repeated key.
+            let start = self.spans[at].start;
+            let is_before = |id: JsonId| self.spans[id].start < start;
             steps.push(match &self.values[parent] {
                 JsonValue::Array(elements) => {
-                    elements.iter().position(|&e| is_it(e)).unwrap_or_default().to_string().into()
+                    elements.partition_point(|&element| is_before(element)).to_string().into()
                 }
                 JsonValue::Object(members) => {
-                    let member = members.iter().find(|member| is_it(member.value));
-                    member.map(|member| escaped_step(&member.key)).unwrap_or_default()
+                    let is_it = |member: &&JsonMember| self.original(member.value) == at;
+                    let member = members.get(members.partition_point(|member| is_before(member.value)));
+                    member
+                        .filter(is_it)
+                        .or_else(|| members.iter().find(is_it))
+                        .map(|member| escaped_step(&member.key))
+                        .unwrap_or_default()
                 }
                 _ => Cow::default(),
             });

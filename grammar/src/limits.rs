@@ -62,10 +62,16 @@ limits! {
     pub template_instances_max: usize = 10_000,
     /// Width of the widest block by indentation that a grammar may have: there is a terminal for each width. 1,000.
     pub block_width_max: u32 = 1_000,
-    /// Symbols of all rules after lowering. 4,000,000 (32 MB).
-    pub grammar_symbols_max: usize = 4_000_000,
+    /// Symbols, alternatives and definitions of a source as they are written, and with what templates and imports copy. 750,000:
+    /// each takes up to 1.5 us and 400 bytes; 120,000 rules of two symbols each are as many.
+    pub written_symbols_max: usize = 750_000,
+    /// Symbols of all rules after lowering. 2,000,000.
+    pub grammar_symbols_max: usize = 2_000_000,
     /// Nodes of all regexes of one source. 2,000,000.
     pub regex_nodes_max: usize = 2_000_000,
+    /// Work for look-arounds and lazy quantifiers of all regexes of one source (20 ns a unit). 20,000,000 = 0.4 s: the first `\b`
+    /// takes 100,000, further ones 7,000, one between texts that may be empty 900,000, a password of four look-aheads 1.4 million.
+    pub look_work_max: u64 = 20_000_000,
     /// Largest count in a repetition (`{m,n}`, `~m..n`), of regexes and of rules. 1,000,000.
     pub repeat_max: u32 = 1_000_000,
     /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each), and three times
@@ -77,13 +83,15 @@ limits! {
     /// sequences, such as `[ab]*a[ab]{1000}` becomes, makes every row dearer than the one before.
     pub lexer_row_work_max: u64 = 2_000_000,
     /// Both for all rows that one mask, one token, 128 bytes of a text or any other question to a matcher takes (20 ns a unit),
-    /// and 1 for each lexeme beside another in a new state, 5,000 for what all tokens do in one lexeme, 250 for what those do that
-    /// enter it behind another one. What was made stays, so that asking again goes further. 20,000,000 = 0.4 s.
+    /// and 50 for the derivatives of an expression, 1 for each lexeme of a state that is new or that a byte is tried for, 5,000 for
+    /// what all tokens do in one lexeme, 250 for what those do that enter it behind another one. What was made stays, so that
+    /// asking again goes further. 20,000,000 = 0.4 s.
     pub lexer_work_max: u64 = 20_000_000,
-    /// Nodes of the shared expression arena, after which a new epoch begins. 2,000,000 = 60 MB.
+    /// Nodes of the shared expression arena, after which a new epoch begins; all derivatives of one count as four. 2,000,000 =
+    /// 60 MB.
     pub expressions_max: usize = 2_000_000,
-    /// Lexer states of one grammar and epoch. 120,000 = up to 300 MB: a text of 100,000 bytes that is written out, such
-    /// as the name of a property, needs one for each.
+    /// Lexer states of one grammar and epoch; 128 lexemes in states count as another. 120,000 = up to 300 MB: a text of 100,000
+    /// bytes that is written out, such as the name of a property, needs one for each.
     pub lexer_states_max: usize = 120_000,
     /// Earley sets of one grammar and epoch. 1,000,000.
     pub earley_sets_max: usize = 1_000_000,
@@ -120,16 +128,16 @@ limits! {
     pub text_bytes_max: usize = 1 << 30,
     /// Steps of the search for captures' derivation. 50,000,000.
     pub capture_work_max: u64 = 50_000_000,
-    /// Nodes of the intermediate form of one JSON Schema: sub-schemas and what is made of them. 500,000: a list of
-    /// 100,000 properties needs as many.
-    pub schema_nodes_max: usize = 500_000,
+    /// Nodes of the intermediate form of all JSON Schemas of one source: sub-schemas and what is made of them. 250,000: a list
+    /// of 100,000 properties needs 200,000, those of MaskBench up to 11,000.
+    pub schema_nodes_max: usize = 250_000,
     /// Ways in which an array or object may be valid, after `allOf`, `anyOf` and the like are multiplied out. 4,096.
     pub schema_alternatives_max: usize = 4_096,
     /// Documents that a JSON Schema's references may have loaded. 1,000: FHIR's 650 in one document each.
     pub schema_documents_max: usize = 1_000,
     /// Bytes of all these documents. 64 MB.
     pub schema_documents_bytes_max: usize = 64 << 20,
-    /// Steps to multiply out JSON Schemas and to decide whether they are disjoint. 5,000,000 = about half a second.
+    /// Steps to multiply out the JSON Schemas of one source and to decide whether they are disjoint. 5,000,000 = about half a second.
     pub schema_work_max: u64 = 5_000_000,
     /// Ways in which one property or element may be valid, where several schemas say something of it. 4,096.
     pub schema_choices_max: usize = 4_096,
@@ -140,6 +148,9 @@ limits! {
     /// Open brackets within an array whose elements are compared (`uniqueItems`) while parsing; one more is not allowed. 200:
     /// comparing values recurses this deep, so that more than 1,000 means 1,000.
     pub schema_unique_depth_max: usize = 200,
+    /// Texts in their own language that stand in one source: `%json`, `%gbnf` and `%kbnf` in Lark, elements of a list, contents of
+    /// tags. 5,000: each takes 50 us and 20 kB at least.
+    pub inner_texts_max: usize = 5_000,
     /// Bytes of compiled grammars that an engine keeps though nobody has them any more, for when the same source is compiled
     /// again; up to half as many wait to be freed. 8 MB: some tens of schemas.
     pub grammars_kept_bytes_max: usize = 8 << 20,

@@ -96,6 +96,9 @@ pub struct RegexInfo {
 /// Texts, and what must follow them: [`None`] is anything.
 pub(crate) type Ending = (RegexId, Option<RegexId>);
 
+/// Work with which no look-around is decided.
+const LOOK_WORK_MIN: u64 = 1_000;
+
 /// A growing table of regexes; equal nodes have equal ids.
 #[derive(Clone, Debug, Default)]
 pub struct RegexSet {
@@ -105,8 +108,10 @@ pub struct RegexSet {
     own: Table,
     /// Kept for its room.
     parts: Vec<RegexId>,
-    /// Steps that were spent on the look-arounds of all its regexes.
-    pub(crate) look_steps: usize,
+    /// Work that was spent on the look-arounds and lazy quantifiers of all its regexes, in steps of 20 ns.
+    pub(crate) look_work: u64,
+    /// [`Limits::look_work_max`](crate::Limits::look_work_max) of those who read regexes into it, if anybody has.
+    pub(crate) look_work_max: Option<u64>,
     /// What texts say of whether what follows them is allowed, by both: a hundred keywords with `\b` ask the same.
     pub(crate) splits: FxHashMap<(RegexId, RegexId), Box<[Ending]>>,
 }
@@ -218,6 +223,14 @@ impl RegexSet {
     pub fn info(&self, id: RegexId) -> RegexInfo {
         let (table, index) = self.place(id);
         table.infos[index]
+    }
+    /// Work that is left for look-arounds.
+    pub(crate) fn look_work_left(&self) -> u64 {
+        self.look_work_max.unwrap_or(u64::MAX).saturating_sub(self.look_work)
+    }
+    /// Whether that is too little to decide anything.
+    pub(crate) fn lacks_look_work(&self) -> bool {
+        self.look_work_left() < LOOK_WORK_MIN
     }
     /// Number of nodes.
     pub fn len(&self) -> usize {

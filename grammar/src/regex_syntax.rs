@@ -223,6 +223,7 @@ fn read<T>(
     lowering: Lowering<T>,
 ) -> Result<T, Vec<Diagnostic>> {
     let mut report = error::Report::new(map, limits);
+    set.look_work_max = Some(limits.look_work_max);
     let tree = parser::parse(text, options, limits, &mut report);
     let regex = lowering(&tree, options, limits, set, &mut report);
     let (mut errors, lints) = report.finish();

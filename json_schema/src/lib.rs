@@ -112,13 +112,26 @@ pub struct SchemaOptions<'a> {
     pub retriever: Option<&'a Retriever>,
     /// `format` is an annotation, as the specification has it by default, and not an assertion.
     pub format_annotation: bool,
+    /// What other schemas of the same source have taken: limits hold for all together.
+    pub spent: Spent,
+}
+
+/// What schemas have taken of the limits that hold for all schemas of a source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spent {
+    /// Of [`Limits::schema_work_max`].
+    pub work: u64,
+    /// Of [`Limits::schema_nodes_max`].
+    pub nodes: usize,
 }
 
 impl<'a> SchemaOptions<'a> {
     /// A grammar without name, of draft 2020-12, in the generator's spelling.
     pub fn new(limits: &'a Limits) -> Self {
         let spelling = Spelling::default();
-        Self { limits, name: "", draft: Draft::Draft2020, spelling, uri: "", retriever: None, format_annotation: false }
+        let (name, uri, draft) = ("", "", Draft::Draft2020);
+        let spent = Spent::default();
+        Self { limits, name, draft, spelling, uri, retriever: None, format_annotation: false, spent }
     }
 }
 
@@ -129,6 +142,8 @@ pub struct Parsed {
     pub grammar: Option<Grammar>,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// [`SchemaOptions::spent`] and what this schema has taken.
+    pub spent: Spent,
 }
 
 /// Reads the schema whose text stands at `body` and turns it into a grammar. The texts of other documents that it refers
@@ -149,20 +164,26 @@ pub fn compile_with_late_warnings(
 ) -> (Parsed, Option<LateWarnings>) {
     let document = match read(sources, body, options.limits) {
         Ok(document) => document,
-        Err(diagnostics) => return (Parsed { grammar: None, diagnostics }, None),
+        Err(diagnostics) => return (Parsed { grammar: None, diagnostics, spent: options.spent }, None),
     };
     let SchemaOptions { limits, retriever, draft, uri, .. } = *options;
+    let mut spent = options.spent;
     let mut loader = Loader::new(document, sources, limits, retriever, draft, uri);
     let resolved = reach::resolve(&mut loader).is_ok();
-    let (grammar, list, document) = lowered(loader, resolved, options);
+    let (grammar, list, document) = lowered(loader, resolved, options, &mut spent);
     if list.has_errors() || !list.has_warnings() || document.len() > LATE_VALUES_MAX {
-        return (Parsed { grammar, diagnostics: list.say(&document) }, None);
+        return (Parsed { grammar, diagnostics: list.say(&document), spent }, None);
     }
-    (Parsed { grammar, diagnostics: Vec::new() }, Some(LateWarnings::new(document, list)))
+    (Parsed { grammar, diagnostics: Vec::new(), spent }, Some(LateWarnings::new(document, list)))
 }
 
 /// The grammar of what was loaded, and what is to be said of it; `None` iff there are errors.
-fn lowered(loader: Loader, is_resolved: bool, options: &SchemaOptions) -> (Option<Grammar>, LateList, JsonDocument) {
+fn lowered(
+    loader: Loader,
+    is_resolved: bool,
+    options: &SchemaOptions,
+    spent: &mut Spent,
+) -> (Option<Grammar>, LateList, JsonDocument) {
     let limits = options.limits;
     let Loader { document, resources, mistakes, diagnostics, .. } = loader;
     let mut sink = Sink::new(&document, limits);
@@ -191,11 +212,13 @@ fn lowered(loader: Loader, is_resolved: bool, options: &SchemaOptions) -> (Optio
     // What was said so far was said of each place.
     sink.take_said();
     let mut schemas = reading.schemas(&document, Twins::find(&document, &resources), limits, sink);
+    schemas.before = *spent;
     let root = schemas.schema(document.root());
     let inhabited = schemas.is_inhabited(root, Mode::Exact);
     // Lowering reaches every sub-schema, so that all mistakes are found in one run.
     let grammar = inhabited.then(|| lower::lower(&mut schemas, root, options.name, spelling, &prelude));
     schemas.repeat_for_twins();
+    *spent = schemas.spent();
     let mut sink = schemas.sink;
     if !inhabited && !sink.has_errors() {
         // Of equal schemas only one may be at fault.

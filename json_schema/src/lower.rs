@@ -117,7 +117,7 @@ pub(crate) fn lower(
     lowerer.grammar.rules[start].body = body;
     lowerer.grammar.start = start;
     while let Some((shape, rule, node)) = lowerer.queue.pop() {
-        if !lowerer.normalizer.charge(1) {
+        if !lowerer.normalizer.charge(1) || lowerer.normalizer.has_too_many_symbols(lowerer.grammar.exprs.len()) {
             break;
         }
         lowerer.place = lowerer.normalizer.ir.origin(node);

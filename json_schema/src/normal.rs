@@ -36,7 +36,7 @@ use crate::spelling::UnknownFormat;
 use crate::twins::Twins;
 use crate::unevaluated::{Asked, Way};
 use crate::words::Words;
-use crate::{arrays, objects};
+use crate::{Spent, arrays, objects};
 
 /// Of the values of a document about one in so many is a schema.
 const VALUES_PER_SCHEMA: usize = 3;
@@ -122,6 +122,8 @@ pub(crate) struct Normalizer<'a> {
     pub format_annotation: bool,
     /// The `unevaluatedProperties` or `unevaluatedItems` for which many sets of branches are looked at, or were.
     pub unevaluated: Option<Demand>,
+    /// What other schemas of the source have taken.
+    pub before: Spent,
     work: u64,
     is_over: bool,
 }
@@ -171,6 +173,7 @@ impl<'a> Normalizer<'a> {
             unknown_format: UnknownFormat::default(),
             format_annotation: false,
             unevaluated: None,
+            before: Spent::default(),
             work: 0,
             is_over: false,
         }
@@ -181,10 +184,19 @@ impl<'a> Normalizer<'a> {
         self.work += work;
         let limits = self.limits;
         let root = self.document.root();
-        if self.all_work() > limits.schema_work_max {
-            self.over(root, "the work for the schema", "schema_work_max", limits.schema_work_max);
-        } else if self.ir.len() > limits.schema_nodes_max {
-            self.over(root, "the schema", "schema_nodes_max", limits.schema_nodes_max as u64);
+        let Spent { work, nodes } = self.spent();
+        if work > limits.schema_work_max {
+            let what = match self.before.work {
+                0 => "the work for the schema",
+                _ => "with the schemas before it, the work for the schema",
+            };
+            self.over(root, what, "schema_work_max", limits.schema_work_max);
+        } else if nodes > limits.schema_nodes_max {
+            let what = match self.before.nodes {
+                0 => "the schema",
+                _ => "with the schemas before it, the schema",
+            };
+            self.over(root, what, "schema_nodes_max", limits.schema_nodes_max as u64);
         } else if self.set.len() > limits.regex_nodes_max {
             self.over(
                 root,
@@ -195,8 +207,12 @@ impl<'a> Normalizer<'a> {
         }
         !self.is_over
     }
+    /// What this schema has taken so far, and the others before it.
+    pub fn spent(&self) -> Spent {
+        Spent { work: self.all_work(), nodes: self.before.nodes + self.ir.len() }
+    }
     fn all_work(&self) -> u64 {
-        self.work + self.search.work() / SEARCH_STEPS + self.ir.work() / NODE_PARTS
+        self.before.work + self.work + self.search.work() / SEARCH_STEPS + self.ir.work() / NODE_PARTS
     }
     /// Work that is left; one more is too much.
     pub fn work_left(&self) -> u64 {
@@ -208,6 +224,15 @@ impl<'a> Normalizer<'a> {
         if alternatives > limit {
             let root = self.document.root();
             self.over(root, "the number of alternatives", "schema_alternatives_max", limit as u64);
+        }
+        self.is_over
+    }
+    /// Whether the rules have too many symbols, which is then reported.
+    pub fn has_too_many_symbols(&mut self, symbols: usize) -> bool {
+        let limit = self.limits.grammar_symbols_max;
+        if symbols > limit {
+            let root = self.document.root();
+            self.over(root, "the number of symbols of the rules", "grammar_symbols_max", limit as u64);
         }
         self.is_over
     }

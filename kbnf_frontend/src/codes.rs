@@ -155,7 +155,7 @@ pub const CODES: &[CodeInfo] = &[
         "start ::= except!('a', 2000000) 'a';\n",
         "start ::= except!('a', 200000) 'a';\n",
     ),
-    CodeInfo::new("K093", "too many symbols", "The rules have more symbols than `grammar_symbols_max`.", "", ""),
+    CodeInfo::new("K093", "too many symbols", "The rules have more symbols than `written_symbols_max`.", "", ""),
     CodeInfo::new("K094", "too many nodes", "The terminals have more nodes than `regex_nodes_max`.", "", ""),
     CodeInfo::new("K099", "more problems", "There are more problems than `diagnostics_max`.", "", ""),
 ];

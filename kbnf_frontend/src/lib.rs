@@ -64,5 +64,5 @@ fn read(sources: &SourceMap, body: Span, options: &ReadOptions, sink: &mut Sink)
     }
     let text = &sources.get(body.source).text[..body.end as usize];
     let lexemes = lexer::lex(text, body, sink);
-    Some(parser::parse(text, body.source, &lexemes, options.limits, sink))
+    parser::parse(text, body.source, &lexemes, options.limits, sink)
 }

@@ -41,14 +41,19 @@ impl Open {
     }
 }
 
-/// Reads a text's lexemes.
-pub(crate) fn parse(text: &str, source: SourceId, lexemes: &[Lexeme], limits: &Limits, sink: &mut Sink) -> Ast {
+/// Reads a text's lexemes; `None` if there are too many of them, which is then reported.
+pub(crate) fn parse(text: &str, source: SourceId, lexemes: &[Lexeme], limits: &Limits, sink: &mut Sink) -> Option<Ast> {
     let mut parser = Parser { text, source, lexemes, at: 0, limits, sink, nodes: IndexVec::new(), unread: Vec::new() };
     let mut definitions = Vec::new();
     while parser.at < lexemes.len() && !parser.sink.must_stop() {
+        let start = parser.here();
         definitions.extend(parser.definition());
+        if let Some(too_much) = TooMuch::symbols(parser.nodes.len() + definitions.len(), limits) {
+            parser.sink.report(Span { end: start.start, ..start }, too_much);
+            return None;
+        }
     }
-    Ast { tree: Tree { definitions, unread: parser.unread, nodes: parser.nodes } }
+    Some(Ast { tree: Tree { definitions, unread: parser.unread, nodes: parser.nodes } })
 }
 
 impl<'a> Parser<'a> {
@@ -86,6 +91,9 @@ impl<'a> Parser<'a> {
     }
     fn node(&mut self, kind: NodeKind, span: Span) -> NodeId {
         self.nodes.push(Node { kind, span })
+    }
+    fn has_too_many_nodes(&self) -> bool {
+        TooMuch::symbols(self.nodes.len(), self.limits).is_some()
     }
 
     /// `name ::= alternatives;`. Without name or sign all up to the next definition is left out.
@@ -126,6 +134,12 @@ impl<'a> Parser<'a> {
         let mut outer: Vec<Open> = Vec::new();
         let mut open = Open::new(None, sign);
         let is_ended = loop {
+            if self.has_too_many_nodes() {
+                // What is open was not forgotten.
+                outer.clear();
+                open.bracket = None;
+                break true;
+            }
             let span = self.here();
             let Some(kind) = self.kind() else { break false };
             if self.is_definition() || self.sink.must_stop() {

@@ -221,8 +221,8 @@ pub enum NodeKind {
     Complement(NodeId),
     /// `( … )`, without which the tree would not show an alternative's own place.
     Group(NodeId),
-    /// A rule, and what it is passed.
-    Rule(String, Option<ParamExpr>),
+    /// A rule, and what it is passed; few are passed anything.
+    Rule(String, Option<Box<ParamExpr>>),
     /// A terminal.
     Terminal(String),
     /// `name{x, "y"}`.

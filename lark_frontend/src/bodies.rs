@@ -6,7 +6,7 @@
 use larkspur_grammar::Span;
 
 use crate::ast::{AstAlternative, Node, NodeId, NodeKind};
-use crate::error::{LimitMistake, SyntaxMistake, TemplateMistake, TooMuch};
+use crate::error::{LimitMistake, SyntaxMistake, TemplateMistake};
 use crate::foreign::{Foreign, without_repetition};
 use crate::lexer::{Lexeme, SyntaxKind, class_at, near_line};
 use crate::parser::{Parse, Parser, Reported, SEQUENCE_ENDS};
@@ -83,8 +83,7 @@ impl Parser<'_, '_> {
                 Ok(None) => {}
                 Err(Reported) => {
                     open.truncate(1);
-                    let is_over = *self.symbols > self.limits.grammar_symbols_max;
-                    if is_over || !self.skip_alternative(depth) {
+                    if self.is_over() || !self.skip_alternative(depth) {
                         return Err(Reported);
                     }
                     let span = self.span(open[0].first);
@@ -102,8 +101,8 @@ impl Parser<'_, '_> {
     /// Reads an item, or the end of a sequence and what it ends. Returns the body when it is whole.
     fn advance(&mut self, open: &mut Vec<OpenChoice>) -> Parse<Option<NodeId>> {
         let top = open.last_mut().expect("the body is open");
-        if *self.symbols > self.limits.grammar_symbols_max {
-            return self.fail(TooMuch::Symbols { limit: self.limits.grammar_symbols_max });
+        if self.is_over() {
+            return Err(Reported);
         }
         let group = top.group.as_ref().map(|group| (group.opened, group.closing));
         if self.steps_over_break(group) {
@@ -617,7 +616,7 @@ impl Parser<'_, '_> {
         let span = self.since(lexeme);
         let kind = match lexeme.kind {
             SyntaxKind::TerminalName => NodeKind::Terminal(name),
-            _ => NodeKind::Rule(name, param),
+            _ => NodeKind::Rule(name, param.map(Box::new)),
         };
         Ok(self.node(kind, span))
     }

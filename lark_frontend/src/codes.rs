@@ -523,7 +523,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::new(
         "L091",
         "too many symbols",
-        "The grammar is over the limit `grammar_symbols_max`.",
+        "The grammar is over the limit `written_symbols_max`.",
         "",
         "start: \"a\"\n",
     ),
@@ -561,6 +561,13 @@ pub const CODES: &[CodeInfo] = &[
         "too many imports",
         "The grammar imports more texts than the limit `grammar_imports_max` allows, each counted for every text that \
          imports it.",
+        "",
+        "start: \"a\"\n",
+    ),
+    CodeInfo::new(
+        "L097",
+        "too many JSON values",
+        "The text has more JSON values (`%json`, `%regex`, options) than the limit `inner_texts_max` allows.",
         "",
         "start: \"a\"\n",
     ),

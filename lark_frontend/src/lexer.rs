@@ -10,7 +10,7 @@ use larkspur_grammar::diagnostic::one_character_each;
 use larkspur_grammar::json::{JsonDocument, parse_json_part, value_end};
 use larkspur_grammar::{Diagnostic, Limits, SourceId, Span, behind_bom, typographic};
 
-use crate::error::{LexerMistake, Mistake, Sink, SyntaxMistake, near};
+use crate::error::{LexerMistake, LimitMistake, Mistake, Sink, SyntaxMistake, near};
 use crate::foreign::{Foreign, HEADERS, class_end, escapes_end, is_prefix};
 pub use kinds::SyntaxKind;
 use kinds::{DIRECTIVES, PUNCTUATION};
@@ -676,6 +676,15 @@ impl Lexer<'_, '_> {
         if let Some(file) = json_file(self.text, start) {
             let end = start + near_line(self.text, start).split([' ', '\t', '\r', '|', ')']).next().map_or(0, str::len);
             self.report(start, end, Foreign::JsonFile { file });
+            self.out.json.push(JsonBlock { span: self.span(start, end), document: None });
+            return self.push(SyntaxKind::Json, start, end);
+        }
+        let limit = self.limits.inner_texts_max;
+        if self.out.json.len() >= limit {
+            let end = value_end(self.text, start);
+            if self.out.json.len() == limit {
+                self.report(start, start, LimitMistake::JsonTooMany { limit });
+            }
             self.out.json.push(JsonBlock { span: self.span(start, end), document: None });
             return self.push(SyntaxKind::Json, start, end);
         }

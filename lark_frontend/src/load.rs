@@ -106,6 +106,8 @@ impl<'a, 's> Loader<'a, 's> {
             self.ast.rust.insert(source);
         }
         let root = parser::parse(text, source, lexed, limits, &mut self.ast, self.sink);
+        // The text itself says where it goes over the limit.
+        self.is_over |= TooMuch::symbols(self.ast.symbols, limits).is_some() && self.sink.has_errors();
         while self.homes.len() < self.ast.grammars.len() {
             self.homes.push(home.clone());
         }
@@ -136,8 +138,8 @@ impl<'a, 's> Loader<'a, 's> {
             LimitMistake::ImportsTooDeep { limit: limits.grammar_depth_max }
         } else if self.imports > limits.grammar_imports_max {
             LimitMistake::ImportsTooMany { limit: limits.grammar_imports_max }
-        } else if self.ast.symbols > limits.grammar_symbols_max {
-            LimitMistake::TooMuch(TooMuch::Symbols { limit: limits.grammar_symbols_max })
+        } else if let Some(too_much) = TooMuch::symbols(self.ast.symbols, limits) {
+            LimitMistake::TooMuch(too_much)
         } else {
             return true;
         };
@@ -147,13 +149,9 @@ impl<'a, 's> Loader<'a, 's> {
 
     /// Counts what a second name for a definition copies; false, and reported, if that is too much.
     pub fn may_copy(&mut self, symbols: usize, span: Span) -> bool {
-        let limit = self.options.limits.grammar_symbols_max;
         self.ast.symbols += symbols;
-        let may_copy = self.ast.symbols <= limit;
-        if !may_copy {
-            self.over(span, TooMuch::Symbols { limit });
-        }
-        may_copy
+        let too_much = TooMuch::symbols(self.ast.symbols, self.options.limits);
+        too_much.map(|too_much| self.over(span, too_much)).is_none()
     }
 
     fn over(&mut self, span: Span, mistake: impl Into<Mistake>) {
@@ -242,8 +240,6 @@ impl<'a, 's> Loader<'a, 's> {
         let source = self.sources.add(name, text);
         let before = self.ast.symbols;
         let Some(grammar) = self.read(source, home.clone(), import.span) else { return Target::Failed };
-        // The text itself says where it goes over the limit.
-        self.is_over |= self.ast.symbols > self.options.limits.grammar_symbols_max && self.sink.has_errors();
         self.module_grammars.insert(grammar);
         let parsed = &mut self.ast.grammars[grammar];
         let module = Module {

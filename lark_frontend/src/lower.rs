@@ -568,7 +568,7 @@ impl Lowerer<'_, '_> {
                 None => self.operator(node),
             },
             NodeKind::And(_) => self.operator(node),
-            NodeKind::Rule(name, param) => self.reference(name, *param, span),
+            NodeKind::Rule(name, param) => self.reference(name, param.as_deref().copied(), span),
             NodeKind::Terminal(name) => self.reference(name, None, span),
             NodeKind::String if self.text(span).starts_with("\"\"") => ExprKind::sequence([]),
             NodeKind::Template(..) | NodeKind::Declared => unreachable!("expanded before"),

@@ -44,6 +44,7 @@ pub(crate) fn parse(
         in_rule_body: false,
         statement: 0,
         has_break: false,
+        says_over: false,
         heads: OnceCell::new(),
         symbols,
         limits,
@@ -84,6 +85,8 @@ pub(crate) struct Parser<'a, 's> {
     pub(crate) statement: usize,
     /// Whether the statement goes on behind a line break, which is reported.
     pub(crate) has_break: bool,
+    /// Whether it was said that there are too many symbols.
+    says_over: bool,
     /// See [`Parser::heads`].
     pub(crate) heads: OnceCell<FxHashMap<&'a str, bool>>,
     /// Nodes, alternatives and statements so far.
@@ -264,12 +267,23 @@ impl Parser<'_, '_> {
         self.grammars[root] = self.statements(false);
         let mut next = 0;
         while let Some(&(id, at, depth)) = self.nested.get(next)
-            && *self.symbols <= self.limits.grammar_symbols_max
+            && TooMuch::symbols(*self.symbols, self.limits).is_none()
         {
             next += 1;
             (self.at, self.depth) = (at, depth);
             self.grammars[id] = self.statements(true);
         }
+    }
+
+    /// Whether there are too many symbols, which is then reported once.
+    pub(crate) fn is_over(&mut self) -> bool {
+        let too_much = TooMuch::symbols(*self.symbols, self.limits);
+        if let Some(too_much) = too_much
+            && !std::mem::replace(&mut self.says_over, true)
+        {
+            self.sink.report(self.here(), too_much);
+        }
+        too_much.is_some()
     }
 
     /// Statements up to the end of the text, or of a nested grammar.
@@ -281,9 +295,7 @@ impl Parser<'_, '_> {
             if self.is(SyntaxKind::Eof) || self.sink.must_stop() || (nested && self.is(SyntaxKind::RBrace)) {
                 return grammar;
             }
-            if *self.symbols > self.limits.grammar_symbols_max {
-                let span = self.here();
-                self.sink.report(span, TooMuch::Symbols { limit: self.limits.grammar_symbols_max });
+            if self.is_over() {
                 grammar.has_unread = true;
                 return grammar;
             }

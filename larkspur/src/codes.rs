@@ -103,6 +103,15 @@ pub const CODES: &[CodeInfo] = &[
         good: "{\"grammars\": [{\"lark_grammar\": \"start: \\\"a\\\"\"}]}",
     },
     CodeInfo {
+        code: "F015",
+        title: "too much within a source",
+        explanation: "The texts that stand in one source (`%json`, `%gbnf` and `%kbnf` in Lark, the elements of a list, the \
+                      contents of tags) are more than `inner_texts_max`, or have together more symbols than \
+                      `written_symbols_max` or more regex nodes than `regex_nodes_max`.",
+        bad: "",
+        good: "",
+    },
+    CodeInfo {
         code: "F020",
         title: "grammar that cannot be saved",
         explanation: "A program made the grammar of an `Automaton` or a `Dfa` whose `save` gives nothing. Grammars of texts can \

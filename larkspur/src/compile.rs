@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use larkspur_grammar::diagnostic::DiagnosticList;
+use larkspur_grammar::diagnostic::{DiagnosticList, more_problems};
 use larkspur_grammar::lints::{MORE, lint};
-use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, SourceMap, Span, TokenItem};
+use larkspur_grammar::{Diagnostic, Grammar, LexerMode, Limits, LinkedGrammar, Severity, SourceMap, Span, TokenItem};
 
 use larkspur_json_schema::{Draft, LateWarnings, Retriever, Spelling};
 
@@ -15,6 +15,7 @@ use larkspur_toktrie::{TokenId, Vocabulary, VocabularyError};
 
 use crate::error::CompileError;
 use crate::front_ends::inner_text;
+use crate::inner_texts::InnerTexts;
 use crate::mistake::Mistake;
 use crate::other_language::other_language;
 use crate::source::{Source, SourceBody};
@@ -115,6 +116,9 @@ pub(crate) struct Reading<'a> {
     pub diagnostics: Vec<Diagnostic>,
     /// What is besides to be said of schemas.
     pub late: Vec<LateWarnings>,
+    /// There are more warnings than are kept.
+    pub leaves_out: bool,
+    pub inner: InnerTexts,
     pub max_tokens: Option<u32>,
 }
 
@@ -149,6 +153,8 @@ pub(crate) fn link_with_late_warnings(
         is_without_text: matches!(source.body, SourceBody::Grammar { sources: None, .. }),
         diagnostics: Vec::new(),
         late: Vec::new(),
+        leaves_out: false,
+        inner: InnerTexts::default(),
         max_tokens: None,
     };
     let grammars = read(source, &mut reading);
@@ -157,6 +163,9 @@ pub(crate) fn link_with_late_warnings(
         reading.diagnostics.iter_mut().for_each(|diagnostic| diagnostic.labels.clear());
     }
     sort(&mut reading.diagnostics);
+    if reading.leaves_out {
+        reading.diagnostics.push(more_problems(MORE, Severity::Warning, None, None));
+    }
     let Reading { sources, diagnostics, late, max_tokens, .. } = reading;
     match linked {
         Some(grammar) => Ok((Linked { grammar, sources, warnings: diagnostics, max_tokens }, late)),
@@ -232,7 +241,8 @@ fn lint_and_link(mut grammars: Vec<Grammar>, reading: &mut Reading) -> Option<Li
     }
 }
 
-/// The grammar of a text that stands in another. Its errors are returned, its warnings reported. A JSON value ends where
+/// The grammar of a text that stands in another. Its errors are returned, its warnings reported; without either the text was
+/// not read, since something was wrong with those before it. A JSON value ends where
 /// its surroundings, which are in `mode`, have it.
 fn inner(reading: &mut Reading, language: &str, body: Span, mode: LexerMode) -> Result<Grammar, Vec<Diagnostic>> {
     if reading.is_without_text {
@@ -242,11 +252,12 @@ fn inner(reading: &mut Reading, language: &str, body: Span, mode: LexerMode) -> 
     let grammar = inner_text(reading, language, body).map(|mut grammar| {
         match grammar.options.is_made {
             true => grammar.options.lexer = mode,
-            false => reading.diagnostics.extend(lint(&grammar)),
+            false => reading.warn(lint(&grammar)),
         }
         grammar
     });
-    let (errors, warnings) = reading.diagnostics.drain(before..).partition(Diagnostic::is_error);
-    reading.diagnostics.extend::<Vec<_>>(warnings);
-    grammar.ok_or(errors)
+    let (errors, warnings): (Vec<_>, Vec<_>) = reading.diagnostics.drain(before..).partition(Diagnostic::is_error);
+    reading.warn(warnings);
+    reading.inner.errors += errors.len();
+    grammar.filter(|_| errors.is_empty()).ok_or(errors)
 }

@@ -165,13 +165,18 @@ pub(crate) fn named_text(
     start: Option<&str>,
 ) -> Option<Grammar> {
     let whole = reading.sources.whole(source);
-    match kind {
+    if !reading.enters(whole) {
+        return None;
+    }
+    let grammar = match kind {
         SourceKind::Lark => lark_grammar(reading, source, name, start),
         SourceKind::Gbnf => gbnf_grammar(reading, whole, name, start),
         SourceKind::Kbnf => kbnf_grammar(reading, whole, name, start),
         SourceKind::Regex => regex(reading, source).pop().map(|grammar| Grammar { name: name.to_owned(), ..grammar }),
         SourceKind::JsonSchema | SourceKind::List => None,
-    }
+    }?;
+    reading.entered(whole, &grammar);
+    Some(grammar)
 }
 
 /// A text that stands in no other text, as it is embedded. Those that are read when they are linked are only read here if
@@ -195,24 +200,42 @@ pub(crate) fn content_text(reading: &mut Reading, kind: SourceKind, source: Sour
 
 /// A text that stands in a Lark text, behind `%language`.
 pub(crate) fn inner_text(reading: &mut Reading, language: &str, body: Span) -> Option<Grammar> {
-    match language {
-        "gbnf" => gbnf_grammar(reading, body, "%gbnf", None),
-        "kbnf" => kbnf_grammar(reading, body, "%kbnf", None),
-        _ => embedded_schema(reading, body).pop(),
+    if language == "json" {
+        return embedded_schema(reading, body).pop();
     }
+    if !reading.enters(body) {
+        return None;
+    }
+    let grammar = match language {
+        "gbnf" => gbnf_grammar(reading, body, "%gbnf", None),
+        _ => kbnf_grammar(reading, body, "%kbnf", None),
+    }?;
+    reading.entered(body, &grammar);
+    Some(grammar)
 }
 
 /// A schema that stands inside another source: a `%json` body, or an element of a list. What stands around its values is
 /// for that source to say.
 pub(crate) fn embedded_schema(reading: &mut Reading, span: Span) -> Vec<Grammar> {
+    if !reading.enters(span) {
+        return Vec::new();
+    }
     let spelling = Spelling { whitespace_outside: false, ..reading.options.spelling.clone() };
-    schema(reading, span, spelling)
+    let grammars = schema(reading, span, spelling);
+    grammars.iter().for_each(|grammar| reading.entered(span, grammar));
+    grammars
 }
 
 fn schema(reading: &mut Reading, span: Span, spelling: Spelling) -> Vec<Grammar> {
-    let options = SchemaOptions { spelling, ..schema_options(reading.options, reading.limits) };
+    let spent = reading.inner.schemas;
+    let options = SchemaOptions { spelling, spent, ..schema_options(reading.options, reading.limits) };
     let (parsed, late) = larkspur_json_schema::compile_with_late_warnings(&mut reading.sources, span, &options);
-    reading.late.extend(late);
+    reading.took(parsed.spent, parsed.grammar.is_none());
+    if reading.late.len() < reading.limits.diagnostics_max.max(1) {
+        reading.late.extend(late);
+    } else {
+        reading.leaves_out |= late.is_some();
+    }
     // What surrounds the schema has read the same JSON, and said what is wrong with it.
     let mut diagnostics = parsed.diagnostics;
     diagnostics.retain(|diagnostic| !reading.diagnostics.contains(diagnostic));

@@ -31,6 +31,7 @@ mod engine;
 mod error;
 mod folder;
 mod front_ends;
+mod inner_texts;
 pub mod kbnf;
 mod list;
 mod mistake;

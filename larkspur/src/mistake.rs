@@ -57,6 +57,12 @@ pub(crate) enum Mistake {
         name: String,
         first: Span,
     },
+    /// Of all texts that stand in the source.
+    TooMuchInside {
+        what: &'static str,
+        name: &'static str,
+        limit: usize,
+    },
 }
 
 impl Mistake {
@@ -143,6 +149,10 @@ impl Mistake {
                     Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                     None => diagnostic,
                 }
+            }
+            Mistake::TooMuchInside { what, name, limit } => {
+                let message = format!("up to here there are more than {limit} {what} within the source");
+                Diagnostic::error("F015", span, message).help(format!("the limit is `{name}`"))
             }
             Mistake::NameTwice { name, first } => {
                 Diagnostic::error("G002", span, format!("two grammars are named `{name}`")).also(first, "first here")

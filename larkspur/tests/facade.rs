@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use larkspur::grammar::{Embed, EmbedKind, ExprKind, Rule};
 use larkspur::{
-    CompileOptions, Engine, EngineOptions, Folder, Grammar, LexerMode, MatcherError, MatcherOptions, NumberSpelling,
-    SLICES_MAX, Source, SourceBody, SourceId, SourceKind, SourceMap, Span, Spelling, StopReason, TokenMask, Vocabulary,
-    VocabularyBuilder, Whitespace,
+    CompileOptions, Engine, EngineOptions, Folder, Grammar, LexerMode, Limits, MatcherError, MatcherOptions,
+    NumberSpelling, SLICES_MAX, Source, SourceBody, SourceId, SourceKind, SourceMap, Span, Spelling, StopReason,
+    TokenMask, Vocabulary, VocabularyBuilder, Whitespace,
 };
 
 fn engine() -> Engine {
@@ -265,16 +265,18 @@ fn warnings_of_many_schemas_come_in_the_order_of_the_text() {
     // Read with room for all that follows, they took seconds and gigabytes.
     let names: Vec<String> = (0..4_000).map(|index| format!("r{index}")).collect();
     let rules: String = names.iter().map(|name| format!("{name}: %json {{\"requird\": \"{name}\"}}\n")).collect();
-    let grammar =
-        engine().compile(&Source::lark(format!("start: {}\n{rules}", names.join(" | ")))).expect("it compiles");
-    let warnings = grammar.warnings();
-    assert_eq!(warnings.len(), names.len());
-    assert!(
-        warnings
-            .iter()
-            .all(|warning| warning.code == "J030" && warning.help.as_deref() == Some("did you mean `required`?"))
-    );
-    assert!(warnings.is_sorted_by_key(|warning| warning.labels[0].span.start));
+    let source = Source::lark(format!("start: {}\n{rules}", names.join(" | ")));
+    for (diagnostics_max, are_all) in [(4_000, true), (Limits::default().diagnostics_max, false)] {
+        let limits = Limits { diagnostics_max, ..Limits::default() };
+        let options = EngineOptions { limits, ..EngineOptions::default() };
+        let engine = Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).expect("sound slices");
+        let grammar = engine.compile(&source).expect("it compiles");
+        let (warnings, more) = grammar.warnings().split_at(diagnostics_max);
+        assert_eq!(more.iter().map(|more| more.code).collect::<Vec<_>>(), if are_all { vec![] } else { vec!["G099"] });
+        let help = Some("did you mean `required`?");
+        assert!(warnings.iter().all(|warning| warning.code == "J030" && warning.help.as_deref() == help));
+        assert!(warnings.is_sorted_by_key(|warning| warning.labels[0].span.start));
+    }
 }
 
 #[test]

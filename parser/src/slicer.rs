@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::counting_sort::by_key;
 use crate::error::Fault;
 use crate::lexer::arena::{Arena, Expr};
-use crate::lexer::states::{DEAD, LexState, LexStateId, Lexer, StateKind};
+use crate::lexer::states::{Alone, DEAD, LexState, LexStateId, Lexer, StateKind};
 use crate::reach::horizon;
 pub(crate) use parts::{Alphabet, Decided, Lengths, Open, Parts};
 use ways::Behind;
@@ -378,7 +378,8 @@ impl Contained {
             return Ok(known);
         }
         let decided = match lexer.alone(lex)? {
-            Some(alone) => {
+            Alone::TooMany => Decided::default(),
+            Alone::Each(alone) => {
                 // Literals, which are not among these, take no part as a whole, but may take some of it.
                 let has_literals = lexer.live_lexemes(lex).any(|lexeme| !lexer.pattern(lexeme).is_regex());
                 let mut all = if has_literals { Decided::default() } else { Decided::REFUSED };
@@ -393,8 +394,8 @@ impl Contained {
                 }
                 all
             }
-            None if before == ReadBefore::Space => parts.decide_behind_space(lexer, lex)?,
-            None => {
+            Alone::Whole if before == ReadBefore::Space => parts.decide_behind_space(lexer, lex)?,
+            Alone::Whole => {
                 let taken_of_all = self.taken(slicer, index, lexer, lex)?;
                 parts.decide(lexer, lex, taken_of_all)?
             }
@@ -425,14 +426,15 @@ impl Contained {
         let taken = match lexer.alone(lex)? {
             // Where one lexeme goes on, so does the state. Lexemes side by side seldom take a slice together that none takes
             // alone; to find that out would take a state for each place in each of them.
-            Some(alone) => {
+            Alone::TooMany => 0,
+            Alone::Each(alone) => {
                 let mut taken = 0;
                 for lex in alone {
                     taken = if taken == longest { longest } else { taken.max(self.taken(slicer, index, lexer, lex)?) };
                 }
                 taken
             }
-            None => slicer.slices[index].taken(lexer, lexer.mode(), lex)?,
+            Alone::Whole => slicer.slices[index].taken(lexer, lexer.mode(), lex)?,
         };
         self.taken.insert((lex, index), taken);
         Ok(taken)

@@ -222,6 +222,22 @@ fn wide_alternatives() {
     }
 }
 
+/// Each alone, one by one: that was quadratic in their number.
+#[test]
+fn many_regexes_side_by_side() {
+    const COUNT: usize = 8_000;
+    let names: Vec<String> = (0..COUNT).map(|i| format!("T{i}")).collect();
+    for (end, follows) in [("[a-z]*", "abcdefghijklmnopqrstuvwxyz"), ("b*", "b")] {
+        let terminals = lines(COUNT, |i| format!("T{i}: /w{i:05}{end}/\n"));
+        let mut matcher = matcher(&format!("start: {}\n{terminals}", names.join(" | ")), LexerMode::Exact);
+        assert_eq!(mask(&mut matcher), "w");
+        consume(&mut matcher, "w0234");
+        assert_eq!(mask(&mut matcher), "0123456789");
+        consume(&mut matcher, "5b");
+        assert_eq!(mask(&mut matcher), format!("{follows}$"));
+    }
+}
+
 #[test]
 fn nested_repetition_in_a_regex() {
     for mode in MODES {

@@ -8,15 +8,17 @@ use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, Mat
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 /// The fields met by the tests of this file, which are named after them.
-const MET: [&str; 28] = [
+const MET: [&str; 30] = [
     "source_bytes_max",
     "diagnostics_max",
     "grammar_depth_max",
     "grammar_imports_max",
     "template_instances_max",
     "block_width_max",
+    "written_symbols_max",
     "grammar_symbols_max",
     "regex_nodes_max",
+    "look_work_max",
     "repeat_max",
     "regex_emptiness_fuel",
     "lexer_row_emptiness_fuel",
@@ -51,8 +53,8 @@ const OF_JSON_SCHEMA: [&str; 8] = [
     "schema_unique_depth_max",
 ];
 
-/// Fields of which `larkspur/tests/recent.rs` has the test.
-const OF_THE_FACADE: [&str; 1] = ["grammars_kept_bytes_max"];
+/// Fields of which `larkspur/tests/recent.rs` and `larkspur/tests/inner_texts.rs` have the tests.
+const OF_THE_FACADE: [&str; 2] = ["inner_texts_max", "grammars_kept_bytes_max"];
 
 /// A terminal whose automaton has 2^13 states: the thirteenth letter from the end is `a`.
 const WIDE: &str = "/[ab]*a[ab]{12}/";
@@ -223,6 +225,20 @@ fn block_width_max() {
 }
 
 #[test]
+fn written_symbols_max() {
+    let limits = Limits { written_symbols_max: 50, ..Limits::default() };
+    let rules = |count: usize| (0..count).map(|i| format!("r{i}: r{} \"a\"\n", i + 1)).collect::<String>();
+    let chain = |count: usize| format!("start: r0\n{}r{count}: \"b\"\n", rules(count));
+    assert!(front_end(&chain(7), &limits).is_empty());
+    // Of rules that were not read any more nothing is said.
+    let errors = front_end(&chain(20), &limits);
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    assert_names(&errors, "L091", "written_symbols_max");
+    // What is written out later has a limit of its own.
+    assert!(front_end("start: (\"a\" b)~1000\nb: \"b\"\n", &limits).is_empty());
+}
+
+#[test]
 fn grammar_symbols_max() {
     let limits = Limits { grammar_symbols_max: 50, ..Limits::default() };
     let list = format!("start: {}\n", "\"a\" ".repeat(60));
@@ -244,6 +260,25 @@ fn regex_nodes_max() {
     assert_names(&front_end(&format!("start: {strings}\n"), &limits), "L092", "regex_nodes_max");
     let regex = format!("start: /{}/\n", "a|[bc]d".repeat(60));
     assert_names(&front_end(&regex, &limits), "R032", "regex_nodes_max");
+}
+
+#[test]
+fn look_work_max() {
+    // Each alone takes less, and all together.
+    let text = |count: usize| {
+        let names: Vec<String> = (0..count).map(|i| format!("A{i}")).collect();
+        let terminals: String =
+            (0..count).map(|i| format!("A{i}: /(?=.*[A-Z])(?=.*[0-9]).{{3,{}}}/\n", 9 + i)).collect();
+        format!("start: {}\n{terminals}", names.join(" | "))
+    };
+    let limits = Limits { look_work_max: 200_000, ..Limits::default() };
+    assert!(front_end(&text(1), &limits).is_empty());
+    assert!(front_end(&text(5), &Limits::default()).is_empty());
+    let errors = front_end(&text(5), &limits);
+    assert_names(&errors, "R023", "look_work_max");
+    assert!(errors.len() < 5, "the first of them are right: {errors:#?}");
+    let alone = front_end(&text(1), &Limits { look_work_max: 2_000, ..limits });
+    assert_names(&alone, "R023", "look_work_max");
 }
 
 #[test]
@@ -572,6 +607,8 @@ fn every_field_is_met() {
         assert!(tests.contains(&format!("#[test]\nfn {name}() {{")), "no test is named {name}");
     }
     for name in OF_THE_FACADE {
-        assert!(include_str!("../../larkspur/tests/recent.rs").contains(name), "no test sets {name}");
+        let tests =
+            [include_str!("../../larkspur/tests/recent.rs"), include_str!("../../larkspur/tests/inner_texts.rs")];
+        assert!(tests.iter().any(|test| test.contains(&format!("{name}: "))), "no test sets {name}");
     }
 }

@@ -94,10 +94,12 @@ pub enum TooMuch {
         /// What is counted, in the singular.
         what: &'static str,
     },
-    /// [`Limits::grammar_symbols_max`].
+    /// [`Limits::written_symbols_max`], or [`Limits::grammar_symbols_max`] if that is less.
     Symbols {
         /// Symbols.
         limit: usize,
+        /// The limit's name.
+        name: &'static str,
     },
     /// [`Limits::regex_nodes_max`].
     RegexNodes {
@@ -113,13 +115,18 @@ impl TooMuch {
         (used > limit).then_some(Self::SourceBytes { limit, used })
     }
 
+    /// If a text of so many symbols is over its limit.
+    pub fn symbols(used: usize, limits: &Limits) -> Option<Self> {
+        let written = (limits.written_symbols_max, "written_symbols_max");
+        let (limit, name) = written.min((limits.grammar_symbols_max, "grammar_symbols_max"));
+        (used > limit).then_some(Self::Symbols { limit, name })
+    }
+
     /// If a grammar that is being made is over a limit already.
     pub fn of_grammar(grammar: &Grammar, limits: &Limits) -> Option<Self> {
-        let (symbols, nodes) = (limits.grammar_symbols_max, limits.regex_nodes_max);
-        if grammar.exprs.len() > symbols {
-            return Some(Self::Symbols { limit: symbols });
-        }
-        (grammar.regexes.len() > nodes).then_some(Self::RegexNodes { limit: nodes })
+        let nodes = limits.regex_nodes_max;
+        let is_over = grammar.regexes.len() > nodes;
+        Self::symbols(grammar.exprs.len(), limits).or(is_over.then_some(Self::RegexNodes { limit: nodes }))
     }
 
     /// The limit's name.
@@ -128,7 +135,7 @@ impl TooMuch {
             Self::SourceBytes { .. } => "source_bytes_max",
             Self::Depth { .. } => "grammar_depth_max",
             Self::Count { .. } => "repeat_max",
-            Self::Symbols { .. } => "grammar_symbols_max",
+            Self::Symbols { name, .. } => name,
             Self::RegexNodes { .. } => "regex_nodes_max",
         }
     }
@@ -141,7 +148,7 @@ impl TooMuch {
             }
             Self::Depth { limit, what } => format!("more than {limit} {what} within each other"),
             Self::Count { limit, what } => format!("more than {}", plural(limit as usize, what)),
-            Self::Symbols { limit } => format!("the grammar has more than {}", plural(limit, "symbol")),
+            Self::Symbols { limit, .. } => format!("the grammar has more than {}", plural(limit, "symbol")),
             Self::RegexNodes { limit } => format!("the terminals have more than {}", plural(limit, "node")),
         };
         Diagnostic::error(code, span, message).help(format!("the limit is `{}`", self.limit_name()))

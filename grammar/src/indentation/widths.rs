@@ -107,7 +107,7 @@ mod tests {
             let id = TerminalId(0);
             let (open, close) = (Vec::new(), Vec::new());
             let indenter = Indenter { newline: id, indent: id, dedent: id, open, close, tab: 3, width_max: 7 };
-            let automaton = Automaton::new(&set, regex).expect("small");
+            let automaton = Automaton::new(&mut set, regex).expect("small");
             let letters = Letters::new(&automaton, &indenter);
             let tails = super::super::tails(&indenter, &mut set);
             for (width, &tail) in tails.iter().enumerate() {
@@ -117,7 +117,7 @@ mod tests {
                 for (some, others) in [(found, expected), (expected, found)] {
                     let others = set.not(others);
                     let more = set.and(&[some, others]);
-                    assert!(Questions::new().is_empty(&set, more), "{pattern:?} of width {width}");
+                    assert!(Questions::new().is_empty(&mut set, more), "{pattern:?} of width {width}");
                 }
             }
         }

@@ -31,7 +31,8 @@ use graph::{Edge, Graph, TooMany};
 /// Branches that are taken further, by a class of bytes each, for one regex at most, and for all of a grammar: 0.4 us each at
 /// opt-level 1. `\b` between texts that may be empty takes 0.3 to 1.2 million, since Unicode's words have 400 states.
 const STEPS_MAX: usize = 2_000_000;
-const STEPS_OF_ALL_MAX: usize = 8_000_000;
+/// What one of them takes of the work that there is for the look-arounds of all regexes.
+const STEP_WORK: u64 = 10;
 
 /// What one regex is read with.
 struct Source<'a> {
@@ -42,7 +43,9 @@ struct Source<'a> {
     plain: &'a IndexVec<AstId, RegexId>,
     /// Whether anchors look at what stands around the regex.
     anchors_look: bool,
+    /// Those that are left of what was given.
     steps: usize,
+    given: usize,
 }
 
 /// The texts of a tree, by what must stand around them if `follows`. There is always one way.
@@ -92,10 +95,10 @@ pub(super) fn whole(
     // Letters are bytes.
     let options = RegexOptions { bytes: true, ..*options };
     let mut of_letters = RegexSet::new();
-    of_letters.look_steps = set.look_steps;
+    (of_letters.look_work, of_letters.look_work_max) = (set.look_work, set.look_work_max);
     let plain = plain_nodes(&lettered, &mut of_letters);
     let whole = read(&lettered, &options, &mut of_letters, &plain);
-    set.look_steps = of_letters.look_steps;
+    set.look_work = of_letters.look_work;
     let (automaton, ends) = whole?;
     Ok(letters.texts(&automaton, ends, set))
 }
@@ -107,15 +110,13 @@ impl<'a> Source<'a> {
         set: &'a mut RegexSet,
         anchors_look: bool,
     ) -> Self {
-        let steps = STEPS_MAX.min(STEPS_OF_ALL_MAX.saturating_sub(set.look_steps));
-        // Those that are left will be given back.
-        set.look_steps += steps;
-        Self { tree, options, set, plain, anchors_look, steps }
+        let steps = STEPS_MAX.min((set.look_work_left() / STEP_WORK) as usize);
+        Self { tree, options, set, plain, anchors_look, steps, given: steps }
     }
 
-    /// Gives back the steps that were not taken.
+    /// Counts the steps that were taken.
     fn finish(self) {
-        self.set.look_steps -= self.steps;
+        self.set.look_work += (self.given - self.steps) as u64 * STEP_WORK;
     }
 
     /// The texts of a node, by itself.

@@ -53,6 +53,8 @@ pub(super) enum RegexError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LookFault {
     Before,
+    /// The regexes before this one have taken all the work that there is.
+    NothingLeft,
     After,
     TooMany {
         limit: usize,
@@ -263,6 +265,10 @@ impl RegexError {
                 LookFault::TooManyWays { limit } => {
                     error("R023", format!("look-around in this needs more than {limit} states, or too many branches, to be decided"))
                         .help("look for shorter texts, for fewer of them, or fewer times")
+                }
+                LookFault::NothingLeft => {
+                    error("R023", "the look-arounds of all regexes take too many steps to be decided".into())
+                        .help("look for shorter texts, or in fewer regexes; the limit is `look_work_max`")
                 }
                 LookFault::TooLarge { limit, of } => error("R023", format!("what this looks for takes more than {limit} {of}"))
                     .help("look for something shorter; in Lark whole words are forbidden beside the regex: `/[a-z]\\w*/ & ~/if|else/`"),

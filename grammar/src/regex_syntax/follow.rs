@@ -20,7 +20,7 @@ const STATES_MAX: usize = 2_000;
 const WAYS_MAX: usize = 256;
 /// Places of a rest beside states at most.
 const PAIRS_MAX: usize = 20_000;
-/// Expressions and steps (of 20 ns) to make it at most.
+/// Expressions and steps (of 20 ns) to make it at most; there may be less left of those for all regexes.
 const EXPRESSIONS_MAX: usize = 200_000;
 const WORK_MAX: u64 = 5_000_000;
 /// Steps (of 20 ns) to tell the texts of all rests of one regex apart at most: look-aheads beside each other multiply these.
@@ -36,6 +36,11 @@ fn too_large(over: OverLimit) -> LookFault {
     }
 }
 
+/// Work that is left of so much in all.
+fn left(algebra: &Algebra, work_max: u64) -> u64 {
+    work_max.saturating_sub(algebra.work())
+}
+
 /// The automaton of a language of bytes.
 pub(crate) struct Automaton {
     classes: Vec<ByteSet>,
@@ -47,11 +52,21 @@ pub(crate) struct Automaton {
 }
 
 impl Automaton {
-    /// Errors: it is too large.
-    pub fn new(set: &RegexSet, language: RegexId) -> Result<Self, LookFault> {
+    /// Errors: it is too large, or the regexes before it have taken all the work that there is for look-arounds.
+    pub fn new(set: &mut RegexSet, language: RegexId) -> Result<Self, LookFault> {
         let mut algebra = Algebra::new(EXPRESSIONS_MAX);
+        let left = set.look_work_left();
+        let made = Self::made(set, language, &mut algebra, left.min(WORK_MAX));
+        set.look_work += algebra.work();
+        match made {
+            Err(LookFault::TooLarge { limit: WORK_MAX, .. }) if left < WORK_MAX => Err(LookFault::NothingLeft),
+            made => made,
+        }
+    }
+
+    fn made(set: &RegexSet, language: RegexId, algebra: &mut Algebra, work_max: u64) -> Result<Self, LookFault> {
         let mut start = algebra.lower(set, language, &mut Lowered::default()).map_err(too_large)?;
-        if Self::is_everything(&mut algebra, start)? {
+        if Self::is_everything(algebra, start, work_max)? {
             start = Expr::ALL;
         }
         let mut states = vec![start];
@@ -62,16 +77,16 @@ impl Automaton {
         while let Some(&state) = states.get(at) {
             at += 1;
             let mut row = vec![None; 256];
-            for class in algebra.first_classes(state, WORK_MAX).map_err(too_large)? {
+            for class in algebra.first_classes(state, work_max).map_err(too_large)? {
                 let byte = class.iter().next().expect("classes are not empty");
-                let next = algebra.derivative(state, byte, WORK_MAX).map_err(too_large)?;
+                let next = algebra.derivative(state, byte, work_max).map_err(too_large)?;
                 let id = match ids.get(&next) {
                     Some(&known) => known,
                     None => {
-                        let id = if !algebra.is_non_empty(next, WORK_MAX).map_err(too_large)? {
+                        let id = if !algebra.is_non_empty(next, left(algebra, work_max)).map_err(too_large)? {
                             None
                         } else {
-                            let state = if Self::is_everything(&mut algebra, next)? { Expr::ALL } else { next };
+                            let state = if Self::is_everything(algebra, next, work_max)? { Expr::ALL } else { next };
                             *ids.entry(state).or_insert_with(|| {
                                 states.push(state);
                                 Some(states.len() - 1)
@@ -179,12 +194,12 @@ impl Automaton {
         if to_none { set.not(texts) } else { texts }
     }
 
-    fn is_everything(algebra: &mut Algebra, expr: Expr) -> Result<bool, LookFault> {
+    fn is_everything(algebra: &mut Algebra, expr: Expr, work_max: u64) -> Result<bool, LookFault> {
         if expr == Expr::ALL || !algebra.is_nullable(expr) {
             return Ok(expr == Expr::ALL);
         }
         let others = algebra.without(Expr::ALL, expr).map_err(too_large)?;
-        let is_some = algebra.is_non_empty(others, WORK_MAX).map_err(too_large)?;
+        let is_some = algebra.is_non_empty(others, left(algebra, work_max)).map_err(too_large)?;
         Ok(!is_some)
     }
 
@@ -292,8 +307,21 @@ impl Automaton {
     }
 
     /// The states in which texts of `rest` end.
-    fn ends(&self, rest: RegexId, set: &RegexSet, work: &mut u64) -> Result<Vec<bool>, LookFault> {
+    fn ends(&self, rest: RegexId, set: &mut RegexSet, work: &mut u64) -> Result<Vec<bool>, LookFault> {
         let mut algebra = Algebra::new(EXPRESSIONS_MAX);
+        let found = self.ends_within(rest, set, &mut algebra, *work);
+        let spent = algebra.work();
+        (*work, set.look_work) = (work.saturating_sub(spent), set.look_work + spent);
+        found
+    }
+
+    fn ends_within(
+        &self,
+        rest: RegexId,
+        set: &RegexSet,
+        algebra: &mut Algebra,
+        work: u64,
+    ) -> Result<Vec<bool>, LookFault> {
         let start = algebra.lower(set, rest, &mut Lowered::default()).map_err(too_large)?;
         let class_of: Vec<usize> = (0..=255).map(|byte| self.class_of(byte)).collect();
         let mut seen: FxHashSet<(Expr, usize)> = FxHashSet::from_iter([(start, 0)]);
@@ -321,12 +349,14 @@ impl Automaton {
                 if seen.len() > PAIRS_MAX {
                     return Err(LookFault::TooLarge { limit: PAIRS_MAX as u64, of: "states beside what follows it" });
                 }
-                if algebra.work() > *work {
+                if algebra.work() > work {
                     return Err(LookFault::TooLarge { limit: SPLITS_WORK_MAX, of: STEPS });
+                }
+                if algebra.work() > set.look_work_left() {
+                    return Err(LookFault::NothingLeft);
                 }
             }
         }
-        *work -= algebra.work();
         let many = ends.iter().zip(&self.all).filter(|(ends, all)| **ends && !**all).count() > WAYS_MAX;
         match many {
             true => Err(LookFault::TooLarge { limit: WAYS_MAX as u64, of: "states that differ in what may follow" }),

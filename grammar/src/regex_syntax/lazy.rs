@@ -294,9 +294,10 @@ fn is_prefix_free(set: &mut RegexSet, regex: RegexId, limits: &Limits) -> Result
 fn are_disjoint(set: &mut RegexSet, one: RegexId, other: RegexId, limits: &Limits) -> Result<bool, LazyFault> {
     let both = set.and(&[one, other]);
     let mut algebra = Algebra::new(EXPRESSIONS_MAX);
-    let empty = algebra
-        .lower(set, both, &mut Lowered::default())
-        .and_then(|expr| algebra.is_non_empty(expr, limits.regex_emptiness_fuel.min(WORK_MAX)));
+    let work = limits.regex_emptiness_fuel.min(WORK_MAX).min(set.look_work_left());
+    let lowered = algebra.lower(set, both, &mut Lowered::default());
+    let empty = lowered.and_then(|expr| algebra.is_non_empty(expr, work));
+    set.look_work += algebra.work();
     empty.map(|non_empty| !non_empty).map_err(|_| LazyFault::Undecided)
 }
 

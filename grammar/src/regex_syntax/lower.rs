@@ -274,6 +274,10 @@ fn walk(
         report.error(RegexError::TooManyNodes { limit: limits.regex_nodes_max }, 0..0);
         return None;
     }
+    if set.lacks_look_work() {
+        report.error(RegexError::Look { fault: LookFault::NothingLeft }, 0..0);
+        return None;
+    }
     match look::lower(tree, root, options, limits, set, &plain, follows) {
         Ok(ways) => Some(ways),
         Err((error @ RegexError::Look { fault }, span)) if !matches!(fault, LookFault::TooMany { .. }) => {
@@ -291,6 +295,7 @@ fn walk(
             };
             let error = match ways {
                 Ok(ways) => return Some(ways),
+                Err(_) if set.lacks_look_work() => RegexError::Look { fault: LookFault::NothingLeft },
                 Err(LookFault::TooManyWays { .. }) if !decidable => error,
                 Err(fault) => RegexError::Look { fault },
             };

@@ -33,13 +33,16 @@ impl Questions {
     }
 
     /// Whether it is certain that the regex matches nothing.
-    pub fn is_empty(&mut self, set: &RegexSet, regex: RegexId) -> bool {
+    pub fn is_empty(&mut self, set: &mut RegexSet, regex: RegexId) -> bool {
         if set.info(regex).nullable {
             return false;
         }
+        let before = self.algebra.work();
         let Ok(expr) = self.algebra.lower(set, regex, &mut self.lowered) else { return false };
-        let work = WORK_MAX.saturating_sub(self.algebra.work());
-        matches!(self.algebra.is_non_empty(expr, work), Ok(false))
+        let work = WORK_MAX.saturating_sub(self.algebra.work()).min(set.look_work_left());
+        let answer = self.algebra.is_non_empty(expr, work);
+        set.look_work += self.algebra.work() - before;
+        matches!(answer, Ok(false))
     }
 }
 

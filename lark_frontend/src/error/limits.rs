@@ -11,6 +11,7 @@ pub(crate) enum LimitMistake {
     RegexNodesTooMany { limit: usize },
     TemplatesTooMany { limit: usize },
     ImportsTooMany { limit: usize },
+    JsonTooMany { limit: usize },
 }
 
 impl LimitMistake {
@@ -46,6 +47,10 @@ impl LimitMistake {
             )
             .at("one more here")
             .help("the limit is `template_instances_max`; a template that gives itself longer arguments has no end"),
+            LimitMistake::JsonTooMany { limit } => {
+                say("L097", format!("the grammar has more than {}", plural(limit, "JSON value")))
+                    .help("the limit is `inner_texts_max`")
+            }
             LimitMistake::ImportsTooMany { limit } => {
                 say("L096", format!("the grammar has more than {}", plural(limit, "import")))
                     .help("the limit is `grammar_imports_max`; what several texts import is read for each of them")

@@ -255,7 +255,7 @@ impl<'t, 'e, 'a, 's> Templates<'t, 'e, 'a, 's> {
         let ast = &self.expansion.loader.ast;
         let span = ast.nodes[node].span;
         let (name, param) = match &ast.nodes[node].kind {
-            NodeKind::Rule(name, param) => (name.clone(), *param),
+            NodeKind::Rule(name, param) => (name.clone(), param.clone()),
             NodeKind::Terminal(name) => (name.clone(), None),
             NodeKind::Broken(parts) => {
                 let parts = parts.clone();
@@ -409,10 +409,8 @@ impl<'t, 'e, 'a, 's> Templates<'t, 'e, 'a, 's> {
         let limits = loader.options.limits;
         let mistake = if self.instances.len() >= limits.template_instances_max {
             Some(LimitMistake::TemplatesTooMany { limit: limits.template_instances_max })
-        } else if loader.ast.symbols > limits.grammar_symbols_max {
-            Some(LimitMistake::TooMuch(TooMuch::Symbols { limit: limits.grammar_symbols_max }))
         } else {
-            None
+            TooMuch::symbols(loader.ast.symbols, limits).map(LimitMistake::TooMuch)
         };
         if let Some(mistake) = mistake {
             if !self.is_over {

@@ -77,7 +77,15 @@ impl std::fmt::Debug for Arena {
     }
 }
 
+/// A new row of derivatives takes so much work besides that of the algebra, and as much memory as so many expressions.
+const ROW_WORK: u64 = 50;
+const ROW_SIZE: usize = 4;
+
 impl Inner {
+    fn len(&self) -> usize {
+        self.algebra.size() + ROW_SIZE * self.rows.len()
+    }
+
     /// The expressions of a table's nodes that are known from other tables.
     fn known(&self, regexes: &RegexSet) -> Lowered {
         let known = regexes.base().and_then(|base| self.bases.get(&base.number));
@@ -127,9 +135,9 @@ impl Arena {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Number of expressions.
+    /// Number of expressions; a row of derivatives counts as some.
     pub fn len(&self) -> usize {
-        self.lock().algebra.size()
+        self.lock().len()
     }
 
     /// Whether a new epoch should begin: half of the budget is spent.
@@ -349,6 +357,10 @@ impl Arena {
             return Ok(row.clone());
         }
         inner.check_price(expr, limits)?;
+        if inner.len() > self.expressions_max {
+            return Err(self.full());
+        }
+        *work += ROW_WORK;
         let before = inner.algebra.work();
         let built = inner.build_row(expr, before.saturating_add(limits.lexer_work_max.saturating_sub(*work)), limits);
         *work += inner.algebra.work() - before;

@@ -176,6 +176,7 @@ impl Lexer {
     /// What is left of lexemes after a byte, sorted, each once.
     pub(super) fn entries_after(&mut self, before: &[Entry], byte: u8) -> Result<Entries, Fault> {
         let mut entries = Entries::new();
+        self.work += before.len() as u64;
         for &(lexeme, rest) in before {
             let pattern = &self.cfg.lexemes[lexeme].pattern;
             let next = match pattern.is_regex() {
@@ -443,6 +444,7 @@ impl Lexer {
             if next[class] != UNKNOWN {
                 continue;
             }
+            self.work += regexes.len() as u64;
             let taken = &literals[literals.partition_point(|literal| literal.0 < byte)..];
             let taken = taken.iter().take_while(|literal| literal.0 == byte);
             let mut entries: Entries = taken.map(|literal| literal.1).collect();

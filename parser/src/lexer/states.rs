@@ -115,6 +115,8 @@ pub(crate) struct Lexer {
     /// What is left of each whole lexeme. Indexed by lexeme.
     pub(super) initial: IndexVec<LexemeId, Rest>,
     pub(super) states: IndexVec<LexStateId, LexState>,
+    /// Lexemes of all states.
+    entries_len: usize,
     /// States by their keys.
     state_ids: GrowingIds<LexStateId>,
     /// Indexed by state.
@@ -178,6 +180,22 @@ pub(crate) type LeftOutTexts = Arc<[Box<[u8]>]>;
 /// Lexemes of a state.
 type Lexemes = SmallVec<[LexemeId; 8]>;
 
+/// So many lexemes in states take as much memory as a state.
+const ENTRIES_PER_STATE: usize = 128;
+
+/// Lexemes that [`Lexer::alone`] tells apart at most.
+const ALONE_MAX: usize = 5_000;
+
+/// The lexemes of a state that are regexes.
+pub(crate) enum Alone {
+    /// The state is of one lexeme only, or one could end the others.
+    Whole,
+    /// A state for each.
+    Each(Vec<LexStateId>),
+    /// There are more than are told apart.
+    TooMany,
+}
+
 /// The expressions of lexemes.
 pub(crate) struct LexemeExprs {
     /// Of all that are regexes; `None` for others.
@@ -240,6 +258,7 @@ impl Lexer {
             limits: limits.clone(),
             initial: initial.into(),
             states: IndexVec::new(),
+            entries_len: 0,
             state_ids: GrowingIds::default(),
             rows: Vec::new(),
             rows_len: 0,
@@ -377,18 +396,21 @@ impl Lexer {
         self.intern(entries, StateKind::Fresh, Guard::NONE)
     }
 
-    /// For a state of several lexemes, the states of those that are regexes, each alone. `None` if it is of one only, or
-    /// if one could end the others.
-    pub fn alone(&mut self, id: LexStateId) -> Result<Option<Vec<LexStateId>>, Fault> {
+    /// The lexemes of a state that are regexes, each alone.
+    pub fn alone(&mut self, id: LexStateId) -> Result<Alone, Fault> {
         let key = self.states[id].key.clone();
         let cfg = self.cfg.clone();
-        let mut lexemes: Vec<LexemeId> = key.entries.iter().map(|&(lexeme, _)| lexeme).collect();
-        lexemes.dedup();
-        if lexemes.len() < 2 || lexemes.iter().any(|&lexeme| cfg.lexemes[lexeme].lazy) {
-            return Ok(None);
+        // Those of one lexeme stand together.
+        let mut each = key.entries.chunk_by(|(one, _), (other, _)| one == other);
+        if each.clone().count() < 2 || each.any(|entries| cfg.lexemes[entries[0].0].lazy) {
+            return Ok(Alone::Whole);
         }
-        lexemes.retain(|&lexeme| cfg.lexemes[lexeme].pattern.is_regex());
-        lexemes.into_iter().map(|alone| self.retain(id, |lexeme| lexeme == alone)).collect::<Result<_, _>>().map(Some)
+        let each = key.entries.chunk_by(|(one, _), (other, _)| one == other);
+        let regexes = each.filter(|entries| cfg.lexemes[entries[0].0].pattern.is_regex());
+        if regexes.clone().count() > ALONE_MAX {
+            return Ok(Alone::TooMany);
+        }
+        regexes.map(|entries| self.intern(entries, key.kind, key.guard)).collect::<Result<_, _>>().map(Alone::Each)
     }
 
     /// What is left of a whole lexeme.
@@ -607,9 +629,11 @@ impl Lexer {
         if self.work > self.limits.lexer_work_max {
             return Err(Fault::exceeded("lexer_work_max", self.limits.lexer_work_max));
         }
-        if self.states.len() >= self.limits.lexer_states_max {
+        let entries_len = self.entries_len + entries.len();
+        if self.states.len() + entries_len / ENTRIES_PER_STATE >= self.limits.lexer_states_max {
             return Err(Fault::exceeded("lexer_states_max", self.limits.lexer_states_max as u64));
         }
+        self.entries_len = entries_len;
         let key = StateKey { entries: entries.into(), kind, guard };
         let mut matched = Lexemes::new();
         let mut all_match = true;

@@ -70,7 +70,7 @@ impl Graph {
         Ok(to)
     }
 
-    fn automaton(&mut self, language: RegexId, set: &RegexSet) -> Result<usize, TooMany> {
+    fn automaton(&mut self, language: RegexId, set: &mut RegexSet) -> Result<usize, TooMany> {
         if let Some(&known) = self.by_language.get(&language) {
             return Ok(known);
         }
@@ -83,7 +83,7 @@ impl Graph {
     }
 
     /// A text of a language from a place on; where it leads to.
-    pub fn text(&mut self, from: usize, language: RegexId, set: &RegexSet) -> Result<usize, TooMany> {
+    pub fn text(&mut self, from: usize, language: RegexId, set: &mut RegexSet) -> Result<usize, TooMany> {
         if matches!(set.node(language), RegexNode::Literal(bytes) if bytes.is_empty()) {
             return self.edge(from, Edge::Nothing);
         }
@@ -92,7 +92,7 @@ impl Graph {
     }
 
     /// What follows a place is one of `allowed`, a language of any bytes.
-    pub fn ahead(&mut self, from: usize, allowed: RegexId, set: &RegexSet) -> Result<usize, TooMany> {
+    pub fn ahead(&mut self, from: usize, allowed: RegexId, set: &mut RegexSet) -> Result<usize, TooMany> {
         let automaton = self.automaton(allowed, set)?;
         self.edge(from, Edge::Ahead(automaton))
     }
@@ -104,7 +104,7 @@ impl Graph {
         from: usize,
         (found, sign): (RegexId, Sign),
         any: RegexId,
-        set: &RegexSet,
+        set: &mut RegexSet,
     ) -> Result<usize, TooMany> {
         let automaton = self.automaton(found, set)?;
         if !self.looks_behind.contains_key(&automaton) {

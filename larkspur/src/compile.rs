@@ -116,15 +116,38 @@ pub(crate) struct Reading<'a> {
     pub diagnostics: Vec<Diagnostic>,
     /// What is besides to be said of schemas.
     pub late: Vec<LateWarnings>,
-    /// There are more warnings than are kept.
+    /// There are more diagnostics than are kept.
     pub leaves_out: bool,
     pub inner: InnerTexts,
     pub max_tokens: Option<u32>,
 }
 
 impl Reading<'_> {
+    /// Keeps a mistake, while there is room.
     pub fn report(&mut self, span: Span, mistake: Mistake) {
-        self.diagnostics.push(mistake.diagnostic(span));
+        let diagnostic = mistake.diagnostic(span);
+        if !diagnostic.is_error() {
+            self.warn([diagnostic]);
+        } else if self.has_room() {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.leaves_out = true;
+        }
+    }
+    /// Whether there are fewer errors than are shown.
+    pub fn has_room(&self) -> bool {
+        let errors = self.diagnostics.iter().filter(|found| found.is_error()).count();
+        errors + self.inner.errors < self.limits.diagnostics_max.max(1)
+    }
+    /// Keeps warnings, while there is room.
+    pub fn warn(&mut self, warnings: impl IntoIterator<Item = Diagnostic>) {
+        for warning in warnings {
+            if self.diagnostics.len() >= self.limits.diagnostics_max.max(1) {
+                self.leaves_out = true;
+                return;
+            }
+            self.diagnostics.push(warning);
+        }
     }
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
@@ -164,7 +187,8 @@ pub(crate) fn link_with_late_warnings(
     }
     sort(&mut reading.diagnostics);
     if reading.leaves_out {
-        reading.diagnostics.push(more_problems(MORE, Severity::Warning, None, None));
+        let severity = if reading.has_errors() { Severity::Error } else { Severity::Warning };
+        reading.diagnostics.push(more_problems(MORE, severity, None, None));
     }
     let Reading { sources, diagnostics, late, max_tokens, .. } = reading;
     match linked {

@@ -1,7 +1,7 @@
 //! What the texts that stand in a source may take together: each alone keeps to its limits, and a source may hold many.
 
 use larkspur_grammar::diagnostic::TooMuch;
-use larkspur_grammar::{Diagnostic, Grammar, Span};
+use larkspur_grammar::{Grammar, Span};
 use larkspur_json_schema::Spent;
 
 use crate::compile::Reading;
@@ -25,8 +25,9 @@ impl Reading<'_> {
     /// reported, nor behind more errors than are shown.
     pub fn enters(&mut self, body: Span) -> bool {
         self.inner.texts += 1;
-        let errors = self.diagnostics.iter().filter(|found| found.is_error()).count() + self.inner.errors;
-        self.inner.is_over |= errors >= self.limits.diagnostics_max.max(1);
+        if !self.has_room() {
+            (self.inner.is_over, self.leaves_out) = (true, true);
+        }
         self.keeps_to(body, "texts", self.inner.texts, "inner_texts_max", self.limits.inner_texts_max);
         !self.inner.is_over
     }
@@ -52,17 +53,6 @@ impl Reading<'_> {
     fn keeps_to(&mut self, body: Span, what: &'static str, used: usize, name: &'static str, limit: usize) {
         if used > limit && !std::mem::replace(&mut self.inner.is_over, true) {
             self.report(Span { end: body.start, ..body }, Mistake::TooMuchInside { what, name, limit });
-        }
-    }
-
-    /// Keeps warnings of a text that stands in the source, while there is room.
-    pub fn warn(&mut self, warnings: impl IntoIterator<Item = Diagnostic>) {
-        for warning in warnings {
-            if self.diagnostics.len() >= self.limits.diagnostics_max.max(1) {
-                self.leaves_out = true;
-                return;
-            }
-            self.diagnostics.push(warning);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `{"grammars": [{"name", "lark_grammar" | "json_schema" | …}, …], "max_tokens"}`: several grammars in one source.
 
+use std::collections::HashMap;
+
 use larkspur_grammar::diagnostic::did_you_mean;
 use larkspur_grammar::json::{JsonDocument, JsonId, parse_json};
 use larkspur_grammar::{Grammar, SourceId, Span};
@@ -62,11 +64,15 @@ fn read_elements(
     elements: &[JsonId],
 ) -> Vec<Grammar> {
     let mut grammars = Vec::with_capacity(elements.len());
-    let mut names: Vec<(String, Span)> = Vec::new();
+    let mut names: HashMap<String, Span> = HashMap::new();
     // Of `grammars`, those that are schemas.
     let mut schemas: Vec<usize> = Vec::new();
     let start = reading.options.start.clone();
     for (index, &element) in elements.iter().enumerate() {
+        if !reading.has_room() {
+            reading.leaves_out = true;
+            break;
+        }
         if document.object(element).is_none() {
             reading.report(document.span(element), Mistake::ElementNotObject { found: kind(document, element) });
             continue;
@@ -77,10 +83,10 @@ fn read_elements(
             Some(name) => match document.string(name) {
                 Some(text) => {
                     let text = text.to_owned();
-                    if let Some((_, first)) = names.iter().find(|(other, _)| *other == text && !text.is_empty()) {
-                        reading.report(document.span(name), Mistake::NameTwice { name: text.clone(), first: *first });
+                    let first = *names.entry(text.clone()).or_insert(document.span(name));
+                    if first != document.span(name) && !text.is_empty() {
+                        reading.report(document.span(name), Mistake::NameTwice { name: text.clone(), first });
                     }
-                    names.push((text.clone(), document.span(name)));
                     text
                 }
                 None => {

@@ -90,5 +90,9 @@ fn limits_of_a_source_hold_for_all_texts_in_it() {
 fn behind_as_many_errors_as_are_shown_no_text_is_read() {
     let wrong = lark(50, |index| format!(r#"%json {{"type": "x{index}"}}"#));
     let (codes, _) = errors(&wrong, Limits { diagnostics_max: 7, ..Limits::default() });
-    assert_eq!(codes, ["J002"; 7]);
+    assert_eq!(codes, [["J002"; 7].as_slice(), &["G099"]].concat());
+    // Nor an element.
+    let list = Source::list(format!(r#"{{"grammars": [{}]}}"#, vec![r#"{"nam": "a", "regex": 1}"#; 50].join(", ")));
+    let (codes, _) = errors(&list, Limits { diagnostics_max: 7, ..Limits::default() });
+    assert_eq!(codes, [["F012"; 7].as_slice(), &["G099"]].concat());
 }

@@ -153,10 +153,13 @@ impl Reach<'_, '_> {
             return;
         }
         for inner in schemas_in(&self.loader.document, schema, dialect, false) {
+            // It may be the instance for another scope by now, or stand in one.
+            let inner = self.loader.document.original(inner);
             let instance = self.instance(inner, scope);
             if self.loader.resources.root_of(&self.loader.document, inner) != resource {
                 // A resource inside this one: what holds it holds the instance for this scope.
                 let outer = self.loader.document.parent(inner).expect("it stands in a schema");
+                let outer = self.loader.document.original(outer);
                 let holder = self.copy(outer, resource, scope);
                 if (holder, instance) != (outer, inner) {
                     self.loader.document.replace(holder, instance);

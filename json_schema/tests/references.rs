@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use common::{accepts, compiled_as, shared};
 use larkspur_grammar::{Diagnostic, Limits};
 use larkspur_json_schema::{Retriever, SchemaOptions};
+use larkspur_test_support::Random;
 
 /// A retriever of these documents.
 fn documents(documents: &[(&str, &str)]) -> Retriever {
@@ -181,6 +182,99 @@ fn resources_inside_resources_have_their_scope() {
         &[r#"{"p":{"in":["x"]},"q":{"in":[null]}}"#],
         &[r#"{"p":{"in":[null]}}"#, r#"{"q":{"in":["x"]}}"#],
     );
+}
+
+/// Resources within each other, with references across them.
+struct Resources(Vec<Resource>);
+
+struct Resource {
+    /// The one that it stands in, which is an earlier one.
+    parent: usize,
+    /// Whether it stands where it is used; else there is a reference to it, or it is used by others only.
+    is_used: bool,
+    keyword: &'static str,
+    is_dynamic: bool,
+    y: usize,
+    w: usize,
+}
+
+impl Resources {
+    fn new(random: &mut Random) -> Self {
+        let len = 2 + random.below(4);
+        let resource = |at: usize, random: &mut Random| Resource {
+            parent: random.below(at.max(1)),
+            is_used: random.one_in(2),
+            keyword: random.pick(&["$anchor", "$dynamicAnchor", "$dynamicAnchor"]),
+            is_dynamic: !random.one_in(4),
+            y: random.below(len),
+            w: random.below(len),
+        };
+        Self((0..len).map(|at| resource(at, random)).collect())
+    }
+
+    /// The schema; with `inline`, what is used stands where it is used.
+    fn schema(&self, at: usize, inline: bool) -> String {
+        let Resource { keyword, is_dynamic, y, w, .. } = self.0[at];
+        let reference = if is_dynamic { r##""$dynamicRef": "#n""## } else { r##""$ref": "#n""## };
+        let mut properties = format!(r#""x": {{{reference}}}, "y": {{"$ref": "/r{y}"}}, "w": {{"$ref": "/r{w}"}}"#);
+        let mut definitions = format!(r#""n": {{"{keyword}": "n", "const": {at}}}"#);
+        for (other, child) in self.0.iter().enumerate().skip(1).filter(|(_, child)| child.parent == at) {
+            let text = self.schema(other, inline);
+            if child.is_used && inline {
+                properties += &format!(r#", "z{other}": {text}"#);
+                continue;
+            }
+            if child.is_used {
+                properties += &format!(r#", "z{other}": {{"$ref": "/r{other}"}}"#);
+            }
+            definitions += &format!(r#", "d{other}": {text}"#);
+        }
+        format!(
+            r#"{{"$id": "http://a.b/r{at}", "type": "object", "properties": {{{properties}}}, "additionalProperties": false,
+                "$defs": {{{definitions}}}}}"#
+        )
+    }
+
+    /// A value of a resource, often but not always a valid one.
+    fn value(&self, at: usize, depth: usize, random: &mut Random) -> String {
+        let mut members = Vec::new();
+        if random.one_in(2) {
+            members.push(format!(r#""x":{}"#, random.below(self.0.len())));
+        }
+        let Resource { y, w, .. } = self.0[at];
+        let used = self.0.iter().enumerate().skip(1).filter(|(_, child)| child.parent == at && child.is_used);
+        let used = used.map(|(other, _)| (format!("z{other}"), other));
+        for (key, other) in [("y".to_owned(), y), ("w".to_owned(), w)].into_iter().chain(used) {
+            if depth > 0 && random.one_in(3) {
+                members.push(format!(r#""{key}":{}"#, self.value(other, depth - 1, random)));
+            }
+        }
+        format!("{{{}}}", members.join(","))
+    }
+}
+
+/// A resource that stands where it is used is what a reference leads to: what is met in several scopes may hold, or stand in,
+/// what was copied for one of them.
+#[test]
+fn resources_that_stand_where_they_are_used_are_as_references_to_them() {
+    let limits = Limits::default();
+    let mut random = Random::new(7);
+    let (mut accepted, mut all) = (0, 0);
+    for _ in 0..200 {
+        let resources = Resources::new(&mut random);
+        let [inline, apart] = [true, false].map(|inline| {
+            let schema = resources.schema(0, inline);
+            let (grammar, _) = compiled_as(&shared(), &schema, &SchemaOptions::new(&limits));
+            grammar.unwrap_or_else(|errors| panic!("{schema}: {errors:#?}"))
+        });
+        for _ in 0..20 {
+            let value = resources.value(0, 3, &mut random);
+            let verdict = accepts(&apart, &value);
+            assert_eq!(accepts(&inline, &value), verdict, "{value} of {}", resources.schema(0, true));
+            (accepted, all) = (accepted + usize::from(verdict == Ok(true)), all + 1);
+        }
+    }
+    assert!(accepted > all / 3 && accepted < all, "{accepted} of {all}");
 }
 
 #[test]

@@ -736,8 +736,9 @@ impl Parser<'_> {
             return None;
         }
         let open = self.at;
-        let line = &self.rest()[..self.rest().find(['\n', '\r']).unwrap_or(self.rest().len())];
-        let Some(len) = line.find('>') else {
+        // Only up to there: a line may hold very many.
+        let end = self.rest().find(['>', '\n', '\r']);
+        let Some(len) = end.filter(|&len| self.rest()[len..].starts_with('>')) else {
             self.at += 1;
             self.word();
             self.sink.report(self.since(start), Mistake::UnclosedToken);

@@ -100,6 +100,7 @@ fn split(states: &mut Vec<State>, at: u32, letter: u32, target: u32) -> u32 {
 fn lower(states: &[State], letters: &[RegexId], set: &mut RegexSet) -> RegexId {
     let mut order: Vec<u32> = (0..states.len() as u32).collect();
     order.sort_unstable_by_key(|&state| std::cmp::Reverse(states[state as usize].len));
+    set.reserve(states.iter().map(|state| 1 + state.next.len()).sum());
     let epsilon = set.epsilon();
     let mut nodes = vec![epsilon; states.len()];
     for state in order {

@@ -11,6 +11,7 @@ pub(crate) mod lower;
 pub(crate) mod params;
 mod prune;
 mod saved;
+mod token_ranges;
 mod words;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use self::token_ranges::TokenRanges;
 use crate::literal_trie::LiteralTrie;
 pub(crate) use saved::{ReadError, SavedCfg};
 
@@ -317,22 +319,9 @@ pub(crate) enum Symbol {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TokenLetter {
     pub text: String,
-    /// One bit per token id.
     #[serde(skip)]
-    pub bits: Vec<u32>,
+    pub tokens: TokenRanges,
     pub hidden: bool,
-}
-
-impl TokenLetter {
-    pub fn contains(&self, token: u32) -> bool {
-        self.bits.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 == 1)
-    }
-
-    /// Its tokens, ascending.
-    pub fn tokens(&self) -> impl Iterator<Item = u32> {
-        let words = self.bits.iter().zip((0..).step_by(32));
-        words.flat_map(|(&word, first)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| first + bit))
-    }
 }
 
 impl Cfg {

@@ -94,7 +94,7 @@ impl CompiledGrammar {
             let _ = writeln!(out, " = {}", alternatives.join(" | "));
         }
         for (id, letter) in cfg.token_letters.iter_enumerated() {
-            let count: u32 = letter.bits.iter().map(|word| word.count_ones()).sum();
+            let count = letter.tokens.len();
             let hidden = if letter.hidden { " hidden" } else { "" };
             let _ = writeln!(out, "{id}:{}{hidden} count={count}", letter.text);
         }

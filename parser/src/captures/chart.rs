@@ -294,7 +294,7 @@ impl<'a> Chart<'a> {
         let mut last = None;
         for index in self.nodes[from].token_scans.clone() {
             let Scan { symbol, goal, next, param, .. } = self.token_scans[index];
-            if self.cfg.token_letters[symbol].contains(token) {
+            if self.cfg.token_letters[symbol].tokens.contains(token) {
                 if last != Some(symbol) {
                     let node = self.making();
                     self.nodes[node].is_after_token = true;

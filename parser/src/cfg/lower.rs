@@ -794,13 +794,12 @@ impl<'a> Lowering<'a> {
         }
         let set = &self.linked.grammars[grammar_id].token_sets[id];
         let len = self.vocabulary.len();
-        let mut bits = vec![0u32; len.div_ceil(32)];
-        let mut allow = |token: u32| bits[token as usize / 32] |= 1 << (token % 32);
+        let mut ranges: Vec<(u32, u32)> = Vec::with_capacity(set.items.len());
         for item in &set.items {
             match item {
                 // Some vocabularies have tokens such as `<think>` that are not special: named, they are given as tokens.
                 TokenItem::Name(name) => match named_token(self.vocabulary, name) {
-                    Some(token) => allow(token),
+                    Some(token) => ranges.push((token, token)),
                     None => self.diagnostics.push(unknown_token(self.vocabulary, name, set.span)),
                 },
                 &TokenItem::Range(first, last) if first > last || last as usize >= len => {
@@ -810,18 +809,14 @@ impl<'a> Lowering<'a> {
                             .help(format!("ids are from 0 to {}", len.max(1) - 1)),
                     );
                 }
-                &TokenItem::Range(first, last) => (first..=last).for_each(&mut allow),
-                TokenItem::Any => (0..len as u32).for_each(&mut allow),
-                TokenItem::Eos => self.vocabulary.eos().iter().copied().for_each(&mut allow),
+                &TokenItem::Range(first, last) => ranges.push((first, last)),
+                TokenItem::Any => ranges.extend((len as u32).checked_sub(1).map(|last| (0, last))),
+                TokenItem::Eos => ranges.extend(self.vocabulary.eos().iter().map(|&token| (token, token))),
             }
         }
-        if set.negated {
-            bits.iter_mut().for_each(|word| *word = !*word);
-            if !len.is_multiple_of(32) {
-                *bits.last_mut().expect("the vocabulary is not empty") &= (1 << (len % 32)) - 1;
-            }
-        }
-        let letter = self.token_letters.push(TokenLetter { text: set.text.clone(), bits, hidden: set.hidden });
+        let named = TokenRanges::new(ranges);
+        let tokens = if set.negated { named.others(len) } else { named };
+        let letter = self.token_letters.push(TokenLetter { text: set.text.clone(), tokens, hidden: set.hidden });
         self.token_letter_ids.insert((grammar_id, id), letter);
         letter
     }

@@ -28,7 +28,7 @@ impl Cfg {
             Symbol::Lexeme(id) => dot.optional || !is_empty(id),
             // From each state of an automaton a final one can be reached.
             Symbol::Nonterminal(id) => dot.optional || self.automaton(id).is_some(),
-            Symbol::Tokens(id) => dot.optional || self.token_letters[id].bits.iter().any(|&word| word != 0),
+            Symbol::Tokens(id) => dot.optional || !self.token_letters[id].tokens.is_empty(),
             Symbol::Nothing => true,
         };
         let mut finishes = self.least_fixed_point(&users, symbol_has);
@@ -417,7 +417,7 @@ impl Cfg {
             let (ends, goes_on) = match info.symbol {
                 Symbol::Lexeme(lexeme) => (!is_empty(lexeme), false),
                 Symbol::Nonterminal(child) => (finishes[child], endless[child]),
-                Symbol::Tokens(letter) => (self.token_letters[letter].bits.iter().any(|&word| word != 0), false),
+                Symbol::Tokens(letter) => (!self.token_letters[letter].tokens.is_empty(), false),
                 Symbol::Nothing => (true, false),
             };
             let next = mended[info.next.0 as usize];

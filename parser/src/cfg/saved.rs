@@ -7,12 +7,9 @@ use larkspur_grammar::{Automaton, Condition, ConditionId, GrammarId, IndexVec, L
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::token_ranges::TokenRanges;
 use super::{Cfg, GrammarOrigin};
 use crate::error::Fault;
-
-/// Bytes of all sets of tokens at most: each is a bit for each token of the vocabulary, however few bytes it is saved in.
-/// 1 GB: 40,000 sets of 200,000 tokens.
-const LETTERS_BYTES_MAX: usize = 1 << 30;
 
 /// A [`Cfg`] as it is saved. `C` is it, or a reference to it, without what stands beside it here.
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,7 +55,7 @@ impl<'a> SavedCfg<&'a Cfg> {
             }
             origins.push((origin.conditions.clone(), automata));
         }
-        let letters = cfg.token_letters.iter().map(|letter| ranges(&letter.bits)).collect();
+        let letters = cfg.token_letters.iter().map(|letter| letter.tokens.ranges().to_vec()).collect();
         Ok(Self { regexes: cfg.regexes.saved()?, origins, letters, cfg })
     }
 }
@@ -66,7 +63,7 @@ impl<'a> SavedCfg<&'a Cfg> {
 impl SavedCfg<Cfg> {
     /// The lowered grammar, for a vocabulary of so many tokens.
     ///
-    /// Errors: see [`ReadError`]. Cost: linear in what was read, and in the vocabulary for each set of tokens.
+    /// Errors: see [`ReadError`]. Cost: linear in what was read.
     pub fn read(self, vocabulary_len: usize, limits: &Limits, reader: &dyn AutomatonReader) -> Result<Cfg, ReadError> {
         let Self { regexes, origins, letters, mut cfg } = self;
         let symbols = cfg.nonterminals.len() + cfg.dots.len().saturating_sub(3);
@@ -77,10 +74,10 @@ impl SavedCfg<Cfg> {
         cfg.origins = read_origins(&origins, limits, reader)?;
         let len = cfg.token_letters.len();
         Inconsistent::unless(len == letters.len(), "there are other sets of tokens")?;
-        let bytes = len.saturating_mul(vocabulary_len / 8);
-        Inconsistent::unless(bytes <= LETTERS_BYTES_MAX, "there are too many sets of tokens")?;
-        for (letter, ranges) in cfg.token_letters.iter_mut().zip(&letters) {
-            letter.bits = bits(ranges, vocabulary_len)?;
+        for (letter, ranges) in cfg.token_letters.iter_mut().zip(letters) {
+            let is_within = |&(first, last): &(u32, u32)| first <= last && (last as usize) < vocabulary_len;
+            Inconsistent::unless(ranges.iter().all(is_within), "a set of tokens is not of the vocabulary")?;
+            letter.tokens = TokenRanges::new(ranges);
         }
         cfg.note_features();
         cfg.check()?;
@@ -106,33 +103,6 @@ fn read_origins(
         });
     }
     Ok(origins)
-}
-
-/// First and last numbers of the ones in a set, ascending.
-fn ranges(bits: &[u32]) -> Vec<(u32, u32)> {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for (index, &word) in bits.iter().enumerate().filter(|&(_, &word)| word != 0) {
-        for bit in (0..32).filter(|bit| word >> bit & 1 == 1) {
-            let number = index as u32 * 32 + bit;
-            match ranges.last_mut() {
-                Some(last) if last.1 + 1 == number => last.1 = number,
-                _ => ranges.push((number, number)),
-            }
-        }
-    }
-    ranges
-}
-
-/// The set of numbers below `len`.
-fn bits(ranges: &[(u32, u32)], len: usize) -> Result<Vec<u32>, Inconsistent> {
-    let is_range = |&(first, last): &(u32, u32)| first <= last && (last as usize) < len;
-    let is_ascending = ranges.windows(2).all(|two| two[0].1 < two[1].0);
-    Inconsistent::unless(is_ascending && ranges.iter().all(is_range), "a set of tokens is not of the vocabulary")?;
-    let mut bits = vec![0u32; len.div_ceil(32)];
-    for &(first, last) in ranges {
-        (first..=last).for_each(|number| bits[number as usize / 32] |= 1 << (number % 32));
-    }
-    Ok(bits)
 }
 
 /// Writes a map by ascending keys, so that equal maps are equal bytes.

@@ -523,7 +523,7 @@ impl Sets {
         let mut kernel = Kernel::default();
         let mut hidden = false;
         for scan in &closure.token_scans {
-            if !self.cfg.token_letters[scan.letter].contains(token) {
+            if !self.cfg.token_letters[scan.letter].tokens.contains(token) {
                 continue;
             }
             hidden |= self.cfg.token_letters[scan.letter].hidden;

@@ -182,7 +182,7 @@ impl Machine {
         if letters.is_empty() || self.accepts(cursor)? || !self.live_bytes(cursor)?.is_empty() {
             return Ok(None);
         }
-        let mut tokens = letters.iter().flat_map(|&letter| self.cfg.token_letters[letter].tokens());
+        let mut tokens = letters.iter().flat_map(|&letter| self.cfg.token_letters[letter].tokens.iter());
         let first = tokens.next();
         Ok(first.filter(|&first| tokens.all(|token| token == first)))
     }

@@ -115,6 +115,19 @@ impl<'a> Composed<'a> {
         }
     }
 
+    fn allow_range(&mut self, (first, last): (TokenId, TokenId)) {
+        let words = self.mask.words_mut();
+        for place in first / 32..=last / 32 {
+            let low = u32::MAX << first.saturating_sub(place * 32);
+            let high = u32::MAX >> (31 - (last - place * 32).min(31));
+            let word = &mut words[place as usize];
+            if low & high & !*word != 0 {
+                *word |= low & high;
+                self.touched.insert(place);
+            }
+        }
+    }
+
     /// Says that tokens at nodes, which are sorted, and below them may have been written.
     pub fn touch(&mut self, slicer: &Slicer, nodes: &[PieceNode]) {
         let (mut end, mut below) = (0, 0);
@@ -143,7 +156,8 @@ impl<'a> Composed<'a> {
             }
         }
         for &letter in &composition.letters {
-            self.allow_words(&machine.cfg.token_letters[letter].bits);
+            let ranges = machine.cfg.token_letters[letter].tokens.ranges();
+            ranges.iter().for_each(|&range| self.allow_range(range));
         }
         if composition.accepts {
             vocabulary.eos().iter().for_each(|&eos| self.allow(eos));

@@ -53,12 +53,13 @@ pub fn parse(sources: &SourceMap, body: Span, options: &ReadOptions) -> Parsed {
 fn parse_with_ast(sources: &SourceMap, body: Span, options: &ReadOptions) -> (Option<Ast>, Parsed) {
     let mut sink = Sink::new(options.limits);
     let Some(ast) = read(sources, body, options, &mut sink) else {
-        return (None, Parsed { grammar: None, diagnostics: sink.finish() });
+        return (None, Parsed { grammar: None, diagnostics: sink.finish(), look_work: options.look_work });
     };
     let text = &sources.get(body.source).text;
     let whole = Span { end: body.start, ..body };
     let grammar = lower::lower(text, &ast.tree, options, whole, &mut sink);
-    (Some(ast), Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish() })
+    let grammar = (!sink.has_errors()).then_some(grammar);
+    (Some(ast), Parsed { grammar, diagnostics: sink.finish(), look_work: options.look_work })
 }
 
 /// Reads a GBNF text as far as its syntax tree, which prints as text with [`Ast::dump`].

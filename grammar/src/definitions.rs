@@ -29,6 +29,8 @@ pub struct ReadOptions<'a> {
     pub limits: &'a Limits,
     /// The grammar's name, for messages and `@name`.
     pub name: &'a str,
+    /// What other texts of the same source have taken of [`Limits::look_work_max`].
+    pub look_work: u64,
 }
 
 /// What reading a text gives.
@@ -38,6 +40,8 @@ pub struct Parsed {
     pub grammar: Option<Grammar>,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// [`ReadOptions::look_work`] and what this text has taken.
+    pub look_work: u64,
 }
 
 /// A text's definitions, in its order. `S` is what its right-hand sides are made of besides names.
@@ -99,7 +103,7 @@ pub trait DumpSymbol {
 impl<'a> ReadOptions<'a> {
     /// A grammar without name that starts where its language has it.
     pub fn new(limits: &'a Limits) -> Self {
-        Self { start: None, limits, name: "" }
+        Self { start: None, limits, name: "", look_work: 0 }
     }
 }
 

@@ -224,6 +224,14 @@ impl RegexSet {
         let (table, index) = self.place(id);
         table.infos[index]
     }
+    /// Work of [`Limits::look_work_max`](crate::Limits::look_work_max) that was taken: for other tables of the same source.
+    pub fn look_work(&self) -> u64 {
+        self.look_work
+    }
+    /// Begins with what other tables of the source have taken.
+    pub fn set_look_work(&mut self, taken: u64) {
+        self.look_work = taken;
+    }
     /// Work that is left for look-arounds.
     pub(crate) fn look_work_left(&self) -> u64 {
         self.look_work_max.unwrap_or(u64::MAX).saturating_sub(self.look_work)

@@ -123,6 +123,8 @@ pub struct Spent {
     pub work: u64,
     /// Of [`Limits::schema_nodes_max`].
     pub nodes: usize,
+    /// Of [`Limits::look_work_max`], which holds for all texts of a source.
+    pub look_work: u64,
 }
 
 impl<'a> SchemaOptions<'a> {
@@ -213,18 +215,23 @@ fn lowered(
     sink.take_said();
     let mut schemas = reading.schemas(&document, Twins::find(&document, &resources), limits, sink);
     schemas.before = *spent;
+    schemas.set.set_look_work(spent.look_work);
     let root = schemas.schema(document.root());
     let inhabited = schemas.is_inhabited(root, Mode::Exact);
     // Lowering reaches every sub-schema, so that all mistakes are found in one run.
     let grammar = inhabited.then(|| lower::lower(&mut schemas, root, options.name, spelling, &prelude));
     schemas.repeat_for_twins();
-    *spent = schemas.spent();
+    let regexes = grammar.as_ref().map_or(&schemas.set, |grammar| &grammar.regexes);
+    *spent = Spent { look_work: regexes.look_work(), ..schemas.spent() };
     let mut sink = schemas.sink;
     if !inhabited && !sink.has_errors() {
         // Of equal schemas only one may be at fault.
         let mut schemas = reading.schemas(&document, Twins::default(), limits, Sink::new(&document, limits));
         let root = schemas.schema(document.root());
         let (fault, is_endless) = schemas.fault(root);
+        let again = schemas.spent();
+        spent.work += again.work;
+        spent.look_work += again.look_work;
         let place = schemas.ir.origin(fault);
         if is_endless {
             sink.report(place, Mistake::NeverFinished);
@@ -266,6 +273,7 @@ impl Reading<'_> {
     fn report_unsatisfiable(&self, document: &JsonDocument, place: JsonId, sink: &mut Sink) {
         let mut limits = self.options.limits.clone();
         limits.schema_work_max /= WORK_SHARE;
+        limits.look_work_max /= WORK_SHARE;
         limits.regex_emptiness_fuel /= FUEL_SHARE;
         let is_empty = |document: &JsonDocument| {
             let mut schemas = self.schemas(document, Twins::default(), &limits, Sink::new(document, &limits));

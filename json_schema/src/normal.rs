@@ -184,7 +184,7 @@ impl<'a> Normalizer<'a> {
         self.work += work;
         let limits = self.limits;
         let root = self.document.root();
-        let Spent { work, nodes } = self.spent();
+        let Spent { work, nodes, .. } = self.spent();
         if work > limits.schema_work_max {
             let what = match self.before.work {
                 0 => "the work for the schema",
@@ -209,7 +209,8 @@ impl<'a> Normalizer<'a> {
     }
     /// What this schema has taken so far, and the others before it.
     pub fn spent(&self) -> Spent {
-        Spent { work: self.all_work(), nodes: self.before.nodes + self.ir.len() }
+        let look_work = self.set.look_work();
+        Spent { work: self.all_work(), nodes: self.before.nodes + self.ir.len(), look_work }
     }
     fn all_work(&self) -> u64 {
         self.before.work + self.work + self.search.work() / SEARCH_STEPS + self.ir.work() / NODE_PARTS

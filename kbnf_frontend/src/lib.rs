@@ -43,11 +43,12 @@ const START: &str = "start";
 pub fn parse(sources: &SourceMap, body: Span, options: &ReadOptions) -> Parsed {
     let mut sink = Sink::new(options.limits);
     let Some(ast) = read(sources, body, options, &mut sink) else {
-        return Parsed { grammar: None, diagnostics: sink.finish() };
+        return Parsed { grammar: None, diagnostics: sink.finish(), look_work: options.look_work };
     };
     let text = &sources.get(body.source).text;
     let grammar = lower::lower(text, &ast.tree, options, Span { end: body.start, ..body }, &mut sink);
-    Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish() }
+    let look_work = grammar.regexes.look_work();
+    Parsed { grammar: (!sink.has_errors()).then_some(grammar), diagnostics: sink.finish(), look_work }
 }
 
 /// Reads a KBNF text as far as its syntax tree, which prints as text with [`Ast::dump`].

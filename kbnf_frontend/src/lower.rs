@@ -32,6 +32,7 @@ struct Lowerer<'a, 's> {
 /// Lowers a text. `whole` is where a mistake without a place of its own is shown.
 pub(crate) fn lower(text: &str, ast: &Tree, options: &ReadOptions, whole: Span, sink: &mut Sink) -> Grammar {
     let mut grammar = Grammar::new(options.name);
+    grammar.regexes.set_look_work(options.look_work);
     grammar.options = GrammarOptions {
         lexer: LexerMode::Exact,
         ignore_edges: IgnoreEdges::None,

@@ -73,12 +73,23 @@ pub struct LarkOptions<'a> {
     pub modules: Option<&'a Modules>,
     /// Languages besides JSON whose texts may stand in this one.
     pub inner_languages: &'a [InnerLanguage],
+    /// What other texts of the same source have taken of [`Limits::look_work_max`].
+    pub look_work: u64,
 }
 
 impl<'a> LarkOptions<'a> {
     /// A grammar without name that starts with `start`.
     pub fn new(limits: &'a Limits) -> Self {
-        Self { start: None, limits, lexer: None, llguidance_face: false, name: "", modules: None, inner_languages: &[] }
+        Self {
+            start: None,
+            limits,
+            lexer: None,
+            llguidance_face: false,
+            name: "",
+            modules: None,
+            inner_languages: &[],
+            look_work: 0,
+        }
     }
 }
 
@@ -92,19 +103,22 @@ pub struct Parsed {
     pub inner_texts: Vec<(&'static str, Span)>,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// [`LarkOptions::look_work`] and what this text has taken.
+    pub look_work: u64,
 }
 
 /// Reads a Lark text: lexer, parser, imports and templates, lowering. The texts that it imports are added to `sources`.
 pub fn parse(sources: &mut SourceMap, source: SourceId, options: &LarkOptions) -> Parsed {
     let mut sink = Sink::new(options.limits);
+    let mut look_work = options.look_work;
     let Some(mut loader) = Loader::new(sources, source, options, &mut sink) else {
-        return Parsed { grammar: None, inner_texts: Vec::new(), diagnostics: sink.finish() };
+        return Parsed { grammar: None, inner_texts: Vec::new(), diagnostics: sink.finish(), look_work };
     };
     expand::expand(&mut loader);
     let (ast, is_over) = (loader.ast, loader.is_over);
     // Of what is over the limits nothing more is said.
     if is_over {
-        return Parsed { grammar: None, inner_texts: ast.inner_texts(), diagnostics: sink.finish() };
+        return Parsed { grammar: None, inner_texts: ast.inner_texts(), diagnostics: sink.finish(), look_work };
     }
     let rust = ast.rust.contains(&source);
     let ignore_edges = if rust { IgnoreEdges::Open } else { IgnoreEdges::Both };
@@ -117,9 +131,9 @@ pub fn parse(sources: &mut SourceMap, source: SourceId, options: &LarkOptions) -
         nested: false,
     };
     let whole = Span::new(source, 0, 0);
-    let grammar = lower::lower(setting, options.name, options.start, whole, &mut sink);
+    let grammar = lower::lower(setting, options.name, options.start, whole, &mut look_work, &mut sink);
     let grammar = (!sink.has_errors()).then_some(grammar);
-    Parsed { grammar, inner_texts: ast.inner_texts(), diagnostics: sink.finish() }
+    Parsed { grammar, inner_texts: ast.inner_texts(), diagnostics: sink.finish(), look_work }
 }
 
 /// The comments of a Lark text, in order; those of a text with mistakes may be incomplete.

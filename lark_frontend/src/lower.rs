@@ -52,15 +52,23 @@ pub(crate) struct Nested<'a> {
 }
 
 /// Lowers the text's own grammar and those nested in it. `whole` is where a mistake without a place of its own is shown.
-pub(crate) fn lower(setting: Setting, name: &str, start: Option<&str>, whole: Span, sink: &mut Sink) -> Grammar {
-    let (root, mut agenda) = lower_one(&setting, AstGrammarId(0), name, start, whole, sink);
+/// `look_work` is what look-arounds have taken.
+pub(crate) fn lower(
+    setting: Setting,
+    name: &str,
+    start: Option<&str>,
+    whole: Span,
+    look_work: &mut u64,
+    sink: &mut Sink,
+) -> Grammar {
+    let (root, mut agenda) = lower_one(&setting, AstGrammarId(0), name, start, whole, look_work, sink);
     let mut grammars = vec![root];
     // Where each of `grammars` but the first belongs, and the nested grammars of each.
     let mut places: Vec<(usize, EmbedId)> = Vec::new();
     let mut pending: VecDeque<(usize, Nested)> = agenda.drain(..).map(|nested| (0, nested)).collect();
     while let Some((outer, nested)) = pending.pop_front() {
         let Nested { grammar, setting, name, span, embed } = nested;
-        let (inner, more) = lower_one(&setting, grammar, &name, None, span, sink);
+        let (inner, more) = lower_one(&setting, grammar, &name, None, span, look_work, sink);
         places.push((outer, embed));
         pending.extend(more.into_iter().map(|nested| (grammars.len(), nested)));
         grammars.push(inner);
@@ -80,6 +88,7 @@ fn lower_one<'a>(
     name: &str,
     start: Option<&str>,
     whole: Span,
+    look_work: &mut u64,
     sink: &mut Sink,
 ) -> (Grammar, Vec<Nested<'a>>) {
     let grammar = &setting.ast.grammars[id];
@@ -114,6 +123,7 @@ fn lower_one<'a>(
         joined: 0,
         regexes_reported: false,
     };
+    lowerer.grammar.regexes.set_look_work(*look_work);
     lowerer.declare(grammar);
     lowerer.find_blocks(&indenter);
     lowerer.named_terminals();
@@ -125,7 +135,9 @@ fn lower_one<'a>(
     let nested = std::mem::take(&mut lowerer.nested);
     lowerer.blocks(&indenter);
     lowerer.leave_out_ignored_blanks();
-    (lowerer.finish(), nested)
+    let grammar = lowerer.finish();
+    *look_work = grammar.regexes.look_work();
+    (grammar, nested)
 }
 
 /// What a name stands for.

@@ -74,8 +74,10 @@ pub(crate) fn lark_grammar(
         name,
         modules: reading.options.modules.as_ref(),
         inner_languages: &INNER_LANGUAGES,
+        look_work: reading.inner.spent.look_work,
     };
     let parsed = larkspur_lark_frontend::parse(&mut reading.sources, source, &options);
+    reading.inner.spent.look_work = parsed.look_work;
     reading.diagnostics.extend(parsed.diagnostics);
     if parsed.grammar.is_none() {
         // It is not going to be linked, which is when they are read: what is wrong with them shows in the same run.
@@ -95,11 +97,13 @@ fn regex(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
     }
     let span = Span::new(source, 0, text.len());
     let mut grammar = Grammar::new("");
+    grammar.regexes.set_look_work(reading.inner.spent.look_work);
     grammar.options =
         GrammarOptions { lexer: LexerMode::Exact, ignore_edges: IgnoreEdges::None, ..GrammarOptions::default() };
     let options = RegexOptions { alone: true, ..RegexOptions::new(Dialect::Rust) };
     let map = TextMap::verbatim(source, 0);
     let parsed = parse_regex(text, &map, &options, reading.limits, &mut grammar.regexes, &mut reading.diagnostics);
+    reading.inner.spent.look_work = grammar.regexes.look_work();
     let name = format!("/{text}/");
     let regex = match parsed {
         Ok(regex) => regex,
@@ -150,8 +154,10 @@ fn kbnf(reading: &mut Reading, source: SourceId) -> Vec<Grammar> {
 }
 
 fn kbnf_grammar(reading: &mut Reading, body: Span, name: &str, start: Option<&str>) -> Option<Grammar> {
-    let options = ReadOptions { start, name, ..ReadOptions::new(reading.limits) };
+    let look_work = reading.inner.spent.look_work;
+    let options = ReadOptions { start, name, look_work, ..ReadOptions::new(reading.limits) };
     let parsed = larkspur_kbnf_frontend::parse(&reading.sources, body, &options);
+    reading.inner.spent.look_work = parsed.look_work;
     reading.diagnostics.extend(parsed.diagnostics);
     parsed.grammar
 }
@@ -227,7 +233,7 @@ pub(crate) fn embedded_schema(reading: &mut Reading, span: Span) -> Vec<Grammar>
 }
 
 fn schema(reading: &mut Reading, span: Span, spelling: Spelling) -> Vec<Grammar> {
-    let spent = reading.inner.schemas;
+    let spent = reading.inner.spent;
     let options = SchemaOptions { spelling, spent, ..schema_options(reading.options, reading.limits) };
     let (parsed, late) = larkspur_json_schema::compile_with_late_warnings(&mut reading.sources, span, &options);
     reading.took(parsed.spent, parsed.grammar.is_none());

@@ -13,7 +13,8 @@ pub(crate) struct InnerTexts {
     texts: usize,
     symbols: usize,
     regex_nodes: usize,
-    pub schemas: Spent,
+    /// What schemas have taken, and all texts for look-arounds.
+    pub spent: Spent,
     /// Errors in them that were given away.
     pub errors: usize,
     /// No more of them are read.
@@ -47,7 +48,7 @@ impl Reading<'_> {
     pub fn took(&mut self, spent: Spent, is_refused: bool) {
         let is_over = spent.work > self.limits.schema_work_max || spent.nodes > self.limits.schema_nodes_max;
         self.inner.is_over |= is_refused && is_over;
-        self.inner.schemas = spent;
+        self.inner.spent = spent;
     }
 
     fn keeps_to(&mut self, body: Span, what: &'static str, used: usize, name: &'static str, limit: usize) {

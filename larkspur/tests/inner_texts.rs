@@ -86,6 +86,34 @@ fn limits_of_a_source_hold_for_all_texts_in_it() {
     assert_eq!(errors(&rules, limits), (vec!["F015"], "written_symbols_max".to_owned()));
 }
 
+/// Each reads regexes into a table of its own.
+#[test]
+fn look_arounds_of_all_texts_have_one_limit() {
+    let password = |index: usize| format!("(?=.*[A-Z])(?=.*[0-9]).{{3,{}}}", 9 + index);
+    let sources = |count: usize| {
+        let element = |index: usize| format!(r#"{{"lark_grammar": "start: /{}/"}}"#, password(index));
+        let elements: Vec<String> = (0..count).map(element).collect();
+        [
+            (300_000, lark(count, |index| format!("%lark {{ start: /{}/ }}", password(index)))),
+            (
+                20_000,
+                lark(count, |index| format!(r#"%json {{"type": "string", "pattern": "^(?:(?!fo*x{index}).)*$"}}"#)),
+            ),
+            (1_000_000, lark(count, |index| format!("%kbnf {{ start ::= #\"z(y?\\\\b-?)+,{index}\"; }}"))),
+            (300_000, Source::list(format!(r#"{{"grammars": [{}]}}"#, elements.join(", ")))),
+        ]
+    };
+    for ((look_work_max, one), (_, many)) in sources(1).into_iter().zip(sources(20)) {
+        let limits = || Limits { look_work_max, ..Limits::default() };
+        assert!(compile(&many, Limits::default()).is_ok(), "{many:?}");
+        assert!(compile(&one, limits()).is_ok(), "{one:?}");
+        let error = compile(&many, limits()).expect_err(&format!("{many:?} is too much"));
+        let names =
+            |found: &larkspur::Diagnostic| found.help.as_ref().is_some_and(|help| help.contains("`look_work_max`"));
+        assert!(error.diagnostics.iter().any(|found| found.code == "R023" && names(found)), "{error}");
+    }
+}
+
 #[test]
 fn behind_as_many_errors_as_are_shown_no_text_is_read() {
     let wrong = lark(50, |index| format!(r#"%json {{"type": "x{index}"}}"#));

@@ -23,6 +23,7 @@ pub mod lints;
 pub mod number;
 pub mod param;
 pub mod passes;
+pub mod ranges;
 pub mod regex;
 pub mod regex_syntax;
 pub mod saved;

@@ -18,6 +18,7 @@ use crate::define_id;
 use crate::dfa::DfaRef;
 use crate::index::Id;
 use crate::number::Decimal;
+use crate::ranges;
 
 pub use saved::SavedRegexes;
 
@@ -611,15 +612,7 @@ impl CharClass {
                 }
             }
         }
-        cut.sort_unstable();
-        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(cut.len());
-        for (low, high) in cut {
-            match merged.last_mut() {
-                Some(last) if low <= last.1 + 1 => last.1 = last.1.max(high),
-                _ => merged.push((low, high)),
-            }
-        }
-        Self(merged.into())
+        Self(ranges::merged(cut).into())
     }
     /// Every scalar value.
     pub fn all() -> Self {
@@ -639,33 +632,11 @@ impl CharClass {
     }
     /// Whether `c` is in the class.
     pub fn contains(&self, c: char) -> bool {
-        let code = c as u32;
-        self.0
-            .binary_search_by(|&(low, high)| {
-                if high < code {
-                    std::cmp::Ordering::Less
-                } else if low > code {
-                    std::cmp::Ordering::Greater
-                } else {
-                    std::cmp::Ordering::Equal
-                }
-            })
-            .is_ok()
+        ranges::contains(&self.0, c as u32)
     }
     /// Every scalar value that is not in the class.
     pub fn negate(&self) -> Self {
-        let mut next = 0;
-        let mut gaps = Vec::new();
-        for &(low, high) in &self.0 {
-            if next < low {
-                gaps.push((next, low - 1));
-            }
-            next = high + 1;
-        }
-        if next <= 0x10FFFF {
-            gaps.push((next, 0x10FFFF));
-        }
-        Self::from_ranges(gaps)
+        Self::from_ranges(ranges::gaps(&self.0, 0x110000))
     }
     /// Characters of either.
     pub fn union(&self, other: &Self) -> Self {

@@ -221,19 +221,17 @@ impl<'a> Normalizer<'a> {
     }
     /// Whether these are too many alternatives, which is then reported.
     pub fn has_too_many(&mut self, alternatives: usize) -> bool {
-        let limit = self.limits.schema_alternatives_max;
-        if alternatives > limit {
-            let root = self.document.root();
-            self.over(root, "the number of alternatives", "schema_alternatives_max", limit as u64);
-        }
-        self.is_over
+        let max = self.limits.schema_alternatives_max;
+        self.exceeds(alternatives, max, "the number of alternatives", "schema_alternatives_max")
     }
     /// Whether the rules have too many symbols, which is then reported.
     pub fn has_too_many_symbols(&mut self, symbols: usize) -> bool {
-        let limit = self.limits.grammar_symbols_max;
-        if symbols > limit {
-            let root = self.document.root();
-            self.over(root, "the number of symbols of the rules", "grammar_symbols_max", limit as u64);
+        let max = self.limits.grammar_symbols_max;
+        self.exceeds(symbols, max, "the number of symbols of the rules", "grammar_symbols_max")
+    }
+    fn exceeds(&mut self, used: usize, max: usize, what: &'static str, limit: &'static str) -> bool {
+        if used > max {
+            self.over(self.document.root(), what, limit, max as u64);
         }
         self.is_over
     }

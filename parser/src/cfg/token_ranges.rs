@@ -1,37 +1,20 @@
 //! Sets of tokens as ranges of ids: most are one token, or all but one, and a grammar may have thousands.
 
+use larkspur_grammar::ranges;
+
 /// A set of tokens: first and last ids, ascending, with a gap between each two.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct TokenRanges(Box<[(u32, u32)]>);
 
 impl TokenRanges {
     /// The tokens of these ranges, which may overlap and stand in any order.
-    pub fn new(mut ranges: Vec<(u32, u32)>) -> Self {
-        ranges.sort_unstable();
-        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
-        for (first, last) in ranges {
-            match merged.last_mut() {
-                Some(before) if first <= before.1.saturating_add(1) => before.1 = before.1.max(last),
-                _ => merged.push((first, last)),
-            }
-        }
-        Self(merged.into())
+    pub fn new(ranges: Vec<(u32, u32)>) -> Self {
+        Self(ranges::merged(ranges).into())
     }
 
     /// The tokens below `len` that are not in the set, which has none beyond.
     pub fn others(&self, len: usize) -> Self {
-        let mut next = 0;
-        let mut others = Vec::with_capacity(self.0.len() + 1);
-        for &(first, last) in &self.0 {
-            if next < first {
-                others.push((next, first - 1));
-            }
-            next = last + 1;
-        }
-        if (next as usize) < len {
-            others.push((next, len as u32 - 1));
-        }
-        Self(others.into())
+        Self(ranges::gaps(&self.0, len as u32).into())
     }
 
     /// The ranges.
@@ -49,8 +32,7 @@ impl TokenRanges {
     }
 
     pub fn contains(&self, token: u32) -> bool {
-        let at = self.0.partition_point(|&(_, last)| last < token);
-        self.0.get(at).is_some_and(|&(first, _)| first <= token)
+        ranges::contains(&self.0, token)
     }
 
     /// The tokens, ascending.

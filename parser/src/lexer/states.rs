@@ -401,12 +401,11 @@ impl Lexer {
         let key = self.states[id].key.clone();
         let cfg = self.cfg.clone();
         // Those of one lexeme stand together.
-        let mut each = key.entries.chunk_by(|(one, _), (other, _)| one == other);
-        if each.clone().count() < 2 || each.any(|entries| cfg.lexemes[entries[0].0].lazy) {
+        let each = || key.entries.chunk_by(|(one, _), (other, _)| one == other);
+        if each().nth(1).is_none() || each().any(|entries| cfg.lexemes[entries[0].0].lazy) {
             return Ok(Alone::Whole);
         }
-        let each = key.entries.chunk_by(|(one, _), (other, _)| one == other);
-        let regexes = each.filter(|entries| cfg.lexemes[entries[0].0].pattern.is_regex());
+        let regexes = each().filter(|entries| cfg.lexemes[entries[0].0].pattern.is_regex());
         if regexes.clone().count() > ALONE_MAX {
             return Ok(Alone::TooMany);
         }

@@ -207,7 +207,8 @@ pub struct Algebra {
     closure: horizon::Allowance,
     witnesses: witnesses::Witnesses,
     turns: turns::Known,
-    plainly_some: simplify::PlainlySome,
+    plainly_some: simplify::Answers,
+    within: simplify::Answers,
     /// Whether the texts of the expression are a prefix code. Asked for operands of repetitions.
     codes: FxHashMap<Expr, bool>,
     /// Work ever done.
@@ -247,7 +248,8 @@ impl Algebra {
             closure: horizon::Allowance::default(),
             witnesses: witnesses::Witnesses::default(),
             turns: turns::Known::default(),
-            plainly_some: simplify::PlainlySome::new(),
+            plainly_some: simplify::Answers::default(),
+            within: simplify::Answers::default(),
             codes: FxHashMap::default(),
             work: 0,
             size_max,

@@ -278,6 +278,15 @@ impl Slicer {
         self.by_byte().2[usize::from(byte)] as usize
     }
 
+    /// Makes the lists of nodes by byte, if there are none yet. Cost: then some hundred microseconds for 200,000 tokens.
+    pub fn list_by_byte(&self) -> bool {
+        let is_new = self.by_byte.get().is_none();
+        if is_new {
+            self.by_byte();
+        }
+        is_new
+    }
+
     fn by_byte(&self) -> &ByByte {
         self.by_byte.get_or_init(|| {
             let (nodes, starts) = by_key(self.entered());

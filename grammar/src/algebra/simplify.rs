@@ -27,27 +27,26 @@ struct Counted {
     max: u32,
 }
 
-/// Answers of [`Algebra::is_plainly_some`], the last of each place in the table.
-#[derive(Debug)]
-pub(super) struct PlainlySome(Vec<(Expr, Expr, bool)>);
+/// What was found out of pairs of expressions, the last of each place in the table.
+#[derive(Default, Debug)]
+pub(super) struct Answers(Vec<(Expr, Expr, bool)>);
 
-/// Some 12 kB.
-const PLAINLY_SOME_LEN: usize = 1 << 10;
+/// Some 12 kB, once something was asked.
+const ANSWERS_LEN: usize = 1 << 10;
 
-impl PlainlySome {
-    pub fn new() -> Self {
-        // Nothing is plainly some of nothing: what is asked for is not empty.
-        Self(vec![(Expr::NOTHING, Expr::NOTHING, false); PLAINLY_SOME_LEN])
+impl Answers {
+    fn get(&self, pair: (Expr, Expr)) -> Option<bool> {
+        let &(a, b, answer) = self.0.get(Self::place(pair))?;
+        ((a, b) == pair).then_some(answer)
     }
-    fn get(&self, expr: Expr, unit: Expr) -> Option<bool> {
-        let (of, by, is_some) = self.0[Self::place(expr, unit)];
-        (of == expr && by == unit).then_some(is_some)
+    fn put(&mut self, pair: (Expr, Expr), answer: bool) {
+        // Of nothing is not asked.
+        debug_assert_ne!(pair, (Expr::NOTHING, Expr::NOTHING));
+        self.0.resize(ANSWERS_LEN, (Expr::NOTHING, Expr::NOTHING, false));
+        self.0[Self::place(pair)] = (pair.0, pair.1, answer);
     }
-    fn put(&mut self, expr: Expr, unit: Expr, is_some: bool) {
-        self.0[Self::place(expr, unit)] = (expr, unit, is_some);
-    }
-    fn place(expr: Expr, unit: Expr) -> usize {
-        (expr.0 ^ unit.0.wrapping_mul(0x9E37_79B9)) as usize % PLAINLY_SOME_LEN
+    fn place((a, b): (Expr, Expr)) -> usize {
+        (a.0 ^ b.0.wrapping_mul(0x9E37_79B9)) as usize % ANSWERS_LEN
     }
 }
 
@@ -153,13 +152,13 @@ impl Algebra {
     /// Whether each text is some of `unit`, or none, as far as that shows of few parts. Those that follow on each other in a row
     /// of derivatives are asked for time and again.
     fn is_plainly_some(&mut self, expr: Expr, unit: Expr) -> bool {
-        if let Some(known) = self.plainly_some.get(expr, unit) {
+        if let Some(known) = self.plainly_some.get((expr, unit)) {
             return known;
         }
         let mut left = PLAIN_STEPS_MAX;
         let is_some = self.shows_to_be_some(expr, unit, &mut left);
         self.pay((PLAIN_STEPS_MAX - left) as usize);
-        self.plainly_some.put(expr, unit, is_some);
+        self.plainly_some.put((expr, unit), is_some);
         is_some
     }
 
@@ -258,8 +257,19 @@ impl Algebra {
     }
 
     /// Whether one sequence is contained in another part by part; false says nothing. What is made of `u` is in what begins with
-    /// `u*`: so a text in which something is sought is any text once it was found.
-    fn is_within(&mut self, mut small: Expr, mut big: Expr) -> bool {
+    /// `u*`: so a text in which something is sought is any text once it was found. Most of a state's unions are of what stood in
+    /// those before.
+    fn is_within(&mut self, small: Expr, big: Expr) -> bool {
+        if let Some(known) = self.within.get((small, big)) {
+            return known;
+        }
+        let is_within = self.shows_to_be_within(small, big);
+        self.within.put((small, big), is_within);
+        is_within
+    }
+
+    /// The same, looked at.
+    fn shows_to_be_within(&mut self, mut small: Expr, mut big: Expr) -> bool {
         for _ in 0..SPINE_MAX {
             if small == big {
                 return true;

@@ -350,8 +350,8 @@ impl SharedTerms {
             return None;
         };
         let all = std::mem::take(&mut work.unit_nodes);
-        let left = walk.go_on(slicer, all);
-        // To finish takes as long as a part of the walk.
+        // What begins behind units is looked up by byte. To list that takes as long as a part of the walk, and so does to finish.
+        let left = if slicer.list_by_byte() { 0 } else { walk.go_on(slicer, all) };
         if left < all / 2 {
             self.lock().units.put_walk(unit, walk);
             return None;

@@ -6,6 +6,7 @@ mod pieces;
 pub(crate) mod shared;
 mod store;
 mod terms;
+mod tokens;
 mod touched;
 mod trace;
 mod units;

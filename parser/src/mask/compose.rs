@@ -7,7 +7,8 @@ use larkspur_toktrie::{TokenId, TokenMask, Vocabulary};
 
 use super::Composition;
 use super::store::MaskStore;
-use super::terms::{Terms, Tokens};
+use super::terms::Terms;
+use super::tokens::Tokens;
 use super::touched::Touched;
 use super::trace::Group;
 use crate::machine::Machine;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
-use super::terms::Tokens;
+use super::tokens::Tokens;
 use super::units::{UnitMap, UnitWalk};
 use super::work::Work;
 use crate::lexer::arena::Expr;

@@ -10,7 +10,7 @@ use larkspur_toktrie::{MaskOrigin, TokenMask};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::compose::Composed;
-use super::terms::Tokens;
+use super::tokens::Tokens;
 use super::touched::Touched;
 use crate::growing::GrowingIds;
 

@@ -10,29 +10,31 @@ mod beside;
 mod bounded;
 mod completions;
 mod covered;
+mod draft;
 mod literals;
 mod runs;
 
 use std::sync::Arc;
 
 use larkspur_grammar::{IndexVec, LexerMode, define_id};
-use larkspur_toktrie::{NO_TOKEN, ROOT, TokenId, TokenTrie, mask};
+use larkspur_toktrie::{ROOT, TokenId, mask};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::shared::{JointTerm, LexemeKey, LexemeTerm, SharedTerms};
+use super::tokens::{Tokens, gather, taken};
 use super::work::Work;
 use crate::cfg::LexemeId;
 use crate::error::Fault;
 use crate::growing::GrowingMap;
 use crate::lexer::guards::{Guard, Guarded};
-use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::split::{Entry, Split};
-use crate::lexer::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES, StateKind};
+use crate::lexer::states::{LexStateId, LexemeSetId, Lexer, NO_LEXEMES};
 use crate::slicer::{Contained, Decided, NARROW, PieceNode, ReadBefore, Slicer};
 use beside::{Besides, View, WIDE};
 use completions::Completions;
+use draft::Draft;
 use literals::LiteralTerm;
 
 define_id! {
@@ -42,13 +44,6 @@ define_id! {
 
 /// The terms of a state; most states have few.
 type TermIds = SmallVec<[TermId; 4]>;
-
-/// Adding a listed token to a mask takes as long as adding so many words.
-const WORDS_PER_TOKEN: usize = 8;
-
-/// What a node counts besides, as `Limits::mask_work_max` counts it, where a step takes more than a look-up: the node is mostly
-/// noted as the end of lexemes, and sorted with others.
-const STEP_WORK: u64 = 4;
 
 /// Lexemes may end at this part of all nodes in a term that is made without a thought, one in so many. Names before operators
 /// end at some twenty times as many.
@@ -64,42 +59,6 @@ const PIECE_WORK: u64 = 250;
 
 /// Of pieces of so many nodes those are looked for that a state can enter.
 const MANY_NODES: usize = 64;
-
-/// Tokens: a list where they are few, else a mask.
-#[derive(PartialEq, Eq, Debug)]
-pub(super) enum Tokens {
-    Few(Box<[TokenId]>),
-    Many(Box<[u32]>),
-}
-
-impl Tokens {
-    pub fn is_empty(&self) -> bool {
-        matches!(self, Tokens::Few(tokens) if tokens.is_empty())
-    }
-    /// Whether all tokens of a mask are among them; lists are too short to tell.
-    fn has_all(&self, mask: &[u32]) -> bool {
-        const BLOCK: usize = 64;
-        let Tokens::Many(words) = self else { return false };
-        let mut blocks = mask.chunks(BLOCK).zip(words.chunks(BLOCK));
-        blocks.all(|(mask, own)| mask.iter().zip(own).fold(0, |missing, (mask, own)| missing | mask & !own) == 0)
-    }
-    fn words(&self, words_len: usize) -> Box<[u32]> {
-        match self {
-            Tokens::Many(words) => words.clone(),
-            Tokens::Few(tokens) => {
-                let mut words: Box<[u32]> = vec![0; words_len].into();
-                tokens.iter().for_each(|&token| mask::allow(&mut words, token));
-                words
-            }
-        }
-    }
-    pub fn bytes(&self) -> usize {
-        match self {
-            Tokens::Few(tokens) => size_of_val(&**tokens),
-            Tokens::Many(words) => size_of_val(&**words),
-        }
-    }
-}
 
 /// What the tokens of a piece do in a lexer state.
 #[derive(Debug)]
@@ -168,58 +127,6 @@ pub(super) struct Dear {
     pub ended: LexemeSetId,
     /// How often it was asked for; in all grammars, if it is the term of a lexeme that others may have.
     pub times: u32,
-}
-
-/// A term that is being made.
-#[derive(Default)]
-struct Draft {
-    tokens: Vec<TokenId>,
-    ends: Vec<(Guarded<LexemeSetId>, Vec<PieceNode>)>,
-    late: Vec<PieceNode>,
-    stuck: Vec<LexStateId>,
-    visited: u64,
-    /// Of these nodes those at which a step took more than a look-up.
-    stepped: u64,
-    /// Past so many it is dear if lexemes end.
-    ends_max: u64,
-    /// A state in which lexemes end whatever follows, and which of `ends` that is.
-    ending: Option<(LexStateId, usize)>,
-    /// Whether lexemes end only before what the grammar may have behind them.
-    is_settled: bool,
-}
-
-impl Draft {
-    /// Nothing yet.
-    fn new(work: &Work) -> Self {
-        Self { ends_max: work.ends_max, ..Self::default() }
-    }
-
-    /// Adds a token, if it is one. No branch: half of the nodes have none, and none could be foreseen (a third of a walk).
-    #[inline]
-    fn take(&mut self, token: TokenId) {
-        let len = self.tokens.len() + usize::from(token != NO_TOKEN);
-        self.tokens.push(token);
-        self.tokens.truncate(len);
-    }
-
-    /// Adds what making it took to the work on a mask.
-    fn count(&self, work: &mut Work) -> Result<(), Fault> {
-        work.visit(self.visited)?;
-        work.add(self.stepped * STEP_WORK)
-    }
-
-    fn end(&mut self, ended: Guarded<LexemeSetId>) -> &mut Vec<PieceNode> {
-        let at = self.index_of_end(ended);
-        &mut self.ends[at].1
-    }
-
-    fn index_of_end(&mut self, ended: Guarded<LexemeSetId>) -> usize {
-        let known = self.ends.iter().position(|(lexemes, _)| *lexemes == ended);
-        known.unwrap_or_else(|| {
-            self.ends.push((ended, Vec::new()));
-            self.ends.len() - 1
-        })
-    }
 }
 
 impl Terms {
@@ -380,7 +287,7 @@ impl Terms {
         }
         let view = View { piece, slices: &slices, parts: &parts, nodes: &nodes, is_whole: true };
         let ends_max = (slicer.nodes_len() / ENDS_SHARE) as u64;
-        let mut draft = Draft { is_settled: true, ends_max, ..Draft::default() };
+        let mut draft = Draft::settled(ends_max);
         let walked = self.walk_nodes(&mut draft, slicer, view, lex, lexer);
         draft.count(work)?;
         match walked {
@@ -741,133 +648,6 @@ impl Terms {
         self.pieces.insert(id, piece);
         id
     }
-
-    fn walk_nodes(
-        &mut self,
-        draft: &mut Draft,
-        slicer: &Slicer,
-        view: View<'_>,
-        lex: LexStateId,
-        lexer: &mut Lexer,
-    ) -> Result<(), Fault> {
-        let Some(&first) = view.nodes.first() else { return Ok(()) };
-        let (mut trie, mut root) = slicer.trie_of(first);
-        let mut open = view.open(slicer, first);
-        for &node in view.nodes {
-            if (node - root) as usize >= trie.len() {
-                (trie, root) = slicer.trie_of(node);
-                open = view.open(slicer, node);
-            }
-            match &open {
-                None => self.walk_node(draft, trie, (root, node - root), |_| true, lex, lexer)?,
-                Some(open) => self.walk_node(draft, trie, (root, node - root), |at| open.is_open(at), lex, lexer)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Looks at a node, which is entered from a lexer state, and at what is below it, as far as it is open.
-    #[inline]
-    fn walk_node(
-        &mut self,
-        draft: &mut Draft,
-        trie: &TokenTrie,
-        (root, first): (PieceNode, u32),
-        is_open: impl Fn(usize) -> bool,
-        lex: LexStateId,
-        lexer: &mut Lexer,
-    ) -> Result<(), Fault> {
-        let end = trie.subtree_ends()[first as usize] as usize;
-        let (bytes, depths) = (&trie.bytes()[..end], &trie.depths()[..end]);
-        let (subtree_ends, tokens) = (&trie.subtree_ends()[..end], &trie.tokens()[..end]);
-        let base = depths[first as usize] as usize - 1;
-        self.states.resize(self.states.len().max(trie.depth_max() + 1), DEAD);
-        self.states[0] = lex;
-        let mut node = first as usize;
-        while node < end {
-            draft.visited += 1;
-            let level = depths[node] as usize - base;
-            let from = self.states[level - 1];
-            let quick = match lexer.quick_inside(from, bytes[node]) {
-                ASK if draft.is_settled => lexer.settled(from, bytes[node]),
-                quick => quick,
-            };
-            let next = match quick {
-                _ if !is_open(node) => None,
-                REFUSED => None,
-                ASK => step(draft, lexer, from, (trie, root, node as u32))?,
-                next => Some(LexStateId(next)),
-            };
-            let Some(next) = next else {
-                node = subtree_ends[node] as usize;
-                continue;
-            };
-            draft.take(tokens[node]);
-            self.states[level] = next;
-            node += 1;
-        }
-        Ok(())
-    }
-}
-
-/// What a node's byte does if it is more than a step inside lexemes: the state in which what is below is looked at, if
-/// it is.
-#[inline(never)]
-fn step(
-    draft: &mut Draft,
-    lexer: &mut Lexer,
-    from: LexStateId,
-    (trie, root, node): (&TokenTrie, PieceNode, u32),
-) -> Result<Option<LexStateId>, Fault> {
-    draft.stepped += 1;
-    let byte = trie.bytes()[node as usize];
-    let next = lexer.next(from, byte)?;
-    let entered = lexer.state(next);
-    if entered.is_late {
-        draft.late.push(root + node);
-    }
-    let (kind, ends_now, may_be_stuck) = (entered.kind, entered.ends_before_more, entered.may_be_stuck);
-    if let Some((state, at)) = draft.ending
-        && state == from
-        && kind == StateKind::Inside
-        && !may_be_stuck
-        && draft.stepped <= draft.ends_max
-    {
-        draft.ends[at].1.push(root + node);
-        return Ok((next != DEAD).then_some(next));
-    }
-    let ended = match lexer.mode() {
-        LexerMode::Exact => lexer.ends_before(from, byte, next)?,
-        LexerMode::Longest if next == DEAD => lexer.state(from).ends_before_more,
-        LexerMode::Longest => NO_LEXEMES,
-    };
-    if ended != NO_LEXEMES {
-        if draft.stepped > draft.ends_max {
-            return Err(Fault::Dear { state: from, ended });
-        }
-        lexer.by_follow(from, ended)?.iter().for_each(|&ended| draft.end(ended).push(root + node));
-        if lexer.always_ends(from) {
-            draft.ending = Some((from, draft.index_of_end((Guard::NONE, ended))));
-        }
-    }
-    if next == DEAD {
-        return Ok(None);
-    }
-    if let Some(cut) = lexer.cut(from, byte, next)? {
-        cut.iter().for_each(|&ended| draft.end(ended).push(root + node));
-    }
-    if kind == StateKind::LazyEnd {
-        draft.tokens.extend(trie.token(node));
-        if ends_now != NO_LEXEMES {
-            let guard = lexer.guard(next);
-            draft.end((guard, ends_now)).extend(trie.children(node).map(|child| root + child));
-        }
-        return Ok(None);
-    }
-    if may_be_stuck && lexer.mode() == LexerMode::Exact && !draft.stuck.contains(&next) {
-        draft.stuck.push(next);
-    }
-    Ok(Some(next))
 }
 
 /// What the term of a lexeme is shared by, of which this is left; `None` if it leaves out texts of the grammar's.
@@ -888,57 +668,7 @@ fn is_narrow(lex: LexStateId, lexer: &mut Lexer) -> Result<bool, Fault> {
     Ok(lexer.row(lex)?.live.len() <= NARROW)
 }
 
-/// Whether a list of tokens is shorter to add to a mask than words.
-fn are_few(tokens: &[TokenId], slicer: &Slicer) -> bool {
-    tokens.len() * WORDS_PER_TOKEN <= slicer.words_len
-}
-
-/// The tokens of slices and of parts of slices; `None` if there are none of either.
-fn taken(slicer: &Slicer, slices: &[usize], parts: &[(usize, Decided)]) -> Option<Box<[u32]>> {
-    let has_parts = parts.iter().any(|(_, decided)| decided.taken != 0);
-    let mut words: Box<[u32]> = match slices {
-        [] if !has_parts => return None,
-        [] => vec![0; slicer.words_len].into(),
-        [first, ..] => slicer.slices[*first].mask.clone().into(),
-    };
-    for &slice in slices.iter().skip(1) {
-        mask::or_assign(&mut words, &slicer.slices[slice].mask);
-    }
-    for &(slice, decided) in parts {
-        slicer.slices[slice].parts.iter().for_each(|parts| parts.allow(decided.taken, &mut words));
-    }
-    Some(words)
-}
-
-/// Tokens and those that were taken.
-fn gather(slicer: &Slicer, tokens: &[TokenId], taken: Option<Box<[u32]>>) -> Tokens {
-    if taken.is_none() && are_few(tokens, slicer) {
-        return Tokens::Few(tokens.into());
-    }
-    let mut words = taken.unwrap_or_else(|| vec![0; slicer.words_len].into());
-    tokens.iter().for_each(|&token| mask::allow(&mut words, token));
-    compact(slicer, words)
-}
-
 /// Nodes, most often none, which all share.
 fn nodes_of(nodes: Vec<PieceNode>) -> Arc<[PieceNode]> {
     if nodes.is_empty() { Arc::default() } else { nodes.into() }
-}
-
-/// Words whose tokens are counted at once.
-const WORDS_AT_ONCE: usize = 64;
-
-/// A mask as a list, if that is shorter.
-fn compact(slicer: &Slicer, words: Box<[u32]>) -> Tokens {
-    // Most are many, as a look at the first words tells.
-    let mut left = slicer.words_len / WORDS_PER_TOKEN;
-    let mut is_room = |words: &[u32]| {
-        let rest = left.checked_sub(mask::count(words));
-        left = rest.unwrap_or(0);
-        rest.is_some()
-    };
-    if words.chunks(WORDS_AT_ONCE).all(&mut is_room) {
-        return Tokens::Few(mask::iter(&words).collect());
-    }
-    Tokens::Many(words)
 }

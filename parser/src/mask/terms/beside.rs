@@ -7,7 +7,8 @@
 use larkspur_toktrie::{TokenTrie, mask};
 use rustc_hash::FxHashMap;
 
-use super::{ALL, Draft, PieceId, Term, TermId, Terms, Work, is_narrow, step};
+use super::draft::{Draft, step};
+use super::{ALL, PieceId, Term, TermId, Terms, Work, is_narrow};
 use crate::error::Fault;
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::split::Entry;

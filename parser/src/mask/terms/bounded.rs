@@ -12,12 +12,13 @@ use larkspur_toktrie::{TokenId, mask};
 use rustc_hash::FxHashMap;
 
 use super::completions::{Completion, NEVER};
-use super::{ALL, Term, Terms, Work, compact};
+use super::{ALL, Term, Terms, Work};
 use crate::error::Fault;
 use crate::lexer::arena::Expr;
 use crate::lexer::split::Entry;
 use crate::lexer::states::{DEAD, LexStateId, Lexer};
 use crate::mask::pieces::PieceId;
+use crate::mask::tokens::compact;
 use crate::mask::units::UnitMap;
 use crate::slicer::{PieceNode, Slicer};
 

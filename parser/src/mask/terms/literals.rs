@@ -5,11 +5,12 @@ use std::sync::Arc;
 use larkspur_toktrie::{TokenId, TokenTrie};
 use smallvec::SmallVec;
 
-use super::{PieceId, Term, Terms, gather};
+use super::{PieceId, Term, Terms};
 use crate::error::Fault;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::split::Entry;
 use crate::lexer::states::{LexemeSetId, Lexer};
+use crate::mask::tokens::gather;
 use crate::mask::work::Work;
 use crate::slicer::{PieceNode, Slicer};
 

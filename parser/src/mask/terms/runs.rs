@@ -6,11 +6,13 @@
 
 use std::sync::Arc;
 
-use super::{ALL, Draft, Term, Terms, Work};
+use super::draft::Draft;
+use super::{ALL, Term, Terms, Work};
 use crate::error::Fault;
 use crate::lexer::arena::Expr;
 use crate::lexer::split::Entry;
 use crate::lexer::states::{LexStateId, Lexer};
+use crate::mask::tokens::are_few;
 use crate::mask::units::UnitMap;
 use crate::slicer::Slicer;
 use larkspur_grammar::algebra::Run;
@@ -73,7 +75,7 @@ impl Terms {
         let mut many = Vec::new();
         for Known { run, units, tail, begins } in known {
             let tokens = units.tokens(run.max);
-            match super::are_few(tokens, slicer) {
+            match are_few(tokens, slicer) {
                 true => draft.tokens.extend(tokens),
                 false => many.push(units.mask(run.max)),
             }

@@ -97,6 +97,8 @@ pub(crate) struct Normalizer<'a> {
     expansions: FxHashMap<JsonId, NodeId>,
     patterns: FxHashMap<(JsonId, Option<usize>), RegexId>,
     formats: FxHashMap<(Format, bool), RegexId>,
+    /// See [`and_text`](Self::and_text).
+    pub texts_of_both: FxHashMap<(RegexId, RegexId), RegexId>,
     known: FxHashMap<(NodeId, Mode), Known>,
     /// Nodes whose parts are asked for. Kept for its room.
     open: FxHashSet<NodeId>,
@@ -157,6 +159,7 @@ impl<'a> Normalizer<'a> {
             expansions: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
             patterns: FxHashMap::default(),
             formats: FxHashMap::default(),
+            texts_of_both: FxHashMap::default(),
             known: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
             open: FxHashSet::default(),
             inhabited: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),

@@ -34,6 +34,9 @@ fn is_in_several<T: PartialEq>(lists: &[&[T]], way: T) -> bool {
 /// Shapes that are put together one after the other, at most.
 const PAIRED_MIN: usize = 16;
 
+/// Pairs of languages of which the texts of both are kept; then all are dropped.
+const PAIRS_MAX: usize = 1 << 16;
+
 /// Texts of a list that are compared with a language one by one, at most.
 const LITERALS_MAX: usize = 512;
 
@@ -395,25 +398,37 @@ impl Normalizer<'_> {
         objects::intersection(self, &a, &b, origin)
     }
 
-    /// Texts of both.
+    /// Texts of both. What several alternatives of an object demand of one property is asked for time and again.
     pub fn and_text(&mut self, a: RegexId, b: RegexId) -> RegexId {
         match (a == self.any_text, b == self.any_text) {
-            (true, _) => b,
-            (_, true) => a,
-            _ => match (self.literals(a), self.literals(b)) {
-                (Some(texts), _) => self.texts_of(&texts, b).unwrap_or_else(|| self.set.and(&[a, b])),
-                (_, Some(texts)) => self.texts_of(&texts, a).unwrap_or_else(|| self.set.and(&[a, b])),
-                _ => {
-                    let operands = |regex| match self.set.node(regex) {
-                        RegexNode::And(parts) => parts.len() as u64,
-                        _ => 1,
-                    };
-                    let work = operands(a) + operands(b);
-                    self.charge(work);
-                    self.set.and(&[a, b])
-                }
-            },
+            (true, _) => return b,
+            (_, true) => return a,
+            _ if a == b => return a,
+            _ => {}
         }
+        let pair = (a.min(b), a.max(b));
+        if let Some(&known) = self.texts_of_both.get(&pair) {
+            return known;
+        }
+        let listed = match (self.literals(a), self.literals(b)) {
+            (Some(texts), _) => self.texts_of(&texts, b),
+            (_, Some(texts)) => self.texts_of(&texts, a),
+            _ => {
+                let operands = |regex| match self.set.node(regex) {
+                    RegexNode::And(parts) => parts.len() as u64,
+                    _ => 1,
+                };
+                let work = operands(a) + operands(b);
+                self.charge(work);
+                None
+            }
+        };
+        let both = listed.unwrap_or_else(|| self.set.and(&[a, b]));
+        if self.texts_of_both.len() >= PAIRS_MAX {
+            self.texts_of_both.clear();
+        }
+        self.texts_of_both.insert(pair, both);
+        both
     }
     /// The texts of a language that is written as a list of them.
     pub fn literals(&self, regex: RegexId) -> Option<Vec<RegexId>> {

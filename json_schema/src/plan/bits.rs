@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 /// A set of numbers below a bound that its owner knows. Sets of one owner have the same length.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "Box<[u64]>", into = "Box<[u64]>")]
-pub(crate) struct Bits(SmallVec<[u64; 1]>);
+pub(crate) struct Bits(SmallVec<[u64; 2]>);
 
 impl From<Box<[u64]>> for Bits {
     fn from(words: Box<[u64]>) -> Self {
@@ -58,6 +58,10 @@ impl Bits {
     /// Without what is in the other.
     pub fn drop(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(mine, other)| *mine &= !other);
+    }
+    /// How many numbers are in it.
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
     }
     /// How much room it takes, in words of 8 bytes.
     pub fn words(&self) -> usize {

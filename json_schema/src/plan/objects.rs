@@ -1,5 +1,6 @@
 //! Objects whose properties depend on each other.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -30,6 +31,8 @@ const CELLS_MAX: usize = 256;
 /// What a copy of an alternative counts as work: nested clauses are copied as often as there are ways to them.
 const ALTERNATIVE_WORK: u64 = 16;
 
+/// So many comparisons of sets of alternatives count as one of work.
+const COMPARED_PER_WORK: usize = 128;
 /// Words of sets of alternatives that are copied count as one of work if they are so many.
 const WORDS_PER_WORK: usize = 32;
 
@@ -737,22 +740,31 @@ impl<'n, 'a> Planner<'n, 'a> {
         Ok(kept)
     }
 
-    /// Without choices that have no value; those with the same values have one node.
-    fn distinct(&mut self, choices: Vec<(NodeId, Bits)>) -> Vec<(NodeId, Bits)> {
+    /// Without choices that have no value, and those that keep less than others with the same values; these have one node.
+    fn distinct(&mut self, mut choices: Vec<(NodeId, Bits)>) -> Vec<(NodeId, Bits)> {
         if choices.len() < 2 {
             return choices;
         }
-        let mut out: Vec<(NodeId, Bits)> = Vec::with_capacity(choices.len());
+        choices.iter_mut().for_each(|(node, _)| *node = self.representative(*node));
+        // Behind those that keep the most few are left, with which the others are compared.
+        let mut order: Vec<usize> = (0..choices.len()).filter(|&at| choices[at].0 != NEVER).collect();
+        order.sort_by_cached_key(|&at| Reverse(choices[at].1.len()));
         let mut same: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
-        for (node, keep) in choices {
-            let node = self.representative(node);
-            let others = same.entry(node).or_default();
-            if node != NEVER && !others.iter().any(|&other| keep.is_part_of(&out[other].1)) {
-                others.push(out.len());
-                out.push((node, keep));
+        let mut is_kept = vec![false; choices.len()];
+        let mut compared = 0;
+        for at in order {
+            let (node, keep) = &choices[at];
+            let others = same.entry(*node).or_default();
+            compared += others.len();
+            if !others.iter().any(|&other| keep.is_part_of(&choices[other].1)) {
+                others.push(at);
+                is_kept[at] = true;
             }
         }
-        out
+        self.normalizer.charge((compared / COMPARED_PER_WORK) as u64);
+        let mut is_kept = is_kept.into_iter();
+        choices.retain(|_| is_kept.next().unwrap_or(false));
+        choices
     }
 
     /// One node for all that certainly have the same values.

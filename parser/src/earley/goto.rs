@@ -286,9 +286,13 @@ impl Sets {
         Ok(ids.to_vec())
     }
 
-    /// Whether sets solve a family's equations: with them in place of the references its contents are theirs.
+    /// Whether sets solve a family's equations: with them in place of the references its contents are theirs. Most do not begin and
+    /// end with the same dotted rules.
     fn solves(&self, family: &[Vec<Item>], ids: &[SetId]) -> bool {
+        let dots = |items: &[Item]| (items.first().map(|item| item.dot), items.last().map(|item| item.dot));
+        let may_be = |content: &[Item], items: &[Item]| content.len() >= items.len() && dots(content) == dots(items);
         family.len() == ids.len()
+            && family.iter().zip(ids).all(|(content, &id)| may_be(content, self.items(id)))
             && family.iter().zip(ids).all(|(content, &id)| substitute(content, ids) == self.items(id))
     }
 

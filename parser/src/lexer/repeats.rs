@@ -18,6 +18,10 @@ use crate::error::Fault;
 /// Bytes of such a lexeme at most: a character, or one of JSON's with its escape.
 const BYTES_MAX: u32 = 12;
 
+/// Of lexemes that are worth it some begin with so many bytes: what digits, letters and characters are, and operators are not, of which
+/// a token holds few.
+const FIRST_BYTES_MIN: u32 = 8;
+
 /// A lexeme that may be repeated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeatable {
@@ -41,7 +45,9 @@ impl Lexer {
             expr.is_some_and(|expr| self.arena.len_max(expr) <= BYTES_MAX)
         };
         let short: Vec<bool> = cfg.lexemes.iter_enumerated().map(is_short).collect();
-        if short.contains(&true) {
+        let mut are_short = short.iter().enumerate().filter(|&(_, is_short)| *is_short);
+        let is_wide = |id: LexemeId| self.first_of(&(id, self.whole(id))).len() >= FIRST_BYTES_MIN;
+        if are_short.any(|(index, _)| is_wide(LexemeId::from_index(index))) {
             self.short = short;
         }
     }
@@ -66,6 +72,12 @@ impl Lexer {
         for bytes in &first {
             twice = twice.union(&once.intersect(bytes));
             once = once.union(bytes);
+        }
+        let is_wide = |(entry, first): (&Entry, &ByteSet)| {
+            self.short[entry.0.index()] && first.intersect(&twice.negate()).len() >= FIRST_BYTES_MIN
+        };
+        if !entries.iter().zip(&first).any(is_wide) {
+            return Ok(Vec::new());
         }
         let mut repeatable = Vec::new();
         for (&(lexeme, rest), first) in entries.iter().zip(&first) {

@@ -2,6 +2,9 @@
 //!
 //! Nothing recurses: what a right-hand side holds is queued as a nonterminal of its own.
 
+mod automaton;
+mod levels;
+
 use std::hash::BuildHasher;
 
 use compact_str::format_compact;
@@ -187,6 +190,7 @@ pub(crate) fn lower(
         );
     }
     let (ignored, ignore_once) = lowering.ignored();
+    lowering.merge_levels();
     let Lowering { mode, regexes, lexemes, nonterminals, dots, token_letters, mut diagnostics, .. } = lowering;
     diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| (label.span.source, label.span.start)));
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -231,6 +235,25 @@ pub(crate) fn lower(
     };
     cfg.note_features();
     Ok((cfg, diagnostics))
+}
+
+impl Nonterminal {
+    /// A part of a rule, without alternatives.
+    fn part() -> Self {
+        Self {
+            name: CompactString::default(),
+            alternatives: SmallVec::new(),
+            nullable: false,
+            productive: false,
+            max_tokens: None,
+            capture: None,
+            priority: 0,
+            is_rule: false,
+            parametric: false,
+            automaton: None,
+            within: None,
+        }
+    }
 }
 
 impl<'a> Lowering<'a> {
@@ -307,19 +330,8 @@ impl<'a> Lowering<'a> {
         if let Some(&id) = self.origins.get(&origin) {
             return id;
         }
-        let mut nonterminal = Nonterminal {
-            name: CompactString::default(),
-            alternatives: SmallVec::new(),
-            nullable: false,
-            productive: false,
-            max_tokens: None,
-            capture: None,
-            priority: 0,
-            is_rule: false,
-            parametric: false,
-            automaton: None,
-            within: Some(origin.grammar()).filter(|&grammar| self.swallows_nothing(grammar)),
-        };
+        let within = Some(origin.grammar()).filter(|&grammar| self.swallows_nothing(grammar));
+        let mut nonterminal = Nonterminal { within, ..Nonterminal::part() };
         let number = self.nonterminals.len();
         match origin {
             Origin::Rule(context, rule_id) => {

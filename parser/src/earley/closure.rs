@@ -10,11 +10,11 @@ use crate::cfg::{Cfg, DOT_ACCEPT, DOT_END, DotId, LexemeId, LoweredAutomaton, No
 use crate::error::Fault;
 use crate::lexer::states::{LexStateId, Lexer, Rest};
 
-/// Whose item waits: one of the set's own with its continuation, or one of a predicted symbol, whose continuation is
-/// made when it is needed.
+/// Whose item waits: one of the set's own, by its place there, or one of a predicted symbol, whose continuation is made when
+/// it is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Owner {
-    Kernel(SetId),
+    Kernel(u32),
     Predicted(u32),
 }
 
@@ -49,7 +49,8 @@ pub(crate) struct Waiter {
     pub param: ParamId,
 }
 
-/// All that follows from a set's kernel by prediction.
+/// All that follows from a set's kernel by prediction. It does not know what follows the items: sets that differ in that only
+/// have the same closure.
 #[derive(Debug)]
 pub(crate) struct Closure {
     /// Predicted nonterminals with their parameters.
@@ -201,8 +202,8 @@ impl Builder<'_> {
             self.token = item.mark.as_time().unwrap_or(self.token);
             self.expired.extend(item.mark.as_expired());
         }
-        for item in items.iter().filter(|item| item.mark.is_item()) {
-            self.expect(item.dot, Owner::Kernel(item.continuation), item.param)?;
+        for (place, item) in (0..).zip(&items).filter(|(_, item)| item.mark.is_item()) {
+            self.expect(item.dot, Owner::Kernel(place), item.param)?;
             if let Some(grammar) = self.cfg.dots[item.dot].grammar
                 && sets_ignored(self.cfg, item)
                 && (item.dot != DOT_ACCEPT || self.cfg.ignored_at_end)

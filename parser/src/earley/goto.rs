@@ -37,7 +37,7 @@ impl Sets {
         lexer: &mut Lexer,
     ) -> Result<SetId, Fault> {
         match owner {
-            Owner::Kernel(continuation) => Ok(continuation),
+            Owner::Kernel(place) => Ok(self.items(set)[place as usize].continuation),
             Owner::Predicted(node) => self.goto(set, closure, node, lexer),
         }
     }
@@ -72,12 +72,19 @@ impl Sets {
     }
 
     fn goto_alone(&mut self, set: SetId, closure: &Closure, node: u32, lexer: &mut Lexer) -> Result<SetId, Fault> {
+        let made = |sets: &Self, waiter: &Waiter| match waiter.owner {
+            Owner::Kernel(place) => sets.items(set)[place as usize].continuation,
+            Owner::Predicted(other) => sets.gotos[&(set, other)],
+        };
+        // At the end of a rule what follows is what follows that.
+        if let &[waiter] = closure.waiters(node)
+            && waiter.next == DOT_END
+        {
+            return Ok(made(self, &waiter));
+        }
         let mut kernel = Kernel::default();
         for waiter in closure.waiters(node) {
-            let continuation = match waiter.owner {
-                Owner::Kernel(continuation) => continuation,
-                Owner::Predicted(other) => self.gotos[&(set, other)],
-            };
+            let continuation = made(self, waiter);
             self.add(&mut kernel, waiter.next, continuation, waiter.param, Mark::NONE, lexer)?;
         }
         self.intern(kernel)
@@ -200,7 +207,8 @@ impl Sets {
             let mut kernel = Kernel::default();
             for waiter in closure.waiters(node) {
                 match waiter.owner {
-                    Owner::Kernel(continuation) => {
+                    Owner::Kernel(place) => {
+                        let continuation = self.items(set)[place as usize].continuation;
                         self.add(&mut kernel, waiter.next, continuation, waiter.param, Mark::NONE, lexer)?;
                     }
                     Owner::Predicted(other) => match numbers.get(&other) {

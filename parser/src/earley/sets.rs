@@ -121,6 +121,8 @@ pub(crate) struct Sets {
     /// Sets whose contents a set was made of: it holds all that they hold. Sparse.
     included: GrowingMap<SetId, Box<[SetId]>>,
     closures: IndexVec<SetId, Option<Arc<Closure>>>,
+    /// The first set with each closure, by its items without what follows them.
+    closure_ids: GrowingIds<SetId>,
     /// The lexer state that each set starts, or [`UNKNOWN`]. Parallel to `closures`.
     start_states: IndexVec<SetId, LexStateId>,
     /// Items that were touched to build each set. Parallel to `closures`.
@@ -187,6 +189,7 @@ impl Sets {
             included: GrowingMap::default(),
             room: Room::default(),
             closures: IndexVec::new(),
+            closure_ids: GrowingIds::default(),
             start_states: IndexVec::new(),
             touched: IndexVec::new(),
             families: GrowingTable::default(),
@@ -621,17 +624,38 @@ impl Sets {
         }
     }
 
-    /// What the set expects. Cost: microseconds the first time.
+    /// What the set expects. Cost: microseconds the first time, unless another set has the same items before other continuations.
     pub fn closure(&mut self, id: SetId, lexer: &mut Lexer) -> Result<Arc<Closure>, Fault> {
         if let Some(closure) = &self.closures[id] {
             return Ok(closure.clone());
         }
-        self.check_size()?;
-        let closure = Arc::new(Closure::build(self, id, lexer)?);
-        self.closure_bytes += closure.bytes();
+        let hash = hash_heads(self.items(id));
+        let alike =
+            self.closure_ids.find(hash, |other| self.items(other).iter().map(head).eq(self.items(id).iter().map(head)));
+        let closure = match alike.and_then(|other| self.closures[other].clone()) {
+            Some(closure) => closure,
+            None => {
+                self.check_size()?;
+                let closure = Arc::new(Closure::build(self, id, lexer)?);
+                self.closure_bytes += closure.bytes();
+                self.closure_ids.insert(hash, id);
+                closure
+            }
+        };
         self.closures[id] = Some(closure.clone());
         Ok(closure)
     }
+}
+
+/// An item without what follows it.
+fn head(item: &Item) -> (DotId, ParamId, Mark) {
+    (item.dot, item.param, item.mark)
+}
+
+fn hash_heads(items: &[Item]) -> u64 {
+    let mut hasher = FxHasher::default();
+    items.iter().for_each(|item| head(item).hash(&mut hasher));
+    hasher.finish()
 }
 
 pub(super) fn hash_items(items: &[Item]) -> u64 {

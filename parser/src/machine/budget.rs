@@ -167,7 +167,10 @@ impl Machine {
         }
         while let Some((next, owner, param)) = agenda.pop() {
             match owner {
-                Owner::Kernel(continuation) => _ = under_way.items.insert((next, continuation, param)),
+                Owner::Kernel(place) => {
+                    let continuation = self.sets.items(thread.set)[place as usize].continuation;
+                    under_way.items.insert((next, continuation, param));
+                }
                 Owner::Predicted(node) => {
                     if under_way.nodes.insert(node) {
                         let waiters = closure.waiters(node).iter();

@@ -1,8 +1,11 @@
 //! From a place in the text to the token mask: the memo of whole masks, terms, walks, token letters, EOS. `docs/mask.md`
 //! tells how they go together.
 
+mod after;
 mod compose;
+mod lists;
 mod pieces;
+mod places;
 pub(crate) mod shared;
 mod store;
 mod terms;
@@ -284,7 +287,13 @@ impl MaskCache {
         (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
     ) -> Result<StoredId, Fault> {
-        let trace = Trace::of(ahead, machine, &mut self.terms, slicer, (&mut self.work, &mut self.agenda))?;
+        let trace = match machine.tape.is_on() || machine.cfg.has_hidden {
+            true => Trace::of(ahead, machine, &mut self.terms, slicer, (&mut self.work, &mut self.agenda))?,
+            false => {
+                let terms = self.terms.of_place(ahead, machine, slicer, &mut self.work)?;
+                terms.map(|terms| Trace::plain(self.terms.places.terms(terms)))
+            }
+        };
         let Some(Trace { groups, asks, depends_on_text }) = trace else {
             self.walked(machine, vocabulary, slicer, (cursor, ahead), mask)?;
             let id = self.store.intern(mask.words());

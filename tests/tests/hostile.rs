@@ -238,6 +238,39 @@ fn many_regexes_side_by_side() {
     }
 }
 
+/// Tokens that can be split anywhere, and such that hold thousands of lexemes.
+#[test]
+fn words_that_follow_each_other_within_tokens() {
+    let longer =
+        |words: Vec<String>| words.iter().flat_map(|word| ["a", "b", "c"].map(|end| format!("{word}{end}"))).collect();
+    let words = |len: usize| (0..len).fold(vec![String::new()], |words, _| longer(words));
+    let mut builder = Vocabulary::builder();
+    let dashes = "-".repeat(5_000);
+    let tokens =
+        (1..=6).flat_map(words).chain([dashes.clone(), format!("{dashes}a"), format!("{dashes}x"), "ax".into()]);
+    tokens.zip(0..).for_each(|(token, id)| _ = builder.token(id, token.as_bytes()));
+    let vocabulary = Arc::new(builder.build().expect("the tokens are right"));
+    let count = 3 + 9 + 27 + 81 + 243 + 729;
+    let some: Vec<String> = (1..=4).flat_map(words).collect();
+    let rules = lines(some.len(), |number| format!("r{number}: \"{}\"\n", some[number]));
+    let all: Vec<String> = (0..some.len()).map(|number| format!("r{number}")).collect();
+    for (start, is_with_dashes) in
+        [(format!("({})*", all.join(" | ")), false), (format!("(dashes ({}))*", all.join(" | ")), true)]
+    {
+        let text = format!("start: {start}\ndashes: \"-\" dashes?\n{rules}");
+        for mode in MODES {
+            let shared = Shared::new(vocabulary.clone(), &EngineOptions::default()).expect("sound slices");
+            let grammar =
+                CompiledGrammar::compile(&shared, read(&text, mode).expect("it is right")).expect("it is right");
+            let mut matcher = Matcher::new(&grammar, MatcherOptions::default()).expect("it starts");
+            let mut mask = TokenMask::new(vocabulary.len());
+            matcher.compute_mask(&mut mask).expect("some token is allowed");
+            let expected: Vec<u32> = if is_with_dashes { vec![count, count + 1] } else { (0..count).collect() };
+            assert_eq!(mask.iter().collect::<Vec<_>>(), expected, "{mode:?} {start}");
+        }
+    }
+}
+
 #[test]
 fn nested_repetition_in_a_regex() {
     for mode in MODES {

@@ -101,18 +101,15 @@ impl<'a> Composed<'a> {
     }
 
     fn allow_words(&mut self, others: &[u32]) {
-        const BLOCK: usize = 16;
-        let blocks = self.mask.words_mut().chunks_mut(BLOCK).zip(others.chunks(BLOCK));
+        // Without a branch for each word: the tokens of a term are all over the mask.
+        let blocks = self.mask.words_mut().chunks_mut(Touched::BLOCK).zip(others.chunks(Touched::BLOCK));
         for (number, (words, others)) in blocks.enumerate() {
-            if words.iter().zip(others).fold(0, |new, (word, other)| new | other & !word) == 0 {
-                continue;
+            let mut touched = 0;
+            for ((word, other), place) in words.iter_mut().zip(others).zip(0..) {
+                touched |= u64::from(other & !*word != 0) << place;
+                *word |= other;
             }
-            for ((word, other), place) in words.iter_mut().zip(others).zip((number * BLOCK) as u32..) {
-                if other & !*word != 0 {
-                    *word |= other;
-                    self.touched.insert(place);
-                }
-            }
+            self.touched.insert_block(number, touched);
         }
     }
 

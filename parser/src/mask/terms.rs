@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
+use super::places::Places;
 use super::shared::{JointTerm, LexemeKey, LexemeTerm, SharedTerms};
 use super::tokens::{Tokens, gather, taken};
 use super::work::Work;
@@ -43,7 +44,7 @@ define_id! {
 }
 
 /// The terms of a state; most states have few.
-type TermIds = SmallVec<[TermId; 4]>;
+pub(super) type TermIds = SmallVec<[TermId; 4]>;
 
 /// Lexemes may end at this part of all nodes in a term that is made without a thought, one in so many. Names before operators
 /// end at some twenty times as many.
@@ -93,7 +94,9 @@ pub(super) struct Terms {
     /// All pieces but [`ALL`].
     pieces: GrowingMap<PieceId, Arc<Piece>>,
     piece_ids: FxHashMap<Arc<[PieceNode]>, PieceId>,
-    terms: IndexVec<TermId, Term>,
+    pub(super) terms: IndexVec<TermId, Term>,
+    /// Places whose terms are known.
+    pub places: Places,
     /// Terms of states: one, or those of its lexemes if each goes its own way.
     of_states: GrowingMap<(PieceId, LexStateId), TermIds>,
     /// Terms of states that are looked at as a whole.
@@ -137,6 +140,7 @@ impl Terms {
             pieces: GrowingMap::default(),
             piece_ids: FxHashMap::default(),
             terms: IndexVec::new(),
+            places: Places::default(),
             of_states: GrowingMap::default(),
             of_wholes: GrowingMap::default(),
             of_lexemes: GrowingMap::default(),
@@ -165,7 +169,7 @@ impl Terms {
 
     /// Bytes of all terms and pieces, roughly.
     pub fn bytes(&self) -> usize {
-        self.bytes + self.completions.bytes()
+        self.bytes + self.places.bytes() + self.completions.bytes()
     }
 
     pub fn get(&self, id: TermId) -> &Term {

@@ -10,16 +10,25 @@ pub(super) struct Touched {
 }
 
 impl Touched {
+    /// Places that are noted together.
+    pub const BLOCK: usize = u64::BITS as usize;
+
     /// None of so many words, from now on.
     pub fn clear(&mut self, words_len: usize) {
         self.bits.clear();
-        self.bits.resize(words_len.div_ceil(64), 0);
+        self.bits.resize(words_len.div_ceil(Self::BLOCK), 0);
         self.all = false;
     }
 
     #[inline]
     pub fn insert(&mut self, place: u32) {
         self.bits[place as usize / 64] |= 1 << (place % 64);
+    }
+
+    /// Those of so many together that have a bit, the first the lowest one.
+    #[inline]
+    pub fn insert_block(&mut self, number: usize, places: u64) {
+        self.bits[number] |= places;
     }
 
     pub fn insert_all(&mut self) {
@@ -58,6 +67,10 @@ mod tests {
         let mut places = Vec::new();
         touched.for_each(|place| places.push(place));
         assert_eq!((touched.is_all(), places), (false, vec![0, 63, 64, 199]));
+        touched.insert_block(2, 0b101);
+        let mut places = Vec::new();
+        touched.for_each(|place| places.push(place));
+        assert_eq!(places, vec![0, 63, 64, 128, 130, 199]);
         touched.insert_all();
         assert!(touched.is_all());
     }

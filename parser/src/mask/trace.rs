@@ -1,38 +1,34 @@
 //! The trace of a place: the terms that make its mask. All that depends on Earley sets is asked here, once for all
-//! tokens that need to know.
+//! tokens that need to know. Where no text is recorded or read again, there are [places](super::places) instead.
 
-use larkspur_grammar::LexerMode;
 use larkspur_toktrie::{ROOT, TokenTrie};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
+use super::after::{After, after, lead_on};
 use super::pieces::{ALL, PieceId, PieceRef};
-use super::terms::{DEAR_TIMES, Dear, Term, TermId, Terms};
+use super::terms::{Term, TermId, Terms};
 use super::work::Work;
 use crate::cfg::LexemeId;
 use crate::earley::ahead::LeftOut;
-use crate::earley::sets::{NO_SET, SetId};
+use crate::earley::sets::SetId;
 use crate::error::Fault;
 use crate::lexer::exceptions::{NO_TEXTS, TrieId};
-use crate::lexer::guards::{Guard, Guarded};
-use crate::lexer::states::{DEAD, LexStateId, LexemeSetId};
+use crate::lexer::states::{DEAD, LexStateId};
 use crate::machine::{Cursor, Machine, Thread};
 use crate::slicer::{PieceNode, Slicer};
 
 /// So many pieces in places are looked at; then a walk that joins threads byte by byte is the shorter way. C takes some
 /// thousand in `exact` mode.
-const PLACES_MAX: usize = 8_192;
+pub(super) const PLACES_MAX: usize = 8_192;
 
 /// New terms for one mask may take so many walks over the trie, as `Limits::mask_work_max` counts them. Grammars in use take two
 /// at most, those in which each character is a lexeme some ten; where most tokens can be split at each of their bytes, what is
 /// behind the ends takes hundreds.
-const WALKS_MAX: u64 = 16;
+pub(super) const WALKS_MAX: u64 = 16;
 
 /// What looking at a place counts, as `Limits::mask_work_max` counts it.
-const PLACE_WORK: u64 = 16;
-
-/// Lexemes go on like what follows them where they share this part of the bytes that they go on with, one in so many.
-const ALIKE_SHARE: u32 = 4;
+pub(super) const PLACE_WORK: u64 = 16;
 
 /// More different ways to leave out names are not kept apart in one mask.
 const GROUPS_MAX: usize = 16;
@@ -60,15 +56,6 @@ pub(super) struct Group {
     pub terms: SmallVec<[TermId; 12]>,
 }
 
-/// What lexemes lead to that end in a set.
-enum After {
-    Nothing,
-    /// The next set, and the lexer state that starts there.
-    Set(SetId, LexStateId),
-    /// It depends on the text of the lexemes, or a text may be read again.
-    Ask,
-}
-
 /// A piece, the lexer state and the set that it is looked at in, and the group.
 type Place = (PieceId, LexStateId, SetId, usize);
 
@@ -81,6 +68,12 @@ pub(super) struct Agenda {
 }
 
 impl Trace {
+    /// Of terms that leave out nothing, sorted, each once.
+    pub fn plain(terms: &[TermId]) -> Self {
+        let group = Group { left_out: [].into(), terms: terms.into() };
+        Self { groups: smallvec![group], ..Self::default() }
+    }
+
     /// The terms of a place. `None` if they are too many, or if they do not hold in it.
     pub fn of(
         cursor: Cursor,
@@ -110,25 +103,12 @@ impl Trace {
             let lex = machine.lexer.clamped(lex)?;
             // What has just matched may be left out by one edge and taken by another, though not by all.
             let is_told = begun.is_some() && machine.lexer.state(lex).is_late;
-            // Where texts are recorded, walks are dear, too; where the longest lexeme counts, few nodes end one.
-            let may_walk = machine.may_remember() && machine.cfg.mode == LexerMode::Exact;
-            let of_state = match may_walk {
-                true => terms.of_state(slicer, (piece, lex), &mut machine.lexer, work)?,
-                false => Ok(terms.of_dear_state(slicer, (piece, lex), &mut machine.lexer, work)?),
-            };
-            let of_state = match of_state {
-                Ok(of_state) => of_state,
-                Err(dear) if dear.times <= DEAR_TIMES || goes_on_alike(machine, set, dear)? => return Ok(None),
-                Err(_) => terms.of_dear_state(slicer, (piece, lex), &mut machine.lexer, work)?,
-            };
-            for &id in of_state.iter() {
+            let of_piece = terms.of_piece((piece, lex, set), machine, slicer, work)?;
+            let Some(of_piece) = of_piece else { return Ok(None) };
+            for &id in &of_piece {
                 let term = terms.get(id);
-                for &lex in &term.stuck {
-                    match machine.leads_on(Thread { lex, set, began: 0 }) {
-                        Ok(true) => {}
-                        Ok(false) | Err(Fault::Untold) => return Ok(None),
-                        Err(fault) => return Err(fault),
-                    }
+                if !lead_on(machine, &term.stuck, set)? {
+                    return Ok(None);
                 }
                 let mut group = group;
                 if !term.late.is_empty() {
@@ -359,46 +339,4 @@ fn near_nodes(
         }
     }
     Ok(found)
-}
-
-/// Whether most of what lexemes go on with in a state may also follow when they end there. Then most tokens can be split at each
-/// of their bytes, which a walk that joins threads does once, and terms anew for what is left behind each end.
-fn goes_on_alike(machine: &mut Machine, set: SetId, Dear { state, ended, .. }: Dear) -> Result<bool, Fault> {
-    Ok(match after(machine, set, (Guard::NONE, ended), true)? {
-        After::Nothing => false,
-        After::Ask => true,
-        After::Set(_, start) => {
-            let (inside, behind) = (machine.lexer.row(state)?.live, machine.lexer.row(start)?.live);
-            inside.intersect(&behind).len() > inside.len() / ALIKE_SHARE
-        }
-    })
-}
-
-/// What follows lexemes, if their text is not left out; with `is_told` whatever it is.
-fn after(
-    machine: &mut Machine,
-    set: SetId,
-    (guard, ended): Guarded<LexemeSetId>,
-    is_told: bool,
-) -> Result<After, Fault> {
-    if machine.may_read_again(ended) {
-        return Ok(After::Ask);
-    }
-    let next = match machine.lexer.records(ended) {
-        false => machine.sets.scan(set, ended, &[], &mut machine.lexer).map(Some),
-        true if is_told => machine.sets.scan_any(set, ended, &mut machine.lexer),
-        true => machine.sets.scan_other(set, ended, &mut machine.lexer),
-    };
-    let started = next.and_then(|next| match next {
-        None => Ok(After::Ask),
-        Some(NO_SET) => Ok(After::Nothing),
-        Some(next) => Ok(match machine.guarded_start(next, guard)? {
-            DEAD => After::Nothing,
-            start => After::Set(next, start),
-        }),
-    });
-    match started {
-        Err(Fault::Untold) => Ok(After::Ask),
-        started => started,
-    }
 }

@@ -23,6 +23,9 @@ pub(super) struct LiteralTerm {
     behind: Option<PieceId>,
 }
 
+/// What the term of a literal counts besides, as `Limits::mask_work_max` counts it.
+const LITERAL_WORK: u64 = 32;
+
 impl Terms {
     /// What the tokens of a piece do inside literals, of which some bytes may have been read.
     pub(super) fn of_literals(
@@ -88,6 +91,7 @@ impl Terms {
             agenda.extend(children(lexer, literal).filter_map(enter));
         }
         work.visit(visited)?;
+        work.add(LITERAL_WORK)?;
         let len = self.literal_tokens.len() - first;
         let behind = (!behind.is_empty()).then(|| self.piece_of(slicer, behind.into_vec()));
         let term = LiteralTerm { tokens: (first as u32, len as u32), behind };

@@ -190,7 +190,7 @@ pub(crate) fn lower(
         );
     }
     let (ignored, ignore_once) = lowering.ignored();
-    lowering.merge_levels();
+    lowering.merge_levels(start);
     let Lowering { mode, regexes, lexemes, nonterminals, dots, token_letters, mut diagnostics, .. } = lowering;
     diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| (label.span.source, label.span.start)));
     if diagnostics.iter().any(Diagnostic::is_error) {

@@ -1,7 +1,9 @@
 //! Small automata over symbols: what a rule derives that is regular over what it calls.
 
+use std::hash::{Hash, Hasher};
+
 use larkspur_grammar::define_id;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
 define_id! {
@@ -36,11 +38,18 @@ pub(super) struct Minimal {
 }
 
 /// A state of a deterministic automaton.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Debug)]
 pub(super) struct State {
     /// By letter.
     pub edges: Vec<(Letter, u32)>,
     pub is_final: bool,
+}
+
+impl State {
+    /// The edges, with the classes of the states that they lead to.
+    fn behind(&self, class_of: &[u32]) -> impl Iterator<Item = (Letter, u32)> {
+        self.edges.iter().map(|&(letter, to)| (letter, class_of[to as usize]))
+    }
 }
 
 impl Draft {
@@ -80,58 +89,79 @@ impl Draft {
 
     /// What is read on all ways from a state to another one. `None` if that is nothing, or takes too many states.
     pub fn minimal(&self, from: u32, to: u32) -> Option<Minimal> {
-        Some(merged(&live(&self.deterministic(from, to)?)?))
+        Some(merged(&live(self.deterministic(from, to)?)?))
     }
 
     fn deterministic(&self, from: u32, to: u32) -> Option<Vec<State>> {
-        let start = self.closure(vec![from]);
-        let mut ids = FxHashMap::from_iter([(start.clone(), 0)]);
-        let mut sets = vec![start];
+        let mut subsets =
+            Subsets { draft: self, ids: FxHashMap::default(), sets: Vec::new(), seen: Vec::new(), turn: 0 };
+        subsets.seen.resize(self.states.len(), 0);
+        subsets.id(&[from]);
+        // Most letters lead to one state, and many to the same.
+        let mut singles: Vec<Option<u32>> = vec![None; self.states.len()];
         let (mut states, mut edges_len) = (Vec::new(), 0);
-        while let Some(set) = sets.get(states.len()) {
-            let mut next: FxHashMap<Letter, Vec<u32>> = FxHashMap::default();
-            for &state in set {
-                let edges = &self.states[state as usize].edges;
-                edges.iter().for_each(|&(letter, to)| next.entry(letter).or_default().push(to));
-            }
+        let mut next: Vec<(Letter, u32)> = Vec::new();
+        let mut reached: Vec<u32> = Vec::new();
+        while let Some(set) = subsets.sets.get(states.len()) {
+            next.clear();
+            next.extend(set.iter().flat_map(|&state| self.states[state as usize].edges.iter().copied()));
+            next.sort_unstable();
+            next.dedup();
             let is_final = set.binary_search(&to).is_ok();
-            let mut next: Vec<(Letter, Vec<u32>)> = next.into_iter().collect();
-            next.sort_unstable_by_key(|&(letter, _)| letter);
-            edges_len += next.len();
-            let mut edges = Vec::with_capacity(next.len());
-            for (letter, reached) in next {
-                let reached = self.closure(reached);
-                let id = *ids.entry(reached).or_insert_with_key(|reached| {
-                    sets.push(reached.clone());
-                    sets.len() as u32 - 1
-                });
-                edges.push((letter, id));
+            let mut edges = Vec::new();
+            for same in next.chunk_by(|a, b| a.0 == b.0) {
+                let id = match same {
+                    &[(_, only)] => *singles[only as usize].get_or_insert_with(|| subsets.id(&[only])),
+                    _ => {
+                        reached.clear();
+                        reached.extend(same.iter().map(|&(_, to)| to));
+                        subsets.id(&reached)
+                    }
+                };
+                edges.push((same[0].0, id));
             }
+            edges_len += edges.len();
             states.push(State { edges, is_final });
-            if sets.len() > STATES_MAX || edges_len > EDGES_MAX {
+            if subsets.sets.len() > STATES_MAX || edges_len > EDGES_MAX {
                 return None;
             }
         }
         Some(states)
     }
+}
 
-    /// States and what is reached from them without a symbol, ascending.
-    fn closure(&self, mut states: Vec<u32>) -> Vec<u32> {
-        let mut is_in = vec![false; self.states.len()];
-        states.retain(|&state| !std::mem::replace(&mut is_in[state as usize], true));
+/// Sets of states in which a draft is at once (M. O. Rabin and D. Scott, Finite Automata and Their Decision Problems, 1959).
+struct Subsets<'a> {
+    draft: &'a Draft,
+    ids: FxHashMap<Vec<u32>, u32>,
+    sets: Vec<Vec<u32>>,
+    /// The turn in which each state was met last.
+    seen: Vec<u32>,
+    turn: u32,
+}
+
+impl Subsets<'_> {
+    /// The number of some states with those that are reached from them without a symbol.
+    fn id(&mut self, states: &[u32]) -> u32 {
+        let Self { draft, ids, sets, seen, turn } = self;
+        *turn += 1;
+        let mut is_new = |state: u32| std::mem::replace(&mut seen[state as usize], *turn) != *turn;
+        let mut all: Vec<u32> = states.iter().copied().filter(|&state| is_new(state)).collect();
         let mut next = 0;
-        while let Some(&state) = states.get(next) {
-            let skips = &self.states[state as usize].skips;
-            states.extend(skips.iter().copied().filter(|&to| !std::mem::replace(&mut is_in[to as usize], true)));
+        while let Some(&state) = all.get(next) {
+            all.extend(draft.states[state as usize].skips.iter().copied().filter(|&to| is_new(to)));
             next += 1;
         }
-        states.sort_unstable();
-        states
+        all.sort_unstable();
+        *ids.entry(all).or_insert_with_key(|all| {
+            sets.push(all.clone());
+            sets.len() as u32 - 1
+        })
     }
 }
 
 /// The states from which a final one can be reached; `None` if the first is not one.
-fn live(states: &[State]) -> Option<Vec<State>> {
+fn live(states: Vec<State>) -> Option<Vec<State>> {
     let mut is_live: Vec<bool> = states.iter().map(|state| state.is_final).collect();
     let mut changed = true;
     while std::mem::take(&mut changed) {
@@ -140,6 +170,9 @@ fn live(states: &[State]) -> Option<Vec<State>> {
                 (is_live[id], changed) = (true, true);
             }
         }
+    }
+    if !is_live.contains(&false) {
+        return Some(states);
     }
     let numbers = is_live.iter().scan(0, |number, &is_live| {
         *number += u32::from(is_live);
@@ -155,24 +188,35 @@ fn live(states: &[State]) -> Option<Vec<State>> {
 
 /// One state for all from which the same is read (E. F. Moore, Gedanken-experiments on Sequential Machines, 1956).
 fn merged(states: &[State]) -> Minimal {
-    let mut class_of: Vec<u32> = vec![0; states.len()];
+    let mut class_of: Vec<u32> = states.iter().map(|state| u32::from(state.is_final != states[0].is_final)).collect();
     let mut classes_len = 0;
     loop {
-        let mut classes: FxHashMap<(u32, State), u32> = FxHashMap::default();
-        let mut merged = Vec::new();
+        // The first state of each class.
+        let mut firsts: Vec<usize> = Vec::new();
+        let mut by_hash: FxHashMap<u64, SmallVec<[u32; 1]>> = FxHashMap::default();
         let mut next = Vec::with_capacity(states.len());
-        for (state, &class) in states.iter().zip(&class_of) {
-            let edges = state.edges.iter().map(|&(letter, to)| (letter, class_of[to as usize])).collect();
-            let state = State { edges, is_final: state.is_final };
-            next.push(*classes.entry((class, state)).or_insert_with_key(|(_, state)| {
-                merged.push(state.clone());
-                merged.len() as u32 - 1
-            }));
+        for (id, state) in states.iter().enumerate() {
+            let mut hasher = FxHasher::default();
+            class_of[id].hash(&mut hasher);
+            state.behind(&class_of).for_each(|edge| edge.hash(&mut hasher));
+            let classes = by_hash.entry(hasher.finish()).or_default();
+            let is_it = |&&class: &&u32| {
+                let first = firsts[class as usize];
+                class_of[first] == class_of[id] && states[first].behind(&class_of).eq(state.behind(&class_of))
+            };
+            let class = classes.iter().find(is_it).copied().unwrap_or_else(|| {
+                firsts.push(id);
+                classes.push(firsts.len() as u32 - 1);
+                firsts.len() as u32 - 1
+            });
+            next.push(class);
         }
-        // Classes are told by the numbers from before, which are those of now when none was split.
-        if classes.len() == classes_len {
-            return Minimal { states: merged };
+        if firsts.len() == classes_len {
+            let states = firsts
+                .iter()
+                .map(|&first| State { edges: states[first].behind(&next).collect(), is_final: states[first].is_final });
+            return Minimal { states: states.collect() };
         }
-        (class_of, classes_len) = (next, classes.len());
+        (class_of, classes_len) = (next, firsts.len());
     }
 }

@@ -42,6 +42,8 @@ struct Shape {
 /// Levels that are taken together.
 struct Levels<'a, 'b> {
     lowering: &'a mut Lowering<'b>,
+    /// The nonterminal that a text starts with.
+    start: NonterminalId,
     shapes: IndexVec<NonterminalId, Shape>,
     letters: IndexVec<Letter, (Symbol, ParamExpr)>,
     letter_ids: FxHashMap<(Symbol, ParamExpr), Letter>,
@@ -53,7 +55,8 @@ struct Levels<'a, 'b> {
 impl Lowering<'_> {
     /// Makes one rule of several levels of operators, where nobody can tell. Cost: linear in the grammar, and
     /// [`WORK_MAX`] for its levels.
-    pub(super) fn merge_levels(&mut self) {
+    pub(super) fn merge_levels(&mut self, start: DotId) {
+        let Symbol::Nonterminal(start) = self.dots[start].symbol else { unreachable!("start is a nonterminal") };
         let is_plain = |nonterminal: &Nonterminal| {
             let has_conditions = nonterminal.alternatives.iter().any(|alternative| alternative.condition.is_some());
             nonterminal.max_tokens.is_none() && !nonterminal.parametric && !has_conditions
@@ -72,6 +75,7 @@ impl Lowering<'_> {
         let shapes = self.nonterminals.ids().map(|id| self.shape(id)).collect::<Vec<_>>().into();
         Levels {
             lowering: self,
+            start,
             shapes,
             letters: IndexVec::new(),
             letter_ids: FxHashMap::default(),
@@ -161,10 +165,27 @@ impl Levels<'_, '_> {
                 self.make_automata(&component);
             }
         }
-        for top in tops {
-            if let Some(automaton) = self.automata.remove(&top) {
-                self.rewrite(top, &automaton);
+        self.rewrite_reached(tops.into_iter().collect());
+    }
+
+    /// Rewrites the levels that are still reached when others are rewritten: most are only parts of those above them.
+    fn rewrite_reached(&mut self, tops: FxHashSet<NonterminalId>) {
+        let mut agenda = vec![self.start];
+        let mut reached = FxHashSet::from_iter([self.start]);
+        while let Some(id) = agenda.pop() {
+            if tops.contains(&id)
+                && let Some(automaton) = self.automata.remove(&id)
+            {
+                self.rewrite(id, &automaton);
             }
+            let Nonterminal { alternatives, automaton, .. } = &self.lowering.nonterminals[id];
+            let of_automaton = automaton.iter().flat_map(|automaton| automaton.rules.values().copied());
+            let dots = alternatives.iter().flat_map(|alternative| self.lowering.chain(alternative.dot));
+            let symbols = dots.filter_map(|dot| match dot.symbol {
+                Symbol::Nonterminal(id) => Some(id),
+                _ => None,
+            });
+            agenda.extend(of_automaton.chain(symbols).filter(|&id| reached.insert(id)));
         }
     }
 

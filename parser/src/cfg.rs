@@ -315,6 +315,12 @@ pub(crate) enum Symbol {
     Nothing,
 }
 
+impl Symbol {
+    pub fn nonterminal(self) -> Option<NonterminalId> {
+        if let Symbol::Nonterminal(id) = self { Some(id) } else { None }
+    }
+}
+
 /// A set of tokens that stands in a rule, resolved for the vocabulary.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TokenLetter {

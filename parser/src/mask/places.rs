@@ -176,18 +176,20 @@ impl Terms {
         let known = self.places.last.get(&(pieces, lex)).copied();
         let known = known.map(|loops| (loops, self.places.joined[&(pieces, lex, loops)].clone()));
         let joined = match known {
-            Some((loops, joined)) if self.has_loops((start, set), (loops, &joined), machine, &mut ends)? => joined,
+            Some((loops, joined)) if self.has_loops((start, set), (loops, &joined), machine, (work, &mut ends))? => {
+                joined
+            }
             _ => {
                 let Some((loops, joined)) = self.join((pieces, lex), (start, set), machine, slicer, work)? else {
                     return Ok(None);
                 };
                 self.places.last.insert((pieces, lex), loops);
-                let has_them = self.has_loops((start, set), (loops, &joined), machine, &mut ends)?;
+                let has_them = self.has_loops((start, set), (loops, &joined), machine, (work, &mut ends))?;
                 debug_assert!(has_them, "they were found here");
                 joined
             }
         };
-        work.add(PLACE_WORK + joined.ends.len() as u64)?;
+        work.add(PLACE_WORK)?;
         if !lead_on(machine, &joined.stuck, set)? {
             return Ok(None);
         }
@@ -208,9 +210,10 @@ impl Terms {
         (start, set): (LexStateId, SetId),
         (loops, joined): (LoopsId, &Joined),
         machine: &mut Machine,
-        ends: &mut Ends,
+        (work, ends): (&mut Work, &mut Ends),
     ) -> Result<bool, Fault> {
         ends.clear();
+        work.add(self.places.loops.get(loops).len() as u64 + joined.ends.len() as u64)?;
         for &ended in self.places.loops.get(loops) {
             if !matches!(after(machine, set, ended, false)?, After::Set(next, behind) if (next, behind) == (set, start))
             {
@@ -274,8 +277,13 @@ impl Terms {
         let mut loops: Vec<_> = is_loop.into_iter().filter_map(|(ended, is_loop)| is_loop.then_some(ended)).collect();
         loops.sort_unstable();
         let loops = self.places.loops.intern(&loops);
+        let key = (pieces, lex, loops);
+        // Another set may have had the same, and the last one others.
+        if let Some(known) = self.places.joined.get(&key) {
+            return Ok(Some((loops, known.clone())));
+        }
         let joined = Arc::new(join.finish(seen.len(), &mut self.places));
-        self.places.joined.insert((pieces, lex, loops), joined.clone());
+        self.places.joined.insert(key, joined.clone());
         Ok(Some((loops, joined)))
     }
 

@@ -18,8 +18,7 @@ use crate::lexer::states::{DEAD, LexStateId};
 use crate::machine::{Cursor, Machine, Thread};
 use crate::slicer::{PieceNode, Slicer};
 
-/// So many pieces in places are looked at; then a walk that joins threads byte by byte is the shorter way. C takes some
-/// thousand in `exact` mode.
+/// So many pieces in places are looked at; then a walk that joins threads byte by byte is the shorter way.
 pub(super) const PLACES_MAX: usize = 8_192;
 
 /// New terms for one mask may take so many walks over the trie, as `Limits::mask_work_max` counts them. Grammars in use take two

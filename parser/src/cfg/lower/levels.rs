@@ -56,7 +56,7 @@ impl Lowering<'_> {
     /// Makes one rule of several levels of operators, where nobody can tell. Cost: linear in the grammar, and
     /// [`WORK_MAX`] for its levels.
     pub(super) fn merge_levels(&mut self, start: DotId) {
-        let Symbol::Nonterminal(start) = self.dots[start].symbol else { unreachable!("start is a nonterminal") };
+        let start = self.dots[start].symbol.nonterminal().expect("start is a nonterminal");
         let is_plain = |nonterminal: &Nonterminal| {
             let has_conditions = nonterminal.alternatives.iter().any(|alternative| alternative.condition.is_some());
             nonterminal.max_tokens.is_none() && !nonterminal.parametric && !has_conditions
@@ -104,10 +104,7 @@ impl Lowering<'_> {
             // What may stand at the end, since all behind it is optional, and whether something before it is not.
             let (mut tails, mut needed): (SmallVec<[(NonterminalId, bool); 4]>, u32) = (SmallVec::new(), 0);
             for (number, dot) in self.chain(alternative.dot).enumerate() {
-                let symbol = match dot.symbol {
-                    Symbol::Nonterminal(symbol) => Some(symbol),
-                    _ => None,
-                };
+                let symbol = dot.symbol.nonterminal();
                 if !grammars.contains(&dot.grammar) {
                     grammars.push(dot.grammar);
                 }
@@ -181,10 +178,7 @@ impl Levels<'_, '_> {
             let Nonterminal { alternatives, automaton, .. } = &self.lowering.nonterminals[id];
             let of_automaton = automaton.iter().flat_map(|automaton| automaton.rules.values().copied());
             let dots = alternatives.iter().flat_map(|alternative| self.lowering.chain(alternative.dot));
-            let symbols = dots.filter_map(|dot| match dot.symbol {
-                Symbol::Nonterminal(id) => Some(id),
-                _ => None,
-            });
+            let symbols = dots.filter_map(|dot| dot.symbol.nonterminal());
             agenda.extend(of_automaton.chain(symbols).filter(|&id| reached.insert(id)));
         }
     }
@@ -220,10 +214,7 @@ impl Levels<'_, '_> {
                 wanted[mate] = true;
                 agenda.extend(self.shapes[mate].units.iter().filter(|&&unit| self.shapes[unit].levels > 0));
                 for alternative in &self.lowering.nonterminals[mate].alternatives {
-                    let symbols = self.lowering.chain(alternative.dot).filter_map(|dot| match dot.symbol {
-                        Symbol::Nonterminal(id) => Some(id),
-                        _ => None,
-                    });
+                    let symbols = self.lowering.chain(alternative.dot).filter_map(|dot| dot.symbol.nonterminal());
                     agenda.extend(symbols.filter(|&symbol| !self.lowering.nonterminals[symbol].is_rule));
                 }
             }
@@ -283,10 +274,7 @@ impl Levels<'_, '_> {
         for (number, dot) in chain.iter().enumerate() {
             let next = draft.state();
             let is_at_edge = number <= first || number >= last;
-            let symbol = match dot.symbol {
-                Symbol::Nonterminal(id) => Some(id),
-                _ => None,
-            };
+            let symbol = dot.symbol.nonterminal();
             let entry =
                 symbol.and_then(|id| component.iter().position(|&other| other == id)).map(|index| entries[index]);
             let below = symbol.and_then(|id| self.below(id, dot, is_at_edge));

@@ -83,19 +83,25 @@ const WIDE: [Range; 9] = [
 /// Pairs of states looked at to find out which texts of an alphabet a state takes.
 const TAKEN_PAIRS_MAX: usize = 160;
 
-/// Pairs of states looked at to find out which texts of all alphabets it refuses.
-const PAIRS_MAX: usize = 48;
+/// Pairs of states looked at to find out which texts of an alphabet it refuses: one for so many of its tokens, since to walk these
+/// takes longer, and some where there are few.
+const TOKENS_OF_A_PAIR: usize = 256;
+const PAIRS_MIN: usize = 8;
 
 /// Work of the lexer for that and for those before. Where a row takes this much by itself, as in a text that is a regex, a walk needs
 /// fewer of them.
 const WORK_MAX: u64 = 4_000;
 
-/// What is left to find out which texts a state refuses.
-struct Others {
-    pairs: usize,
+/// What is left to find out which texts a state refuses, and what has been found out.
+struct Refusals {
     /// The lexer's work may grow up to this.
     work_max: u64,
+    /// Alphabets of which it is not known to refuse the longer texts.
+    open: Alphabets,
 }
+
+/// Alphabets, as bits.
+type Alphabets = u16;
 
 /// Pairs of states and places looked at to find out which texts of one alphabet may follow: those that are not decided by then would
 /// take the room of others.
@@ -147,6 +153,9 @@ pub(crate) struct Alphabet {
     automaton: OnceLock<Option<Automaton>>,
     /// Its parts.
     parts: Bits,
+    tokens_len: usize,
+    /// Those of whose texts it has all, itself among them.
+    within: Alphabets,
 }
 
 /// What a state does with the parts of a slice.
@@ -169,10 +178,15 @@ impl Parts {
         let mut parts =
             Parts { parts: Vec::new(), alphabets: Vec::new(), length_max: 0, below: Vec::new(), sets: Vec::new() };
         for (lead, other) in alphabets() {
-            let class = both(class, &other);
-            parts.alphabets.push(Alphabet { lead, class, automaton: OnceLock::new(), parts: 0 });
+            parts.alphabets.push(Alphabet::new(lead, both(class, &other)));
+        }
+        for at in 0..ALPHABETS_LEN {
+            let is_within = |other: &Alphabet| other.is_within(&parts.alphabets[at]);
+            let within = parts.alphabets.iter().enumerate().filter(|(_, other)| is_within(other));
+            parts.alphabets[at].within = within.fold(0, |bits, (other, _)| bits | 1 << other);
         }
         let kinds = kinds_of(trie);
+        kinds.iter().flatten().for_each(|&(alphabet, _)| parts.alphabets[alphabet as usize].tokens_len += 1);
         let mut are_there = [[false; LENGTHS.len() + 1]; ALPHABETS_LEN];
         kinds.iter().flatten().for_each(|&(alphabet, length)| are_there[alphabet as usize][length as usize] = true);
         let bits: [[Bits; LENGTHS.len() + 1]; ALPHABETS_LEN] = std::array::from_fn(|alphabet| {
@@ -275,9 +289,9 @@ impl Parts {
     pub fn decide(&self, lexer: &mut Lexer, lex: LexStateId, taken_of_all: u32) -> Result<Decided, Fault> {
         let (arena, limits) = (lexer.arena().clone(), lexer.limits().clone());
         let mut decided = Decided::default();
-        let mut others = Others { pairs: PAIRS_MAX, work_max: lexer.work.saturating_add(WORK_MAX) };
+        let mut refusals = Refusals::new(lexer);
         let mut behind = None;
-        for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.parts != 0) {
+        for (number, alphabet) in self.alphabets.iter().enumerate().filter(|(_, alphabet)| alphabet.parts != 0) {
             let Some(automaton) = alphabet.automaton(&arena, &limits) else { continue };
             let taken = match automaton.taken(lexer, lex, self.length_max, TAKEN_PAIRS_MAX)? {
                 (taken, true) => taken.max(taken_of_all),
@@ -287,12 +301,42 @@ impl Parts {
                 },
             };
             let refused = match taken == self.length_max {
-                true => u32::MAX,
-                false => automaton.refused(lexer, lex, self.length_max, &mut others)?,
+                true => refusals.none(number),
+                false => refusals.of(lexer, lex, (number, alphabet), automaton, self.length_max)?,
             };
             self.decide_parts(alphabet, (taken, refused), 0, &mut decided);
         }
         Ok(decided)
+    }
+}
+
+impl Refusals {
+    fn new(lexer: &Lexer) -> Self {
+        Self { work_max: lexer.work.saturating_add(WORK_MAX), open: 0 }
+    }
+
+    /// Of an alphabet no texts are refused.
+    fn none(&mut self, number: usize) -> u32 {
+        self.open |= 1 << number;
+        u32::MAX
+    }
+
+    /// How long the texts of an alphabet, or those behind a space, must be so that a state refuses them, as
+    /// [`Automaton::refused`]. Not asked for again of all of whose texts some were not refused before.
+    fn of(
+        &mut self,
+        lexer: &mut Lexer,
+        lex: LexStateId,
+        (number, alphabet): (usize, &Alphabet),
+        automaton: &Automaton,
+        length_max: u32,
+    ) -> Result<u32, Fault> {
+        if self.open & alphabet.within != 0 {
+            return Ok(u32::MAX);
+        }
+        let pairs = (alphabet.tokens_len / TOKENS_OF_A_PAIR).max(PAIRS_MIN);
+        let refused = automaton.refused(lexer, lex, length_max, (pairs, self.work_max))?;
+        Ok(if refused == u32::MAX { self.none(number) } else { refused })
     }
 }
 
@@ -301,16 +345,17 @@ impl Parts {
     pub fn decide_behind_space(&self, lexer: &mut Lexer, lex: LexStateId) -> Result<Decided, Fault> {
         let (arena, limits) = (lexer.arena().clone(), lexer.limits().clone());
         let mut decided = Decided::default();
-        let mut others = Others { pairs: PAIRS_MAX, work_max: lexer.work.saturating_add(WORK_MAX) };
+        let mut refusals = Refusals::new(lexer);
         let length_max = self.length_max.saturating_sub(1);
-        for alphabet in self.alphabets.iter().filter(|alphabet| alphabet.lead == Lead::Space && alphabet.parts != 0) {
+        let alphabets = self.alphabets.iter().enumerate();
+        for (number, alphabet) in alphabets.filter(|(_, other)| other.lead == Lead::Space && other.parts != 0) {
             let is_bare = |other: &&Alphabet| other.lead == Lead::None && other.class == alphabet.class;
             let bare = self.alphabets.iter().find(is_bare).and_then(|bare| bare.automaton(&arena, &limits));
             let Some(automaton) = bare else { continue };
             let (taken, _) = automaton.taken(lexer, lex, length_max, TAKEN_PAIRS_MAX)?;
             let refused = match taken == length_max {
-                true => u32::MAX,
-                false => automaton.refused(lexer, lex, length_max, &mut others)?,
+                true => refusals.none(number),
+                false => refusals.of(lexer, lex, (number, alphabet), automaton, length_max)?,
             };
             self.decide_parts(alphabet, (taken, refused), 1, &mut decided);
         }
@@ -347,6 +392,16 @@ impl Parts {
 }
 
 impl Alphabet {
+    fn new(lead: Lead, class: CharClass) -> Self {
+        Self { lead, class, automaton: OnceLock::new(), parts: 0, tokens_len: 0, within: 0 }
+    }
+
+    /// Whether another one has all of its texts.
+    fn is_within(&self, other: &Alphabet) -> bool {
+        let has_lead = self.lead == other.lead || other.lead == Lead::None && other.class.contains(' ');
+        has_lead && both(&self.class, &other.class) == self.class
+    }
+
     fn automaton(&self, arena: &Arena, limits: &Limits) -> Option<&Automaton> {
         let make = || {
             let mut set = RegexSet::new();
@@ -426,8 +481,14 @@ impl Automaton {
 
     /// How long in characters the texts must be so that a lexer state refuses all of them, and no beginning of one is a whole
     /// lexeme; `u32::MAX` if that is not so of any length up to a bound. Goes from one character to the next with all states
-    /// that one can be in.
-    fn refused(&self, lexer: &mut Lexer, lex: LexStateId, length_max: u32, others: &mut Others) -> Result<u32, Fault> {
+    /// that one can be in, and gives up after so many pairs of these and so much work of the lexer.
+    fn refused(
+        &self,
+        lexer: &mut Lexer,
+        lex: LexStateId,
+        length_max: u32,
+        (mut pairs, work_max): (usize, u64),
+    ) -> Result<u32, Fault> {
         let mode = lexer.mode();
         if lexer.state(lex).ends_before_more != NO_LEXEMES {
             return Ok(u32::MAX);
@@ -438,8 +499,8 @@ impl Automaton {
             let mut visited: FxHashSet<(u16, LexStateId)> = FxHashSet::default();
             let mut agenda = now.clone();
             while let Some((state, lex)) = agenda.pop() {
-                others.pairs = match others.pairs.checked_sub(1) {
-                    Some(left) if lexer.work < others.work_max => left,
+                pairs = match pairs.checked_sub(1) {
+                    Some(left) if lexer.work < work_max => left,
                     _ => return Ok(u32::MAX),
                 };
                 lexer.row(lex)?;
@@ -595,7 +656,7 @@ mod tests {
             ["a", " ", " a", "bcd", " Abc", "A", "x-1", " x-1", "a b", "é", " naïve", "日本語", "«é»1", "ABCDEFGHIJKL"];
         for text in texts.into_iter().chain(["\u{a0}", "a\u{2028}b", "  ", " \u{3000}", "\u{180e}", "\u{feff}"]) {
             let (lead, class) = alphabets().nth(alphabet_of(text.as_bytes())).expect("there are so many");
-            let alphabet = Alphabet { lead, class, automaton: OnceLock::new(), parts: 0 };
+            let alphabet = Alphabet::new(lead, class);
             let automaton = alphabet.automaton(&arena, &Limits::default()).expect("small");
             assert!(automaton.matches(text.as_bytes()), "{text}");
             let (length, chars) = (length_of(text.as_bytes()), text.chars().count() as u32);

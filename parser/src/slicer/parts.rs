@@ -87,6 +87,8 @@ const TAKEN_PAIRS_MAX: usize = 160;
 /// takes longer, and some where there are few.
 const TOKENS_OF_A_PAIR: usize = 256;
 const PAIRS_MIN: usize = 8;
+/// Of an alphabet of ASCII these at most. To refuse it takes some pairs for each character; where it takes more, it is mostly not refused.
+const ASCII_PAIRS_MAX: usize = 24;
 
 /// Work of the lexer for that and for those before. Where a row takes this much by itself, as in a text that is a regex, a walk needs
 /// fewer of them.
@@ -178,7 +180,7 @@ impl Parts {
         let mut parts =
             Parts { parts: Vec::new(), alphabets: Vec::new(), length_max: 0, below: Vec::new(), sets: Vec::new() };
         for (lead, other) in alphabets() {
-            parts.alphabets.push(Alphabet::new(lead, both(class, &other)));
+            parts.alphabets.push(Alphabet::new(lead, class.intersect(&other)));
         }
         for at in 0..ALPHABETS_LEN {
             let is_within = |other: &Alphabet| other.is_within(&parts.alphabets[at]);
@@ -334,7 +336,9 @@ impl Refusals {
         if self.open & alphabet.within != 0 {
             return Ok(u32::MAX);
         }
-        let pairs = (alphabet.tokens_len / TOKENS_OF_A_PAIR).max(PAIRS_MIN);
+        let is_ascii = alphabet.class.ranges().last().is_none_or(|range| range.1 < 0x80);
+        let pairs_max = if is_ascii { ASCII_PAIRS_MAX } else { usize::MAX };
+        let pairs = (alphabet.tokens_len / TOKENS_OF_A_PAIR).max(PAIRS_MIN).min(pairs_max);
         let refused = automaton.refused(lexer, lex, length_max, (pairs, self.work_max))?;
         Ok(if refused == u32::MAX { self.none(number) } else { refused })
     }
@@ -399,7 +403,7 @@ impl Alphabet {
     /// Whether another one has all of its texts.
     fn is_within(&self, other: &Alphabet) -> bool {
         let has_lead = self.lead == other.lead || other.lead == Lead::None && other.class.contains(' ');
-        has_lead && both(&self.class, &other.class) == self.class
+        has_lead && self.class.intersect(&other.class) == self.class
     }
 
     fn automaton(&self, arena: &Arena, limits: &Limits) -> Option<&Automaton> {
@@ -601,12 +605,6 @@ fn kinds_of(trie: &TokenTrie) -> Vec<Option<(u8, u8)>> {
         }
     }
     kinds
-}
-
-/// Characters of both classes.
-fn both(a: &CharClass, b: &CharClass) -> CharClass {
-    let (a, b) = (a.negate(), b.negate());
-    CharClass::from_ranges(a.ranges().iter().chain(b.ranges()).copied()).negate()
 }
 
 /// The number of the first one of [`alphabets`] that has all characters of a text.

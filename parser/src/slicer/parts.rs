@@ -661,4 +661,27 @@ mod tests {
             assert!(LENGTHS[length] <= chars && LENGTHS.get(length + 1).is_none_or(|&next| chars < next), "{text}");
         }
     }
+
+    #[test]
+    fn alphabets_have_all_texts_of_those_within() {
+        let texts = ["a", " ", " a", "bcd", " Abc", "A", "x-1", " x-1", "a b", "é", " naïve", "日本語", "«é»1", " -é"];
+        let mut vocabulary = Vocabulary::builder();
+        (0..).zip(texts).for_each(|(id, text)| _ = vocabulary.token(id, text));
+        let vocabulary = Arc::new(vocabulary.build().expect("some tokens"));
+        let arena = Arena::new(&Limits::default(), vocabulary.clone());
+        let Parts { alphabets, .. } = Parts::new(vocabulary.trie(), &CharClass::all(), 1);
+        let has = |at: usize, text: &str| {
+            let automaton = alphabets[at].automaton(&arena, &Limits::default()).expect("small");
+            automaton.matches(text.as_bytes())
+        };
+        for (at, alphabet) in alphabets.iter().enumerate() {
+            let within: Vec<usize> = (0..alphabets.len()).filter(|other| alphabet.within >> other & 1 != 0).collect();
+            assert!(within.contains(&at), "it has its own texts");
+            for text in texts.iter().filter(|text| !has(at, text)) {
+                assert!(!within.iter().any(|&other| has(other, text)), "{text} in {within:?} of {at}");
+            }
+        }
+        assert_eq!(alphabets[ALPHABETS_LEN - 1].within, (1 << ALPHABETS_LEN) - 1);
+        assert_eq!(alphabets.iter().map(|alphabet| alphabet.tokens_len).sum::<usize>(), texts.len());
+    }
 }

@@ -89,6 +89,8 @@ const TOKENS_OF_A_PAIR: usize = 256;
 const PAIRS_MIN: usize = 8;
 /// Of an alphabet of ASCII these at most. To refuse it takes some pairs for each character; where it takes more, it is mostly not refused.
 const ASCII_PAIRS_MAX: usize = 24;
+/// Of one of all scripts: of most there are some twenty for each character, one for each beginning of its bytes.
+const WIDE_PAIRS_MAX: usize = 160;
 
 /// Work of the lexer for that and for those before. Where a row takes this much by itself, as in a text that is a regex, a walk needs
 /// fewer of them.
@@ -155,6 +157,7 @@ pub(crate) struct Alphabet {
     automaton: OnceLock<Option<Automaton>>,
     /// Its parts.
     parts: Bits,
+    /// Tokens of the slice that are of it.
     tokens_len: usize,
     /// Those of whose texts it has all, itself among them.
     within: Alphabets,
@@ -317,7 +320,7 @@ impl Refusals {
         Self { work_max: lexer.work.saturating_add(WORK_MAX), open: 0 }
     }
 
-    /// Of an alphabet no texts are refused.
+    /// Of an alphabet nothing is known to be refused.
     fn none(&mut self, number: usize) -> u32 {
         self.open |= 1 << number;
         u32::MAX
@@ -337,8 +340,8 @@ impl Refusals {
             return Ok(u32::MAX);
         }
         let is_ascii = alphabet.class.ranges().last().is_none_or(|range| range.1 < 0x80);
-        let pairs_max = if is_ascii { ASCII_PAIRS_MAX } else { usize::MAX };
-        let pairs = (alphabet.tokens_len / TOKENS_OF_A_PAIR).max(PAIRS_MIN).min(pairs_max);
+        let pairs_max = if is_ascii { ASCII_PAIRS_MAX } else { WIDE_PAIRS_MAX };
+        let pairs = (alphabet.tokens_len / TOKENS_OF_A_PAIR).clamp(PAIRS_MIN, pairs_max);
         let refused = automaton.refused(lexer, lex, length_max, (pairs, self.work_max))?;
         Ok(if refused == u32::MAX { self.none(number) } else { refused })
     }

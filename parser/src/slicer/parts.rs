@@ -305,10 +305,7 @@ impl Parts {
                     _ => taken.max(taken_of_all),
                 },
             };
-            let refused = match taken == self.length_max {
-                true => refusals.none(number),
-                false => refusals.of(lexer, lex, (number, alphabet), automaton, self.length_max)?,
-            };
+            let refused = refusals.of(lexer, lex, (number, alphabet), automaton, (taken, self.length_max))?;
             self.decide_parts(alphabet, (taken, refused), 0, &mut decided);
         }
         Ok(decided)
@@ -320,30 +317,22 @@ impl Refusals {
         Self { work_max: lexer.work.saturating_add(WORK_MAX), open: 0 }
     }
 
-    /// Of an alphabet nothing is known to be refused.
-    fn none(&mut self, number: usize) -> u32 {
-        self.open |= 1 << number;
-        u32::MAX
-    }
-
     /// How long the texts of an alphabet, or those behind a space, must be so that a state refuses them, as
-    /// [`Automaton::refused`]. Not asked for again of all of whose texts some were not refused before.
+    /// [`Automaton::refused`]. Not asked where it takes all up to the longest, nor where those of a smaller alphabet are not refused.
     fn of(
         &mut self,
         lexer: &mut Lexer,
         lex: LexStateId,
         (number, alphabet): (usize, &Alphabet),
         automaton: &Automaton,
-        length_max: u32,
+        (taken, length_max): (u32, u32),
     ) -> Result<u32, Fault> {
-        if self.open & alphabet.within != 0 {
-            return Ok(u32::MAX);
-        }
-        let is_ascii = alphabet.class.ranges().last().is_none_or(|range| range.1 < 0x80);
-        let pairs_max = if is_ascii { ASCII_PAIRS_MAX } else { WIDE_PAIRS_MAX };
-        let pairs = (alphabet.tokens_len / TOKENS_OF_A_PAIR).clamp(PAIRS_MIN, pairs_max);
-        let refused = automaton.refused(lexer, lex, length_max, (pairs, self.work_max))?;
-        Ok(if refused == u32::MAX { self.none(number) } else { refused })
+        let refused = match taken < length_max && self.open & alphabet.within == 0 {
+            true => automaton.refused(lexer, lex, length_max, (alphabet.refusal_pairs(), self.work_max))?,
+            false => u32::MAX,
+        };
+        self.open |= Alphabets::from(refused == u32::MAX) << number;
+        Ok(refused)
     }
 }
 
@@ -360,10 +349,7 @@ impl Parts {
             let bare = self.alphabets.iter().find(is_bare).and_then(|bare| bare.automaton(&arena, &limits));
             let Some(automaton) = bare else { continue };
             let (taken, _) = automaton.taken(lexer, lex, length_max, TAKEN_PAIRS_MAX)?;
-            let refused = match taken == length_max {
-                true => refusals.none(number),
-                false => refusals.of(lexer, lex, (number, alphabet), automaton, length_max)?,
-            };
+            let refused = refusals.of(lexer, lex, (number, alphabet), automaton, (taken, length_max))?;
             self.decide_parts(alphabet, (taken, refused), 1, &mut decided);
         }
         Ok(decided)
@@ -407,6 +393,13 @@ impl Alphabet {
     fn is_within(&self, other: &Alphabet) -> bool {
         let has_lead = self.lead == other.lead || other.lead == Lead::None && other.class.contains(' ');
         has_lead && self.class.intersect(&other.class) == self.class
+    }
+
+    /// Pairs of states that are looked at to find out which texts a state refuses.
+    fn refusal_pairs(&self) -> usize {
+        let is_ascii = self.class.ranges().last().is_none_or(|range| range.1 < 0x80);
+        let pairs_max = if is_ascii { ASCII_PAIRS_MAX } else { WIDE_PAIRS_MAX };
+        (self.tokens_len / TOKENS_OF_A_PAIR).clamp(PAIRS_MIN, pairs_max)
     }
 
     fn automaton(&self, arena: &Arena, limits: &Limits) -> Option<&Automaton> {

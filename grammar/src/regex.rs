@@ -92,6 +92,8 @@ pub struct RegexInfo {
     pub len_min: u64,
     /// Upper bound of the length in bytes of a match; `None` is without bound.
     pub len_max: Option<u64>,
+    /// It certainly matches some text. False says nothing: of an intersection or a complement, only a search can tell.
+    pub has_text: bool,
 }
 
 /// Texts, and what must follow them: [`None`] is anything.
@@ -277,22 +279,24 @@ impl RegexSet {
     }
 
     fn info_of(&self, node: &RegexNode) -> RegexInfo {
-        let fixed = |len: u64| RegexInfo { nullable: len == 0, len_min: len, len_max: Some(len) };
+        let fixed = |len: u64| RegexInfo { nullable: len == 0, len_min: len, len_max: Some(len), has_text: true };
         match node {
-            RegexNode::Nothing => RegexInfo { nullable: false, len_min: 0, len_max: Some(0) },
+            RegexNode::Nothing => RegexInfo { nullable: false, len_min: 0, len_max: Some(0), has_text: false },
             RegexNode::Literal(bytes) => fixed(bytes.len() as u64),
             RegexNode::Class(class) => RegexInfo {
                 nullable: false,
                 len_min: class.0.first().map_or(0, |&(low, _)| utf8_len(low)),
                 len_max: Some(class.0.last().map_or(0, |&(_, high)| utf8_len(high))),
+                has_text: !class.0.is_empty(),
             },
-            RegexNode::Bytes(_) => fixed(1),
+            RegexNode::Bytes(bytes) => RegexInfo { has_text: !bytes.is_empty(), ..fixed(1) },
             RegexNode::Concat(parts) => parts.iter().fold(fixed(0), |sum, &part| {
                 let info = self.info(part);
                 RegexInfo {
                     nullable: sum.nullable && info.nullable,
                     len_min: sum.len_min.saturating_add(info.len_min),
                     len_max: sum.len_max.zip(info.len_max).map(|(a, b)| a.saturating_add(b)),
+                    has_text: sum.has_text && info.has_text,
                 }
             }),
             RegexNode::Or(parts) => {
@@ -301,6 +305,7 @@ impl RegexSet {
                     nullable: infos().any(|info| info.nullable),
                     len_min: infos().map(|info| info.len_min).min().unwrap_or(0),
                     len_max: infos().map(|info| info.len_max).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten(),
+                    has_text: infos().any(|info| info.has_text),
                 }
             }
             RegexNode::And(parts) => {
@@ -309,9 +314,13 @@ impl RegexSet {
                     nullable: infos().all(|info| info.nullable),
                     len_min: infos().map(|info| info.len_min).max().unwrap_or(0),
                     len_max: infos().filter_map(|info| info.len_max).min(),
+                    has_text: infos().all(|info| info.nullable),
                 }
             }
-            RegexNode::Not(child) => RegexInfo { nullable: !self.info(*child).nullable, len_min: 0, len_max: None },
+            RegexNode::Not(child) => {
+                let nullable = !self.info(*child).nullable;
+                RegexInfo { nullable, len_min: 0, len_max: None, has_text: nullable }
+            }
             RegexNode::Repeat(child, min, max) => {
                 let info = self.info(*child);
                 RegexInfo {
@@ -322,15 +331,16 @@ impl RegexSet {
                         (Some(len), Some(max)) => Some(len.saturating_mul(u64::from(*max))),
                         _ => None,
                     },
+                    has_text: *min == 0 || info.has_text,
                 }
             }
             RegexNode::Shortest(child) => self.info(*child),
             RegexNode::MultipleOf { .. } | RegexNode::Values { .. } => {
-                RegexInfo { nullable: false, len_min: 1, len_max: None }
+                RegexInfo { nullable: false, len_min: 1, len_max: None, has_text: false }
             }
             RegexNode::Dfa(dfa, _) => {
                 let nullable = dfa.is_accepting(dfa.start());
-                RegexInfo { nullable, len_min: u64::from(!nullable), len_max: None }
+                RegexInfo { nullable, len_min: u64::from(!nullable), len_max: None, has_text: nullable }
             }
         }
     }

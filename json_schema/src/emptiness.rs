@@ -73,14 +73,8 @@ impl Search {
     /// The same as [`is_empty`](Self::is_empty) of combinations within each other, so many at most: each step goes through those
     /// inside, in expressions that are the longer for it.
     pub fn is_empty_combination(&mut self, set: &RegexSet, regex: RegexId, depth: usize) -> Option<bool> {
-        let is_text = |id: RegexId| matches!(set.node(id), RegexNode::Literal(_));
-        let has_text = match set.node(regex) {
-            RegexNode::Nothing => return Some(true),
-            RegexNode::Or(parts) => parts.iter().any(|&part| is_text(part)),
-            _ => is_text(regex),
-        };
-        if has_text || set.info(regex).nullable {
-            return Some(false);
+        if set.info(regex).has_text || *set.node(regex) == RegexNode::Nothing {
+            return Some(!set.info(regex).has_text);
         }
         if depth > DEPTH_MAX {
             self.more_work += TOO_DEEP_WORK;

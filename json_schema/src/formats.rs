@@ -27,6 +27,8 @@ mod leap_seconds;
 mod patterns;
 mod properties;
 
+use std::sync::OnceLock;
+
 use larkspur_grammar::{DfaRef, Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
 
 /// What a format says.
@@ -66,6 +68,7 @@ pub(crate) enum Format {
     IdnHostname,
     IdnEmail,
 }
+const FORMATS_LEN: usize = Format::IdnEmail as usize + 1;
 
 /// The names that [`meaning`] knows, for who has nearly written one.
 pub(crate) const NAMES: [&str; 26] = [
@@ -270,8 +273,20 @@ fn parse(set: &mut RegexSet, text: &str) -> RegexId {
     parse_regex(text, &map, &options, &limits, set, &mut Vec::new()).expect("regexes of formats are well-formed")
 }
 
-/// The texts of a format. `is_short`: they are bounded to [`short_length`] besides.
+/// The texts of a format. `is_short`: they are bounded to [`short_length`] besides. Read once in a process, then copied.
 pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> RegexId {
+    static MADE: [[OnceLock<(RegexSet, RegexId)>; 2]; FORMATS_LEN] =
+        [const { [const { OnceLock::new() }; 2] }; FORMATS_LEN];
+    let make = || {
+        let mut set = RegexSet::new();
+        let regex = made(&mut set, format, is_short);
+        (set, regex)
+    };
+    let (made, regex) = MADE[format as usize][usize::from(is_short)].get_or_init(make);
+    set.import(made, *regex)
+}
+
+fn made(set: &mut RegexSet, format: Format, is_short: bool) -> RegexId {
     match format {
         Format::Email => return email(set, is_short),
         Format::Regex => return patterns::regex(set),

@@ -527,12 +527,12 @@ impl<'a> Lowering<'a> {
         let mut stack: SmallVec<[ExprId; 8]> = SmallVec::from_slice(&[body]);
         while let Some(expr) = stack.pop() {
             match &grammar.exprs[expr].kind {
-                ExprKind::Sequence(parts) => stack.extend(parts.iter().rev().copied()),
+                ExprKind::Sequence(parts) => parts.iter().rev().for_each(|&part| stack.push(part)),
                 ExprKind::Repeat(child, min, max) => {
                     let Some(atom) = self.element(context, *child) else { continue };
                     self.repeat(atom, *min, *max, &mut atoms);
                 }
-                _ => atoms.extend(self.element(context, expr)),
+                _ => self.element(context, expr).into_iter().for_each(|atom| atoms.push(atom)),
             }
         }
         atoms

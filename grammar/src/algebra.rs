@@ -744,6 +744,9 @@ impl Algebra {
 
     fn and(&mut self, mut parts: Vec<Expr>) -> Expr {
         self.flatten(Tag::And, &mut parts);
+        if self.leave_nothing_out(&mut parts) {
+            self.flatten(Tag::And, &mut parts);
+        }
         if parts.first() == Some(&Expr::NOTHING) || self.has_opposites(&parts, Tag::Or) {
             return Expr::NOTHING;
         }
@@ -768,6 +771,19 @@ impl Algebra {
             &[only] => only,
             _ => self.intern(Node::And(&parts)),
         }
+    }
+
+    /// In an intersection without the empty text, `x?` is `x`. True if there was some.
+    fn leave_nothing_out(&self, parts: &mut [Expr]) -> bool {
+        let has_empty = parts.iter().all(|&part| self.is_nullable(part));
+        let mut were_some = false;
+        for part in parts.iter_mut().filter(|_| !has_empty) {
+            if let Node::Repeat(child, 0, 1) = self.node(*part) {
+                *part = child;
+                were_some = true;
+            }
+        }
+        were_some
     }
 
     /// Whether an operand and the complement of another exclude each other: `x` and `~x`, or `x` and `~(x | …)` where

@@ -302,6 +302,20 @@ fn internationalised_mail_addresses() {
 }
 
 #[test]
+fn ranges_of_lengths_are_left_out() {
+    // 256 characters.
+    let long = format!("\"{}@{}\"", "a".repeat(64), ["b"; 3].map(|letter| letter.repeat(63)).join("."));
+    for (min, others) in [(1, ""), (3, r#""maxLength": 1024, "#), (5, "")] {
+        let not = format!(r#""not": {{"minLength": {min}, "maxLength": 255}}"#);
+        let schema = format!(r#"{{"type": "string", "format": "email", {others}{not}}}"#);
+        let shorter = &long.replacen("aa", "a", 1);
+        check(&schema, &[&long], &[r#""a@b.c""#, shorter]);
+    }
+    let schema = r#"{"type": "string", "format": "email", "not": {"minLength": 6, "maxLength": 255}}"#;
+    check(schema, &[r#""a@b.c""#, &long], &[r#""aa@b.c""#]);
+}
+
+#[test]
 fn keywords_beside_them() {
     check(
         r#"{"type": "string", "format": "regex", "maxLength": 5, "pattern": "^\\^"}"#,

@@ -176,11 +176,17 @@ impl Algebra {
         if roots.iter().all(|&root| self.is_empty_without(root, Self::is_bound)) {
             return Some(false);
         }
+        // Few letters are counted in the table of many. Where one table is too dear, the others are hardly cheaper.
+        for &root in roots {
+            match self.is_worth_a_table(root).then(|| self.count_letters(root, table_work)) {
+                None | Some(Some(false)) => {}
+                Some(Some(true)) => return Some(true),
+                Some(None) => break,
+            }
+        }
         let mut are_known = true;
         for &root in roots {
-            // Where one table is too dear, the others are hardly cheaper.
-            let answer = if are_known { self.count_letters(root, table_work) } else { self.has_text_of_letters(root) };
-            match answer {
+            match self.has_text_of_letters(root) {
                 Some(true) => return Some(true),
                 answer => are_known &= answer.is_some(),
             }

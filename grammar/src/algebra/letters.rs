@@ -120,8 +120,16 @@ impl Algebra {
         self.look_up(&counted)
     }
 
-    /// The same, where a table is made if there is none, with so much work for it, or some times what was missed before. Cost: that,
-    /// which nobody pays for.
+    /// Whether an intersection has a number of letters that are worth a table.
+    pub(super) fn is_worth_a_table(&mut self, intersection: Expr) -> bool {
+        let before = self.work;
+        let is_worth = self.letters_in(intersection).is_some_and(|counted| counted.is_bound());
+        self.work = before;
+        is_worth
+    }
+
+    /// The same as [`has_text_of_letters`](Self::has_text_of_letters), where a table is made if there is none, with so much work for it,
+    /// or some times what was missed before. Cost: that, which nobody pays for.
     pub(super) fn count_letters(&mut self, intersection: Expr, work: u64) -> Option<bool> {
         if self.lengths.work > WORK_MAX + self.work / 2 {
             return None;

@@ -487,16 +487,6 @@ impl RegexSet {
     }
     /// Every text in valid UTF-8 that `child` does not match: what authors mean by `~X`.
     pub fn complement(&mut self, child: RegexId) -> RegexId {
-        let char = self.any_char();
-        if let RegexNode::Repeat(one, min, max) = *self.node(child)
-            && one == char
-        {
-            // What is shorter and what is longer. A search would count through both.
-            let shorter = min.checked_sub(1).map(|max| self.repeat(char, 0, Some(max)));
-            let longer = max.and_then(|max| max.checked_add(1)).map(|min| self.repeat(char, min, None));
-            let lengths: SmallVec<[RegexId; 2]> = shorter.into_iter().chain(longer).collect();
-            return self.or(&lengths);
-        }
         let not = self.not(child);
         let text = self.any_text();
         self.and(&[not, text])

@@ -40,6 +40,7 @@ mod hints;
 mod inhabited;
 mod ir;
 mod late;
+mod lengths;
 mod lints;
 mod loader;
 mod lower;

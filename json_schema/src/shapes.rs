@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::arrays;
 use crate::error::Mistake;
 use crate::ir::{ANY, AnyOf, ArrayId, NEVER, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
+use crate::lengths::Lengths;
 use crate::normal::Normalizer;
 use crate::numbers::Numbers;
 use crate::objects;
@@ -484,7 +485,11 @@ impl Normalizer<'_> {
         } else if *self.set.node(a) == RegexNode::Nothing {
             self.any_text
         } else {
-            self.set.complement(a)
+            let others = Lengths::of(&self.set, self.any_text, a).and_then(|lengths| lengths.others());
+            match others.filter(Lengths::are_simple) {
+                Some(others) => others.regex(&mut self.set),
+                None => self.set.complement(a),
+            }
         }
     }
     /// Whether the language certainly has no text.

@@ -286,6 +286,7 @@ pub(crate) fn regex(set: &mut RegexSet, format: Format, is_short: bool) -> Regex
     set.import(made, *regex)
 }
 
+/// The same, read anew.
 fn made(set: &mut RegexSet, format: Format, is_short: bool) -> RegexId {
     match format {
         Format::Email => return email(set, is_short),

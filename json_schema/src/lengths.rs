@@ -1,4 +1,4 @@
-//! Texts of certain numbers of characters: what `minLength` and `maxLength` say, combined as ranges.
+//! Texts of certain numbers of characters, as `minLength` and `maxLength` have them, and all others: ranges again.
 //!
 //! A search through `~(char{1,255})` beside a large language counts to 255 in each of its states; beside ranges it asks which lengths
 //! there are.
@@ -64,25 +64,6 @@ impl Lengths {
         others.extend(from.map(|from| (from, None)));
         from.is_none_or(|from| from <= COUNT_MAX).then_some(Self(others))
     }
-
-    /// Those of both.
-    pub fn and(&self, other: &Self) -> Self {
-        let mut both = SmallVec::new();
-        let (mut own, mut its) = (self.0.iter().peekable(), other.0.iter().peekable());
-        while let (Some(&&a), Some(&&b)) = (own.peek(), its.peek()) {
-            let end = |max: Option<u32>| max.unwrap_or(u32::MAX);
-            let (min, max) = (a.0.max(b.0), if end(a.1) <= end(b.1) { a.1 } else { b.1 });
-            if min <= end(max) {
-                both.push((min, max));
-            }
-            if end(a.1) <= end(b.1) {
-                own.next()
-            } else {
-                its.next()
-            };
-        }
-        Self(both)
-    }
 }
 
 #[cfg(test)]
@@ -102,12 +83,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lengths_are_combined_as_sets_of_numbers(a in ranges(), b in ranges()) {
-            let [own, its] = [&a, &b].map(|ranges| Lengths::united(ranges.iter().copied().collect()));
-            let (both, others) = (own.and(&its), own.others().expect("small"));
+        fn others_are_all_that_are_not_among_them(a in ranges()) {
+            let own = Lengths::united(a.iter().copied().collect());
+            let others = own.others().expect("small");
             for letters in 0..20 {
                 prop_assert_eq!(has(&own.0, letters), has(&a, letters));
-                prop_assert_eq!(has(&both.0, letters), has(&a, letters) && has(&b, letters));
                 prop_assert_eq!(has(&others.0, letters), !has(&a, letters));
             }
             prop_assert_eq!(others.others(), Some(own));

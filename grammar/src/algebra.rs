@@ -744,7 +744,7 @@ impl Algebra {
 
     fn and(&mut self, mut parts: Vec<Expr>) -> Expr {
         self.flatten(Tag::And, &mut parts);
-        if self.leave_nothing_out(&mut parts) {
+        if self.forget_the_empty_text(&mut parts) {
             self.flatten(Tag::And, &mut parts);
         }
         if parts.first() == Some(&Expr::NOTHING) || self.has_opposites(&parts, Tag::Or) {
@@ -773,15 +773,27 @@ impl Algebra {
         }
     }
 
-    /// In an intersection without the empty text, `x?` is `x`. True if there was some.
-    fn leave_nothing_out(&self, parts: &mut [Expr]) -> bool {
-        let has_empty = parts.iter().all(|&part| self.is_nullable(part));
+    /// In an intersection without the empty text it does not matter which parts have it: `x?` is `x`, and `~(x{1,9})` is `~(x{0,9})`,
+    /// which lengths are merged with. True if there was some.
+    fn forget_the_empty_text(&mut self, parts: &mut [Expr]) -> bool {
+        if parts.iter().all(|&part| self.is_nullable(part)) {
+            return false;
+        }
         let mut were_some = false;
-        for part in parts.iter_mut().filter(|_| !has_empty) {
-            if let Node::Repeat(child, 0, 1) = self.node(*part) {
-                *part = child;
-                were_some = true;
-            }
+        for part in parts {
+            let other = match self.node(*part) {
+                Node::Repeat(child, 0, 1) => child,
+                Node::Not(child) => match self.node(child) {
+                    Node::Repeat(inner, 1, max) => {
+                        let lengths = self.repeat(inner, 0, max);
+                        self.not(lengths)
+                    }
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            *part = other;
+            were_some = true;
         }
         were_some
     }

@@ -73,8 +73,11 @@ impl Search {
     /// The same as [`is_empty`](Self::is_empty) of combinations within each other, so many at most: each step goes through those
     /// inside, in expressions that are the longer for it.
     pub fn is_empty_combination(&mut self, set: &RegexSet, regex: RegexId, depth: usize) -> Option<bool> {
-        if set.info(regex).has_text || *set.node(regex) == RegexNode::Nothing {
-            return Some(!set.info(regex).has_text);
+        if set.info(regex).has_text {
+            return Some(false);
+        }
+        if *set.node(regex) == RegexNode::Nothing {
+            return Some(true);
         }
         if depth > DEPTH_MAX {
             self.more_work += TOO_DEEP_WORK;

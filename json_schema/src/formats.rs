@@ -68,6 +68,7 @@ pub(crate) enum Format {
     IdnHostname,
     IdnEmail,
 }
+
 const FORMATS_LEN: usize = Format::IdnEmail as usize + 1;
 
 /// The names that [`meaning`] knows, for who has nearly written one.

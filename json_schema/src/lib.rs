@@ -40,7 +40,6 @@ mod hints;
 mod inhabited;
 mod ir;
 mod late;
-mod lengths;
 mod lints;
 mod loader;
 mod lower;

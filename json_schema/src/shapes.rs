@@ -8,7 +8,6 @@ use smallvec::{SmallVec, smallvec};
 use crate::arrays;
 use crate::error::Mistake;
 use crate::ir::{ANY, AnyOf, ArrayId, NEVER, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
-use crate::lengths::Lengths;
 use crate::normal::Normalizer;
 use crate::numbers::Numbers;
 use crate::objects;
@@ -485,11 +484,7 @@ impl Normalizer<'_> {
         } else if *self.set.node(a) == RegexNode::Nothing {
             self.any_text
         } else {
-            let others = Lengths::of(&self.set, self.any_text, a).and_then(|lengths| lengths.others());
-            match others.filter(Lengths::are_simple) {
-                Some(others) => others.regex(&mut self.set),
-                None => self.set.complement(a),
-            }
+            self.set.complement(a)
         }
     }
     /// Whether the language certainly has no text.

@@ -178,10 +178,12 @@ impl Algebra {
         }
         // Few letters are counted in the table of many. Where one table is too dear, the others are hardly cheaper.
         for &root in roots {
-            match self.is_worth_a_table(root).then(|| self.count_letters(root, table_work)) {
-                None | Some(Some(false)) => {}
-                Some(Some(true)) => return Some(true),
-                Some(None) => break,
+            if self.is_worth_a_table(root) {
+                match self.count_letters(root, table_work) {
+                    Some(true) => return Some(true),
+                    Some(false) => {}
+                    None => break,
+                }
             }
         }
         let mut are_known = true;

@@ -60,6 +60,7 @@ mod saved;
 mod shapes;
 mod spelling;
 mod strings;
+mod texts;
 mod twins;
 mod unevaluated;
 mod unused;

@@ -99,6 +99,8 @@ pub(crate) struct Normalizer<'a> {
     formats: FxHashMap<(Format, bool), RegexId>,
     /// See [`and_text`](Self::and_text).
     pub texts_of_both: FxHashMap<(RegexId, RegexId), RegexId>,
+    /// Languages and their complements, both ways, see [`not_text`](Self::not_text).
+    pub opposites: FxHashMap<RegexId, RegexId>,
     known: FxHashMap<(NodeId, Mode), Known>,
     /// Nodes whose parts are asked for. Kept for its room.
     open: FxHashSet<NodeId>,
@@ -160,6 +162,7 @@ impl<'a> Normalizer<'a> {
             patterns: FxHashMap::default(),
             formats: FxHashMap::default(),
             texts_of_both: FxHashMap::default(),
+            opposites: FxHashMap::default(),
             known: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
             open: FxHashSet::default(),
             inhabited: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),

@@ -1,12 +1,11 @@
 //! The algebra of shapes: intersection, union, complement.
 
+use larkspur_grammar::RegexId;
 use larkspur_grammar::json::JsonId;
-use larkspur_grammar::{RegexId, RegexNode};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
 use crate::arrays;
-use crate::error::Mistake;
 use crate::ir::{ANY, AnyOf, ArrayId, NEVER, NodeId, ObjectId, ObjectSpec, Shape, ShapeId};
 use crate::normal::Normalizer;
 use crate::numbers::Numbers;
@@ -33,12 +32,6 @@ fn is_in_several<T: PartialEq>(lists: &[&[T]], way: T) -> bool {
 
 /// Shapes that are put together one after the other, at most.
 const PAIRED_MIN: usize = 16;
-
-/// Pairs of languages of which the texts of both are kept; then all are dropped.
-const PAIRS_MAX: usize = 1 << 16;
-
-/// Texts of a list that are compared with a language one by one, at most.
-const LITERALS_MAX: usize = 512;
 
 impl Normalizer<'_> {
     /// Every value.
@@ -398,99 +391,6 @@ impl Normalizer<'_> {
         objects::intersection(self, &a, &b, origin)
     }
 
-    /// Texts of both. What several alternatives of an object demand of one property is asked for time and again.
-    pub fn and_text(&mut self, a: RegexId, b: RegexId) -> RegexId {
-        match (a == self.any_text, b == self.any_text) {
-            (true, _) => return b,
-            (_, true) => return a,
-            _ if a == b => return a,
-            _ => {}
-        }
-        let pair = (a.min(b), a.max(b));
-        if let Some(&known) = self.texts_of_both.get(&pair) {
-            return known;
-        }
-        let listed = match (self.literals(a), self.literals(b)) {
-            (Some(texts), _) => self.texts_of(&texts, b),
-            (_, Some(texts)) => self.texts_of(&texts, a),
-            _ => {
-                let operands = |regex| match self.set.node(regex) {
-                    RegexNode::And(parts) => parts.len() as u64,
-                    _ => 1,
-                };
-                let work = operands(a) + operands(b);
-                self.charge(work);
-                None
-            }
-        };
-        let both = listed.unwrap_or_else(|| self.set.and(&[a, b]));
-        if self.texts_of_both.len() >= PAIRS_MAX {
-            self.texts_of_both.clear();
-        }
-        self.texts_of_both.insert(pair, both);
-        both
-    }
-    /// The texts of a language that is written as a list of them.
-    pub fn literals(&self, regex: RegexId) -> Option<Vec<RegexId>> {
-        let is_literal = |&part: &RegexId| matches!(self.set.node(part), RegexNode::Literal(_));
-        match self.set.node(regex) {
-            RegexNode::Literal(_) => Some(vec![regex]),
-            RegexNode::Or(parts) if parts.iter().all(is_literal) => Some(parts.to_vec()),
-            _ => None,
-        }
-    }
-    /// The texts that a language leaves out, if it is written as all texts but these.
-    fn left_out(&self, regex: RegexId) -> Option<FxHashSet<RegexId>> {
-        let parts = match self.set.node(regex) {
-            RegexNode::And(parts) => &**parts,
-            _ => &[regex],
-        };
-        let mut left_out = FxHashSet::default();
-        for &part in parts.iter().filter(|&&part| part != self.any_text) {
-            let RegexNode::Not(texts) = *self.set.node(part) else { return None };
-            left_out.extend(self.literals(texts)?);
-        }
-        Some(left_out)
-    }
-    /// Those of the texts that are in the language; `None` if that takes too long to find out.
-    fn texts_of(&mut self, texts: &[RegexId], regex: RegexId) -> Option<RegexId> {
-        self.charge(texts.len() as u64);
-        let mut kept = Vec::with_capacity(texts.len());
-        if let Some(others) = self.literals(regex) {
-            let others: FxHashSet<RegexId> = others.into_iter().collect();
-            kept.extend(texts.iter().filter(|text| others.contains(text)));
-            return Some(self.set.or(&kept));
-        }
-        if let Some(left_out) = self.left_out(regex) {
-            kept.extend(texts.iter().filter(|text| !left_out.contains(text)));
-            return Some(self.set.or(&kept));
-        }
-        if texts.len() > LITERALS_MAX {
-            return None;
-        }
-        for &text in texts {
-            let RegexNode::Literal(bytes) = self.set.node(text) else { continue };
-            let Ok(chars) = String::from_utf8(bytes.to_vec()) else { continue };
-            if self.search.matches(&self.set, regex, &chars)? {
-                kept.push(text);
-            }
-        }
-        Some(self.set.or(&kept))
-    }
-    /// Texts that are not in the language.
-    pub fn not_text(&mut self, a: RegexId) -> RegexId {
-        if a == self.any_text {
-            self.set.nothing()
-        } else if *self.set.node(a) == RegexNode::Nothing {
-            self.any_text
-        } else {
-            self.set.complement(a)
-        }
-    }
-    /// Whether the language certainly has no text.
-    pub fn is_nothing(&mut self, regex: RegexId) -> bool {
-        self.search.is_empty(&self.set, regex) == Some(true)
-    }
     /// All numbers of a shape, however they are written.
     pub fn all_numbers(&mut self, shape: &Shape) -> Numbers {
         if shape.integers == shape.numbers {
@@ -502,22 +402,6 @@ impl Normalizer<'_> {
     /// Whether there is certainly no number in the set.
     pub fn is_no_number(&mut self, numbers: Numbers) -> bool {
         self.numbers.is_empty(numbers, &mut self.set, &mut self.search)
-    }
-    /// Whether the language has the text. Where that cannot be found out, it is reported.
-    pub fn matches(&mut self, regex: RegexId, text: &str) -> bool {
-        self.charge(text.len() as u64);
-        self.search.matches(&self.set, regex, text).unwrap_or_else(|| {
-            let place = self.document.root();
-            let reason =
-                format!("whether a pattern has the name {} could not be found out", crate::strings::quoted(text));
-            self.sink.report(place, Mistake::Refused { keyword: "patternProperties", reason });
-            false
-        })
-    }
-    /// Whether the language has the text, or that could not be found out.
-    pub fn may_match(&mut self, regex: RegexId, text: &str) -> bool {
-        self.charge(text.len() as u64);
-        self.search.matches(&self.set, regex, text) != Some(false)
     }
     /// What an object says of the property; [`NEVER`] if it must not be there.
     pub fn property(&mut self, cells: &[(RegexId, NodeId)], name: &str) -> NodeId {

@@ -205,7 +205,7 @@ impl Algebra {
         work_max: u64,
     ) -> bool {
         let mut open = Vec::new();
-        if self.split(next, &mut open) {
+        if self.split(next, &mut open, work_max) {
             self.mark_non_empty((from, byte, next), found);
             return true;
         }
@@ -253,10 +253,15 @@ impl Algebra {
         }
     }
 
-    /// Adds to `open` expressions of which one has a text exactly if `expr` has; true if one is known to have.
-    fn split(&mut self, expr: Expr, open: &mut Vec<Expr>) -> bool {
+    /// Adds to `open` expressions of which one has a text exactly if `expr` has; true if one is known to have. Past `work_max` they
+    /// are taken as they are.
+    fn split(&mut self, expr: Expr, open: &mut Vec<Expr>, work_max: u64) -> bool {
         let mut stack = vec![expr];
         while let Some(top) = stack.pop() {
+            if self.work > work_max {
+                open.push(top);
+                continue;
+            }
             self.pay(1);
             match self.known_non_empty(top) {
                 Some(true) => return true,

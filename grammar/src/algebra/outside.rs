@@ -10,6 +10,9 @@ use super::{Algebra, Expr, MANY, Node, Tag};
 /// Ways of a union that are looked at.
 const WAYS_MAX: usize = 8;
 
+/// Pairs of an operand and of a complement's way that are compared: enough for twenty of each.
+const PAIRS_MAX: usize = 512;
+
 /// Bytes that are tried to find out whether one ending is another.
 const ENDING_STEPS_MAX: usize = 64;
 
@@ -21,6 +24,7 @@ impl Algebra {
         }
         let parts = self.operands(intersection).to_vec();
         self.pay(parts.len());
+        let mut pairs = PAIRS_MAX;
         // Of the parts, once one is asked for.
         let mut runs: Option<Vec<Option<Count>>> = None;
         for &part in &parts {
@@ -28,6 +32,8 @@ impl Algebra {
             let ways = if self.tag(not) == Tag::Or { self.operands(not) } else { &[not] };
             let ways: Vec<Expr> = ways.iter().copied().take(WAYS_MAX).collect();
             for way in ways {
+                let Some(left) = pairs.checked_sub(parts.len()) else { return false };
+                pairs = left;
                 if let Node::Concat(Expr::ALL, ending) = self.node(way)
                     && parts.iter().any(|&part| self.ends_within(part, ending))
                 {

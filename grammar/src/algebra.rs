@@ -744,7 +744,8 @@ impl Algebra {
 
     fn and(&mut self, mut parts: Vec<Expr>) -> Expr {
         self.flatten(Tag::And, &mut parts);
-        if self.forget_the_empty_text(&mut parts) {
+        let forgets = self.forget_what_is_said(&mut parts) | self.forget_the_empty_text(&mut parts);
+        if forgets {
             self.flatten(Tag::And, &mut parts);
         }
         if parts.first() == Some(&Expr::NOTHING) || self.has_opposites(&parts, Tag::Or) {
@@ -771,6 +772,29 @@ impl Algebra {
             &[only] => only,
             _ => self.intern(Node::And(&parts)),
         }
+    }
+
+    /// Of what a complement leaves out, the other operands need not be said again: `x & ~(x & y)` is `x & ~y`. True if there was some.
+    fn forget_what_is_said(&mut self, parts: &mut [Expr]) -> bool {
+        let left_out = |this: &Self, part: Expr| match this.node(part) {
+            Node::Not(child) if this.tag(child) == Tag::And => Some(child),
+            _ => None,
+        };
+        let mut said: SmallVec<[(usize, Vec<Expr>); 2]> = SmallVec::new();
+        for (at, &part) in parts.iter().enumerate() {
+            let Some(child) = left_out(self, part) else { continue };
+            let operands = self.operands(child);
+            let is_new = |operand: &Expr| parts.binary_search(operand).is_err();
+            if operands.len() <= parts.len() * 8 && !operands.iter().all(is_new) {
+                said.push((at, operands.iter().copied().filter(is_new).collect()));
+            }
+        }
+        let were_some = !said.is_empty();
+        for (at, rest) in said {
+            let rest = self.and(rest);
+            parts[at] = self.not(rest);
+        }
+        were_some
     }
 
     /// In an intersection without the empty text it does not matter which parts have it: `x?` is `x`, and `~(x{1,9})` is `~(x{0,9})`,

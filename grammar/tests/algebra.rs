@@ -198,6 +198,31 @@ fn lengths_that_exclude_each_other_take_no_search() {
     assert_eq!(left, algebra.lower(&set, expected, &mut lowered).unwrap());
 }
 
+/// What the other operands say already is not said again of what a complement leaves out.
+#[test]
+fn complements_leave_out_what_is_not_said_beside_them() {
+    let mut set = RegexSet::new();
+    let mut algebra = Algebra::new(10_000);
+    let any = set.any_text();
+    let [a, b, c] = [b"a", b"b", b"c"].map(|letter| {
+        let letter = set.literal(letter);
+        set.concat(&[any, letter, any])
+    });
+    let mut all = |parts: &[RegexId]| set.and(parts);
+    let (ab, bc, abc) = (all(&[a, b]), all(&[b, c]), all(&[a, b, c]));
+    let [not_ab, not_bc, not_abc, not_b, not_c] = [ab, bc, abc, b, c].map(|regex| set.not(regex));
+    let mut lowered = Lowered::default();
+    let mut state = |parts: &[RegexId]| {
+        let all = set.and(parts);
+        algebra.lower(&set, all, &mut lowered).unwrap()
+    };
+    assert_eq!(state(&[a, b, not_ab]), Expr::NOTHING);
+    assert_eq!(state(&[a, not_ab]), state(&[a, not_b]));
+    assert_eq!(state(&[a, b, not_abc]), state(&[a, b, not_c]));
+    // Each in its place, and of what is left out of one another says nothing more.
+    assert_eq!(state(&[a, not_ab, not_bc]), state(&[a, not_b, not_bc]));
+}
+
 /// Whether some text leads to an end, by a walk over all states; `None` if they are many.
 fn has_text(algebra: &mut Algebra, root: Expr) -> Option<bool> {
     let mut seen = vec![root];

@@ -118,16 +118,8 @@ impl Search {
         self.algebra.as_ref().is_some_and(|algebra| algebra.is_nullable(state))
     }
 
-    /// The classes of bytes that may come first, each with what follows it; `None` if that takes too much work. What is
-    /// not known to be empty is among them.
+    /// The classes of bytes that may come first, each with what follows it, which may be empty; `None` if that takes too much work.
     pub fn steps(&mut self, state: Expr) -> Option<Vec<(ByteSet, Expr)>> {
-        let mut steps = self.steps_to_any(state)?;
-        steps.retain(|&(_, next)| self.may_go_on(next));
-        Some(steps)
-    }
-
-    /// The same without asking what of it is empty.
-    pub fn steps_to_any(&mut self, state: Expr) -> Option<Vec<(ByteSet, Expr)>> {
         let work_max = self.steps_taken() + WORK_MAX;
         let classes = self.algebra().first_classes(state, work_max).ok()?;
         let mut steps = Vec::with_capacity(classes.len());

@@ -126,14 +126,14 @@ impl Normalizer<'_> {
                     let ways = [self.set.repeat(unit, 0, Some(min - 1)), self.set.repeat(unit, max + 1, None)];
                     self.set.or(&ways)
                 }
-                _ => self.set.complement(a),
+                _ => self.all_but(a),
             },
             RegexNode::And(parts) => {
-                let parts: Parts = parts.iter().copied().filter(|&part| part != self.any_text).collect();
+                let parts = parts.clone();
                 let (mut ways, others) = self.opposites_in(&parts, depth, false);
-                if !others.is_empty() {
+                if others.iter().any(|&part| part != self.any_text) {
                     let others = self.set.and(&others);
-                    ways.push(self.set.complement(others));
+                    ways.push(self.all_but(others));
                 }
                 self.set.or(&ways)
             }
@@ -142,7 +142,7 @@ impl Normalizer<'_> {
                 let (mut all, others) = self.opposites_in(&parts, depth, true);
                 if !others.is_empty() {
                     let others = self.set.or(&others);
-                    all.push(self.set.complement(others));
+                    all.push(self.all_but(others));
                 }
                 let (lists, mut all): (Parts, Parts) = all.into_iter().partition(|&part| self.literals(part).is_some());
                 if all.is_empty() {
@@ -151,10 +151,17 @@ impl Normalizer<'_> {
                 let all = self.set.and(&all);
                 lists.into_iter().fold(all, |both, list| self.and_text(both, list))
             }
-            _ => self.set.complement(a),
+            _ => self.all_but(a),
         };
         self.opposites.insert(a, not);
         self.opposites.insert(not, a);
+        not
+    }
+
+    /// All texts but those of the language, which is remembered for what this is a part of.
+    fn all_but(&mut self, a: RegexId) -> RegexId {
+        let not = self.set.complement(a);
+        self.opposites.insert(a, not);
         not
     }
 

@@ -60,21 +60,21 @@ impl Normalizer<'_> {
         if self.search.is_seen_endless(start) {
             return Words::Many;
         }
-        match self.count_words(start, most) {
+        let ways = match self.ways_to_end(start, most) {
+            Some(Some(ways)) => ways,
+            Some(None) => return Words::Many,
             None => return Words::Unknown,
-            Some(count) if count > most => return Words::Many,
-            Some(_) => {}
-        }
+        };
         let mut words: Vec<Box<str>> = Vec::new();
-        let mut stack = vec![(Vec::new(), start)];
-        while let Some((text, state)) = stack.pop() {
-            if self.search.is_end(state) {
-                words.push(String::from_utf8(text.clone()).expect("languages of strings are UTF-8").into());
+        for way in ways {
+            let mut texts = vec![Vec::new()];
+            for class in way {
+                let longer =
+                    |text: &Vec<u8>| class.iter().map(|byte| [&text[..], &[byte]].concat()).collect::<Vec<_>>();
+                texts = texts.iter().flat_map(longer).collect();
             }
-            let Some(steps) = self.search.steps(state) else { return Words::Unknown };
-            for (class, next) in steps {
-                stack.extend(class.iter().map(|byte| ([&text[..], &[byte]].concat(), next)));
-            }
+            let word = |text| String::from_utf8(text).expect("languages of strings are UTF-8").into_boxed_str();
+            words.extend(texts.into_iter().map(word));
         }
         words.sort_unstable();
         Words::These(words.into())
@@ -92,33 +92,37 @@ impl Normalizer<'_> {
         }
     }
 
-    /// The number of texts, or one above `most`; `None` if that takes too long.
-    fn count_words(&mut self, start: Expr, most: usize) -> Option<usize> {
-        // Each state that is reached, with the number of texts that lead there along one path of classes, and how many
-        // states are on the way to it.
-        let mut stack = vec![(start, 1usize, 0usize)];
-        let (mut way, mut on_way): (Vec<Expr>, FxHashSet<Expr>) = Default::default();
-        let (mut count, mut states) = (0usize, 0);
-        while let Some((state, paths, depth)) = stack.pop() {
+    /// All texts, each with others of the same classes of bytes; `Some(None)` if they are more than `most`, `None` if that takes too
+    /// long to find out. Only ways that were seen to come to an end are told: of others nobody may know that they do not, and their
+    /// bytes one by one would be endlessly many.
+    #[expect(clippy::type_complexity, reason = "it is taken apart where it is asked for")]
+    fn ways_to_end(&mut self, start: Expr, most: usize) -> Option<Option<Vec<Vec<ByteSet>>>> {
+        // Each state that is reached, with the class that led there and the number of texts that do along one path of classes,
+        // and how many states are on the way to it.
+        let mut stack = vec![(start, ByteSet::EMPTY, 1usize, 0usize)];
+        let (mut way, mut on_way): (Vec<(Expr, ByteSet)>, FxHashSet<Expr>) = Default::default();
+        let (mut ends, mut count, mut states) = (Vec::new(), 0usize, 0);
+        while let Some((state, class, paths, depth)) = stack.pop() {
             // Asked of those that are come to: where there are many texts, that are few.
             if !self.search.may_go_on(state) {
                 continue;
             }
-            for left in way.drain(depth..) {
+            for (left, _) in way.drain(depth..) {
                 on_way.remove(&left);
             }
-            way.push(state);
+            way.push((state, class));
             on_way.insert(state);
             if self.search.is_end(state) {
                 count = count.saturating_add(paths);
                 if count > most {
-                    return Some(count);
+                    return Some(None);
                 }
+                ends.push(way[1..].iter().map(|&(_, class)| class).collect());
             }
-            let mut next = self.search.steps_to_any(state)?;
+            let mut next = self.search.steps(state)?;
             // What goes on and comes back to where it was does so as often as one likes.
             if next.iter().any(|(_, next)| on_way.contains(next)) {
-                return Some(usize::MAX);
+                return Some(None);
             }
             states += 1;
             if states > STATES_MAX || !self.charge(1) {
@@ -127,8 +131,8 @@ impl Normalizer<'_> {
             // The largest classes are followed first: they show soonest that there are many.
             next.sort_by_key(|(class, _)| class.len());
             let paths_by = |class: &ByteSet| paths.saturating_mul(class.len() as usize);
-            stack.extend(next.iter().map(|(class, next)| (*next, paths_by(class), depth + 1)));
+            stack.extend(next.iter().map(|(class, next)| (*next, *class, paths_by(class), depth + 1)));
         }
-        Some(count)
+        Some(Some(ends))
     }
 }

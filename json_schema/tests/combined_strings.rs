@@ -123,3 +123,24 @@ fn lengths_that_are_left_out_are_lengths() {
         {"not": {"format": "hostname"}}, {"anyOf": [{"pattern": "required"}, {"maxLength": 1000}]}, {"pattern": "^[a-z0-9]{2,}$"}]}"#;
     check(schema, &[r#""a.b""#, &format!("\"{}\"", "-".repeat(1001))], &[r#""-""#, r#""ab""#]);
 }
+
+/// Names of which it takes long to find out that there are none, and names that were listed byte by byte although nobody knew whether
+/// there are any.
+#[test]
+fn names_are_combinations_too() {
+    let schema = r#"{"type": "object", "propertyNames": {"not": {"format": "hostname"}, "pattern": "^...*a$"},
+        "patternProperties": {"^.*\\.md$": true}, "unevaluatedProperties": {"type": "boolean"}}"#;
+    check(schema, &["{}", r#"{"-ba": true}"#], &[r#"{"bba": true}"#, r#"{"-ba": 1}"#, r#"{"-.md": true}"#]);
+    let schema = r#"{"type": "object", "propertyNames": {"anyOf": [{"format": "ipv6"}, {"format": "hostname"}], "not": {"format": "hostname"}},
+        "additionalProperties": {"type": "integer"}, "minProperties": 1}"#;
+    check(schema, &[r#"{"::1": 1}"#], &["{}", r#"{"a.b": 1}"#, r#"{"::1": true}"#]);
+    let schema = r#"{"type": "object", "not": {"anyOf": [
+        {"type": "object", "propertyNames": {"oneOf": [{"minLength": 5}, {"not": {"minLength": 32}}, {"anyOf": [{"format": "ipv6"}, {"maxLength": 3}]}]},
+         "patternProperties": {"^[a-zA-Z0-9-_.]+$": {"type": "integer"}}, "additionalProperties": {"type": "integer"}},
+        {"type": "object", "patternProperties": {"/api/v1/user_identities/\\d+/export_files": {"type": "string"}}, "additionalProperties": false}]}}"#;
+    check(
+        schema,
+        &[r#"{"abcde": 1}"#, r#"{"abcd": "x"}"#],
+        &["{}", r#"{"abcd": 1}"#, r#"{"/api/v1/user_identities/1/export_files": "x"}"#],
+    );
+}

@@ -171,9 +171,14 @@ impl Algebra {
         Ok(false)
     }
 
-    /// Whether one of the intersections that a search begins with has a text, by what their bounds of lengths say.
+    /// Whether one of the intersections that a search begins with has a text, by what their bounds of lengths say, or by all but what
+    /// they leave out.
     fn any_counted(&mut self, roots: &[Expr], table_work: u64) -> Option<bool> {
-        if roots.iter().all(|&root| self.is_empty_without(root, Self::is_bound)) {
+        let is_empty = |this: &mut Self, root| {
+            this.is_empty_without(root, Self::is_bound)
+                || this.is_empty_without(root, |this, part| this.tag(part) == Tag::Not)
+        };
+        if roots.iter().all(|&root| is_empty(self, root)) {
             return Some(false);
         }
         // Few letters are counted in the table of many. Where one table is too dear, the others are hardly cheaper.

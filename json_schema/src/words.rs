@@ -11,6 +11,9 @@ use crate::normal::Normalizer;
 /// States of one listing at most, as often as they are come to. 2,000 = some milliseconds.
 const STATES_MAX: usize = 2_000;
 
+/// The bytes of texts, one class after the other.
+type Way = Vec<ByteSet>;
+
 /// How many texts a language has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Words {
@@ -61,9 +64,8 @@ impl Normalizer<'_> {
             return Words::Many;
         }
         let ways = match self.ways_to_end(start, most) {
-            Some(Some(ways)) => ways,
-            Some(None) => return Words::Many,
-            None => return Words::Unknown,
+            Ok(ways) => ways,
+            Err(answer) => return answer,
         };
         let mut words: Vec<Box<str>> = Vec::new();
         for way in ways {
@@ -92,11 +94,13 @@ impl Normalizer<'_> {
         }
     }
 
-    /// All texts, each with others of the same classes of bytes; `Some(None)` if they are more than `most`, `None` if that takes too
-    /// long to find out. Only ways that were seen to come to an end are told: of others nobody may know that they do not, and their
-    /// bytes one by one would be endlessly many.
-    #[expect(clippy::type_complexity, reason = "it is taken apart where it is asked for")]
-    fn ways_to_end(&mut self, start: Expr, most: usize) -> Option<Option<Vec<Vec<ByteSet>>>> {
+    /// All texts, each with others of the same classes of bytes.
+    ///
+    /// Only ways that were seen to come to an end are told: of others nobody may know that they do not, and their bytes one by
+    /// one would be endlessly many.
+    ///
+    /// Errors: [`Words::Many`] if there are more than `most`, [`Words::Unknown`].
+    fn ways_to_end(&mut self, start: Expr, most: usize) -> Result<Vec<Way>, Words> {
         // Each state that is reached, with the class that led there and the number of texts that do along one path of classes,
         // and how many states are on the way to it.
         let mut stack = vec![(start, ByteSet::EMPTY, 1usize, 0usize)];
@@ -115,24 +119,24 @@ impl Normalizer<'_> {
             if self.search.is_end(state) {
                 count = count.saturating_add(paths);
                 if count > most {
-                    return Some(None);
+                    return Err(Words::Many);
                 }
                 ends.push(way[1..].iter().map(|&(_, class)| class).collect());
             }
-            let mut next = self.search.steps(state)?;
+            let mut next = self.search.steps(state).ok_or(Words::Unknown)?;
             // What goes on and comes back to where it was does so as often as one likes.
             if next.iter().any(|(_, next)| on_way.contains(next)) {
-                return Some(None);
+                return Err(Words::Many);
             }
             states += 1;
             if states > STATES_MAX || !self.charge(1) {
-                return None;
+                return Err(Words::Unknown);
             }
             // The largest classes are followed first: they show soonest that there are many.
             next.sort_by_key(|(class, _)| class.len());
             let paths_by = |class: &ByteSet| paths.saturating_mul(class.len() as usize);
             stack.extend(next.iter().map(|(class, next)| (*next, *class, paths_by(class), depth + 1)));
         }
-        Some(Some(ends))
+        Ok(ends)
     }
 }

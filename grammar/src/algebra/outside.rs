@@ -10,8 +10,8 @@ use super::{Algebra, Expr, MANY, Node, Tag};
 /// Ways of a union that are looked at.
 const WAYS_MAX: usize = 8;
 
-/// Pairs of an operand and of a complement's way that are compared: enough for twenty of each.
-const PAIRS_MAX: usize = 512;
+/// Pairs of an operand and of a complement's way that are compared: enough for forty of each.
+const PAIRS_MAX: usize = 2_048;
 
 /// Bytes that are tried to find out whether one ending is another.
 const ENDING_STEPS_MAX: usize = 64;
@@ -34,6 +34,7 @@ impl Algebra {
             for way in ways {
                 let Some(left) = pairs.checked_sub(parts.len()) else { return false };
                 pairs = left;
+                self.pay(parts.len());
                 if let Node::Concat(Expr::ALL, ending) = self.node(way)
                     && parts.iter().any(|&part| self.ends_within(part, ending))
                 {

@@ -776,14 +776,10 @@ impl Algebra {
 
     /// Of what a complement leaves out, the other operands need not be said again: `x & ~(x & y)` is `x & ~y`. True if there was some.
     fn forget_what_is_said(&mut self, parts: &mut [Expr]) -> bool {
-        let left_out = |this: &Self, part: Expr| match this.node(part) {
-            Node::Not(child) if this.tag(child) == Tag::And => Some(child),
-            _ => None,
-        };
         let mut said: SmallVec<[(usize, Vec<Expr>); 2]> = SmallVec::new();
         for (at, &part) in parts.iter().enumerate() {
-            let Some(child) = left_out(self, part) else { continue };
-            let operands = self.operands(child);
+            let Node::Not(child) = self.node(part) else { continue };
+            let Node::And(operands) = self.node(child) else { continue };
             let is_new = |operand: &Expr| parts.binary_search(operand).is_err();
             if operands.len() <= parts.len() * 8 && !operands.iter().all(is_new) {
                 said.push((at, operands.iter().copied().filter(is_new).collect()));
@@ -797,27 +793,17 @@ impl Algebra {
         were_some
     }
 
-    /// In an intersection without the empty text it does not matter which parts have it: `x?` is `x`, and `~(x{1,9})` is `~(x{0,9})`,
-    /// which lengths are merged with. True if there was some.
-    fn forget_the_empty_text(&mut self, parts: &mut [Expr]) -> bool {
+    /// In an intersection without the empty text, `x?` is `x`. True if there was some.
+    fn forget_the_empty_text(&self, parts: &mut [Expr]) -> bool {
         if parts.iter().all(|&part| self.is_nullable(part)) {
             return false;
         }
         let mut were_some = false;
         for part in parts {
-            let other = match self.node(*part) {
-                Node::Repeat(child, 0, 1) => child,
-                Node::Not(child) => match self.node(child) {
-                    Node::Repeat(inner, 1, max) => {
-                        let lengths = self.repeat(inner, 0, max);
-                        self.not(lengths)
-                    }
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            *part = other;
-            were_some = true;
+            if let Node::Repeat(child, 0, 1) = self.node(*part) {
+                *part = child;
+                were_some = true;
+            }
         }
         were_some
     }

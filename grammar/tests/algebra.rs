@@ -223,6 +223,28 @@ fn complements_leave_out_what_is_not_said_beside_them() {
     assert_eq!(state(&[a, not_ab, not_bc]), state(&[a, not_b, not_bc]));
 }
 
+/// What is left out by lengths is what is shorter or longer.
+#[test]
+fn complements_of_lengths_are_lengths() {
+    let mut set = RegexSet::new();
+    let char = set.any_char();
+    let within = |letters: usize, (min, max): (u32, Option<u32>)| {
+        letters >= min as usize && max.is_none_or(|max| letters <= max as usize)
+    };
+    for bounds in (0..4).flat_map(|min| (min..5).map(move |max| (min, Some(max))).chain([(min, None)])) {
+        let lengths = set.repeat(char, bounds.0, bounds.1);
+        let others = set.complement(lengths);
+        let mut algebra = Algebra::new(10_000);
+        let root = algebra.lower(&set, others, &mut Lowered::default()).unwrap();
+        for letters in 0..7 {
+            let text = "aé漢🦀bü字"[..].chars().take(letters).collect::<String>();
+            let after = |state, byte: u8| algebra.derivative(state, byte, u64::MAX).unwrap();
+            let end = text.bytes().fold(root, after);
+            assert_eq!(algebra.is_nullable(end), !within(letters, bounds), "{letters} of {bounds:?}");
+        }
+    }
+}
+
 /// Whether some text leads to an end, by a walk over all states; `None` if they are many.
 fn has_text(algebra: &mut Algebra, root: Expr) -> Option<bool> {
     let mut seen = vec![root];

@@ -306,14 +306,13 @@ fn ranges_of_lengths_are_left_out() {
     // 256 characters.
     let long = format!("\"{}@{}\"", "a".repeat(64), ["b"; 3].map(|letter| letter.repeat(63)).join("."));
     let shorter = &long.replacen("aa", "a", 1);
-    for others in ["", r#""maxLength": 1024, "#] {
-        let not = r#""not": {"minLength": 1, "maxLength": 255}"#;
-        check(
-            &format!(r#"{{"type": "string", "format": "email", {others}{not}}}"#),
-            &[&long],
-            &[r#""a@b.c""#, shorter],
-        );
+    for (min, others) in [(1, ""), (1, r#""maxLength": 1024, "#), (3, r#""maxLength": 1024, "#), (5, "")] {
+        let not = format!(r#""not": {{"minLength": {min}, "maxLength": 255}}"#);
+        let schema = format!(r#"{{"type": "string", "format": "email", {others}{not}}}"#);
+        check(&schema, &[&long], &[r#""a@b.c""#, shorter]);
     }
+    let schema = r#"{"type": "string", "format": "email", "not": {"minLength": 6, "maxLength": 255}}"#;
+    check(schema, &[r#""a@b.c""#, &long], &[r#""aa@b.c""#]);
     let schema = r#"{"type": "string", "format": "email", "anyOf": [{"maxLength": 5}, {"minLength": 256}]}"#;
     check(schema, &[r#""a@b.c""#, &long], &[r#""aa@b.c""#, shorter]);
 }

@@ -34,19 +34,19 @@ impl<T: Copy> Lists<T> {
 fn sort<T: Copy>(starts: &mut [u32], items: impl Iterator<Item = (usize, T)> + Clone) -> Box<[T]> {
     let Some((_, any)) = items.clone().next() else { return [].into() };
     let mut len = 0;
-    for (key, _) in items.clone() {
+    items.clone().for_each(|(key, _)| {
         starts[key] += 1;
         len += 1;
-    }
+    });
     let mut start = 0;
     for count in &mut *starts {
         start += std::mem::replace(count, start);
     }
     let mut sorted = vec![any; len].into_boxed_slice();
-    for (key, item) in items {
+    items.for_each(|(key, item)| {
         sorted[starts[key] as usize] = item;
         starts[key] += 1;
-    }
+    });
     // Each is where those of its key end, which is where the next ones begin.
     starts.copy_within(..starts.len() - 1, 1);
     starts[0] = 0;

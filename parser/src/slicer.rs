@@ -118,13 +118,15 @@ pub(crate) struct Slicer {
     /// The numbers of the tries' roots.
     root_of: Vec<PieceNode>,
     by_byte: OnceLock<ByByte>,
+    below: OnceLock<[u32; 256]>,
+    before: OnceLock<Box<[u8]>>,
     vocabulary: Arc<Vocabulary>,
     /// Words of a mask.
     pub words_len: usize,
 }
 
-/// All nodes by the byte that enters them, of each byte ascending; where those of each byte begin; and how many are behind them.
-type ByByte = (Box<[PieceNode]>, [u32; 257], [u32; 256]);
+/// All nodes by the byte that enters them, of each byte ascending, and where those of each byte begin.
+type ByByte = (Box<[PieceNode]>, [u32; 257]);
 
 /// A node of one of the tries that the vocabulary is sorted into: those of the slices, then the rests. Their nodes are
 /// numbered one trie after the other.
@@ -235,10 +237,11 @@ impl Slicer {
         let is_long = |id: TokenId| vocabulary.token_bytes(id).is_some_and(|bytes| bytes.len() > SHORT_BYTES_MAX);
         let rests = [trie.subset(|id| is_left(id) && !is_long(id)), trie.subset(|id| is_left(id) && is_long(id))];
         let words_len = vocabulary.len().div_ceil(32);
-        let by_byte = OnceLock::new();
+        let (by_byte, below, before) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (roots, root_of, horizons) = (Arc::new([]) as Arc<[PieceNode]>, Vec::new(), Vec::new());
         let vocabulary = vocabulary.clone();
-        let mut slicer = Self { slices, rests, horizons, roots, root_of, by_byte, vocabulary, words_len };
+        let mut slicer =
+            Self { slices, rests, horizons, roots, root_of, by_byte, below, before, vocabulary, words_len };
         slicer.horizons = slicer.tries().map(horizon).collect();
         slicer.root_of =
             slicer.tries().scan(0, |end, trie| Some(std::mem::replace(end, *end + trie.len() as PieceNode))).collect();
@@ -269,13 +272,22 @@ impl Slicer {
 
     /// The nodes that a byte enters, ascending. Cost: one walk over all tries, the first time.
     pub fn entered_by(&self, byte: u8) -> &[PieceNode] {
-        let (nodes, starts, _) = self.by_byte();
+        let (nodes, starts) = self.by_byte();
         &nodes[starts[usize::from(byte)] as usize..starts[usize::from(byte) + 1] as usize]
     }
 
-    /// How many nodes are behind those that a byte enters, these included; what is behind several counts for each.
+    /// How many nodes are behind those that a byte enters, these included; what is behind several counts for each. Cost: as
+    /// [`entered_by`](Self::entered_by).
     pub fn nodes_from(&self, byte: u8) -> usize {
-        self.by_byte().2[usize::from(byte)] as usize
+        let below = self.below.get_or_init(|| {
+            let mut below = [0; 256];
+            for (trie, _) in self.rooted_tries() {
+                let ends = trie.subtree_ends().iter().zip(0..).zip(trie.bytes()).skip(1);
+                ends.for_each(|((end, node), &byte)| below[usize::from(byte)] += end - node);
+            }
+            below
+        });
+        below[usize::from(byte)] as usize
     }
 
     /// Makes the lists of nodes by byte, if there are none yet. Cost: then some hundred microseconds for 200,000 tokens.
@@ -288,14 +300,22 @@ impl Slicer {
     }
 
     fn by_byte(&self) -> &ByByte {
-        self.by_byte.get_or_init(|| {
-            let (nodes, starts) = by_key(self.entered());
-            let mut below = [0; 256];
-            for (trie, _) in self.rooted_tries() {
-                let ends = trie.subtree_ends().iter().zip(0..).zip(trie.bytes()).skip(1);
-                ends.for_each(|((end, node), &byte)| below[usize::from(byte)] += end - node);
+        self.by_byte.get_or_init(|| by_key(self.entered()))
+    }
+
+    /// By node, the byte that enters the node above it. Cost: one walk over all tries, the first time.
+    pub fn before(&self) -> &[u8] {
+        self.before.get_or_init(|| {
+            let mut before = Vec::with_capacity(self.nodes_len());
+            for trie in self.tries() {
+                let mut at_depth = vec![0; trie.depth_max() + 2];
+                before.extend(trie.depths().iter().zip(trie.bytes()).map(|(&depth, &byte)| {
+                    let depth = usize::from(depth);
+                    at_depth[depth + 1] = byte;
+                    at_depth[depth]
+                }));
             }
-            (nodes, starts, below)
+            before.into()
         })
     }
 
@@ -361,6 +381,8 @@ impl Slicer {
 pub(crate) struct Contained {
     /// How long in characters the texts of each slice may be that a state takes, all of them.
     taken: FxHashMap<(LexStateId, usize), u32>,
+    /// States of which it does not soon show whether they take the first slice.
+    unclear: FxHashSet<LexStateId>,
     parts: FxHashMap<(LexStateId, usize, ReadBefore), Decided>,
 }
 
@@ -413,6 +435,36 @@ impl Contained {
         Ok(decided)
     }
 
+    /// Whether every text of the first slice keeps the lexemes of a lexer state live, if that soon shows.
+    pub fn soon_takes_first(&mut self, slicer: &Slicer, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
+        let Some(slice) = slicer.slices.first() else { return Ok(false) };
+        let lex = lexer.clamped_to(lex, slicer.horizons[0])?;
+        if let Some(&known) = self.taken.get(&(lex, 0)) {
+            return Ok(known == slice.longest());
+        }
+        if self.unclear.contains(&lex) {
+            return Ok(false);
+        }
+        match lexer.alone(lex)? {
+            Alone::TooMany => return Ok(false),
+            Alone::Each(alone) => {
+                for lex in alone {
+                    if self.soon_takes_first(slicer, lexer, lex)? {
+                        return Ok(true);
+                    }
+                }
+            }
+            Alone::Whole => {
+                if let Some(taken) = slice.soon_taken(lexer, lex)? {
+                    self.taken.insert((lex, 0), taken);
+                    return Ok(taken == slice.longest());
+                }
+            }
+        }
+        self.unclear.insert(lex);
+        Ok(false)
+    }
+
     /// Whether every text of a slice, by its number, keeps the lexemes of a lexer state live, without ending any, as far as its
     /// tokens go.
     pub fn ask(&mut self, slicer: &Slicer, index: usize, lexer: &mut Lexer, lex: LexStateId) -> Result<bool, Fault> {
@@ -443,7 +495,14 @@ impl Contained {
                 }
                 taken
             }
-            Alone::Whole => slicer.slices[index].taken(lexer, lexer.mode(), lex)?,
+            Alone::Whole => {
+                let slice = &slicer.slices[index];
+                let is_unclear = index == 0 && self.unclear.contains(&lex);
+                match if is_unclear { None } else { slice.soon_taken(lexer, lex)? } {
+                    Some(taken) => taken,
+                    None => slice.taken(lexer, lex)?,
+                }
+            }
         };
         self.taken.insert((lex, index), taken);
         Ok(taken)
@@ -492,33 +551,43 @@ impl Slice {
         self.counted.as_ref().map_or(u32::MAX, |(_, longest)| *longest)
     }
 
+    /// Whether its texts are known to be of whole characters.
+    pub fn is_text(&self) -> bool {
+        self.counted.is_some()
+    }
+
     /// How long in characters the texts of the slice may be that keep the lexemes of a lexer state live, without ending any, all
-    /// of them. Of a slice that does not count, all or none.
-    fn taken(&self, lexer: &mut Lexer, mode: LexerMode, lex: LexStateId) -> Result<u32, Fault> {
+    /// of them; `None` if that does not soon show. Of a slice that does not count, all or none.
+    fn soon_taken(&self, lexer: &mut Lexer, lex: LexStateId) -> Result<Option<u32>, Fault> {
+        let mode = lexer.mode();
         // Exceptions are finitely many texts: where something endless stays live without them, it does with them. That
         // spares the states along the exceptions' tries.
         if let Some(plain) = lexer.without_exceptions(lex)? {
             let automata = self.counted.iter().map(|(automaton, _)| automaton).chain([&self.automaton]);
             for automaton in automata {
                 if automaton.is_in_product(lexer, mode, plain, true)? {
-                    return Ok(self.longest());
+                    return Ok(Some(self.longest()));
                 }
             }
         }
+        let Some((automaton, longest)) = &self.counted else { return Ok(None) };
+        // Most have few pairs of states.
+        if let (taken, true) = automaton.taken(lexer, lex, *longest, FEW_PAIRS)? {
+            return Ok(Some(taken));
+        }
+        let is_taken = Behind::of(lexer, lex).is_some_and(|behind| automaton.is_before(&behind, lexer));
+        Ok(is_taken.then_some(*longest))
+    }
+
+    /// The same where it does not soon show.
+    fn taken(&self, lexer: &mut Lexer, lex: LexStateId) -> Result<u32, Fault> {
         let Some((automaton, longest)) = &self.counted else {
+            let mode = lexer.mode();
             let is_taken = self.automaton.is_in_product(lexer, mode, lex, false)?;
             return Ok(if is_taken { self.longest() } else { 0 });
         };
-        // Most have few pairs of states.
-        if let (taken, true) = automaton.taken(lexer, lex, *longest, FEW_PAIRS)? {
-            return Ok(taken);
-        }
         // What is open behind other texts than these, such as `.*x` behind all but line separators, is seldom so in another way.
-        let is_taken = match Behind::of(lexer, lex) {
-            Some(behind) => automaton.is_before(&behind, lexer),
-            None => automaton.is_in_some_way(lexer, lex),
-        };
-        match is_taken {
+        match Behind::of(lexer, lex).is_none() && automaton.is_in_some_way(lexer, lex) {
             true => Ok(*longest),
             false => Ok(automaton.taken(lexer, lex, *longest, PAIRS_MAX)?.0),
         }

@@ -10,6 +10,7 @@ pub mod oracle;
 pub mod random;
 pub mod samples;
 pub mod toys;
+pub mod walks;
 
 use proptest::test_runner::Config;
 

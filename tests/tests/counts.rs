@@ -1,11 +1,8 @@
 //! Counts around the longest tokens: each part of the vocabulary sees them clamped to its own, and masks are the oracle's.
 
-use anyhow::{Context, Result, anyhow, ensure};
-use larkspur_grammar::{LexerMode, Limits, LinkedGrammar, SourceMap, link};
-use larkspur_lark_frontend::{LarkOptions, parse};
-use larkspur_tests::cases::Step;
-use larkspur_tests::compare::{Answers, Caches, Rig};
-use larkspur_tests::oracle::{Oracle, Token, Vocab};
+use larkspur_grammar::LexerMode;
+use larkspur_tests::oracle::{Token, Vocab};
+use larkspur_tests::walks::{check, linked};
 
 /// Bounds above and below the lengths of tokens (1 to 40 bytes), of characters, words and both.
 const GRAMMARS: [&str; 23] = [
@@ -48,16 +45,6 @@ B: /a[^"é]{0,20}"/ & ~/[^"]* [^"]*"/"#,
     r#"start: (/[^"]*"/ ">" | /(a|é){0,9}("|é)/ "<")+"#,
 ];
 
-fn linked(text: &str) -> Result<LinkedGrammar> {
-    let mut sources = SourceMap::new();
-    let source = sources.add("counts.lark", text);
-    let limits = Limits::default();
-    let options = LarkOptions { lexer: Some(LexerMode::Exact), ..LarkOptions::new(&limits) };
-    let parsed = parse(&mut sources, source, &options);
-    let grammar = parsed.grammar.ok_or_else(|| anyhow!("{:?}", parsed.diagnostics))?;
-    link(vec![grammar], |_, _| unreachable!("no other language inside")).map_err(|errors| anyhow!("{errors:?}"))
-}
-
 /// Tokens of many lengths, in all slices and none.
 fn vocab() -> Vocab {
     let mut texts: Vec<Vec<u8>> =
@@ -79,29 +66,7 @@ fn vocab() -> Vocab {
 fn masks_around_bounds_are_the_oracles() {
     let vocab = vocab();
     for text in GRAMMARS {
-        check(text, &vocab).unwrap_or_else(|error| panic!("{text}: {error:#}"));
+        let checked = linked(text, LexerMode::Exact).and_then(|linked| check(&linked, &vocab, (12, 24)));
+        checked.unwrap_or_else(|error| panic!("{text}: {error:#}"));
     }
-}
-
-/// Walks that take tokens in turn, from another one each, until the text ends.
-fn check(text: &str, vocab: &Vocab) -> Result<()> {
-    let linked = linked(text)?;
-    let oracle = Oracle::new(&linked, vocab).map_err(anyhow::Error::msg)?;
-    let mut answers = Answers::new();
-    for caches in Caches::all() {
-        let mut rig = Rig::new(&oracle, &mut answers, &linked, &caches).map_err(|errors| anyhow!("{errors:?}"))?;
-        for walk in 0..12 {
-            let mut steps: Vec<Step> = Vec::new();
-            let mut state = oracle.start();
-            for at in 0..24 {
-                let mask: Vec<u32> = oracle.mask(&state).into_iter().filter(|id| !vocab.eos.contains(id)).collect();
-                let Some(&id) = mask.get((at * 5 + walk * 3) % mask.len().max(1)) else { break };
-                steps.push(Step::Token(id));
-                state = oracle.feed_step(&state, &steps[at]).context("the mask allows the step")?;
-            }
-            let fed = rig.follow(&steps).with_context(|| caches.name)?;
-            ensure!(fed == steps.len(), "{}: the walk ends at step {fed}", caches.name);
-        }
-    }
-    Ok(())
 }

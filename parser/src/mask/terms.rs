@@ -11,6 +11,7 @@ mod bounded;
 mod completions;
 mod covered;
 mod draft;
+mod home;
 mod literals;
 mod runs;
 
@@ -461,6 +462,12 @@ impl Terms {
     ) -> Result<TermId, Fault> {
         if let Some(&known) = self.of_wholes.get(&(piece, lex)) {
             return Ok(known);
+        }
+        if piece == ALL
+            && !self.contained.soon_takes_first(slicer, lexer, lex)?
+            && let Some(id) = self.of_home(slicer, lex, lexer, work)?
+        {
+            return Ok(id);
         }
         let (mut slices, mut parts, mut near) = (Vec::new(), Vec::new(), Vec::new());
         let (nodes, is_whole) = match piece {

@@ -22,7 +22,7 @@ const BESIDES_MAX: usize = 8;
 pub(super) const WIDE: u64 = 2048;
 
 /// A walk beside a state that has more texts is given up after this part of all nodes, one in so many.
-const WIDER_SHARE: usize = 16;
+pub(super) const WIDER_SHARE: usize = 16;
 
 /// A walk beside another state is given up after this part of the walk alone, one in so many.
 const WALK_SHARE: u64 = 3;
@@ -65,7 +65,7 @@ impl View<'_> {
     }
 
     /// By each byte, how many nodes there are from those on that it enters.
-    fn weights(&self, slicer: &Slicer) -> [u64; 256] {
+    pub fn weights(&self, slicer: &Slicer) -> [u64; 256] {
         let mut weights = [0; 256];
         let Some(&first) = self.nodes.first() else { return weights };
         let (mut trie, mut root) = slicer.trie_of(first);
@@ -81,7 +81,7 @@ impl View<'_> {
 }
 
 /// A state beside another one, whose term is known.
-struct Pair {
+pub(super) struct Pair {
     lex: LexStateId,
     other: LexStateId,
     term: TermId,
@@ -133,11 +133,11 @@ impl Terms {
             return Ok(None);
         }
         let term = self.of_lexeme(slicer, (ALL, wider, is_fresh), lexer, work)?;
-        let pair = Pair { lex, other, term, nodes_max, nodes: 0, apart: Vec::new() };
+        let pair = Pair::new((lex, other), term, nodes_max);
         self.beside_known(slicer, view, pair, lexer, work)
     }
 
-    fn beside_known(
+    pub(super) fn beside_known(
         &mut self,
         slicer: &Slicer,
         view: View<'_>,
@@ -203,7 +203,7 @@ impl Terms {
             let others = lexer.row(other)?.next;
             let apart = apart(&row, &others, &weights);
             if apart < least {
-                let pair = Pair { lex, other, term, nodes_max: alone / WALK_SHARE, nodes: 0, apart: Vec::new() };
+                let pair = Pair::new((lex, other), term, alone / WALK_SHARE);
                 (found, least) = (Some(pair), apart);
             }
         }
@@ -286,6 +286,11 @@ impl Terms {
 }
 
 impl Pair {
+    /// A state and another one with its term, of which no node was looked at.
+    pub fn new((lex, other): (LexStateId, LexStateId), term: TermId, nodes_max: u64) -> Self {
+        Self { lex, other, term, nodes_max, nodes: 0, apart: Vec::new() }
+    }
+
     /// Notes nodes at which the two differ.
     fn part(&mut self, first: PieceNode, end: PieceNode) {
         self.apart.push((first, end));
@@ -307,7 +312,7 @@ impl Pair {
 }
 
 /// How many nodes there are from those on that bytes enter which lead to other states.
-fn apart(row: &[LexStateId], others: &[LexStateId], weights: &[u64; 256]) -> u64 {
+pub(super) fn apart(row: &[LexStateId], others: &[LexStateId], weights: &[u64; 256]) -> u64 {
     let pairs = row.iter().zip(others).zip(weights);
     pairs.filter(|((a, b), _)| a != b).map(|(_, weight)| weight).sum()
 }

@@ -161,6 +161,9 @@ const LARGE_COUNT_OF_WORDS_MIN: u32 = 3;
 const MANY: u32 = u32::MAX;
 /// Bytes of one literal node: what a derivative of it hashes.
 const LITERAL_MAX: usize = 32;
+/// Work that nobody pays for: so much, and this part of all other work, one in so many.
+const UNPAID_MAX: u64 = 2_000_000;
+const UNPAID_SHARE: u64 = 4;
 
 /// Room for so many expressions is made at once at most: 30 MB of addresses.
 const ROOM_MAX: usize = 1 << 20;
@@ -213,6 +216,8 @@ pub struct Algebra {
     codes: FxHashMap<Expr, bool>,
     /// Work ever done.
     work: u64,
+    /// Work that was done for all who ask, and that nobody paid for.
+    unpaid: u64,
     size_max: usize,
 }
 
@@ -252,6 +257,7 @@ impl Algebra {
             within: simplify::Answers::default(),
             codes: FxHashMap::default(),
             work: 0,
+            unpaid: 0,
             size_max,
         };
         let fixed = [
@@ -353,6 +359,17 @@ impl Algebra {
     }
     fn pay(&mut self, work: usize) {
         self.work += work as u64;
+    }
+    /// What all will know, as an answer that is kept: who asks first does not pay for it, unless there were many of these already.
+    fn unpaid<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.work;
+        let answer = ask(self);
+        let taken = self.work - before;
+        if self.unpaid < UNPAID_MAX + before / UNPAID_SHARE {
+            self.unpaid += taken;
+            self.work = before;
+        }
+        answer
     }
     fn check(&self, work_max: u64) -> Result<(), OverLimit> {
         if self.size() > self.size_max {

@@ -137,7 +137,8 @@ limits! {
     pub schema_documents_max: usize = 1_000,
     /// Bytes of all these documents. 64 MB.
     pub schema_documents_bytes_max: usize = 64 << 20,
-    /// Steps to multiply out the JSON Schemas of one source and to decide whether they are disjoint. 5,000,000 = about half a second.
+    /// Steps to multiply out the JSON Schemas of one source, to decide whether they are disjoint, and to find out whether their objects
+    /// and arrays have values. 5,000,000 = about half a second.
     pub schema_work_max: u64 = 5_000_000,
     /// Ways in which one property or element may be valid, where several schemas say something of it. 4,096.
     pub schema_choices_max: usize = 4_096,

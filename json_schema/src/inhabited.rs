@@ -40,13 +40,13 @@ impl Way {
             Way::Object(plan) => plan.choices().collect(),
         }
     }
-    /// Whether it is a way if these nodes have values. Where that cannot be found out, yes.
-    fn holds(&self, has_value: &dyn Fn(NodeId) -> bool) -> bool {
+    /// Whether it is a way if these nodes have values. Where that cannot be found out, yes. What is tried is added to `work`.
+    fn holds(&self, has_value: &dyn Fn(NodeId) -> bool, work: &mut u64) -> bool {
         let has_value = |node: NodeId| node == ANY || has_value(node);
         match self {
             Way::All(nodes) => nodes.iter().all(|&node| has_value(node)),
-            Way::Array(plan) => plan.is_live(&plan.start(), &has_value) != Ok(false),
-            Way::Object(plan) => plan.is_live(&plan.start(false), false, &has_value) != Ok(false),
+            Way::Array(plan) => plan.is_live_with(&plan.start(), &has_value, work) != Ok(false),
+            Way::Object(plan) => plan.is_live_with(&plan.start(false), &has_value, work) != Ok(false),
         }
     }
 }
@@ -125,13 +125,17 @@ impl Normalizer<'_> {
         let mut grows = true;
         while grows {
             grows = false;
+            let (mut work, left) = (order.len() as u64, self.work_left());
             for (node, ways) in order.iter().rev() {
-                if !now[node] && ways.iter().any(|way| way.holds(&|needed| now[&needed])) {
+                if work > left {
+                    break;
+                }
+                if !now[node] && ways.iter().any(|way| way.holds(&|needed| now[&needed], &mut work)) {
                     now.insert(*node, true);
                     grows = true;
                 }
             }
-            if !self.charge(order.len() as u64) {
+            if !self.charge(work) {
                 return true;
             }
         }

@@ -234,6 +234,32 @@ fn ways_that_a_value_decides() {
     checked(&schema, &valid, &invalid);
 }
 
+/// Each search for an object is within its limit, or given up, and all together are within that of the schema.
+#[test]
+fn searches_for_many_objects() {
+    // Of two properties of a pair one may be there.
+    let objects = |count: usize, pairs: usize, least: usize| {
+        let properties = |j: usize| joined(2 * pairs, |i| format!(r#""p{i}":{{"type":"integer","minimum":{j}}}"#));
+        let apart = joined(pairs, |i| format!(r#"{{"not":{{"required":["p{i}","p{}"]}}}}"#, i + pairs));
+        let object = |j| {
+            let properties = properties(j);
+            format!(
+                r#"{{"type":"object","properties":{{{properties}}},"additionalProperties":false,"minProperties":{least},"allOf":[{apart}]}}"#
+            )
+        };
+        let arrays = joined(count, |j| format!(r#"{{"type":"array","items":{},"minItems":1}}"#, object(j)));
+        format!(r#"{{"anyOf":[{{"const":1}},{arrays}]}}"#)
+    };
+    checked(&objects(10, 3, 3), &["1", r#"[{"p0":9,"p1":9,"p2":9}]"#], &["[]", r#"[{"p0":9,"p1":9,"p3":9}]"#, "[{}]"]);
+    let schema = objects(100, 11, 12);
+    let limits = Limits::default();
+    let mut sources = SourceMap::new();
+    let source = sources.add("schema.json", schema.as_str());
+    let parsed = compile(&mut sources, Span::new(source, 0, schema.len()), &SchemaOptions::new(&limits));
+    let said: Vec<_> = parsed.diagnostics.iter().map(|diagnostic| (diagnostic.code, &diagnostic.message)).collect();
+    assert!(matches!(said[..], [("J040", message)] if message.contains("schema_work_max")), "{said:?}");
+}
+
 /// Thousands of divisors are looked through once; a mask of them meets a limit.
 #[test]
 fn many_divisors() {

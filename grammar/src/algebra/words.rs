@@ -20,6 +20,8 @@ const WORD_WORK_MAX: u64 = 150_000;
 const WORD_SHARE: u64 = 4;
 /// The same for one that asks for a number of letters alone.
 const LENGTH_WORK_MAX: u64 = 1_000;
+/// Work to find the texts of one expression that are the shortest.
+const SHORT_TEXT_WORK_MAX: u64 = 10 * WITHIN_WORK_MAX;
 /// Places from which words are known, after which all are forgotten.
 const PLACES_KEPT: usize = 20_000;
 /// Numbers of letters that are known of one place.
@@ -214,13 +216,10 @@ impl Algebra {
         }
     }
 
-    /// Texts of an expression: all of one byte, and one of the shortest. `None` if they take too many steps to find. Nobody who asked
-    /// for something else pays for what all will know.
+    /// Texts of an expression: all of one byte, and one of the shortest. `None` if they take too many steps to find.
     fn short_texts(&mut self, expr: Expr) -> Option<(ByteSet, Box<[u8]>)> {
         if !self.short_texts.contains_key(&expr) {
-            let work = self.work;
-            let texts = self.find_short_texts(expr);
-            self.work = work;
+            let texts = self.unpaid(|this| this.find_short_texts(expr));
             self.short_texts.insert(expr, texts);
         }
         self.short_texts[&expr].clone()
@@ -228,8 +227,9 @@ impl Algebra {
 
     fn find_short_texts(&mut self, mut expr: Expr) -> Option<(ByteSet, Box<[u8]>)> {
         let (mut bytes, mut text) = (ByteSet::EMPTY, Vec::new());
+        let all_work_max = self.work + SHORT_TEXT_WORK_MAX;
         while !self.is_nullable(expr) {
-            let work_max = self.work + WITHIN_WORK_MAX;
+            let work_max = all_work_max.min(self.work + WITHIN_WORK_MAX);
             let mut nearest: Option<(u32, u8, Expr)> = None;
             for class in self.first_classes(expr, work_max).ok()? {
                 let byte = class.iter().next()?;

@@ -203,7 +203,9 @@ impl Normalizer<'_> {
     fn has_no_end(&mut self, plan: &ArrayPlan, progress: &crate::plan::arrays::ArrayProgress) -> bool {
         let mut pruned = plan.clone();
         pruned.prune(|node| self.is_inhabited(node, Mode::Exact));
-        pruned.is_live(progress, &|_| true) == Ok(false)
+        let mut work = 0;
+        let is_live = pruned.is_live_with(progress, &|_| true, &mut work);
+        self.charge(work) && is_live == Ok(false)
     }
 
     fn few_objects(&mut self, plan: &ObjectPlan, depth: usize, listing: &mut Listing) -> Few {
@@ -224,7 +226,11 @@ impl Normalizer<'_> {
             for property in plan.places(&progress, false) {
                 for choice in plan.choices_at(property) {
                     let Some(next) = plan.after(&progress, property, choice, false) else { continue };
-                    let is_live = plan.is_live(&next, false, &|_| true);
+                    let mut work = 0;
+                    let is_live = plan.is_live_with(&next, &|_| true, &mut work);
+                    if !self.charge(work) {
+                        return Few::Unknown;
+                    }
                     if is_live == Ok(false) {
                         continue;
                     }

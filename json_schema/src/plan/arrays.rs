@@ -155,9 +155,19 @@ impl ArrayPlan {
 
     /// Whether the end can be reached with the choices that `is_usable` (or that are left, after [`prune`](Self::prune)).
     pub fn is_live(&self, progress: &ArrayProgress, is_usable: &dyn Fn(NodeId) -> bool) -> Result<bool, Trouble> {
+        self.is_live_with(progress, is_usable, &mut 0)
+    }
+
+    /// The same; what that takes is added to `work`, as `Limits::schema_work_max` counts it.
+    pub fn is_live_with(
+        &self,
+        progress: &ArrayProgress,
+        is_usable: &dyn Fn(NodeId) -> bool,
+        work: &mut u64,
+    ) -> Result<bool, Trouble> {
         match self.counts.len() {
             0 | 1 => Ok(self.is_live_with_one(progress, is_usable)),
-            _ => self.search(progress, is_usable),
+            _ => self.search(progress, is_usable, work),
         }
     }
 
@@ -201,13 +211,19 @@ impl ArrayPlan {
         }
     }
 
-    fn search(&self, progress: &ArrayProgress, is_usable: &dyn Fn(NodeId) -> bool) -> Result<bool, Trouble> {
+    fn search(
+        &self,
+        progress: &ArrayProgress,
+        is_usable: &dyn Fn(NodeId) -> bool,
+        work: &mut u64,
+    ) -> Result<bool, Trouble> {
         let mut seen: FxHashSet<ArrayProgress> = FxHashSet::default();
         let mut stack = vec![progress.clone()];
         while let Some(progress) = stack.pop() {
             if self.can_close(&progress) {
                 return Ok(true);
             }
+            *work += 1 + self.cells[self.cell(progress.len)].len() as u64;
             if seen.len() > self.search_max {
                 return Err(Trouble::SearchGivenUp);
             }

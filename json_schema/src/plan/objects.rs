@@ -35,6 +35,9 @@ const ALTERNATIVE_WORK: u64 = 16;
 const COMPARED_PER_WORK: usize = 128;
 /// Words of sets of alternatives that are copied count as one of work if they are so many.
 const WORDS_PER_WORK: usize = 32;
+/// To try one way on takes as long as to copy so many words, beside those of the place; so many are one of work.
+const WORDS_OF_A_WAY: u64 = 2;
+const WAY_WORDS_PER_WORK: u64 = 16;
 
 /// Listed names that are looked for in a language of others, at most.
 const NAMES_TRIED_MAX: usize = 16;
@@ -154,7 +157,11 @@ impl ObjectProgress {
     }
     /// What looking at it counts: one for each 256 bytes or so.
     fn weight(&self) -> usize {
-        1 + (self.seen.words() + self.alive.words() + self.used.len()) / 32
+        1 + self.words() / 32
+    }
+
+    fn words(&self) -> usize {
+        self.seen.words() + self.alive.words() + self.used.len()
     }
 }
 
@@ -452,6 +459,19 @@ impl ObjectPlan {
         is_usable: &dyn Fn(NodeId) -> bool,
     ) -> Result<bool, Trouble> {
         Search::new(self, any_order, is_usable).is_live(progress)
+    }
+
+    /// The same in the listed order; what that takes is added to `work`, as `Limits::schema_work_max` counts it.
+    pub fn is_live_with(
+        &self,
+        progress: &ObjectProgress,
+        is_usable: &dyn Fn(NodeId) -> bool,
+        work: &mut u64,
+    ) -> Result<bool, Trouble> {
+        let mut search = Search::new(self, false, is_usable);
+        let is_live = search.is_live(progress);
+        *work += search.work as u64 * (WORDS_OF_A_WAY + progress.words() as u64) / WAY_WORDS_PER_WORK;
+        is_live
     }
 
     fn is_live_plain(&self, progress: &ObjectProgress, any_order: bool, is_usable: &dyn Fn(NodeId) -> bool) -> bool {

@@ -22,7 +22,7 @@ pub(super) struct Search<'p> {
     /// The properties on the ways that were found.
     pub used: FxHashSet<Place>,
     /// Ways that were tried.
-    work: usize,
+    pub work: usize,
     work_max: usize,
 }
 

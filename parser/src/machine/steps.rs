@@ -112,16 +112,23 @@ impl Machine {
     /// The bytes that make the same step as the one before with this byte: from all lexer states that it has asked they lead to the
     /// same ones.
     pub(super) fn alike(&mut self, byte: u8) -> Result<ByteSet, Fault> {
+        let only = ByteSet::range(byte, byte);
         if self.asked.is_more || self.cfg.mode != LexerMode::Exact || self.cfg.has_hidden {
-            return Ok(ByteSet::range(byte, byte));
+            return Ok(only);
         }
-        let mut alike = ByteSet::EMPTY.negate();
+        // Many threads are in one state.
+        self.asked.states.sort_unstable();
+        self.asked.states.dedup();
+        let mut alike = ByteSet::ALL;
         for &lex in &self.asked.states {
+            if alike == only {
+                break;
+            }
             let next = &self.lexer.row(lex)?.next;
-            let mut alike_here = ByteSet::EMPTY;
-            let is_alike = |other: &u8| next[usize::from(*other)] == next[usize::from(byte)];
-            (0..=255).filter(is_alike).for_each(|other| alike_here.insert(other));
-            alike = alike.intersect(&alike_here);
+            let target = next[usize::from(byte)];
+            for (word, next) in alike.0.iter_mut().zip(next.chunks(64)) {
+                *word &= next.iter().rev().fold(0, |word, next| word << 1 | u64::from(*next == target));
+            }
         }
         Ok(alike)
     }

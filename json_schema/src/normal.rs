@@ -214,6 +214,13 @@ impl<'a> Normalizer<'a> {
         }
         !self.is_over
     }
+    /// An answer of one who adds to the work what it took.
+    pub fn charged<T>(&mut self, ask: impl FnOnce(&mut u64) -> T) -> T {
+        let mut work = 0;
+        let answer = ask(&mut work);
+        self.charge(work);
+        answer
+    }
     /// What this schema has taken so far, and the others before it.
     pub fn spent(&self) -> Spent {
         let look_work = self.set.look_work();

@@ -497,11 +497,9 @@ impl Contained {
             }
             Alone::Whole => {
                 let slice = &slicer.slices[index];
-                let is_unclear = index == 0 && self.unclear.contains(&lex);
-                match if is_unclear { None } else { slice.soon_taken(lexer, lex)? } {
-                    Some(taken) => taken,
-                    None => slice.taken(lexer, lex)?,
-                }
+                let is_asked = index == 0 && self.unclear.contains(&lex);
+                let soon = if is_asked { None } else { slice.soon_taken(lexer, lex)? };
+                soon.map_or_else(|| slice.taken(lexer, lex), Ok)?
             }
         };
         self.taken.insert((lex, index), taken);

@@ -203,9 +203,7 @@ impl Normalizer<'_> {
     fn has_no_end(&mut self, plan: &ArrayPlan, progress: &crate::plan::arrays::ArrayProgress) -> bool {
         let mut pruned = plan.clone();
         pruned.prune(|node| self.is_inhabited(node, Mode::Exact));
-        let mut work = 0;
-        let is_live = pruned.is_live_with(progress, &|_| true, &mut work);
-        self.charge(work) && is_live == Ok(false)
+        self.charged(|work| pruned.is_live_with(progress, &|_| true, work)) == Ok(false)
     }
 
     fn few_objects(&mut self, plan: &ObjectPlan, depth: usize, listing: &mut Listing) -> Few {

@@ -115,13 +115,11 @@ impl Lowerer<'_, '_> {
     pub(super) fn extra_start(&mut self, machine: u32, count: u64) -> Option<ExprId> {
         let object = &self.machines.objects[machine as usize];
         let progress = object.plan.behind_keys(count);
-        let mut work = 0;
-        let is_live = object.plan.is_live_with(&progress, &|_| true, &mut work);
+        let is_live = self.normalizer.charged(|work| object.plan.is_live_with(&progress, &|_| true, work));
         let mut frame = ObjectFrame::new(machine, object.cells.len(), progress);
         if count > 0 {
             frame.phase = ObjectPhase::After;
         }
-        self.normalizer.charge(work);
         self.decided(is_live)?.then(|| self.start_at(Frame::Object(frame)))
     }
 
@@ -167,9 +165,7 @@ impl Lowerer<'_, '_> {
         let machine = self.decided(plan).and_then(|plan| {
             let mut plan = ArrayPlan::clone(&plan);
             plan.prune(|node| self.normalizer.is_inhabited(node, Mode::Exact));
-            let mut work = 0;
-            let is_live = plan.is_live_with(&plan.start(), &|_| true, &mut work);
-            self.normalizer.charge(work);
+            let is_live = self.normalizer.charged(|work| plan.is_live_with(&plan.start(), &|_| true, work));
             self.decided(is_live)?.then(|| {
                 self.machines.arrays.push(plan);
                 self.machines.arrays.len() as u32 - 1
@@ -188,9 +184,7 @@ impl Lowerer<'_, '_> {
             let mut plan = crate::plan::objects::ObjectPlan::clone(&plan);
             plan.prune(|node| self.normalizer.is_inhabited(node, Mode::Exact));
             if with_keys {
-                let mut work = 0;
-                let is_live = plan.is_live_with(&plan.start(false), &|_| true, &mut work);
-                self.normalizer.charge(work);
+                let is_live = self.normalizer.charged(|work| plan.is_live_with(&plan.start(false), &|_| true, work));
                 if !self.decided(is_live)? {
                     return None;
                 }

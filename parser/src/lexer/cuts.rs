@@ -20,10 +20,10 @@ use crate::error::Fault;
 const LEADS: std::ops::RangeInclusive<u8> = 0xC2..=0xF4;
 
 /// Bytes that go on a character.
-const CONTINUATIONS: (u8, u8) = (0x80, 0xBF);
+pub(crate) const CONTINUATIONS: (u8, u8) = (0x80, 0xBF);
 
 /// The rest of a character: how many bytes, and which the first of them may be.
-type CharacterRest = (u32, (u8, u8));
+pub(crate) type CharacterRest = (u32, (u8, u8));
 
 /// Lexemes that end at a cut, by what may then follow.
 pub(crate) type Cut = Arc<[Guarded<LexemeSetId>]>;
@@ -274,7 +274,7 @@ impl Lexer {
 }
 
 /// What the first byte of a character says of it: the first bits of its code, and what may follow (RFC 3629, section 4).
-fn lead(byte: u8) -> (u32, CharacterRest) {
+pub(crate) fn lead(byte: u8) -> (u32, CharacterRest) {
     let (bits, len) = match byte {
         0..0xE0 => (byte & 0x1F, 1),
         0xE0..0xF0 => (byte & 0x0F, 2),

@@ -14,6 +14,7 @@ use super::beside::{Pair, View, WIDER_SHARE, apart};
 use super::draft::{Draft, step};
 use super::{ALL, Term, TermId, Terms, Work};
 use crate::error::Fault;
+use crate::lexer::cuts::{CONTINUATIONS, CharacterRest, lead};
 use crate::lexer::rows::{ASK, REFUSED};
 use crate::lexer::states::{DEAD, LexStateId, Lexer};
 use crate::slicer::Slicer;
@@ -78,13 +79,12 @@ impl Home {
 
     /// Notes what a byte of ASCII does.
     fn note(&mut self, byte: u8, quick: &[u32; 256], lexer: &mut Lexer) -> Result<(), Fault> {
-        let next = quick[usize::from(byte)];
-        if matches!(next, REFUSED | ASK) {
-            self.leaving.insert(byte);
-            return Ok(());
-        }
-        let next = LexStateId(next);
-        let Some(apart) = self.apart(next, quick, lexer)? else {
+        let next = LexStateId(quick[usize::from(byte)]);
+        let apart = match next.0 {
+            REFUSED | ASK => None,
+            _ => self.apart(next, quick, lexer)?,
+        };
+        let Some(apart) = apart else {
             self.leaving.insert(byte);
             return Ok(());
         };
@@ -95,17 +95,15 @@ impl Home {
 
     /// Notes which bytes that begin a character of several bytes do not lead back with all of these.
     fn note_characters(&mut self, quick: &[u32; 256], lexer: &mut Lexer) -> Result<(), Fault> {
-        for (leads, second, len) in CHARACTERS {
-            let more = [second, 0x80..=0xBF, 0x80..=0xBF];
-            let (mut known, mut is_back) = (REFUSED, false);
-            for lead in leads {
-                let next = quick[usize::from(lead)];
-                if next != known {
-                    (known, is_back) = (next, leads_back(self.state, next, &more[..len - 1], lexer)?);
-                }
-                if !is_back {
-                    self.leaving.insert(lead);
-                }
+        let (mut known, mut is_back) = (None, false);
+        for first in FIRSTS {
+            let next = quick[usize::from(first)];
+            let (_, rest) = lead(first);
+            if known != Some((rest, next)) {
+                (known, is_back) = (Some((rest, next)), leads_back(self.state, next, rest, lexer)?);
+            }
+            if !is_back {
+                self.leaving.insert(first);
             }
         }
         Ok(())
@@ -128,31 +126,28 @@ impl Home {
     }
 }
 
-/// First bytes of characters of several bytes, what follows them, and how many bytes each has (RFC 3629, section 4).
-const CHARACTERS: [(RangeInclusive<u8>, RangeInclusive<u8>, usize); 8] = [
-    (0xC2..=0xDF, 0x80..=0xBF, 2),
-    (0xE0..=0xE0, 0xA0..=0xBF, 3),
-    (0xE1..=0xEC, 0x80..=0xBF, 3),
-    (0xED..=0xED, 0x80..=0x9F, 3),
-    (0xEE..=0xEF, 0x80..=0xBF, 3),
-    (0xF0..=0xF0, 0x90..=0xBF, 4),
-    (0xF1..=0xF3, 0x80..=0xBF, 4),
-    (0xF4..=0xF4, 0x80..=0x8F, 4),
-];
+/// First bytes of characters of several bytes (RFC 3629, section 4).
+const FIRSTS: RangeInclusive<u8> = 0xC2..=0xF4;
 
-/// Whether bytes of such ranges lead from a state to another one, and no other bytes lead anywhere.
-fn leads_back(home: LexStateId, mut next: u32, bytes: &[RangeInclusive<u8>], lexer: &mut Lexer) -> Result<bool, Fault> {
-    for range in bytes {
+/// Whether what is left of characters leads from a state to another one, and no other bytes lead anywhere.
+fn leads_back(
+    home: LexStateId,
+    mut next: u32,
+    (len, (mut first, mut last)): CharacterRest,
+    lexer: &mut Lexer,
+) -> Result<bool, Fault> {
+    for _ in 0..len {
         if matches!(next, REFUSED | ASK) {
             return Ok(false);
         }
         let from = LexStateId(next);
         lexer.row(from)?;
-        next = lexer.quick_inside(from, *range.start());
-        let expected = |byte| if range.contains(&byte) { next } else { REFUSED };
+        next = lexer.quick_inside(from, first);
+        let expected = |byte| if (first..=last).contains(&byte) { next } else { REFUSED };
         if !(0..=0xFF).all(|byte| lexer.quick_inside(from, byte) == expected(byte)) {
             return Ok(false);
         }
+        (first, last) = CONTINUATIONS;
     }
     Ok(next == home.0)
 }

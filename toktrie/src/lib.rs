@@ -37,6 +37,7 @@ mod branches;
 pub mod limits;
 pub mod loaders;
 pub mod mask;
+mod spares;
 pub mod trie;
 pub mod vocabulary;
 pub mod walk;

@@ -3,6 +3,7 @@
 //! That is the layout samplers use. [`TokenMask`] owns its words; the functions here do the same on words that
 //! belong to somebody else, such as a row of a tensor.
 
+use crate::spares::Spares;
 use crate::vocabulary::TokenId;
 
 /// Words that a mask for `vocabulary_len` ids needs.
@@ -81,17 +82,16 @@ fn combine(words: &mut [u32], other: &[u32], operation: impl Fn(u32, u32) -> u32
 }
 
 /// The set of allowed tokens, owned by the caller and used again from step to step.
+///
+/// Cost: a bit for each id, 25 kB for 200,000, and as much for each of up to fifteen copies that it keeps of what matchers wrote
+/// into it before ([`recall`](Self::recall)); a clone has none of these.
 pub struct TokenMask {
     /// `words_for(vocabulary_len)` words. Bits at and after `vocabulary_len` are 0.
-    words: Box<[u32]>,
+    pub(crate) words: Box<[u32]>,
     vocabulary_len: usize,
-    origin: Option<MaskOrigin>,
-    /// Words that the mask had before, for [`Self::recall`]; those it had last stand last.
-    spares: Vec<(MaskOrigin, Box<[u32]>)>,
+    pub(crate) origin: Option<MaskOrigin>,
+    pub(crate) spares: Spares,
 }
-
-/// Words that a mask keeps besides its own at most.
-const SPARES_MAX: usize = 7;
 
 /// What a mask's words were copied from. Whoever keeps masks copies nothing where it is the same again, as it is inside
 /// strings, and little where it is nearly the same: 25 kB are a mask of 200,000 tokens.
@@ -109,7 +109,7 @@ pub struct MaskOrigin {
 impl Clone for TokenMask {
     fn clone(&self) -> Self {
         let Self { words, vocabulary_len, origin, .. } = self;
-        Self { words: words.clone(), vocabulary_len: *vocabulary_len, origin: *origin, spares: Vec::new() }
+        Self { words: words.clone(), vocabulary_len: *vocabulary_len, origin: *origin, spares: Spares::default() }
     }
 }
 
@@ -125,7 +125,7 @@ impl TokenMask {
     /// A mask for ids below `vocabulary_len` that allows none.
     pub fn new(vocabulary_len: usize) -> Self {
         let words = vec![0; words_for(vocabulary_len)].into();
-        Self { words, vocabulary_len, origin: None, spares: Vec::new() }
+        Self { words, vocabulary_len, origin: None, spares: Spares::default() }
     }
 
     /// How many ids the mask has a bit for.
@@ -171,30 +171,6 @@ impl TokenMask {
     /// What the words were copied from, unless they were written since.
     pub fn origin(&self) -> Option<MaskOrigin> {
         self.origin
-    }
-
-    /// Makes words that were copied from a mask of this family the mask's own again, if it still has any: what they are a copy
-    /// of. Else all words are to be written. So a mask that goes from one family to another and back, as at the ends of
-    /// strings, is not copied each time. Cost: a mask keeps its last words in up to eight families.
-    pub fn recall(&mut self, store: u64, family: u32) -> Option<MaskOrigin> {
-        let is_it = |origin: &MaskOrigin| origin.store == store && origin.family == family;
-        if self.origin.as_ref().is_some_and(is_it) {
-            return self.origin;
-        }
-        let found = self.spares.iter().position(|(origin, _)| is_it(origin));
-        let (origin, words) = match (found, self.origin) {
-            (Some(place), _) => {
-                let (origin, words) = self.spares.remove(place);
-                (Some(origin), words)
-            }
-            (None, None) => return None,
-            (None, Some(_)) if self.spares.len() == SPARES_MAX => (None, self.spares.remove(0).1),
-            (None, Some(_)) => (None, vec![0; self.words.len()].into()),
-        };
-        let words = std::mem::replace(&mut self.words, words);
-        self.spares.extend(self.origin.map(|origin| (origin, words)));
-        self.origin = origin;
-        origin
     }
 
     /// Says what the words are a copy of.

@@ -22,6 +22,9 @@ define_id! {
 /// A mask is kept by the words that differ from the others where these are at most one in so many.
 const SPARSE_SHARE: usize = 16;
 
+/// So many words are written faster than another copy is looked up in memory.
+const NEAR_MAX: usize = 64;
+
 /// Masks with numbers. Equal masks have one number, unless they were made of other terms.
 #[derive(Debug)]
 pub(super) struct MaskStore {
@@ -190,6 +193,16 @@ impl<B> Stored<B> {
         }
     }
 
+    /// How many words are not the base's.
+    fn written_len(&self) -> usize {
+        self.written().map_or(0, <[Written]>::len)
+    }
+
+    /// Whether a copy of another mask over the same base differs in few words.
+    fn is_near(&self, other: &Self) -> bool {
+        self.written_len() + other.written_len() <= NEAR_MAX
+    }
+
     /// Overwrites a mask, which may be a copy of another one over the same base.
     fn write<'a>(&'a self, before: Option<&Self>, under: impl FnOnce(&'a B) -> Under<'a>, mask: &mut TokenMask) {
         match self {
@@ -236,27 +249,31 @@ impl MaskStore {
         self.serial
     }
 
-    /// Overwrites a mask with a stored one, which must be there. Cost: the words that differ from those of the same base that
-    /// the mask had before, if it still has them; else all words.
+    /// Overwrites a mask with a stored one, which must be there. Cost: nothing if the mask still has a copy; the words that
+    /// differ from those of the same base that are written over; else all words.
     pub fn write(&self, id: StoredId, mask: &mut TokenMask) {
         let origin = self.origin(id);
-        let before = mask.recall(self.serial, origin.family);
+        let stored = &self.masks[id];
+        let is_near = |before| stored.is_near(self.stored(before));
+        let before = mask.recall((self.serial, origin.family), Some(origin.number), is_near);
         if before == Some(origin) {
             return;
         }
-        self.masks[id].write(self.stored(before), |&base| self.under(base), mask);
+        stored.write(before.map(|before| self.stored(before)), |&base| self.under(base), mask);
         mask.set_origin(origin);
     }
 
-    fn stored(&self, origin: Option<MaskOrigin>) -> Option<&Stored<Base>> {
-        origin.map(|origin| &self.masks[StoredId(origin.number)])
+    fn stored(&self, origin: MaskOrigin) -> &Stored<Base> {
+        &self.masks[StoredId(origin.number)]
     }
 
     /// Overwrites a mask with what others are to be made over.
     pub fn write_base(&mut self, base: Option<&Arc<Tokens>>, mask: &mut TokenMask) {
         let base = self.base(base);
-        let before = mask.recall(self.serial, base.family());
-        self.under(base).restore(self.stored(before).and_then(Stored::written), mask.words_mut());
+        let is_near = |before| self.stored(before).written_len() <= NEAR_MAX;
+        let before = mask.recall((self.serial, base.family()), None, is_near);
+        let written = before.and_then(|before| self.stored(before).written());
+        self.under(base).restore(written, mask.words_mut());
     }
 
     fn under(&self, base: Base) -> Under<'_> {
@@ -394,7 +411,9 @@ enum SharedBase {
 impl SharedMask {
     /// As [`MaskStore::write`]; `by_origin` knows some masks.
     pub fn write<'a>(&'a self, mask: &mut TokenMask, by_origin: impl Fn(MaskOrigin) -> Option<&'a SharedMask>) {
-        let before = mask.recall(self.origin.store, self.origin.family);
+        let MaskOrigin { store, number, family } = self.origin;
+        let is_near = |before| by_origin(before).is_some_and(|before| self.stored.is_near(&before.stored));
+        let before = mask.recall((store, family), Some(number), is_near);
         if before == Some(self.origin) {
             return;
         }
@@ -402,7 +421,7 @@ impl SharedMask {
             SharedBase::Like(word) => Under::Like(*word),
             SharedBase::Term(tokens) => Under::Words(many(tokens)),
         };
-        self.stored.write(before.and_then(by_origin).map(|before| &before.stored), under, mask);
+        self.stored.write(before.and_then(&by_origin).map(|before| &before.stored), under, mask);
         mask.set_origin(self.origin);
     }
 
@@ -479,7 +498,7 @@ mod tests {
 
     #[test]
     fn masks_over_terms_are_written_from_one_to_another() {
-        let (len, mut seed) = (400 * 32, 1u64);
+        let (len, mut seed) = (3_000 * 32, 1u64);
         let mut random = |bound: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize % bound

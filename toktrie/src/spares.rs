@@ -47,9 +47,9 @@ impl TokenMask {
         let of_family = || (0..).zip(spares).filter(|(_, spare)| is_of_family(spare.origin));
         let near = || of_family().find(|(_, spare)| is_near(spare.origin)).map(|(place, _)| place);
         let is_full = || of_family().count() + usize::from(own.is_some()) >= FAMILY_MAX;
-        let oldest = || if is_full() { oldest(of_family()) } else { None };
-        let place = spares.iter().position(|spare| is_it(spare.origin)).or_else(near).or_else(oldest);
-        self.exchange(place)
+        let stale = || if is_full() { oldest(of_family()) } else { None };
+        let copied = spares.iter().position(|spare| is_it(spare.origin));
+        self.exchange(copied.or_else(near).or_else(stale))
     }
 
     /// Puts the own words among the spares, if they are a copy, and takes some in their place: without any, words that may be

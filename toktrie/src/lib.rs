@@ -37,7 +37,6 @@ mod branches;
 pub mod limits;
 pub mod loaders;
 pub mod mask;
-mod spares;
 pub mod trie;
 pub mod vocabulary;
 pub mod walk;

@@ -3,8 +3,10 @@
 //! That is the layout samplers use. [`TokenMask`] owns its words; the functions here do the same on words that
 //! belong to somebody else, such as a row of a tensor.
 
-use crate::spares::Spares;
+mod spares;
+
 use crate::vocabulary::TokenId;
+use spares::Spares;
 
 /// Words that a mask for `vocabulary_len` ids needs.
 pub const fn words_for(vocabulary_len: usize) -> usize {
@@ -87,10 +89,10 @@ fn combine(words: &mut [u32], other: &[u32], operation: impl Fn(u32, u32) -> u32
 /// into it before ([`recall`](Self::recall)); a clone has none of these.
 pub struct TokenMask {
     /// `words_for(vocabulary_len)` words. Bits at and after `vocabulary_len` are 0.
-    pub(crate) words: Box<[u32]>,
+    words: Box<[u32]>,
     vocabulary_len: usize,
-    pub(crate) origin: Option<MaskOrigin>,
-    pub(crate) spares: Spares,
+    origin: Option<MaskOrigin>,
+    spares: Spares,
 }
 
 /// What a mask's words were copied from. Whoever keeps masks copies nothing where it is the same again, as it is inside

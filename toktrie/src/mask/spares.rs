@@ -1,7 +1,7 @@
 //! Words that a token mask had before. Masks go to and fro between some, as in and out of strings: what was a copy of the
 //! next one already need not be copied again.
 
-use crate::mask::{MaskOrigin, TokenMask};
+use super::{MaskOrigin, TokenMask};
 
 /// Words that a mask keeps besides its own at most.
 const SPARES_MAX: usize = 15;
@@ -11,7 +11,7 @@ const FAMILY_MAX: usize = 4;
 
 /// What a mask keeps besides its own words.
 #[derive(Default)]
-pub(crate) struct Spares {
+pub(super) struct Spares {
     /// In any order.
     spares: Vec<Spare>,
     /// How often words were put here.
@@ -44,7 +44,7 @@ impl TokenMask {
             return own;
         }
         let spares = &self.spares.spares;
-        let of_family = || (0..).zip(spares).filter(|(_, spare)| is_of_family(spare.origin));
+        let of_family = || spares.iter().enumerate().filter(|(_, spare)| is_of_family(spare.origin));
         let near = || of_family().find(|(_, spare)| is_near(spare.origin)).map(|(place, _)| place);
         let is_full = || of_family().count() + usize::from(own.is_some()) >= FAMILY_MAX;
         let stale = || if is_full() { oldest(of_family()) } else { None };
@@ -64,7 +64,7 @@ impl TokenMask {
         };
         *put += 1;
         let mut own = Spare { origin, words: std::mem::take(&mut self.words), put: *put };
-        let taken = place.or_else(|| if spares.len() == SPARES_MAX { oldest((0..).zip(&*spares)) } else { None });
+        let taken = place.or_else(|| if spares.len() == SPARES_MAX { oldest(spares.iter().enumerate()) } else { None });
         match taken {
             Some(taken) => {
                 std::mem::swap(&mut spares[taken], &mut own);
@@ -87,6 +87,8 @@ fn oldest<'a>(spares: impl Iterator<Item = (usize, &'a Spare)>) -> Option<usize>
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection, proptest};
+
     use super::*;
 
     const WORDS: usize = 8;
@@ -112,17 +114,13 @@ mod tests {
         MaskOrigin { store: 1, number: family * 100 + place, family }
     }
 
-    #[test]
-    fn words_that_are_told_are_there() {
+    /// A mask that is wanted, how far others of its family may be from it, and what is done with it.
+    type Step = ((u64, u32, u32), u32, u8);
+
+    fn check(steps: Vec<Step>) {
         let mut mask = TokenMask::new(WORDS * 32);
-        let mut seed = 1u64;
-        let mut random = |bound: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) % bound
-        };
-        for _ in 0..20_000 {
-            let (store, family, distance) = (random(2), random(5) as u32, random(4) as u32);
-            let origin = MaskOrigin { store, ..of(family, random(8) as u32) };
+        for ((store, family, place), distance, then) in steps {
+            let origin = MaskOrigin { store, ..of(family, place) };
             let own = mask.origin();
             let before = write(&mut mask, origin, |other| other.number.abs_diff(origin.number) < distance);
             assert!(own != Some(origin) || before == own);
@@ -130,7 +128,7 @@ mod tests {
             assert!(spares.len() <= SPARES_MAX);
             let of_family = spares.iter().filter(|spare| (spare.origin.store, spare.origin.family) == (store, family));
             assert!(of_family.count() < FAMILY_MAX);
-            match random(10) {
+            match then {
                 0 => mask.allow(3),
                 // A new one is to be made over a base.
                 1 => {
@@ -141,6 +139,15 @@ mod tests {
                 }
                 _ => {}
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_that_are_told_are_there(
+            steps in collection::vec(((0..2u64, 0..5u32, 0..8u32), 0..4u32, 0..10u8), 0..200),
+        ) {
+            check(steps);
         }
     }
 

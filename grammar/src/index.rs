@@ -1,4 +1,4 @@
-//! Typed indices: one newtype over `u32` for each table, and a vector that only its own index opens.
+//! Typed indices: one newtype over `u32` for each table, and vectors that only its own index opens.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -173,5 +173,139 @@ impl<I: Id, T> IndexMut<I> for IndexVec<I, T> {
 impl<I: Id, T: std::fmt::Debug> std::fmt::Debug for IndexVec<I, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_map().entries(self.iter_enumerated()).finish()
+    }
+}
+
+/// What is known of some entries of a table, by their ids. Where that is of many, it takes less time and code than a hash table; the
+/// memory is that of all entries up to the last one of which something is known.
+#[derive(Clone, Debug)]
+pub struct IdMap<I, T> {
+    raw: Vec<Option<T>>,
+    id: PhantomData<fn(I) -> I>,
+}
+
+impl<I: Id, T> IdMap<I, T> {
+    /// An empty map.
+    pub const fn new() -> Self {
+        Self { raw: Vec::new(), id: PhantomData }
+    }
+    /// An empty map with room for the first so many ids.
+    pub fn with_room(len: usize) -> Self {
+        Self { raw: Vec::with_capacity(len), id: PhantomData }
+    }
+    /// What is known of an entry.
+    #[inline]
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.raw.get(id.index())?.as_ref()
+    }
+    /// The same, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.raw.get_mut(id.index())?.as_mut()
+    }
+    /// Whether something is known of an entry.
+    #[inline]
+    pub fn contains(&self, id: I) -> bool {
+        self.get(id).is_some()
+    }
+    /// Notes what is known of an entry, and returns what was before.
+    #[inline]
+    pub fn insert(&mut self, id: I, value: T) -> Option<T> {
+        self.slot(id).replace(value)
+    }
+    /// What is known of an entry, which is found out if nothing is.
+    #[inline]
+    pub fn get_or_insert_with(&mut self, id: I, value: impl FnOnce() -> T) -> &mut T {
+        self.slot(id).get_or_insert_with(value)
+    }
+    #[inline]
+    fn slot(&mut self, id: I) -> &mut Option<T> {
+        if id.index() >= self.raw.len() {
+            self.grow(id.index() + 1);
+        }
+        &mut self.raw[id.index()]
+    }
+    #[cold]
+    fn grow(&mut self, len: usize) {
+        // All that there is room for: filling it one by one would be as much work again.
+        self.raw.reserve(len - self.raw.len());
+        self.raw.resize_with(self.raw.capacity(), || None);
+    }
+    /// Ids of which something is known, with that, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
+        let all = self.raw.iter().enumerate();
+        all.filter_map(|(index, value)| Some((I::from_index(index), value.as_ref()?)))
+    }
+}
+
+impl<I: Id, T> Default for IdMap<I, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Some entries of a table, by their ids.
+#[derive(Clone, Debug)]
+pub struct IdSet<I>(IdMap<I, ()>);
+
+impl<I: Id> IdSet<I> {
+    /// An empty set.
+    pub const fn new() -> Self {
+        Self(IdMap::new())
+    }
+    /// Whether an entry is one of them.
+    #[inline]
+    pub fn contains(&self, id: I) -> bool {
+        self.0.contains(id)
+    }
+    /// Adds an entry; whether it is new.
+    #[inline]
+    pub fn insert(&mut self, id: I) -> bool {
+        self.0.insert(id, ()).is_none()
+    }
+    /// Takes an entry out.
+    #[inline]
+    pub fn remove(&mut self, id: I) {
+        if let Some(slot) = self.0.raw.get_mut(id.index()) {
+            *slot = None;
+        }
+    }
+}
+
+impl<I: Id> Default for IdSet<I> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{IdMap, IdSet};
+
+    define_id! {
+        struct Number = "n";
+    }
+
+    #[test]
+    fn what_is_known_of_an_entry_is_found_and_nothing_of_others() {
+        let mut map: IdMap<Number, &str> = IdMap::with_room(2);
+        assert_eq!(map.get(Number(0)), None);
+        assert_eq!(map.insert(Number(70), "a"), None);
+        assert_eq!(map.insert(Number(3), "b"), None);
+        assert_eq!(map.insert(Number(3), "c"), Some("b"));
+        assert_eq!(*map.get_or_insert_with(Number(3), || "d"), "c");
+        assert_eq!(*map.get_or_insert_with(Number(4), || "d"), "d");
+        *map.get_mut(Number(4)).unwrap() = "e";
+        assert_eq!(map.iter().collect::<Vec<_>>(), [(Number(3), &"c"), (Number(4), &"e"), (Number(70), &"a")]);
+        assert!(!map.contains(Number(71)) && !map.contains(Number(u32::MAX - 1)));
+    }
+
+    #[test]
+    fn a_set_has_what_was_added_and_not_taken_out() {
+        let mut set: IdSet<Number> = IdSet::new();
+        assert!(set.insert(Number(5)) && !set.insert(Number(5)) && set.contains(Number(5)));
+        set.remove(Number(5));
+        set.remove(Number(900));
+        assert!(!set.contains(Number(5)) && set.insert(Number(5)));
     }
 }

@@ -327,6 +327,10 @@ impl JsonDocument {
             _ => None,
         }
     }
+    /// The members of all objects, copies among them, in the order of the table.
+    pub fn members(&self) -> impl Iterator<Item = &JsonMember> {
+        self.values.ids().filter_map(|id| self.object(id)).flatten()
+    }
     /// The elements, if it is an array.
     pub fn array(&self, id: JsonId) -> Option<&[JsonId]> {
         match &self.values[id] {
@@ -442,7 +446,8 @@ pub fn pointer_step(key: &str) -> String {
 }
 
 fn escaped_step(key: &str) -> Cow<'_, str> {
-    match key.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+    // Without an end before the last one, many are looked at together.
+    match key.bytes().fold(false, |is_special, byte| is_special | (byte == b'~') | (byte == b'/')) {
         true => key.replace('~', "~0").replace('/', "~1").into(),
         false => key.into(),
     }

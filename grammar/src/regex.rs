@@ -158,10 +158,10 @@ enum NodeView<'a> {
 impl NodeView<'_> {
     fn to_node(&self) -> RegexNode {
         match *self {
-            NodeView::Literal(bytes) => RegexNode::Literal(bytes.into()),
-            NodeView::Concat(parts) => RegexNode::Concat(parts.into()),
-            NodeView::Or(parts) => RegexNode::Or(parts.into()),
-            NodeView::And(parts) => RegexNode::And(parts.into()),
+            NodeView::Literal(bytes) => RegexNode::Literal(Text::from_slice(bytes)),
+            NodeView::Concat(parts) => RegexNode::Concat(Parts::from_slice(parts)),
+            NodeView::Or(parts) => RegexNode::Or(Parts::from_slice(parts)),
+            NodeView::And(parts) => RegexNode::And(Parts::from_slice(parts)),
             NodeView::Other(node) => node.clone(),
         }
     }
@@ -226,6 +226,13 @@ impl RegexSet {
     pub fn info(&self, id: RegexId) -> RegexInfo {
         let (table, index) = self.place(id);
         table.infos[index]
+    }
+    /// Notes that a node matches some text, where its maker knows what only a search could tell.
+    pub fn note_text(&mut self, id: RegexId) {
+        let own = id.index().checked_sub(self.base_len());
+        if let Some(own) = own {
+            self.own.infos[own].has_text = true;
+        }
     }
     /// Work of [`Limits::look_work_max`](crate::Limits::look_work_max) that was taken: for other tables of the same source.
     pub fn look_work(&self) -> u64 {

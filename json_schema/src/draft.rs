@@ -2,9 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::OnceLock;
-
-use rustc_hash::FxHashMap;
 
 /// A version of the specification.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -140,8 +137,9 @@ impl Dialect {
     }
     /// The row of a keyword that the dialect knows.
     pub fn keyword(self, name: &str) -> Option<&'static Row> {
-        let (row, vocabulary) = keyword(self.draft, name)?;
-        (row.is_annotation || self.vocabularies & vocabulary as u8 != 0).then_some(row)
+        let row = keyword(name).filter(|row| row.first <= self.draft && self.draft <= row.last)?;
+        let has_all = self.vocabularies == u8::MAX;
+        (has_all || row.is_annotation || self.vocabularies & vocabulary(name) as u8 != 0).then_some(row)
     }
 }
 
@@ -281,30 +279,42 @@ pub(crate) const KEYWORDS: &[Row] = &[
     note("xml", Draft4),
 ];
 
-/// The lengths of the keywords that begin with a byte, one bit each.
-const LENGTHS: [u32; 128] = {
-    let mut lengths = [0; 128];
+/// Slots of [`INDEX`], a power of two.
+const SLOTS: usize = 256;
+
+/// Of each keyword the number in [`KEYWORDS`] and one, at its slot or the next one that was free: names are looked up several
+/// times for each member of a schema.
+const INDEX: [u8; SLOTS] = {
+    let mut index = [0; SLOTS];
     let mut at = 0;
     while at < KEYWORDS.len() {
-        let name = KEYWORDS[at].name.as_bytes();
-        lengths[name[0] as usize] |= 1 << name.len();
+        let mut slot = slot(KEYWORDS[at].name.as_bytes());
+        while index[slot] != 0 {
+            slot = (slot + 1) % SLOTS;
+        }
         at += 1;
+        index[slot] = at as u8;
     }
-    lengths
+    index
 };
 
-/// Whether a name is as long as a keyword that begins as it does: most names of properties are not, and need no look-up.
-fn may_be_keyword(name: &str) -> bool {
-    let first = name.bytes().next().map_or(0, usize::from);
-    name.len() < 32 && LENGTHS.get(first).is_some_and(|lengths| lengths >> name.len() & 1 == 1)
+/// Where the look-up of a name begins: each of the keywords has a slot of its own.
+const fn slot(name: &[u8]) -> usize {
+    let len = name.len();
+    if len < 2 {
+        return 0;
+    }
+    (name[0] as usize * 37 + name[1] as usize * 5 + name[len * 2 / 3] as usize * 43 + len * 9) % SLOTS
 }
 
-/// The row of a keyword that the draft knows, and its vocabulary.
-fn keyword(draft: Draft, name: &str) -> Option<(&'static Row, Vocabulary)> {
-    if !may_be_keyword(name) {
-        return None;
+/// The row of a keyword that some draft knows.
+fn keyword(name: &str) -> Option<&'static Row> {
+    let mut slot = slot(name.as_bytes());
+    loop {
+        let row = &KEYWORDS[usize::from(INDEX[slot]).checked_sub(1)?];
+        if row.name == name {
+            return Some(row);
+        }
+        slot = (slot + 1) % SLOTS;
     }
-    static INDEX: OnceLock<FxHashMap<&'static str, (&'static Row, Vocabulary)>> = OnceLock::new();
-    let index = INDEX.get_or_init(|| KEYWORDS.iter().map(|row| (row.name, (row, vocabulary(row.name)))).collect());
-    index.get(name).copied().filter(|(row, _)| row.first <= draft && draft <= row.last)
 }

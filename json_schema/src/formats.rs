@@ -29,6 +29,7 @@ mod properties;
 
 use std::sync::OnceLock;
 
+use larkspur_grammar::json::JsonDocument;
 use larkspur_grammar::{DfaRef, Dialect, Limits, RegexId, RegexOptions, RegexSet, SourceId, TextMap, parse_regex};
 
 /// What a format says.
@@ -70,6 +71,41 @@ pub(crate) enum Format {
 }
 
 const FORMATS_LEN: usize = Format::IdnEmail as usize + 1;
+
+/// Formats that many schemas have.
+const COMMON: [Format; 10] = [
+    Format::Date,
+    Format::Time,
+    Format::DateTime,
+    Format::Email,
+    Format::Hostname,
+    Format::Ipv4,
+    Format::Ipv6,
+    Format::Uuid,
+    Format::Uri,
+    Format::UriReference,
+];
+
+/// Some of the [`COMMON`] formats.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct CommonFormats(u32);
+
+impl CommonFormats {
+    /// Those that a document names, wherever `format` stands in it. Cost: linear in the document.
+    pub fn named_in(document: &JsonDocument) -> Self {
+        let names = document.members().filter(|member| member.key == "format");
+        let meanings = names.filter_map(|member| document.string(member.value)).map(meaning);
+        let bits = meanings.map(|meaning| match meaning {
+            Meaning::Text(format) if COMMON.contains(&format) => 1 << format as u32,
+            _ => 0,
+        });
+        Self(bits.fold(0, |all, bit| all | bit))
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Format> {
+        COMMON.into_iter().filter(move |&format| self.0 >> format as u32 & 1 == 1)
+    }
+}
 
 /// The names that [`meaning`] knows, for who has nearly written one.
 pub(crate) const NAMES: [&str; 26] = [

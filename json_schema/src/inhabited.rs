@@ -54,7 +54,7 @@ impl Way {
 impl Normalizer<'_> {
     /// The plan of an array.
     pub fn array_plan(&mut self, array: ArrayId, origin: JsonId) -> Result<Rc<ArrayPlan>, Trouble> {
-        if let Some(known) = self.array_plans.get(&array) {
+        if let Some(known) = self.array_plans.get(array) {
             return known.clone();
         }
         let plan = ArrayPlan::new(self, array, origin).map(Rc::new);
@@ -63,7 +63,7 @@ impl Normalizer<'_> {
     }
     /// The plan of an object.
     pub fn object_plan(&mut self, object: ObjectId, origin: JsonId) -> Result<Rc<ObjectPlan>, Trouble> {
-        if let Some(known) = self.object_plans.get(&object) {
+        if let Some(known) = self.object_plans.get(object) {
             return known.clone();
         }
         let plan = Planner::new(self, object, origin).plan().map(Rc::new);
@@ -85,7 +85,7 @@ impl Normalizer<'_> {
 
     /// Whether the node has a value.
     pub fn is_inhabited(&mut self, root: NodeId, mode: Mode) -> bool {
-        if let Some(&known) = self.inhabited.get(&(root, mode)) {
+        if let Some(&known) = self.inhabited.get(root, mode) {
             return known;
         }
         let left_open = self.left_open;
@@ -96,7 +96,7 @@ impl Normalizer<'_> {
             if now.contains_key(&node) {
                 continue;
             }
-            if let Some(&known) = self.inhabited.get(&(node, mode)) {
+            if let Some(&known) = self.inhabited.get(node, mode) {
                 now.insert(node, known);
                 continue;
             }
@@ -107,7 +107,7 @@ impl Normalizer<'_> {
                 // Most values are scalars, or need nothing.
                 None if node == root => {
                     if self.left_open == left_open {
-                        self.inhabited.insert((root, mode), true);
+                        self.inhabited.insert(root, mode, true);
                     }
                     return true;
                 }
@@ -142,8 +142,9 @@ impl Normalizer<'_> {
         let answer = now[&root];
         // Where something was left open, only "no" is certain.
         let is_certain = self.left_open == left_open;
-        let certain = now.into_iter().filter(|&(_, is)| is_certain || !is);
-        self.inhabited.extend(certain.map(|(node, is)| ((node, mode), is)));
+        for (node, is) in now.into_iter().filter(|&(_, is)| is_certain || !is) {
+            self.inhabited.insert(node, mode, is);
+        }
         answer
     }
 
@@ -169,7 +170,7 @@ impl Normalizer<'_> {
         if shape.null || shape.truth != [false; 2] || shape.arrays.is_empty() && shape.objects.is_empty() {
             return false;
         }
-        let is_empty = |node: NodeId| node == NEVER || self.inhabited.get(&(node, Mode::Exact)) == Some(&false);
+        let is_empty = |node: NodeId| node == NEVER || self.inhabited.get(node, Mode::Exact) == Some(&false);
         let array_does = |array: &ArraySpec| {
             let min = usize::try_from(array.min).unwrap_or(usize::MAX);
             let needs_rest = min > array.prefix.len();

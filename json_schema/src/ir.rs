@@ -74,7 +74,7 @@ pub(crate) enum Node {
 }
 
 /// A set of values, by type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Shape {
     pub null: bool,
     /// `false`, `true`.
@@ -89,6 +89,13 @@ pub(crate) struct Shape {
     pub arrays: AnyOf<ArrayId>,
     /// Any of these ways; none is no object.
     pub objects: AnyOf<ObjectId>,
+}
+
+/// As slices are copied, which takes a fraction of what a `SmallVec` takes to clone itself.
+impl Clone for Shape {
+    fn clone(&self) -> Self {
+        Self { arrays: SmallVec::from_slice(&self.arrays), objects: SmallVec::from_slice(&self.objects), ..*self }
+    }
 }
 
 /// The ways in which an array or an object may be; most often one.

@@ -80,6 +80,7 @@ pub use saved::{read_automaton, read_dfa};
 pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFormat, Whitespace};
 
 use error::{Excluding, Mistake, Sink};
+use formats::CommonFormats;
 use guidance::Guidance;
 use late::LateList;
 use loader::Loader;
@@ -200,7 +201,11 @@ fn lowered(
     unused::check_unused(&document, &resources, &mut sink);
     let guidance = guidance::read(&document, &options.spelling, &mut sink);
     let spelling = &guidance.spelling;
-    let prelude = match Prelude::of(spelling, limits) {
+    let formats = match options.format_annotation {
+        true => CommonFormats::default(),
+        false => CommonFormats::named_in(&document),
+    };
+    let prelude = match Prelude::of(spelling, formats, limits) {
         Ok(prelude) => prelude,
         Err((field, errors)) => {
             let (keyword, field, place) = guidance::place(&document, field);

@@ -85,11 +85,14 @@ impl<'a> Loader<'a> {
     fn find(&mut self, id: JsonId, resource: JsonId) {
         let mut stack: SmallVec<[(JsonId, JsonId); 16]> = smallvec![(id, resource)];
         while let Some((id, outer)) = stack.pop() {
-            if self.resources.resource_of.contains_key(&id) {
+            if self.resources.resource_of(id).is_some() {
                 continue;
             }
             let resource = self.name(id, outer);
-            self.resources.resource_of.insert(id, resource);
+            self.resources.note_schema(id, resource, self.document.len());
+            if self.document.object(id).is_none() {
+                continue;
+            }
             let dialect = self.resources.about[&resource].dialect;
             let inside = schemas_in(&self.document, id, dialect, true);
             stack.extend(inside.into_iter().map(|schema| (schema, resource)));
@@ -297,7 +300,7 @@ impl<'a> Loader<'a> {
         }
         let root = self.fetch(uri)?;
         // A document may be asked for under several URIs.
-        if self.resources.resource_of.contains_key(&root) {
+        if self.resources.resource_of(root).is_some() {
             self.resources.by_uri.insert(uri.to_owned(), root);
         } else {
             self.add(root, uri);

@@ -6,12 +6,12 @@
 //! array's prefix are one counted repetition.
 
 use compact_str::{CompactString, format_compact};
+use larkspur_grammar::index::IdMap;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{
-    Alternative, ExprId, ExprKind, Exprs, Grammar, GrammarOptions, IgnoreEdges, LexerMode, ParamExpr, RegexId, Rule,
-    RuleId, Span, Terminal, TerminalId,
+    Alternative, Alternatives, ExprId, ExprKind, Exprs, Grammar, GrammarOptions, IgnoreEdges, LexerMode, ParamExpr,
+    RegexId, Rule, RuleId, Span, Terminal, TerminalId,
 };
-use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
 
 mod lines;
@@ -50,10 +50,10 @@ struct Lowerer<'n, 'a> {
     machines: Machines,
     any_order: bool,
     unique_keys: bool,
-    terminals: FxHashMap<RegexId, TerminalId>,
-    rules: FxHashMap<ShapeId, RuleId>,
+    terminals: IdMap<RegexId, TerminalId>,
+    rules: IdMap<ShapeId, RuleId>,
     /// Shapes that are scalars and nothing else, `None` for all others.
-    plain: FxHashMap<ShapeId, Option<TerminalId>>,
+    plain: IdMap<ShapeId, Option<TerminalId>>,
     /// Rules whose bodies are still to be made, each with the node that it was first made for.
     queue: Vec<(ShapeId, RuleId, NodeId)>,
     /// Where what is being made comes from.
@@ -90,7 +90,7 @@ pub(crate) fn lower(
     let terminals_room = MARKS + room / VALUES_PER_TERMINAL;
     grammar.terminals.reserve(terminals_room);
     grammar.rules.reserve(room / VALUES_PER_RULE);
-    let mut terminals = FxHashMap::with_capacity_and_hasher(terminals_room, FxBuildHasher);
+    let mut terminals = IdMap::with_room(normalizer.set.len());
     let marks = marks(&mut grammar, &mut terminals, &prelude.marks, span);
     let separators = &prelude.separators;
     let mut lowerer = Lowerer {
@@ -104,8 +104,8 @@ pub(crate) fn lower(
         any_order: spelling.key_order == KeyOrder::Any,
         unique_keys: spelling.unique_keys,
         terminals,
-        rules: FxHashMap::default(),
-        plain: FxHashMap::default(),
+        rules: IdMap::new(),
+        plain: IdMap::new(),
         queue: Vec::new(),
         place,
         span,
@@ -139,20 +139,15 @@ pub(crate) fn lower(
 
 fn push_terminal(
     grammar: &mut Grammar,
-    terminals: &mut FxHashMap<RegexId, TerminalId>,
+    terminals: &mut IdMap<RegexId, TerminalId>,
     regex: RegexId,
     name: CompactString,
     span: Span,
 ) -> TerminalId {
-    *terminals.entry(regex).or_insert_with(|| grammar.terminals.push(Terminal::new(name, span, regex)))
+    *terminals.get_or_insert_with(regex, || grammar.terminals.push(Terminal::new(name, span, regex)))
 }
 
-fn marks(
-    grammar: &mut Grammar,
-    terminals: &mut FxHashMap<RegexId, TerminalId>,
-    texts: &MarkTexts,
-    span: Span,
-) -> Marks {
+fn marks(grammar: &mut Grammar, terminals: &mut IdMap<RegexId, TerminalId>, texts: &MarkTexts, span: Span) -> Marks {
     let mut push = |regex: RegexId, name: &'static str| {
         push_terminal(grammar, terminals, regex, CompactString::const_new(name), span)
     };
@@ -172,6 +167,10 @@ impl Lowerer<'_, '_> {
     fn expr(&mut self, kind: ExprKind) -> ExprId {
         self.grammar.expr(kind, self.span)
     }
+    /// One after the other.
+    fn run(&mut self, parts: &[ExprId]) -> ExprId {
+        self.expr(ExprKind::Sequence(Exprs::from_slice(parts)))
+    }
     fn mark(&mut self, terminal: TerminalId) -> ExprId {
         self.expr(ExprKind::Terminal(terminal))
     }
@@ -180,7 +179,7 @@ impl Lowerer<'_, '_> {
         self.mark(terminal)
     }
     fn terminal_id(&mut self, regex: RegexId, name: impl FnOnce() -> CompactString) -> TerminalId {
-        match self.terminals.get(&regex) {
+        match self.terminals.get(regex) {
             Some(&known) => known,
             None => push_terminal(&mut self.grammar, &mut self.terminals, regex, name(), self.span),
         }
@@ -189,8 +188,9 @@ impl Lowerer<'_, '_> {
         match ways {
             &[only] => only,
             _ => {
-                let ways = ways.iter().map(|&expr| Alternative { expr, condition: None });
-                self.expr(ExprKind::choice(ways))
+                let mut alternatives = Alternatives::with_capacity(ways.len());
+                ways.iter().for_each(|&expr| alternatives.push(Alternative { expr, condition: None }));
+                self.expr(ExprKind::Choice(alternatives))
             }
         }
     }
@@ -206,7 +206,7 @@ impl Lowerer<'_, '_> {
         let Some(space) = space else { return value };
         let space = self.terminal(space, || "white space".into());
         let space = self.expr(ExprKind::Repeat(space, 0, Some(1)));
-        self.expr(ExprKind::sequence([space, value, space]))
+        self.run(&[space, value, space])
     }
 
     /// The value that is in no other.
@@ -228,7 +228,7 @@ impl Lowerer<'_, '_> {
         if let Some(scalars) = self.plain_scalars(id) {
             return Ok(self.mark(scalars));
         }
-        Err(match self.rules.get(&id) {
+        Err(match self.rules.get(id) {
             Some(&rule) => rule,
             None => {
                 let place = self.normalizer.ir.origin(node);
@@ -244,7 +244,7 @@ impl Lowerer<'_, '_> {
 
     /// A shape as one terminal, if it is scalars and nothing else.
     fn plain_scalars(&mut self, id: ShapeId) -> Option<TerminalId> {
-        if let Some(&known) = self.plain.get(&id) {
+        if let Some(&known) = self.plain.get(id) {
             return known;
         }
         let shape = self.normalizer.ir.shapes.get(id);
@@ -307,7 +307,11 @@ impl Lowerer<'_, '_> {
     fn sequence(&mut self, tail: Exprs) -> ExprId {
         match tail.as_slice() {
             &[only] => only,
-            _ => self.expr(ExprKind::sequence(tail.into_iter().rev())),
+            _ => {
+                let mut parts = tail;
+                parts.reverse();
+                self.expr(ExprKind::Sequence(parts))
+            }
         }
     }
     fn shared(&mut self, tail: Exprs, name: &str) -> ExprId {
@@ -384,7 +388,7 @@ impl Lowerer<'_, '_> {
         if has_rest {
             let element = self.value(rest);
             let separator = self.comma();
-            let more = self.expr(ExprKind::sequence([separator, element]));
+            let more = self.run(&[separator, element]);
             // The first element has no comma before it.
             let first = u64::from(len == 0);
             let repeated =
@@ -414,7 +418,7 @@ impl Lowerer<'_, '_> {
         }
         let inside = self.choice(&ways);
         let open = self.mark(self.marks.open_bracket);
-        Some(self.expr(ExprKind::sequence([open, inside])))
+        Some(self.run(&[open, inside]))
     }
 
     /// A choice as a rule, so that chains of them do not nest.
@@ -454,7 +458,7 @@ impl Lowerer<'_, '_> {
         let inside = self.members(&states)?;
         let inside = self.sequence(inside);
         let open = self.mark(self.marks.open_brace);
-        Some(self.expr(ExprKind::sequence([open, inside])))
+        Some(self.run(&[open, inside]))
     }
 
     /// Members with names that are not listed, if there may be any.
@@ -493,7 +497,7 @@ impl Lowerer<'_, '_> {
             let key = self.terminal(regex, || "name".into());
             let colon = self.mark(self.marks.colon);
             let value = self.value(node);
-            ways.push(self.expr(ExprKind::sequence([key, colon, value])));
+            ways.push(self.run(&[key, colon, value]));
         }
         if ways.is_empty() { None } else { Some(self.choice(&ways)) }
     }
@@ -534,7 +538,7 @@ impl Lowerer<'_, '_> {
                 }
                 let with = states.after(so_far).and_then(|next| {
                     let mut tail = if needed[next] > 1 { tails[next].clone() } else { tails[next].take() }?;
-                    tail.extend(*member.get_or_insert_with(|| self.member(property)));
+                    tail.extend_from_slice(member.get_or_insert_with(|| self.member(property)));
                     match so_far {
                         0 => tail.extend(self.first_line()),
                         _ => tail.push(self.comma()),
@@ -563,11 +567,15 @@ impl Lowerer<'_, '_> {
     fn member(&mut self, property: Named) -> [ExprId; 3] {
         let value = self.value(property.node);
         let colon = self.mark(self.marks.colon);
-        let name = self.normalizer.ir.keys.get(property.key).clone();
-        let literal = self.normalizer.set.literal(name.as_bytes());
-        let regex = self.quoting.string(&mut self.normalizer.set, literal);
-        let key = self.terminal(regex, || quoted(&name));
-        [value, colon, key]
+        let Normalizer { ir, set, .. } = &mut *self.normalizer;
+        let name = ir.keys.get(property.key);
+        let literal = set.literal(name.as_bytes());
+        let regex = self.quoting.string(set, literal);
+        let key = match self.terminals.get(regex) {
+            Some(&known) => known,
+            None => push_terminal(&mut self.grammar, &mut self.terminals, regex, quoted(name), self.span),
+        };
+        [value, colon, self.mark(key)]
     }
 
     /// What follows the named properties, of which there were `so_far`.
@@ -584,7 +592,7 @@ impl Lowerer<'_, '_> {
             Extra::Machine(machine) => return self.extra_start(machine, so_far as u64).map(|start| smallvec![start]),
         };
         let comma = self.comma();
-        let more = self.expr(ExprKind::sequence([comma, extra]));
+        let more = self.run(&[comma, extra]);
         if so_far > 0 {
             let more = self.repeat(more, min, max);
             return Some(smallvec![close, more]);

@@ -13,10 +13,11 @@ mod own;
 
 use std::rc::Rc;
 
+use larkspur_grammar::index::{IdMap, IdSet};
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 use larkspur_grammar::number::Decimal;
 use larkspur_grammar::{Limits, RegexId, RegexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use crate::ast::{Keywords, Schema};
@@ -64,6 +65,26 @@ pub(crate) enum Mode {
     Strings,
 }
 
+/// What is known of nodes in each meaning.
+#[derive(Debug)]
+pub(crate) struct ByMode<T>([IdMap<NodeId, T>; 3]);
+
+impl<T> ByMode<T> {
+    fn with_room(nodes: usize) -> Self {
+        // Most is asked of what is enforced.
+        Self([IdMap::with_room(nodes), IdMap::new(), IdMap::new()])
+    }
+    pub fn get(&self, node: NodeId, mode: Mode) -> Option<&T> {
+        self.0[mode as usize].get(node)
+    }
+    pub fn insert(&mut self, node: NodeId, mode: Mode, value: T) {
+        self.0[mode as usize].insert(node, value);
+    }
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flat_map(IdMap::iter).map(|(_, value)| value)
+    }
+}
+
 /// A shape, and whether it is exactly what the node means: always in [`Mode::Exact`].
 #[derive(Clone, Copy, Debug)]
 struct Known {
@@ -92,26 +113,26 @@ pub(crate) struct Normalizer<'a> {
     pub ir: Ir,
     /// All texts.
     pub any_text: RegexId,
-    keywords: FxHashMap<JsonId, Rc<Keywords>>,
+    keywords: IdMap<JsonId, Rc<Keywords>>,
     /// What each schema is made of.
-    expansions: FxHashMap<JsonId, NodeId>,
+    expansions: IdMap<JsonId, NodeId>,
     patterns: FxHashMap<(JsonId, Option<usize>), RegexId>,
     formats: FxHashMap<(Format, bool), RegexId>,
     /// See [`and_text`](Self::and_text).
     pub texts_of_both: FxHashMap<(RegexId, RegexId), RegexId>,
     /// Languages and their complements, both ways, see [`not_text`](Self::not_text).
-    pub opposites: FxHashMap<RegexId, RegexId>,
-    known: FxHashMap<(NodeId, Mode), Known>,
+    pub opposites: IdMap<RegexId, RegexId>,
+    known: ByMode<Known>,
     /// Nodes whose parts are asked for. Kept for its room.
-    open: FxHashSet<NodeId>,
-    pub inhabited: FxHashMap<(NodeId, Mode), bool>,
+    open: IdSet<NodeId>,
+    pub inhabited: ByMode<bool>,
     /// What nodes evaluate, see `unevaluated`.
     pub evaluated_ways: FxHashMap<(NodeId, Asked), Rc<[Way]>>,
     pub listed: FxHashMap<(RegexId, usize), Words>,
     pub constants: Constants,
     pub clause_depths: FxHashMap<ClauseId, usize>,
-    pub array_plans: FxHashMap<ArrayId, Result<Rc<ArrayPlan>, Trouble>>,
-    pub object_plans: FxHashMap<ObjectId, Result<Rc<ObjectPlan>, Trouble>>,
+    pub array_plans: IdMap<ArrayId, Result<Rc<ArrayPlan>, Trouble>>,
+    pub object_plans: IdMap<ObjectId, Result<Rc<ObjectPlan>, Trouble>>,
     /// Values are being listed.
     pub is_listing: bool,
     /// How often it was not asked whether there are enough values, since values were being listed.
@@ -119,6 +140,8 @@ pub(crate) struct Normalizer<'a> {
     question_depth: usize,
     /// Read `oneOf` as `anyOf`.
     pub coerce_one_of: bool,
+    /// Whether `oneOf` stands anywhere.
+    has_one_of: bool,
     /// Whether integers are written with fractions and exponents, too.
     pub has_any_spelling: bool,
     /// What a `format` of unknown name is.
@@ -157,25 +180,26 @@ impl<'a> Normalizer<'a> {
             numbers: prelude.numbers.clone(),
             ir: Ir::new(document.root(), room),
             any_text: prelude.any_text,
-            keywords: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
-            expansions: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
+            keywords: IdMap::with_room(document.len()),
+            expansions: IdMap::with_room(document.len()),
             patterns: FxHashMap::default(),
-            formats: FxHashMap::default(),
+            formats: prelude.formats.clone(),
             texts_of_both: FxHashMap::default(),
-            opposites: FxHashMap::default(),
-            known: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
-            open: FxHashSet::default(),
-            inhabited: FxHashMap::with_capacity_and_hasher(schemas, FxBuildHasher),
+            opposites: IdMap::new(),
+            known: ByMode::with_room(schemas),
+            open: IdSet::new(),
+            inhabited: ByMode::with_room(schemas),
             evaluated_ways: FxHashMap::default(),
             listed: FxHashMap::default(),
             constants: Constants::default(),
             clause_depths: FxHashMap::default(),
-            array_plans: FxHashMap::default(),
-            object_plans: FxHashMap::default(),
+            array_plans: IdMap::new(),
+            object_plans: IdMap::new(),
             is_listing: false,
             left_open: 0,
             question_depth: 0,
             coerce_one_of: false,
+            has_one_of: document.members().any(|member| member.key == "oneOf"),
             has_any_spelling: false,
             unknown_format: UnknownFormat::default(),
             format_annotation: false,
@@ -279,13 +303,13 @@ impl<'a> Normalizer<'a> {
     }
 
     fn evaluate(&mut self, root: NodeId, mode: Mode) -> Known {
-        if let Some(&known) = self.known.get(&(root, mode)) {
+        if let Some(&known) = self.known.get(root, mode) {
             return known;
         }
         let mut stack: Nodes = smallvec![root];
         let mut open = std::mem::take(&mut self.open);
         while let Some(&top) = stack.last() {
-            if self.known.contains_key(&(top, mode)) {
+            if self.known.get(top, mode).is_some() {
                 stack.pop();
                 continue;
             }
@@ -295,26 +319,27 @@ impl<'a> Normalizer<'a> {
                     if mode == Mode::Strings {
                         known.shape = self.strings_of(known.shape);
                     }
-                    self.known.insert((top, mode), known);
-                    open.remove(&top);
+                    self.known.insert(top, mode, known);
+                    open.remove(top);
                     stack.pop();
                 }
                 Step::Need(nodes) => {
                     open.insert(top);
-                    if let Some(&cyclic) = nodes.iter().find(|node| open.contains(node)) {
+                    if let Some(&cyclic) = nodes.iter().find(|&&node| open.contains(node)) {
                         let place = self.ir.origin(cyclic);
                         self.sink.report(place, Mistake::RefToItself);
                         let nothing = self.nothing();
-                        self.known.insert((cyclic, mode), nothing);
-                        self.known.insert((top, mode), nothing);
+                        self.known.insert(cyclic, mode, nothing);
+                        self.known.insert(top, mode, nothing);
+                        open.remove(cyclic);
+                        open.remove(top);
                     }
                     stack.extend(nodes);
                 }
             }
         }
-        open.clear();
         self.open = open;
-        self.known[&(root, mode)]
+        *self.known.get(root, mode).expect("it was found out")
     }
 
     fn strings_of(&mut self, shape: ShapeId) -> ShapeId {
@@ -336,7 +361,7 @@ impl<'a> Normalizer<'a> {
     ///
     /// Errors: those that are not known yet.
     fn all_known(&self, nodes: &[NodeId], mode: Mode) -> Result<SmallVec<[Known; 8]>, Nodes> {
-        let known = |&node: &NodeId| self.known.get(&(node, mode)).copied();
+        let known = |&node: &NodeId| self.known.get(node, mode).copied();
         let all: Option<_> = nodes.iter().map(known).collect();
         // The first one is made first, so that names are met in the order of the text.
         all.ok_or_else(|| nodes.iter().rev().filter(|node| known(node).is_none()).copied().collect())
@@ -357,7 +382,8 @@ impl<'a> Normalizer<'a> {
             Node::Keywords(id) => self.keywords(id, mode),
             Node::All(parts) => match self.all_known(&parts, mode) {
                 Err(missing) => {
-                    let told_apart = if mode == Mode::Exact { self.told_apart(node, &parts) } else { None };
+                    let may_be_told_apart = mode == Mode::Exact && self.has_one_of;
+                    let told_apart = if may_be_told_apart { self.told_apart(node, &parts) } else { None };
                     told_apart.map_or(Step::Need(missing), |node| self.alias(node, mode))
                 }
                 Ok(known) => {
@@ -437,7 +463,7 @@ impl<'a> Normalizer<'a> {
     }
 
     fn alias(&mut self, of: NodeId, mode: Mode) -> Step {
-        match self.known.get(&(of, mode)) {
+        match self.known.get(of, mode) {
             Some(&known) => Step::Done(known),
             None => Step::Need(smallvec![of]),
         }
@@ -466,7 +492,7 @@ impl<'a> Normalizer<'a> {
 
     /// The keywords of a schema, read when they are first needed.
     pub fn read(&mut self, id: JsonId) -> Option<Rc<Keywords>> {
-        if let Some(known) = self.keywords.get(&id) {
+        if let Some(known) = self.keywords.get(id) {
             return Some(known.clone());
         }
         match parser::parse(self.document, self.resources, id, &mut self.sink) {
@@ -480,40 +506,36 @@ impl<'a> Normalizer<'a> {
 
     /// The schemas whose keywords were read, in the order of the text.
     pub fn schemas_read(&self) -> Vec<JsonId> {
-        let mut schemas: Vec<JsonId> = self.keywords.keys().copied().collect();
-        schemas.sort_unstable();
-        schemas
+        self.keywords.iter().map(|(id, _)| id).collect()
     }
 
     /// Whether `propertyNames` was read.
     pub fn names_are_restricted(&self) -> bool {
-        self.keywords.values().any(|keywords| keywords.names.is_some())
+        self.keywords.iter().any(|(_, keywords)| keywords.names.is_some())
     }
 
     /// What asks for much, as far as it is known: where there is a `oneOf`, it is taken to be that.
     pub fn demand(&self) -> Option<Demand> {
-        let has_one_of = || !self.coerce_one_of && self.keywords.values().any(|keywords| keywords.one_of.is_some());
+        let has_one_of = || !self.coerce_one_of && self.keywords.iter().any(|(_, keywords)| keywords.one_of.is_some());
         self.unevaluated.or_else(|| has_one_of().then_some(Demand::OneOf))
     }
 
     /// The schemas with `anyOf` or `oneOf` that were read, in the text's order.
     pub fn choices_read(&self) -> Vec<Rc<Keywords>> {
         let has_branches = |keywords: &Keywords| keywords.any_of.is_some() || keywords.one_of.is_some();
-        let mut choices: Vec<_> = self.keywords.iter().filter(|(_, keywords)| has_branches(keywords)).collect();
-        choices.sort_unstable_by_key(|&(&id, _)| id);
-        choices.into_iter().map(|(_, keywords)| keywords.clone()).collect()
+        self.keywords.iter().map(|(_, keywords)| keywords).filter(|keywords| has_branches(keywords)).cloned().collect()
     }
 
     /// Whether it was found out that no value is valid for the schema.
     pub fn is_known_empty(&mut self, schema: JsonId) -> bool {
         let node = self.schema(schema);
-        self.inhabited.get(&(node, Mode::Exact)) == Some(&false)
+        self.inhabited.get(node, Mode::Exact) == Some(&false)
     }
 
     /// Whether that was found out, or shows of what was made of the schema.
     pub fn is_seen_empty(&mut self, schema: JsonId) -> bool {
         let node = self.schema(schema);
-        let known = self.known.get(&(node, Mode::Exact)).copied();
+        let known = self.known.get(node, Mode::Exact).copied();
         let is_empty =
             known.is_some_and(|known| self.is_empty_shape(known.shape) || self.needs_what_is_empty(known.shape));
         is_empty || self.is_known_empty(schema)
@@ -522,7 +544,7 @@ impl<'a> Normalizer<'a> {
     /// Whether it was found out that no name is valid for the schema.
     pub fn has_no_names(&mut self, schema: JsonId) -> bool {
         let node = self.schema(schema);
-        let Some(&Known { shape, .. }) = self.known.get(&(node, Mode::Strings)) else { return false };
+        let Some(&Known { shape, .. }) = self.known.get(node, Mode::Strings) else { return false };
         let strings = self.ir.shapes.get(shape).strings;
         self.is_nothing(strings)
     }

@@ -6,7 +6,7 @@
 use compact_str::CompactString;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{RegexId, RegexNode, RegexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::ast::Keywords;
@@ -47,8 +47,6 @@ pub(crate) fn from_keywords(
     let additional = keywords.additional.map_or(ANY, |schema| normalizer.schema(schema));
     let cells = cells(normalizer, &patterns, additional, names);
     let mut named: Vec<Named> = Vec::with_capacity(keywords.properties.len());
-    let len = keywords.properties.len() + keywords.required.len();
-    let mut index_of: FxHashMap<KeyId, usize> = FxHashMap::with_capacity_and_hasher(len, FxBuildHasher);
     for (name, schema) in &keywords.properties {
         let mut nodes: SmallVec<[NodeId; 4]> = smallvec![normalizer.schema(*schema)];
         for &(pattern, node) in &patterns {
@@ -61,8 +59,12 @@ pub(crate) fn from_keywords(
         }
         let node = normalizer.ir.all(&nodes, *schema);
         let key = normalizer.ir.keys.intern(name.clone());
-        index_of.insert(key, named.len());
         named.push(Named { key, node, required: false });
+    }
+    let mut index_of: FxHashMap<KeyId, usize> = FxHashMap::default();
+    if !keywords.required.is_empty() {
+        index_of.reserve(named.len() + keywords.required.len());
+        index_of.extend(named.iter().enumerate().map(|(index, named)| (named.key, index)));
     }
     for name in &keywords.required {
         let key = normalizer.ir.keys.intern(name.clone());

@@ -1,21 +1,24 @@
-//! What the regexes of every schema begin with: all strings and all numbers as texts, brackets and separators.
+//! What the regexes of every schema begin with: all strings and all numbers as texts, brackets and separators, and the common
+//! formats that it names.
 //!
-//! Nearly every schema has them, and to make them takes a third of what a small one takes. They depend on the spelling only, so
-//! that they are made once for those that are asked for again and again, as a [base](RegexSet::into_base) that each schema has a
-//! copy of.
+//! Nearly every schema has them, and to make them takes a third of what a small one takes; `email` takes as much again as all else.
+//! They depend on the spelling and the formats only, so that they are made once for those that are asked for again and again, as
+//! a [base](RegexSet::into_base) that each schema has a copy of.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use larkspur_grammar::{Diagnostic, Limits, RegexId, RegexSet};
+use rustc_hash::FxHashMap;
 
+use crate::formats::{self, CommonFormats, Format};
 use crate::number_texts::Extent;
 use crate::numbers::{NumberTable, Numbers};
 use crate::spelling::{KeyOrder, Separators, Spelling, StringEscapes, UnknownFormat, Whitespace};
 use crate::strings::Quoting;
 use crate::writing::Writing;
 
-/// Spellings whose preludes are kept at most.
-const KEPT_MAX: usize = 8;
+/// Preludes that are kept at most, some 10 to 40 kB each.
+const KEPT_MAX: usize = 32;
 
 /// Bytes of regexes in a spelling whose prelude is kept, at most: a schema may bring any.
 const REGEXES_KEPT_MAX: usize = 256;
@@ -30,6 +33,16 @@ pub(crate) struct Prelude {
     pub any_text: RegexId,
     pub separators: Separators,
     pub marks: MarkTexts,
+    /// The texts of formats, which `quoting` knows as strings; without the bound that some have where texts are short anyhow.
+    pub formats: FxHashMap<(Format, bool), RegexId>,
+}
+
+/// What a prelude depends on.
+#[derive(PartialEq)]
+struct Wanted {
+    formats: CommonFormats,
+    spelling: Spelling,
+    limits: Limits,
 }
 
 /// Brackets and separators, with the white space that may stand there.
@@ -46,34 +59,40 @@ pub(crate) struct MarkTexts {
 }
 
 impl Prelude {
-    /// That of a spelling.
+    /// That of a spelling, with formats.
     ///
     /// Errors: what is wrong with a regex of the spelling, and the name of the field that holds it.
-    pub fn of(spelling: &Spelling, limits: &Limits) -> Result<Arc<Prelude>, (&'static str, Vec<Diagnostic>)> {
+    pub fn of(
+        spelling: &Spelling,
+        formats: CommonFormats,
+        limits: &Limits,
+    ) -> Result<Arc<Prelude>, (&'static str, Vec<Diagnostic>)> {
         // The one that was asked for last is the first.
-        static KEPT: Mutex<Vec<(Spelling, Limits, Arc<Prelude>)>> = Mutex::new(Vec::new());
+        static KEPT: Mutex<Vec<(Wanted, Arc<Prelude>)>> = Mutex::new(Vec::new());
         let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = regexes_of(spelling);
-        let position =
-            |kept: &[(Spelling, Limits, _)]| kept.iter().position(|known| known.0 == wanted && known.1 == *limits);
+        let wanted = Wanted { formats, spelling: regexes_of(spelling), limits: limits.clone() };
         let mut known = kept();
-        if let Some(at) = position(&known) {
+        if let Some(at) = known.iter().position(|known| known.0 == wanted) {
             known[..=at].rotate_right(1);
-            return Ok(known[0].2.clone());
+            return Ok(known[0].1.clone());
         }
         drop(known);
-        let made = Self::new(spelling, limits)?;
+        let made = Self::new(spelling, formats, limits)?;
         if regexes_len(spelling) > REGEXES_KEPT_MAX {
             return Ok(Arc::new(made));
         }
         let made = Arc::new(Self { set: made.set.into_base(), ..made });
         let mut known = kept();
-        known.insert(0, (wanted, limits.clone(), made.clone()));
+        known.insert(0, (wanted, made.clone()));
         known.truncate(KEPT_MAX);
         Ok(made)
     }
 
-    fn new(spelling: &Spelling, limits: &Limits) -> Result<Self, (&'static str, Vec<Diagnostic>)> {
+    fn new(
+        spelling: &Spelling,
+        formats: CommonFormats,
+        limits: &Limits,
+    ) -> Result<Self, (&'static str, Vec<Diagnostic>)> {
         let mut set = RegexSet::new();
         let writing = Writing::new(spelling);
         let mut numbers = NumberTable::new();
@@ -85,7 +104,14 @@ impl Prelude {
         }
         let separators = spelling.separators(&mut set, limits)?;
         let marks = MarkTexts::new(&mut set, &separators);
-        Ok(Self { set, numbers, quoting, any_text, separators, marks })
+        let mut known = FxHashMap::default();
+        for format in formats.iter() {
+            let texts = formats::regex(&mut set, format, false);
+            set.note_text(texts);
+            quoting.string(&mut set, texts);
+            known.insert((format, false), texts);
+        }
+        Ok(Self { set, numbers, quoting, any_text, separators, marks, formats: known })
     }
 }
 
@@ -127,5 +153,59 @@ fn regexes_of(spelling: &Spelling) -> Spelling {
         unknown_format: UnknownFormat::default(),
         lenient: false,
         ..spelling.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use larkspur_grammar::json::parse_json;
+    use larkspur_grammar::{Limits, SourceId};
+
+    use super::Prelude;
+    use crate::emptiness::Search;
+    use crate::formats::{self, CommonFormats, NAMES};
+    use crate::spelling::Spelling;
+
+    /// The prelude of a schema that names all formats there are.
+    fn with_all() -> Prelude {
+        let names: Vec<String> = NAMES.iter().map(|name| format!("{{\"format\": \"{name}\"}}")).collect();
+        let text = format!("{{\"format\": 1, \"anyOf\": [{}]}}", names.join(","));
+        let document = parse_json(SourceId(0), &text, &Limits::default()).expect("it is well-formed");
+        Prelude::new(&Spelling::generator(), CommonFormats::named_in(&document), &Limits::default())
+            .expect("no regexes")
+    }
+
+    #[test]
+    fn formats_of_a_prelude_are_those_that_are_read_and_have_texts_as_is_noted() {
+        let Prelude { mut set, formats, .. } = with_all();
+        assert_eq!(formats.len(), 10);
+        for (&(format, is_short), &texts) in &formats {
+            assert_eq!(formats::regex(&mut set, format, is_short), texts, "{format:?}");
+            // In a table where nothing is noted.
+            let mut other = larkspur_grammar::RegexSet::new();
+            let texts = formats::regex(&mut other, format, is_short);
+            assert!(!Search::default().is_empty_value(&other, texts), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn a_prelude_is_small() {
+        assert!(with_all().set.len() < 500, "{}", with_all().set.len());
+    }
+
+    #[test]
+    fn spellings_and_formats_have_preludes_of_their_own() {
+        let limits = Limits::default();
+        let of = |text: &str, spelling: &Spelling| {
+            let document = parse_json(SourceId(0), text, &limits).expect("it is well-formed");
+            Prelude::of(spelling, CommonFormats::named_in(&document), &limits).expect("no regexes")
+        };
+        let (one, two) = (Spelling::generator(), Spelling::validator());
+        let dates = of(r#"{"format": "date"}"#, &one);
+        assert_eq!(dates.formats.len(), 1);
+        assert_eq!(of(r#"{"format": "date"}"#, &one).set.base(), dates.set.base());
+        assert_ne!(of(r#"{"format": "date"}"#, &two).set.base(), dates.set.base());
+        assert_ne!(of(r#"{"format": "time"}"#, &one).set.base(), dates.set.base());
+        assert!(of(r#"{"title": "date"}"#, &one).formats.is_empty());
     }
 }

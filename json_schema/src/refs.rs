@@ -7,8 +7,10 @@ use std::cell::OnceCell;
 
 use compact_str::CompactString;
 use larkspur_grammar::diagnostic::did_you_mean;
-use larkspur_grammar::json::{JsonDocument, JsonId, pointer_key, pointer_step};
+use larkspur_grammar::index::Id;
+use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue, pointer_key, pointer_step};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::draft::{Dialect, Holds};
 
@@ -49,8 +51,8 @@ pub(crate) struct Resources {
     pub anchors: FxHashMap<(JsonId, CompactString), JsonId>,
     /// The same for dynamic ones.
     pub dynamic_anchors: FxHashMap<(JsonId, CompactString), JsonId>,
-    /// For each schema that was found: the root of its resource.
-    pub resource_of: FxHashMap<JsonId, JsonId>,
+    /// For each schema that was found: the root of its resource. Indexed by value; it ends with the last one that was found.
+    resource_of: Vec<Option<JsonId>>,
     /// By the resource's root.
     pub about: FxHashMap<JsonId, Resource>,
     /// Members of large objects.
@@ -64,11 +66,24 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
+    /// The root of the resource of a schema, if that was found.
+    pub fn resource_of(&self, schema: JsonId) -> Option<JsonId> {
+        self.resource_of.get(schema.index()).copied().flatten()
+    }
+
+    /// Notes a schema that was found in a document of `values` values.
+    pub fn note_schema(&mut self, schema: JsonId, resource: JsonId, values: usize) {
+        if self.resource_of.len() <= schema.index() {
+            self.resource_of.resize(values.max(schema.index() + 1), None);
+        }
+        self.resource_of[schema.index()] = Some(resource);
+    }
+
     /// The root of the resource that a value belongs to: that of the nearest schema around it.
     pub fn root_of(&self, document: &JsonDocument, id: JsonId) -> JsonId {
         let mut at = document.original(id);
         loop {
-            if let Some(&resource) = self.resource_of.get(&at) {
+            if let Some(resource) = self.resource_of(at) {
                 return resource;
             }
             match document.parent(at) {
@@ -108,11 +123,7 @@ impl Resources {
 
     /// Whether an object of the document has a member of this name, keyword or not. Cost: linear in the document, once.
     pub fn has_key(&self, document: &JsonDocument, key: &str) -> bool {
-        let keys = || {
-            let objects = (0..document.len() as u32).filter_map(|index| document.object(JsonId(index)));
-            objects.flatten().map(|member| member.key.clone()).collect()
-        };
-        self.keys.get_or_init(keys).contains(key)
+        self.keys.get_or_init(|| document.members().map(|member| member.key.clone()).collect()).contains(key)
     }
 
     /// Whether `unevaluatedProperties` or `unevaluatedItems` stands anywhere.
@@ -218,24 +229,33 @@ fn near_pointer(document: &JsonDocument, root: JsonId, pointer: &str) -> Option<
 }
 
 /// The places inside a schema where its keywords have schemas; those of `$defs` only if they are asked for.
-pub(crate) fn schemas_in(document: &JsonDocument, id: JsonId, dialect: Dialect, with_definitions: bool) -> Vec<JsonId> {
-    let mut found = Vec::new();
+pub(crate) fn schemas_in(
+    document: &JsonDocument,
+    id: JsonId,
+    dialect: Dialect,
+    with_definitions: bool,
+) -> SmallVec<[JsonId; 16]> {
+    let mut found = SmallVec::new();
     for member in document.object(id).unwrap_or_default() {
-        let Some(row) = dialect.keyword(&member.key) else { continue };
+        let Some(row) = dialect.keyword(&member.key).filter(|row| row.holds != Holds::Data) else { continue };
         if !with_definitions && ["$defs", "definitions"].contains(&row.name) {
             continue;
         }
-        let elements = document.array(member.value).unwrap_or_default();
-        match row.holds {
-            Holds::Data => {}
-            Holds::Schema => found.push(member.value),
-            Holds::SchemaOrList if elements.is_empty() => found.push(member.value),
-            Holds::List | Holds::SchemaOrList => found.extend(elements),
-            Holds::Map | Holds::Dependencies => {
-                found.extend(document.object(member.value).unwrap_or_default().iter().map(|member| member.value));
+        match (row.holds, document.value(member.value)) {
+            (Holds::Data, _) => {}
+            (Holds::List | Holds::SchemaOrList, JsonValue::Array(elements)) if !elements.is_empty() => {
+                found.extend_from_slice(elements);
             }
+            (Holds::List, _) => {}
+            (Holds::Schema | Holds::SchemaOrList, _) => found.push(member.value),
+            (Holds::Map | Holds::Dependencies, JsonValue::Object(members)) => {
+                found.extend(members.iter().map(|member| member.value));
+            }
+            (Holds::Map | Holds::Dependencies, _) => {}
         }
     }
-    found.iter_mut().for_each(|id| *id = document.original(*id));
+    if document.has_copies() {
+        found.iter_mut().for_each(|id| *id = document.original(*id));
+    }
     found
 }

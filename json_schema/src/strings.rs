@@ -20,6 +20,9 @@ use crate::spelling::StringEscapes;
 const SHORT: [(u32, u8); 8] =
     [(8, b'b'), (9, b't'), (10, b'n'), (12, b'f'), (13, b'r'), (0x22, b'"'), (0x2F, b'/'), (0x5C, b'\\')];
 
+/// Where the slash is in [`SHORT`].
+const SLASH: usize = 6;
+
 /// Characters that may be written as themselves.
 const RAW: [(u32, u32); 3] = [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF)];
 const CONTROLS: (u32, u32) = (0, 0x1F);
@@ -71,11 +74,12 @@ impl Escapes {
     }
     /// Whether a character can be written as itself only.
     fn is_plain(self, byte: u8) -> bool {
-        self.unicode != Unicode::All
-            && byte >= 0x20
-            && byte != b'"'
-            && byte != b'\\'
-            && !self.short().any(|(code, _)| code == u32::from(byte))
+        // Of the short escapes all others are of these.
+        let is_special = byte < 0x20 || byte == b'"' || byte == b'\\' || byte == b'/' && self.escapes_slash();
+        self.unicode != Unicode::All && !is_special
+    }
+    fn escapes_slash(self) -> bool {
+        self.short >> SLASH & 1 == 1
     }
 }
 
@@ -97,7 +101,10 @@ impl Quoting {
         if let RegexNode::Literal(bytes) = set.node(regex)
             && bytes.iter().all(|&byte| self.escapes.is_plain(byte))
         {
-            let text: SmallVec<[u8; 64]> = [b'"'].into_iter().chain(bytes.iter().copied()).chain([b'"']).collect();
+            let mut text: SmallVec<[u8; 64]> = SmallVec::with_capacity(bytes.len() + 2);
+            text.push(b'"');
+            text.extend_from_slice(bytes);
+            text.push(b'"');
             return set.literal(&text);
         }
         let inner = self.contents(set, regex);
@@ -246,8 +253,7 @@ fn common_prefix(a: &str, b: &str) -> usize {
 pub(crate) fn quoted(text: &str) -> CompactString {
     let mut out = CompactString::with_capacity(text.len() + 2);
     out.push('"');
-    let is_plain = |byte: u8| byte >= 0x20 && !SHORT.iter().any(|&(code, _)| code == u32::from(byte));
-    if text.bytes().all(is_plain) {
+    if text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
         out.extend([text, "\""]);
         return out;
     }

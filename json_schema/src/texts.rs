@@ -114,7 +114,7 @@ impl Normalizer<'_> {
         if a == self.any_text {
             return self.set.nothing();
         }
-        if let Some(&known) = self.opposites.get(&a) {
+        if let Some(&known) = self.opposites.get(a) {
             return known;
         }
         let not = match self.set.node(a) {
@@ -187,7 +187,7 @@ impl Normalizer<'_> {
     fn has_opposite(&self, a: RegexId, levels: usize, visited: &mut u64) -> bool {
         *visited += 1;
         match self.set.node(a) {
-            RegexNode::Not(inner) => self.opposites.contains_key(inner),
+            RegexNode::Not(inner) => self.opposites.contains(*inner),
             RegexNode::And(parts) | RegexNode::Or(parts) if levels > 0 && parts.len() <= PARTS_MAX => {
                 parts.iter().any(|&part| self.has_opposite(part, levels - 1, visited))
             }

@@ -7,6 +7,7 @@
 use std::hash::{Hash, Hasher};
 
 use larkspur_grammar::IndexVec;
+use larkspur_grammar::index::IdMap;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::{SmallVec, smallvec};
@@ -21,7 +22,7 @@ const PLACES_MAX: usize = 1_000;
 /// Which schemas have an equal one before them.
 #[derive(Debug, Default)]
 pub(crate) struct Twins {
-    first: FxHashMap<JsonId, JsonId>,
+    first: IdMap<JsonId, JsonId>,
     /// By the first one, those for which it stood.
     met: FxHashMap<JsonId, FxHashSet<JsonId>>,
 }
@@ -49,7 +50,7 @@ struct Finder<'d> {
     dialect: Dialect,
     hashes: IndexVec<JsonId, Hashes>,
     by_hash: FxHashMap<u64, JsonId>,
-    first: FxHashMap<JsonId, JsonId>,
+    first: IdMap<JsonId, JsonId>,
     /// What the other schema says. Kept for its room.
     others: Vec<(&'d str, Part)>,
 }
@@ -68,7 +69,7 @@ impl Twins {
             dialect,
             hashes: IndexVec::with_room(document.len()),
             by_hash: FxHashMap::default(),
-            first: FxHashMap::default(),
+            first: IdMap::new(),
             others: Vec::new(),
         };
         let mut parts = Vec::new();
@@ -80,7 +81,7 @@ impl Twins {
 
     /// The schema that stands for this one.
     pub fn first(&mut self, schema: JsonId) -> JsonId {
-        let Some(&first) = self.first.get(&schema) else { return schema };
+        let Some(&first) = self.first.get(schema) else { return schema };
         self.met.entry(first).or_default().insert(schema);
         first
     }
@@ -149,10 +150,11 @@ impl<'d> Finder<'d> {
             }
         }
         let data = hasher.finish();
-        let JsonValue::Object(_) = value else {
+        let is_schema = matches!(value, JsonValue::Object(_)) && self.resources.resource_of(id).is_some();
+        if !is_schema {
             self.hashes.push(Hashes { data, schema: data });
             return;
-        };
+        }
         self.parts(id, parts);
         let mut hasher = FxHasher::default();
         for &(key, part) in parts.iter() {
@@ -215,7 +217,7 @@ impl<'d> Finder<'d> {
     fn is_same(&mut self, first: JsonId, parts: &[(&str, Part)]) -> bool {
         let mut others = std::mem::take(&mut self.others);
         self.parts(first, &mut others);
-        let standing_for = |id: JsonId| self.first.get(&id).copied().unwrap_or(id);
+        let standing_for = |id: JsonId| self.first.get(id).copied().unwrap_or(id);
         let is_object = |id: JsonId| self.document.object(id).is_some();
         let is_same_part = |(a, b): (&(&str, Part), &(&str, Part))| {
             let is_same_value = match (a.1, b.1) {

@@ -25,7 +25,7 @@ pub(crate) fn check_unused(document: &JsonDocument, resources: &Resources, sink:
     sink.is_unused = true;
     while let Some(schema) = unused.pop() {
         check(document, resources, dialect, schema, sink);
-        unused.append(&mut schemas_in(document, schema, dialect, true));
+        unused.extend(schemas_in(document, schema, dialect, true));
     }
     sink.is_unused = false;
 }

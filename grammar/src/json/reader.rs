@@ -505,9 +505,13 @@ impl Reader<'_> {
             *map = moved;
             run = self.at;
         };
-        decoded.push_str(&text[run..end]);
-        if let Some(map) = &mut map {
-            map.push(end - run, run, end);
+        match &mut map {
+            // Most strings stand there as they are.
+            None => decoded = CompactString::new(&text[run..end]),
+            Some(map) => {
+                decoded.push_str(&text[run..end]);
+                map.push(end - run, run, end);
+            }
         }
         let is_closed = text[end..].starts_with(quote);
         self.at = end + usize::from(is_closed);
@@ -669,7 +673,10 @@ impl Reader<'_> {
         Span::new(self.source, start, end)
     }
     fn peek(&self) -> Option<char> {
-        self.text[self.at..].chars().next()
+        match self.text.as_bytes().get(self.at)? {
+            byte if byte.is_ascii() => Some(char::from(*byte)),
+            _ => self.text[self.at..].chars().next(),
+        }
     }
     fn found(&self) -> String {
         match self.peek() {

@@ -27,8 +27,8 @@ impl Lowerer<'_, '_> {
             self.grammar.rules[more].parametric = true;
             let less = ParamExpr::Decrement(ParamRange::ALL);
             let rest = self.expr(ExprKind::Rule(more, Some(less)));
-            let some = self.expr(ExprKind::sequence([blanks, rest]));
-            let none = self.expr(ExprKind::sequence([]));
+            let some = self.run(&[blanks, rest]);
+            let none = self.run(&[]);
             let condition = Condition::Compare(ParamRange::ALL, Comparison::Gt, 0);
             let is_deep = self.grammar.conditions.push(condition);
             let is_flat = self.grammar.conditions.push(Condition::Not(is_deep));
@@ -59,7 +59,7 @@ impl Lowerer<'_, '_> {
     pub(super) fn comma(&mut self) -> ExprId {
         let comma = self.mark(self.marks.comma);
         match self.first_line() {
-            Some(line) => self.expr(ExprKind::sequence([comma, line])),
+            Some(line) => self.run(&[comma, line]),
             None => comma,
         }
     }
@@ -76,7 +76,7 @@ impl Lowerer<'_, '_> {
     fn on_own_line(&mut self, close: ExprId) -> ExprId {
         let Some(line) = self.line else { return close };
         let line = self.expr(ExprKind::Rule(line, Some(ParamExpr::Same)));
-        self.expr(ExprKind::sequence([line, close]))
+        self.run(&[line, close])
     }
 
     /// The same as rules for an automaton, for each number of brackets that it may have open in itself.
@@ -96,11 +96,11 @@ impl Lowerer<'_, '_> {
             let [close_brace, close_bracket] = [marks.close_brace, marks.close_bracket].map(|close| {
                 let line = self.expr(ExprKind::Rule(own, Some(ParamExpr::Same)));
                 let close = self.mark(close);
-                let body = self.expr(ExprKind::sequence([line, close]));
+                let body = self.run(&[line, close]);
                 rule_of(self, body, "end")
             });
             let comma = self.mark(marks.comma);
-            let body = self.expr(ExprKind::sequence([comma, next]));
+            let body = self.run(&[comma, next]);
             let comma = rule_of(self, body, "comma");
             lines.push(Lines { first, comma, close_brace, close_bracket });
             own = first;

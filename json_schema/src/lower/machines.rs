@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use compact_str::CompactString;
 use indexmap::IndexSet;
+use larkspur_grammar::index::IdMap;
 use larkspur_grammar::{Automaton, AutomatonId, ExprId, ExprKind, State, TerminalId};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -17,6 +18,7 @@ use crate::normal::Mode;
 use crate::number_texts::Extent;
 use crate::plan::Trouble;
 use crate::plan::arrays::ArrayPlan;
+use crate::plan::objects::ObjectPlan;
 use crate::strings::quoted;
 use crate::words::Words;
 
@@ -28,10 +30,10 @@ pub(super) struct Machines {
     values: FxHashMap<NodeId, Value>,
     inline: Vec<Inline>,
     starts: IndexSet<Place, FxBuildHasher>,
-    array_ids: FxHashMap<ArrayId, Option<u32>>,
+    array_ids: IdMap<ArrayId, Option<u32>>,
     /// With or without the listed names.
-    object_ids: FxHashMap<(ObjectId, bool), Option<u32>>,
-    inline_ids: FxHashMap<ShapeId, u32>,
+    object_ids: [IdMap<ObjectId, Option<u32>>; 2],
+    inline_ids: IdMap<ShapeId, u32>,
     /// Shapes whose values are read by the automaton and that are still to be made.
     waiting: Vec<(NodeId, u32)>,
 }
@@ -90,7 +92,7 @@ impl Lowerer<'_, '_> {
         let start = Frame::Array(crate::automata::state::ArrayFrame::new(machine, plan.start()));
         let open = self.mark(self.marks.open_bracket);
         let inside = self.start_at(start);
-        Some(self.expr(ExprKind::sequence([open, inside])))
+        Some(self.run(&[open, inside]))
     }
 
     /// An object as an automaton; `None` if there is none.
@@ -101,7 +103,7 @@ impl Lowerer<'_, '_> {
         let start = ObjectFrame::new(machine, object.cells.len(), object.plan.start(self.any_order));
         let open = self.mark(self.marks.open_brace);
         let inside = self.start_at(Frame::Object(start));
-        Some(self.expr(ExprKind::sequence([open, inside])))
+        Some(self.run(&[open, inside]))
     }
 
     /// The machine of an object's names that are not listed; `None` if there may be none.
@@ -152,7 +154,7 @@ impl Lowerer<'_, '_> {
     }
 
     fn array_machine(&mut self, id: ArrayId) -> Option<u32> {
-        if let Some(&known) = self.machines.array_ids.get(&id) {
+        if let Some(&known) = self.machines.array_ids.get(id) {
             return known;
         }
         if !self.may_repeat(id)
@@ -176,31 +178,29 @@ impl Lowerer<'_, '_> {
     }
 
     fn object_machine(&mut self, id: ObjectId, with_keys: bool) -> Option<u32> {
-        if let Some(&known) = self.machines.object_ids.get(&(id, with_keys)) {
+        if let Some(&known) = self.machines.object_ids[usize::from(with_keys)].get(id) {
             return known;
         }
         let plan = self.normalizer.object_plan(id, self.place);
         let machine = self.decided(plan).and_then(|plan| {
-            let mut plan = crate::plan::objects::ObjectPlan::clone(&plan);
+            let mut plan = if with_keys { ObjectPlan::clone(&plan) } else { plan.without_keys() };
             plan.prune(|node| self.normalizer.is_inhabited(node, Mode::Exact));
             if with_keys {
                 let is_live = self.normalizer.charged(|work| plan.is_live_with(&plan.start(false), &|_| true, work));
                 if !self.decided(is_live)? {
                     return None;
                 }
-            } else {
-                plan.keys.clear();
             }
             let machine = self.named_machine(plan);
             self.machines.objects.push(machine);
             Some(self.machines.objects.len() as u32 - 1)
         });
-        self.machines.object_ids.insert((id, with_keys), machine);
+        self.machines.object_ids[usize::from(with_keys)].insert(id, machine);
         machine
     }
 
     /// A plan with its names as terminals.
-    fn named_machine(&mut self, plan: crate::plan::objects::ObjectPlan) -> ObjectMachine {
+    fn named_machine(&mut self, plan: ObjectPlan) -> ObjectMachine {
         // What follows a name of their terminal is not known before the name is read.
         let are_one = self.any_order && (plan.keys.len() > OWN_NAMES_MAX || !self.writing.has_one_text());
         let mut keys = Vec::with_capacity(plan.keys.len());
@@ -243,7 +243,7 @@ impl Lowerer<'_, '_> {
             let value = self.value(node);
             let colon = self.mark(self.marks.colon);
             let rule = self.reserve("member");
-            self.grammar.rules[rule].body = self.expr(ExprKind::sequence([colon, value]));
+            self.grammar.rules[rule].body = self.run(&[colon, value]);
             self.machines.values.entry(node).or_default().member = Some(rule);
         }
     }
@@ -276,7 +276,7 @@ impl Lowerer<'_, '_> {
         }
         let shape = self.normalizer.shape(node, Mode::Exact);
         let next = self.machines.inline.len() as u32;
-        let inline = *self.machines.inline_ids.entry(shape).or_insert(next);
+        let inline = *self.machines.inline_ids.get_or_insert_with(shape, || next);
         if inline == next {
             self.machines.inline.push(Inline::default());
             self.machines.waiting.push((node, inline));

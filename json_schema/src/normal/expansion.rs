@@ -15,7 +15,7 @@ use crate::refs::Target;
 impl Normalizer<'_> {
     /// A schema as the conjunction of its keywords.
     pub fn expand(&mut self, id: JsonId) -> NodeId {
-        if let Some(&known) = self.expansions.get(&id) {
+        if let Some(&known) = self.expansions.get(id) {
             return known;
         }
         let Some(keywords) = self.read(id) else {

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use compact_str::CompactString;
 use larkspur_grammar::RegexId;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::saved::Inconsistent;
@@ -17,7 +16,7 @@ mod search;
 
 use super::Trouble;
 use super::bits::Bits;
-use crate::ir::{ANY, ClauseId, KeyId, NEVER, NodeId, ObjectId, ObjectSpec, ShapeId, Violation, ViolationId};
+use crate::ir::{ANY, ClauseId, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, ShapeId, Violation, ViolationId};
 use crate::normal::Normalizer;
 use crate::words::Words;
 use fates::{Clause, Fates};
@@ -182,6 +181,13 @@ impl ObjectPlan {
         let keys = self.keys.iter().flat_map(|key| &key.choices);
         let cells = self.cells.iter().flat_map(|cell| &cell.choices);
         keys.chain(cells).map(|choice| choice.node)
+    }
+    /// The plan of what stands behind all listed names.
+    pub fn without_keys(&self) -> Self {
+        let (cells, alternatives, clauses) = (self.cells.clone(), self.alternatives.clone(), self.clauses.clone());
+        let mut plan = Self { keys: Vec::new(), cells, alternatives, clauses, fates: Fates::default(), ..*self };
+        plan.fates = Fates::of(&plan);
+        plan
     }
     /// Leaves out the choices whose nodes have no value.
     pub fn prune(&mut self, mut is_inhabited: impl FnMut(NodeId) -> bool) {
@@ -528,7 +534,7 @@ impl Left {
 
 /// The names that a plan lists, and all others.
 struct Listed {
-    names: Vec<CompactString>,
+    names: Vec<KeyId>,
     others: RegexId,
 }
 
@@ -620,6 +626,17 @@ impl<'n, 'a> Planner<'n, 'a> {
 
     /// All names that anything lists, each once.
     fn keys(&mut self) -> Result<Vec<PlanKey>, Trouble> {
+        if self.clauses.is_empty() && self.needs.is_empty() {
+            // Nothing else lists names.
+            if !self.normalizer.charge(self.base.named.len() as u64) {
+                return Err(Trouble::Reported);
+            }
+            let key = |&Named { key, node, required }: &Named| {
+                let choices = smallvec![ObjectChoice { node, keep: Bits::none(0), meets: 0 }];
+                PlanKey { key, required, requiring: Bits::none(0), choices }
+            };
+            return Ok(self.base.named.iter().map(key).collect());
+        }
         // The base's own order; then names as they were first seen, since each alternative has only some of them.
         let mut order: Vec<KeyId> = self.base.named.iter().map(|named| named.key).collect();
         let first = order.len();
@@ -806,14 +823,10 @@ impl<'n, 'a> Planner<'n, 'a> {
 
     /// The names of the keys.
     fn listed(&mut self, keys: &[PlanKey]) -> Listed {
-        let mut names = Vec::with_capacity(keys.len());
-        let mut literals = Vec::with_capacity(keys.len());
-        for key in keys {
-            let name = self.normalizer.ir.keys.get(key.key).clone();
-            literals.push(self.normalizer.set.literal(name.as_bytes()));
-            names.push(name);
-        }
-        let all = self.normalizer.set.or(&literals);
+        let names: Vec<KeyId> = keys.iter().map(|key| key.key).collect();
+        let Normalizer { ir, set, .. } = &mut *self.normalizer;
+        let literals: Vec<RegexId> = names.iter().map(|&name| set.literal(ir.keys.get(name).as_bytes())).collect();
+        let all = set.or(&literals);
         Listed { others: self.normalizer.not_text(all), names }
     }
 
@@ -821,7 +834,11 @@ impl<'n, 'a> Planner<'n, 'a> {
     fn unlisted(&mut self, regex: RegexId, listed: &Listed) -> Option<RegexId> {
         // Most languages of patterns have none of the names. Objects that list different ones have such in common.
         let is_tried = regex != self.normalizer.any_text && listed.names.len() <= NAMES_TRIED_MAX;
-        let has_none = is_tried && !listed.names.iter().any(|name| self.normalizer.may_match(regex, name));
+        let may_match = |normalizer: &mut Normalizer, name: KeyId| {
+            let name = normalizer.ir.keys.get(name).clone();
+            normalizer.may_match(regex, &name)
+        };
+        let has_none = is_tried && !listed.names.iter().any(|&name| may_match(self.normalizer, name));
         let regex = if has_none { regex } else { self.normalizer.and_text(regex, listed.others) };
         // Among the names of `^..$` with two letters in them are hardly any: one by one they need no more searches.
         if self.normalizer.set.info(regex).len_max.is_some_and(|len| len <= WRITTEN_BYTES_MAX) {

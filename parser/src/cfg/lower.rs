@@ -7,12 +7,13 @@ mod levels;
 
 use std::hash::BuildHasher;
 
-use compact_str::format_compact;
+use compact_str::{ToCompactString, format_compact};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use larkspur_grammar::index::IdMap;
 use larkspur_grammar::{
     Alternative, AutomatonId, Diagnostic, ExprId, ExprKind, Grammar, GrammarId, Imported, IndexVec, LexerMode, Limits,
-    LinkedGrammar, ParamExpr, RegexId, RegexNode, RegexSet, RuleId, Span, TerminalId, TokenItem, TokenSetId,
+    LinkedGrammar, ParamExpr, RegexId, RegexNode, RegexSet, RuleId, Span, TerminalId, Text, TokenItem, TokenSetId,
     diagnostic::did_you_mean,
 };
 use larkspur_toktrie::Vocabulary;
@@ -60,6 +61,14 @@ impl Origin {
     }
 }
 
+/// What rules, their parts and terminals of a grammar have become where no temperature holds.
+#[derive(Default)]
+struct Plain {
+    rules: IdMap<RuleId, NonterminalId>,
+    parts: IdMap<ExprId, NonterminalId>,
+    terminals: IdMap<TerminalId, Option<(LexemeId, bool)>>,
+}
+
 /// A symbol with all that its place in a right-hand side says of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Atom {
@@ -83,8 +92,11 @@ struct Lowering<'a> {
     imported: IndexVec<GrammarId, Imported>,
     lexemes: IndexVec<LexemeId, Lexeme>,
     lexeme_ids: FxHashMap<LexemeKey, LexemeId>,
+    plain: IndexVec<GrammarId, Plain>,
+    /// Where a temperature holds.
     terminal_ids: FxHashMap<(Context, TerminalId), Option<(LexemeId, bool)>>,
     nonterminals: IndexVec<NonterminalId, Nonterminal>,
+    /// Of all that is not in `plain`.
     origins: FxHashMap<Origin, NonterminalId>,
     queue: Vec<(NonterminalId, Origin)>,
     dots: IndexVec<DotId, Dot>,
@@ -167,6 +179,7 @@ pub(crate) fn lower(
         imported: linked.grammars.iter().map(|_| Imported::default()).collect::<Vec<_>>().into(),
         lexemes: IndexVec::new(),
         lexeme_ids: FxHashMap::default(),
+        plain: linked.grammars.iter().map(|_| Plain::default()).collect::<Vec<_>>().into(),
         terminal_ids: FxHashMap::default(),
         nonterminals: IndexVec::new(),
         origins: FxHashMap::default(),
@@ -265,9 +278,7 @@ impl<'a> Lowering<'a> {
         // A terminal may be several lexemes, and parts of rules are nonterminals of their own.
         self.lexemes.reserve(2 * terminals);
         self.lexeme_ids.reserve(terminals);
-        self.terminal_ids.reserve(terminals);
         self.nonterminals.reserve(2 * rules);
-        self.origins.reserve(2 * rules);
         self.dots.reserve(exprs);
         let dots = &self.dots;
         self.dot_ids.reserve(exprs, |&id| FxBuildHasher.hash_one(dots[id]));
@@ -327,7 +338,14 @@ impl<'a> Lowering<'a> {
     }
 
     fn nonterminal(&mut self, origin: Origin) -> NonterminalId {
-        if let Some(&id) = self.origins.get(&origin) {
+        let known = match origin {
+            Origin::Rule(Context { grammar, temperature: None }, rule) => self.plain[grammar].rules.get(rule),
+            // What is a choice is a part, all else an element.
+            Origin::Part(Context { grammar, temperature: None }, expr)
+            | Origin::Element(Context { grammar, temperature: None }, expr) => self.plain[grammar].parts.get(expr),
+            _ => self.origins.get(&origin),
+        };
+        if let Some(&id) = known {
             return id;
         }
         let within = Some(origin.grammar()).filter(|&grammar| self.swallows_nothing(grammar));
@@ -343,15 +361,22 @@ impl<'a> Lowering<'a> {
                 nonterminal.is_rule = true;
                 nonterminal.parametric = rule.parametric;
             }
-            Origin::Part(..) | Origin::Element(..) => nonterminal.name = format_compact!("part{number}"),
-            Origin::Many(_) => nonterminal.name = format_compact!("many{number}"),
+            Origin::Part(..) | Origin::Element(..) => nonterminal.name = numbered("part", number),
+            Origin::Many(_) => nonterminal.name = numbered("many", number),
             Origin::Power(_, count) => nonterminal.name = format_compact!("exactly{count}_{number}"),
             Origin::UpTo(_, count) => nonterminal.name = format_compact!("upto{count}_{number}"),
             Origin::Automaton(_, automaton) => nonterminal.name = format_compact!("{automaton}_{number}"),
         }
         self.symbols += 1;
         let id = self.nonterminals.push(nonterminal);
-        self.origins.insert(origin, id);
+        match origin {
+            Origin::Rule(Context { grammar, temperature: None }, rule) => self.plain[grammar].rules.insert(rule, id),
+            Origin::Part(Context { grammar, temperature: None }, expr)
+            | Origin::Element(Context { grammar, temperature: None }, expr) => {
+                self.plain[grammar].parts.insert(expr, id)
+            }
+            _ => self.origins.insert(origin, id),
+        };
         self.queue.push((id, origin));
         id
     }
@@ -652,7 +677,11 @@ impl<'a> Lowering<'a> {
 
     /// The lexeme of a terminal, and whether the terminal may be left out; `None` if it is the empty text only.
     fn terminal(&mut self, context: Context, id: TerminalId) -> Option<(LexemeId, bool)> {
-        if let Some(&known) = self.terminal_ids.get(&(context, id)) {
+        let known = match context.temperature {
+            None => self.plain[context.grammar].terminals.get(id),
+            Some(_) => self.terminal_ids.get(&(context, id)),
+        };
+        if let Some(&known) = known {
             return known;
         }
         let grammar = &self.linked.grammars[context.grammar];
@@ -684,7 +713,10 @@ impl<'a> Lowering<'a> {
             };
             Some((self.lexeme(key, &terminal.name, terminal.span), optional))
         };
-        self.terminal_ids.insert((context, id), lowered);
+        match context.temperature {
+            None => self.plain[context.grammar].terminals.insert(id, lowered),
+            Some(_) => self.terminal_ids.insert((context, id), lowered),
+        };
         lowered
     }
 
@@ -717,7 +749,7 @@ impl<'a> Lowering<'a> {
         let regex = key.pattern;
         let pattern = match self.regexes.node(regex) {
             _ if key.recorded => Pattern::Regex(regex),
-            RegexNode::Literal(bytes) => Pattern::Literal(bytes.clone()),
+            RegexNode::Literal(bytes) => Pattern::Literal(Text::from_slice(bytes)),
             _ if key.lazy && self.mode == LexerMode::Exact => Pattern::Regex(self.regexes.shortest(regex)),
             _ if key.lazy => Pattern::Regex(regex),
             _ => match words(&self.regexes, regex) {
@@ -832,6 +864,13 @@ impl<'a> Lowering<'a> {
         self.token_letter_ids.insert((grammar_id, id), letter);
         letter
     }
+}
+
+/// A word and a number. [`format_compact!`] takes several times as long.
+fn numbered(word: &'static str, number: usize) -> CompactString {
+    let mut name = CompactString::const_new(word);
+    name.push_str(&number.to_compact_string());
+    name
 }
 
 /// `exact` if it is that of a grammar that the root leads to.

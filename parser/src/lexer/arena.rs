@@ -38,7 +38,7 @@ const FIRST_BYTES_KEPT: usize = 8_192;
 const ANSWERS_KEPT: usize = 8_192;
 
 /// Beginnings of tables whose expressions are kept at most.
-const BASES_KEPT: usize = 16;
+const BASES_KEPT: usize = 32;
 
 /// Expressions shared by the grammars of an engine, within one epoch.
 pub(crate) struct Arena {

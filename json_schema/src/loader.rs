@@ -85,11 +85,11 @@ impl<'a> Loader<'a> {
     fn find(&mut self, id: JsonId, resource: JsonId) {
         let mut stack: SmallVec<[(JsonId, JsonId); 16]> = smallvec![(id, resource)];
         while let Some((id, outer)) = stack.pop() {
-            if self.resources.resource_of(id).is_some() {
+            if self.resources.resource_of.contains(id) {
                 continue;
             }
             let resource = self.name(id, outer);
-            self.resources.note_schema(id, resource, self.document.len());
+            self.resources.resource_of.insert(id, resource);
             if self.document.object(id).is_none() {
                 continue;
             }
@@ -300,7 +300,7 @@ impl<'a> Loader<'a> {
         }
         let root = self.fetch(uri)?;
         // A document may be asked for under several URIs.
-        if self.resources.resource_of(root).is_some() {
+        if self.resources.resource_of.contains(root) {
             self.resources.by_uri.insert(uri.to_owned(), root);
         } else {
             self.add(root, uri);

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 
 use compact_str::CompactString;
 use larkspur_grammar::diagnostic::did_you_mean;
-use larkspur_grammar::index::Id;
+use larkspur_grammar::index::IdMap;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue, pointer_key, pointer_step};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -51,8 +51,8 @@ pub(crate) struct Resources {
     pub anchors: FxHashMap<(JsonId, CompactString), JsonId>,
     /// The same for dynamic ones.
     pub dynamic_anchors: FxHashMap<(JsonId, CompactString), JsonId>,
-    /// For each schema that was found: the root of its resource. Indexed by value; it ends with the last one that was found.
-    resource_of: Vec<Option<JsonId>>,
+    /// For each schema that was found: the root of its resource.
+    pub resource_of: IdMap<JsonId, JsonId>,
     /// By the resource's root.
     pub about: FxHashMap<JsonId, Resource>,
     /// Members of large objects.
@@ -66,24 +66,11 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    /// The root of the resource of a schema, if that was found.
-    pub fn resource_of(&self, schema: JsonId) -> Option<JsonId> {
-        self.resource_of.get(schema.index()).copied().flatten()
-    }
-
-    /// Notes a schema that was found in a document of `values` values.
-    pub fn note_schema(&mut self, schema: JsonId, resource: JsonId, values: usize) {
-        if self.resource_of.len() <= schema.index() {
-            self.resource_of.resize(values.max(schema.index() + 1), None);
-        }
-        self.resource_of[schema.index()] = Some(resource);
-    }
-
     /// The root of the resource that a value belongs to: that of the nearest schema around it.
     pub fn root_of(&self, document: &JsonDocument, id: JsonId) -> JsonId {
         let mut at = document.original(id);
         loop {
-            if let Some(resource) = self.resource_of(at) {
+            if let Some(&resource) = self.resource_of.get(at) {
                 return resource;
             }
             match document.parent(at) {

@@ -150,7 +150,7 @@ impl<'d> Finder<'d> {
             }
         }
         let data = hasher.finish();
-        let is_schema = matches!(value, JsonValue::Object(_)) && self.resources.resource_of(id).is_some();
+        let is_schema = matches!(value, JsonValue::Object(_)) && self.resources.resource_of.contains(id);
         if !is_schema {
             self.hashes.push(Hashes { data, schema: data });
             return;

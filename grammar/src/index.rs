@@ -198,11 +198,6 @@ impl<I: Id, T> IdMap<I, T> {
     pub fn get(&self, id: I) -> Option<&T> {
         self.raw.get(id.index())?.as_ref()
     }
-    /// The same, to be changed.
-    #[inline]
-    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
-        self.raw.get_mut(id.index())?.as_mut()
-    }
     /// Whether something is known of an entry.
     #[inline]
     pub fn contains(&self, id: I) -> bool {
@@ -218,8 +213,9 @@ impl<I: Id, T> IdMap<I, T> {
     pub fn get_or_insert_with(&mut self, id: I, value: impl FnOnce() -> T) -> &mut T {
         self.slot(id).get_or_insert_with(value)
     }
+    /// Where it is noted what is known of an entry.
     #[inline]
-    fn slot(&mut self, id: I) -> &mut Option<T> {
+    pub fn slot(&mut self, id: I) -> &mut Option<T> {
         if id.index() >= self.raw.len() {
             self.grow(id.index() + 1);
         }
@@ -244,43 +240,9 @@ impl<I: Id, T> Default for IdMap<I, T> {
     }
 }
 
-/// Some entries of a table, by their ids.
-#[derive(Clone, Debug)]
-pub struct IdSet<I>(IdMap<I, ()>);
-
-impl<I: Id> IdSet<I> {
-    /// An empty set.
-    pub const fn new() -> Self {
-        Self(IdMap::new())
-    }
-    /// Whether an entry is one of them.
-    #[inline]
-    pub fn contains(&self, id: I) -> bool {
-        self.0.contains(id)
-    }
-    /// Adds an entry; whether it is new.
-    #[inline]
-    pub fn insert(&mut self, id: I) -> bool {
-        self.0.insert(id, ()).is_none()
-    }
-    /// Takes an entry out.
-    #[inline]
-    pub fn remove(&mut self, id: I) {
-        if let Some(slot) = self.0.raw.get_mut(id.index()) {
-            *slot = None;
-        }
-    }
-}
-
-impl<I: Id> Default for IdSet<I> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{IdMap, IdSet};
+    use super::IdMap;
 
     define_id! {
         struct Number = "n";
@@ -295,17 +257,9 @@ mod tests {
         assert_eq!(map.insert(Number(3), "c"), Some("b"));
         assert_eq!(*map.get_or_insert_with(Number(3), || "d"), "c");
         assert_eq!(*map.get_or_insert_with(Number(4), || "d"), "d");
-        *map.get_mut(Number(4)).unwrap() = "e";
+        *map.slot(Number(4)) = Some("e");
+        *map.slot(Number(5)) = None;
         assert_eq!(map.iter().collect::<Vec<_>>(), [(Number(3), &"c"), (Number(4), &"e"), (Number(70), &"a")]);
         assert!(!map.contains(Number(71)) && !map.contains(Number(u32::MAX - 1)));
-    }
-
-    #[test]
-    fn a_set_has_what_was_added_and_not_taken_out() {
-        let mut set: IdSet<Number> = IdSet::new();
-        assert!(set.insert(Number(5)) && !set.insert(Number(5)) && set.contains(Number(5)));
-        set.remove(Number(5));
-        set.remove(Number(900));
-        assert!(!set.contains(Number(5)) && set.insert(Number(5)));
     }
 }

@@ -446,7 +446,7 @@ pub fn pointer_step(key: &str) -> String {
 }
 
 fn escaped_step(key: &str) -> Cow<'_, str> {
-    // Without an end before the last one, many are looked at together.
+    // `any`, which ends early, looks at one byte at a time.
     match key.bytes().fold(false, |is_special, byte| is_special | (byte == b'~') | (byte == b'/')) {
         true => key.replace('~', "~0").replace('/', "~1").into(),
         false => key.into(),

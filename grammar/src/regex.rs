@@ -227,12 +227,11 @@ impl RegexSet {
         let (table, index) = self.place(id);
         table.infos[index]
     }
-    /// Notes that a node matches some text, where its maker knows what only a search could tell.
+    /// Notes that a node matches some text, where its maker knows what only a search could tell. It is not one of the
+    /// [beginning](Self::base).
     pub fn note_text(&mut self, id: RegexId) {
-        let own = id.index().checked_sub(self.base_len());
-        if let Some(own) = own {
-            self.own.infos[own].has_text = true;
-        }
+        let own = id.index() - self.base_len();
+        self.own.infos[own].has_text = true;
     }
     /// Work of [`Limits::look_work_max`](crate::Limits::look_work_max) that was taken: for other tables of the same source.
     pub fn look_work(&self) -> u64 {

@@ -279,26 +279,24 @@ pub(crate) const KEYWORDS: &[Row] = &[
     note("xml", Draft4),
 ];
 
-/// Slots of [`INDEX`], a power of two.
+/// Slots of [`INDEX`].
 const SLOTS: usize = 256;
 
-/// Of each keyword the number in [`KEYWORDS`] and one, at its slot or the next one that was free: names are looked up several
-/// times for each member of a schema.
+/// Of each keyword the number in [`KEYWORDS`] and one, at its [`slot`]: names are looked up several times for each member of a
+/// schema.
 const INDEX: [u8; SLOTS] = {
     let mut index = [0; SLOTS];
     let mut at = 0;
     while at < KEYWORDS.len() {
-        let mut slot = slot(KEYWORDS[at].name.as_bytes());
-        while index[slot] != 0 {
-            slot = (slot + 1) % SLOTS;
-        }
+        let slot = slot(KEYWORDS[at].name.as_bytes());
+        assert!(index[slot] == 0, "two keywords have the same slot: take other factors");
         at += 1;
         index[slot] = at as u8;
     }
     index
 };
 
-/// Where the look-up of a name begins: each of the keywords has a slot of its own.
+/// Where a name is if it is a keyword.
 const fn slot(name: &[u8]) -> usize {
     let len = name.len();
     if len < 2 {
@@ -309,12 +307,6 @@ const fn slot(name: &[u8]) -> usize {
 
 /// The row of a keyword that some draft knows.
 fn keyword(name: &str) -> Option<&'static Row> {
-    let mut slot = slot(name.as_bytes());
-    loop {
-        let row = &KEYWORDS[usize::from(INDEX[slot]).checked_sub(1)?];
-        if row.name == name {
-            return Some(row);
-        }
-        slot = (slot + 1) % SLOTS;
-    }
+    let number = usize::from(INDEX[slot(name.as_bytes())]).checked_sub(1)?;
+    Some(&KEYWORDS[number]).filter(|row| row.name == name)
 }

@@ -72,38 +72,25 @@ pub(crate) enum Format {
 
 const FORMATS_LEN: usize = Format::IdnEmail as usize + 1;
 
-/// Formats that many schemas have.
-const COMMON: [Format; 10] = [
-    Format::Date,
-    Format::Time,
-    Format::DateTime,
-    Format::Email,
-    Format::Hostname,
-    Format::Ipv4,
-    Format::Ipv6,
-    Format::Uuid,
-    Format::Uri,
-    Format::UriReference,
-];
-
-/// Some of the [`COMMON`] formats.
+/// A set of formats.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct CommonFormats(u32);
+pub(crate) struct Formats(u32);
 
-impl CommonFormats {
+impl Formats {
     /// Those that a document names, wherever `format` stands in it. Cost: linear in the document.
     pub fn named_in(document: &JsonDocument) -> Self {
         let names = document.members().filter(|member| member.key == "format");
         let meanings = names.filter_map(|member| document.string(member.value)).map(meaning);
-        let bits = meanings.map(|meaning| match meaning {
-            Meaning::Text(format) if COMMON.contains(&format) => 1 << format as u32,
-            _ => 0,
-        });
+        let bits = meanings.map(|meaning| if let Meaning::Text(format) = meaning { 1 << format as u32 } else { 0 });
         Self(bits.fold(0, |all, bit| all | bit))
     }
 
     pub fn iter(self) -> impl Iterator<Item = Format> {
-        COMMON.into_iter().filter(move |&format| self.0 >> format as u32 & 1 == 1)
+        let texts = NAMES.into_iter().map(meaning).filter_map(|meaning| match meaning {
+            Meaning::Text(format) => Some(format),
+            _ => None,
+        });
+        texts.filter(move |&format| self.0 >> format as u32 & 1 == 1)
     }
 }
 

@@ -80,7 +80,7 @@ pub use saved::{read_automaton, read_dfa};
 pub use spelling::{KeyOrder, NumberSpelling, Spelling, StringEscapes, UnknownFormat, Whitespace};
 
 use error::{Excluding, Mistake, Sink};
-use formats::CommonFormats;
+use formats::Formats;
 use guidance::Guidance;
 use late::LateList;
 use loader::Loader;
@@ -202,8 +202,8 @@ fn lowered(
     let guidance = guidance::read(&document, &options.spelling, &mut sink);
     let spelling = &guidance.spelling;
     let formats = match options.format_annotation {
-        true => CommonFormats::default(),
-        false => CommonFormats::named_in(&document),
+        true => Formats::default(),
+        false => Formats::named_in(&document),
     };
     let prelude = match Prelude::of(spelling, formats, limits) {
         Ok(prelude) => prelude,

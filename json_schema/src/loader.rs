@@ -90,9 +90,6 @@ impl<'a> Loader<'a> {
             }
             let resource = self.name(id, outer);
             self.resources.resource_of.insert(id, resource);
-            if self.document.object(id).is_none() {
-                continue;
-            }
             let dialect = self.resources.about[&resource].dialect;
             let inside = schemas_in(&self.document, id, dialect, true);
             stack.extend(inside.into_iter().map(|schema| (schema, resource)));

@@ -13,7 +13,7 @@ mod own;
 
 use std::rc::Rc;
 
-use larkspur_grammar::index::{IdMap, IdSet};
+use larkspur_grammar::index::IdMap;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 use larkspur_grammar::number::Decimal;
 use larkspur_grammar::{Limits, RegexId, RegexSet};
@@ -124,7 +124,7 @@ pub(crate) struct Normalizer<'a> {
     pub opposites: IdMap<RegexId, RegexId>,
     known: ByMode<Known>,
     /// Nodes whose parts are asked for. Kept for its room.
-    open: IdSet<NodeId>,
+    open: FxHashSet<NodeId>,
     pub inhabited: ByMode<bool>,
     /// What nodes evaluate, see `unevaluated`.
     pub evaluated_ways: FxHashMap<(NodeId, Asked), Rc<[Way]>>,
@@ -187,7 +187,7 @@ impl<'a> Normalizer<'a> {
             texts_of_both: FxHashMap::default(),
             opposites: IdMap::new(),
             known: ByMode::with_room(schemas),
-            open: IdSet::new(),
+            open: FxHashSet::default(),
             inhabited: ByMode::with_room(schemas),
             evaluated_ways: FxHashMap::default(),
             listed: FxHashMap::default(),
@@ -320,24 +320,23 @@ impl<'a> Normalizer<'a> {
                         known.shape = self.strings_of(known.shape);
                     }
                     self.known.insert(top, mode, known);
-                    open.remove(top);
+                    open.remove(&top);
                     stack.pop();
                 }
                 Step::Need(nodes) => {
                     open.insert(top);
-                    if let Some(&cyclic) = nodes.iter().find(|&&node| open.contains(node)) {
+                    if let Some(&cyclic) = nodes.iter().find(|node| open.contains(node)) {
                         let place = self.ir.origin(cyclic);
                         self.sink.report(place, Mistake::RefToItself);
                         let nothing = self.nothing();
                         self.known.insert(cyclic, mode, nothing);
                         self.known.insert(top, mode, nothing);
-                        open.remove(cyclic);
-                        open.remove(top);
                     }
                     stack.extend(nodes);
                 }
             }
         }
+        open.clear();
         self.open = open;
         *self.known.get(root, mode).expect("it was found out")
     }

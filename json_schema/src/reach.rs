@@ -8,7 +8,6 @@
 
 use compact_str::CompactString;
 use larkspur_grammar::define_id;
-use larkspur_grammar::index::IdMap;
 use larkspur_grammar::json::JsonId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -37,9 +36,7 @@ struct Reach<'l, 'a> {
     first: FxHashMap<JsonId, ScopeId>,
     /// What the values of a resource are in other scopes.
     copies: FxHashMap<(JsonId, ScopeId), FxHashMap<JsonId, JsonId>>,
-    /// The scope in which a schema was met first, and others.
-    seen: IdMap<JsonId, ScopeId>,
-    seen_again: FxHashSet<(JsonId, ScopeId)>,
+    seen: FxHashSet<(JsonId, ScopeId)>,
     /// Schemas whose references are still to be resolved, with the scope in them.
     stack: Vec<(JsonId, ScopeId)>,
     copied: usize,
@@ -57,8 +54,7 @@ pub(crate) fn resolve(loader: &mut Loader) -> Result<(), ()> {
         entered: FxHashMap::default(),
         first: FxHashMap::default(),
         copies: FxHashMap::default(),
-        seen: IdMap::new(),
-        seen_again: FxHashSet::default(),
+        seen: FxHashSet::default(),
         stack: Vec::new(),
         copied: 0,
     };
@@ -113,11 +109,7 @@ impl Reach<'_, '_> {
     fn instance(&mut self, schema: JsonId, outer: ScopeId) -> JsonId {
         let resource = self.loader.resources.root_of(&self.loader.document, schema);
         let scope = self.enter(outer, resource);
-        let is_new = match self.seen.get(schema) {
-            Some(&first) => first != scope && self.seen_again.insert((schema, scope)),
-            None => self.seen.insert(schema, scope).is_none(),
-        };
-        if is_new {
+        if self.seen.insert((schema, scope)) {
             self.stack.push((schema, scope));
         }
         self.copy(schema, resource, scope)
@@ -142,9 +134,7 @@ impl Reach<'_, '_> {
         let dialect = self.loader.resources.about[&resource].dialect;
         let has_siblings = dialect.draft.ref_has_siblings();
         let mut is_alone = false;
-        let members = self.loader.document.object(schema).unwrap_or_default();
-        let may_refer = members.iter().any(|member| member.key.starts_with('$'));
-        for key in ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter(|_| may_refer) {
+        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
             let Some(place) = self.loader.document.get(schema, key) else { continue };
             if dialect.keyword(key).is_none() {
                 continue;

@@ -224,7 +224,7 @@ pub(crate) fn schemas_in(
 ) -> SmallVec<[JsonId; 16]> {
     let mut found = SmallVec::new();
     for member in document.object(id).unwrap_or_default() {
-        let Some(row) = dialect.keyword(&member.key).filter(|row| row.holds != Holds::Data) else { continue };
+        let Some(row) = dialect.keyword(&member.key) else { continue };
         if !with_definitions && ["$defs", "definitions"].contains(&row.name) {
             continue;
         }

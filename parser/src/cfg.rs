@@ -14,7 +14,6 @@ mod saved;
 mod token_ranges;
 mod words;
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use compact_str::CompactString;
@@ -294,7 +293,7 @@ pub(crate) struct LoweredAlternative {
 }
 
 /// A position before a symbol.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct Dot {
     pub symbol: Symbol,
     /// What the symbol is passed, if it is a nonterminal.
@@ -304,22 +303,6 @@ pub(crate) struct Dot {
     pub next: DotId,
     /// The grammar whose ignored text may stand here; `None` for the start's edges.
     pub grammar: Option<GrammarId>,
-}
-
-/// By what tells most of them apart: a grammar's dots are looked up once for each of its symbols.
-impl Hash for Dot {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let (kind, symbol) = match self.symbol {
-            Symbol::Lexeme(id) => (0, id.0),
-            Symbol::Tokens(id) => (1, id.0),
-            Symbol::Nonterminal(id) => (2, id.0),
-            Symbol::Nothing => (3, 0),
-        };
-        state.write_u64(u64::from(self.next.0) << 32 | u64::from(symbol << 2 | kind));
-        if self.arg != ParamExpr::Same {
-            self.arg.hash(state);
-        }
-    }
 }
 
 /// What stands after a dot.

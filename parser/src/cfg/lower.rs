@@ -66,8 +66,11 @@ impl Origin {
 struct Plain {
     rules: IdMap<RuleId, NonterminalId>,
     parts: IdMap<ExprId, NonterminalId>,
-    terminals: IdMap<TerminalId, Option<(LexemeId, bool)>>,
+    terminals: IdMap<TerminalId, LoweredTerminal>,
 }
+
+/// The lexeme of a terminal, and whether the terminal may be left out; `None` if it is the empty text only.
+type LoweredTerminal = Option<(LexemeId, bool)>;
 
 /// A symbol with all that its place in a right-hand side says of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -94,10 +97,10 @@ struct Lowering<'a> {
     lexeme_ids: FxHashMap<LexemeKey, LexemeId>,
     plain: IndexVec<GrammarId, Plain>,
     /// Where a temperature holds.
-    terminal_ids: FxHashMap<(Context, TerminalId), Option<(LexemeId, bool)>>,
+    terminal_ids: FxHashMap<(Context, TerminalId), Option<LoweredTerminal>>,
     nonterminals: IndexVec<NonterminalId, Nonterminal>,
     /// Of all that is not in `plain`.
-    origins: FxHashMap<Origin, NonterminalId>,
+    origins: FxHashMap<Origin, Option<NonterminalId>>,
     queue: Vec<(NonterminalId, Origin)>,
     dots: IndexVec<DotId, Dot>,
     /// By what is in `dots`.
@@ -337,15 +340,19 @@ impl<'a> Lowering<'a> {
         true
     }
 
-    fn nonterminal(&mut self, origin: Origin) -> NonterminalId {
-        let known = match origin {
-            Origin::Rule(Context { grammar, temperature: None }, rule) => self.plain[grammar].rules.get(rule),
+    /// Where the nonterminal of an origin is noted.
+    fn nonterminal_slot(&mut self, origin: Origin) -> &mut Option<NonterminalId> {
+        match origin {
+            Origin::Rule(Context { grammar, temperature: None }, rule) => self.plain[grammar].rules.slot(rule),
             // What is a choice is a part, all else an element.
             Origin::Part(Context { grammar, temperature: None }, expr)
-            | Origin::Element(Context { grammar, temperature: None }, expr) => self.plain[grammar].parts.get(expr),
-            _ => self.origins.get(&origin),
-        };
-        if let Some(&id) = known {
+            | Origin::Element(Context { grammar, temperature: None }, expr) => self.plain[grammar].parts.slot(expr),
+            _ => self.origins.entry(origin).or_default(),
+        }
+    }
+
+    fn nonterminal(&mut self, origin: Origin) -> NonterminalId {
+        if let Some(id) = *self.nonterminal_slot(origin) {
             return id;
         }
         let within = Some(origin.grammar()).filter(|&grammar| self.swallows_nothing(grammar));
@@ -369,14 +376,7 @@ impl<'a> Lowering<'a> {
         }
         self.symbols += 1;
         let id = self.nonterminals.push(nonterminal);
-        match origin {
-            Origin::Rule(Context { grammar, temperature: None }, rule) => self.plain[grammar].rules.insert(rule, id),
-            Origin::Part(Context { grammar, temperature: None }, expr)
-            | Origin::Element(Context { grammar, temperature: None }, expr) => {
-                self.plain[grammar].parts.insert(expr, id)
-            }
-            _ => self.origins.insert(origin, id),
-        };
+        *self.nonterminal_slot(origin) = Some(id);
         self.queue.push((id, origin));
         id
     }
@@ -675,13 +675,17 @@ impl<'a> Lowering<'a> {
         LoweredAlternative { dot: next, condition: None }
     }
 
-    /// The lexeme of a terminal, and whether the terminal may be left out; `None` if it is the empty text only.
-    fn terminal(&mut self, context: Context, id: TerminalId) -> Option<(LexemeId, bool)> {
-        let known = match context.temperature {
-            None => self.plain[context.grammar].terminals.get(id),
-            Some(_) => self.terminal_ids.get(&(context, id)),
-        };
-        if let Some(&known) = known {
+    /// Where it is noted what a terminal has become.
+    fn terminal_slot(&mut self, context: Context, id: TerminalId) -> &mut Option<LoweredTerminal> {
+        match context.temperature {
+            None => self.plain[context.grammar].terminals.slot(id),
+            Some(_) => self.terminal_ids.entry((context, id)).or_default(),
+        }
+    }
+
+    /// See [`LoweredTerminal`].
+    fn terminal(&mut self, context: Context, id: TerminalId) -> LoweredTerminal {
+        if let Some(known) = *self.terminal_slot(context, id) {
             return known;
         }
         let grammar = &self.linked.grammars[context.grammar];
@@ -713,10 +717,7 @@ impl<'a> Lowering<'a> {
             };
             Some((self.lexeme(key, &terminal.name, terminal.span), optional))
         };
-        match context.temperature {
-            None => self.plain[context.grammar].terminals.insert(id, lowered),
-            Some(_) => self.terminal_ids.insert((context, id), lowered),
-        };
+        *self.terminal_slot(context, id) = Some(lowered);
         lowered
     }
 

@@ -18,6 +18,9 @@ use crate::uri::{join, percent_decoded};
 /// Why a document is not there; `None`: nobody gives it.
 type Failure = Option<String>;
 
+/// Keywords by which a schema refers to another.
+pub(crate) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
 /// What a reference means before the path to it counts.
 pub(crate) struct Resolved {
     pub target: Target,
@@ -30,6 +33,8 @@ pub(crate) struct Loader<'a> {
     pub document: JsonDocument,
     pub resources: Resources,
     pub limits: &'a Limits,
+    /// Whether a schema of those that were added refers to another.
+    pub has_references: bool,
     /// Mistakes in what was loaded.
     pub mistakes: Vec<(JsonId, Mistake)>,
     /// Of texts that are not JSON.
@@ -59,6 +64,7 @@ impl<'a> Loader<'a> {
             document,
             resources: Resources::default(),
             limits,
+            has_references: false,
             mistakes: Vec::new(),
             diagnostics: Vec::new(),
             sources,
@@ -104,6 +110,7 @@ impl<'a> Loader<'a> {
         if !is_root && !members.iter().any(|member| member.key.starts_with('$') || &*member.key == "id") {
             return outer;
         }
+        self.has_references |= members.iter().any(|member| REFERENCES.contains(&&*member.key));
         let mut dialect = self.resources.about[&outer].dialect;
         let mut draft = dialect.draft;
         let place = self.document.get(id, "$schema");

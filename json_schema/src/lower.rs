@@ -37,7 +37,7 @@ const EXPRS_PER_VALUE: usize = 4;
 /// Of the values of a schema about one in so many makes a terminal, beside brackets and the like, or a rule.
 const VALUES_PER_TERMINAL: usize = 3;
 const VALUES_PER_RULE: usize = 4;
-const MARKS: usize = 8;
+const MARKS: usize = 16;
 
 struct Lowerer<'n, 'a> {
     normalizer: &'n mut Normalizer<'a>,

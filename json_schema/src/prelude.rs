@@ -1,5 +1,5 @@
-//! What the regexes of every schema begin with: all strings and all numbers as texts, brackets and separators, and the
-//! formats that it names.
+//! What the regexes of every schema begin with: all strings, all numbers and all scalars as texts, brackets and separators, and
+//! the formats that it names.
 //!
 //! Nearly every schema has them, and to make them takes a third of what a small one takes; `email` takes three times as much as all else.
 //! They depend on the spelling and the formats only, so that they are made once for those that are asked for again and again, as
@@ -94,10 +94,12 @@ impl Prelude {
         let mut numbers = NumberTable::new();
         let mut quoting = Quoting::new(writing.escapes);
         let any_text = set.any_text();
-        quoting.string(&mut set, any_text);
-        for all in [Numbers::ALL, Numbers::INTEGERS] {
-            numbers.texts(all, writing.numbers, Extent::All, &mut set);
-        }
+        let string = quoting.string(&mut set, any_text);
+        let [number, _] = [Numbers::ALL, Numbers::INTEGERS]
+            .map(|numbers_of| numbers.texts(numbers_of, writing.numbers, Extent::All, &mut set));
+        let [null, no, yes] = ["null", "false", "true"].map(|word| set.literal(word.as_bytes()));
+        set.or(&[no, yes]);
+        set.or(&[null, no, yes, number, string]);
         let separators = spelling.separators(&mut set, limits)?;
         let marks = MarkTexts::new(&mut set, &separators);
         let mut known = FxHashMap::default();

@@ -12,7 +12,7 @@ use larkspur_grammar::json::JsonId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Mistake;
-use crate::loader::Loader;
+use crate::loader::{Loader, REFERENCES};
 use crate::refs::{RECURSIVE, Target, schemas_in};
 
 define_id! {
@@ -46,6 +46,9 @@ struct Reach<'l, 'a> {
 ///
 /// Errors: a limit was met, which is among the mistakes.
 pub(crate) fn resolve(loader: &mut Loader) -> Result<(), ()> {
+    if !loader.has_references {
+        return Ok(());
+    }
     let root = loader.document.root();
     let mut reach = Reach {
         loader,
@@ -134,7 +137,7 @@ impl Reach<'_, '_> {
         let dialect = self.loader.resources.about[&resource].dialect;
         let has_siblings = dialect.draft.ref_has_siblings();
         let mut is_alone = false;
-        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+        for key in REFERENCES {
             let Some(place) = self.loader.document.get(schema, key) else { continue };
             if dialect.keyword(key).is_none() {
                 continue;

@@ -20,6 +20,11 @@ pub(crate) use vec::GrowingVec;
 /// Tables of fewer places grow at once, which takes some 20 us.
 const BUCKETS_MIN: usize = 1 << 11;
 
+/// Tables of fewer places become four times as large at once, and have room for so many entries once they have any: most of a
+/// grammar end with some tens.
+const BUCKETS_FEW: usize = 1 << 8;
+const ENTRIES_MIN: usize = 14;
+
 /// Places of the old table that are emptied for each entry that is added. The new one has room for that: the old one is
 /// gone when so much of its size was added again, one in so many.
 const BUCKETS_MOVED: usize = 8;
@@ -78,8 +83,12 @@ impl<T> GrowingTable<T> {
     pub fn insert_unique(&mut self, hash: u64, entry: T, hasher: impl Fn(&T) -> u64) {
         if self.old.is_some() {
             self.move_some(&hasher);
-        } else if self.table.len() == self.table.capacity() && self.table.num_buckets() >= BUCKETS_MIN {
-            self.begin_to_move();
+        } else if self.table.len() == self.table.capacity() {
+            match self.table.num_buckets() {
+                BUCKETS_MIN.. => self.begin_to_move(),
+                0..BUCKETS_FEW => self.widen(&hasher),
+                _ => {}
+            }
         }
         self.table.insert_unique(hash, entry, hasher);
     }
@@ -90,6 +99,11 @@ impl<T> GrowingTable<T> {
             return Some(entry.remove().0);
         }
         Some(self.old.as_mut()?.table.find_entry(hash, is_it).ok()?.remove().0)
+    }
+
+    #[cold]
+    fn widen(&mut self, hasher: &impl Fn(&T) -> u64) {
+        self.table.reserve((3 * self.table.len()).max(ENTRIES_MIN), hasher);
     }
 
     #[cold]

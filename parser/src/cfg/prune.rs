@@ -73,14 +73,33 @@ impl Cfg {
 
     /// Whether there is an automaton that cannot go on from where it starts. By dot.
     fn over(&self, finishes: &IndexVec<NonterminalId, bool>) -> Vec<bool> {
+        let reads_all: IndexVec<NonterminalId, bool> =
+            self.nonterminals.ids().map(|id| self.reads_all(id, finishes)).collect::<Vec<_>>().into();
         // Many dots start in the same place.
         let mut known: FxHashMap<(Symbol, ParamExpr), bool> = FxHashMap::default();
-        let is_automaton = |dot: &Dot| matches!(dot.symbol, Symbol::Nonterminal(id) if self.automaton(id).is_some());
-        let mut is_over = |dot: &Dot| {
-            let is_over = || self.start_state(dot).is_some_and(|start| self.is_over(dot.symbol, &start, finishes));
-            is_automaton(dot) && *known.entry((dot.symbol, dot.arg)).or_insert_with(is_over)
+        let mut is_over = |dot: &Dot| match dot.symbol {
+            // From each state a final one can be reached.
+            Symbol::Nonterminal(id) if reads_all[id] && !self.starts_final(dot) => false,
+            Symbol::Nonterminal(id) if self.automaton(id).is_some() => {
+                let is_over = || self.start_state(dot).is_some_and(|start| self.is_over(dot.symbol, &start, finishes));
+                *known.entry((dot.symbol, dot.arg)).or_insert_with(is_over)
+            }
+            _ => false,
         };
         self.dots.iter().map(&mut is_over).collect()
+    }
+
+    /// Whether each edge of an automaton can be taken, wherever it is.
+    fn reads_all(&self, id: NonterminalId, finishes: &IndexVec<NonterminalId, bool>) -> bool {
+        let (Some(automaton), Some(lowered)) = (self.automaton(id), &self.nonterminals[id].automaton) else {
+            return false;
+        };
+        let has_texts = |lexeme: &LexemeId| !self.empty_lexemes[lexeme.index()];
+        lowered.lexemes.len() == automaton.terminals().len()
+            && lowered.recorded.len() == automaton.recorded().len()
+            && lowered.rules.len() == automaton.rules().len()
+            && lowered.lexemes.values().chain(lowered.recorded.values()).all(has_texts)
+            && lowered.rules.values().all(|&id| finishes[id])
     }
 
     /// Whether an automaton cannot go on from a state.

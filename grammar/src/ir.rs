@@ -278,9 +278,9 @@ pub struct Expr {
 }
 
 /// What stands one after the other; mostly little.
-pub type Exprs = SmallVec<[ExprId; 4]>;
+pub type Exprs = SmallVec<[ExprId; 6]>;
 /// What stands side by side; mostly little.
-pub type Alternatives = SmallVec<[Alternative; 1]>;
+pub type Alternatives = SmallVec<[Alternative; 2]>;
 
 /// What a node of a right-hand side is.
 #[derive(Clone, PartialEq, Eq, Debug)]

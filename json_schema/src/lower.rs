@@ -5,7 +5,7 @@
 //! properties; where properties are counted, "what may follow member i if there are c so far". Elements beyond an
 //! array's prefix are one counted repetition.
 
-use compact_str::{CompactString, format_compact};
+use compact_str::CompactString;
 use larkspur_grammar::index::IdMap;
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::{
@@ -232,8 +232,10 @@ impl Lowerer<'_, '_> {
             Some(&rule) => rule,
             None => {
                 let place = self.normalizer.ir.origin(node);
-                let pointer = self.normalizer.document.pointer(place);
-                let name = if node == ANY { "any".into() } else { format_compact!("#{pointer}") };
+                let mut name = CompactString::const_new(if node == ANY { "any" } else { "#" });
+                if node != ANY {
+                    name.push_str(&self.normalizer.document.pointer(place));
+                }
                 let rule = self.reserve(name);
                 self.rules.insert(id, rule);
                 self.queue.push((id, rule, node));

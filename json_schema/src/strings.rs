@@ -9,6 +9,7 @@
 //! class are a trie over hexadecimal digits whose equal tails are shared.
 
 use compact_str::CompactString;
+use larkspur_grammar::index::IdMap;
 use larkspur_grammar::{ByteSet, CharClass, Parts, RegexId, RegexNode, RegexSet, Text};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -87,13 +88,14 @@ impl Escapes {
 #[derive(Clone, Debug)]
 pub(crate) struct Quoting {
     escapes: Escapes,
-    memo: FxHashMap<RegexId, RegexId>,
+    /// What of the table is translated.
+    memo: IdMap<RegexId, RegexId>,
     characters: FxHashMap<char, RegexId>,
 }
 
 impl Quoting {
     pub fn new(escapes: Escapes) -> Self {
-        Self { escapes, memo: FxHashMap::default(), characters: FxHashMap::default() }
+        Self { escapes, memo: IdMap::new(), characters: FxHashMap::default() }
     }
 
     /// The texts of `regex` as JSON strings, quotes included.
@@ -116,7 +118,7 @@ impl Quoting {
     fn contents(&mut self, set: &mut RegexSet, regex: RegexId) -> RegexId {
         let mut stack: SmallVec<[RegexId; 16]> = SmallVec::from_slice(&[regex]);
         while let Some(&top) = stack.last() {
-            if self.memo.contains_key(&top) {
+            if self.memo.contains(top) {
                 stack.pop();
                 continue;
             }
@@ -125,7 +127,7 @@ impl Quoting {
             // Literals among alternatives are translated together.
             let is_or = matches!(node, RegexNode::Or(_));
             let is_done = |child: &RegexId| {
-                self.memo.contains_key(child) || is_or && matches!(set.node(*child), RegexNode::Literal(_))
+                self.memo.contains(*child) || is_or && matches!(set.node(*child), RegexNode::Literal(_))
             };
             stack.extend(node.children().iter().copied().filter(|child| !is_done(child)));
             if stack.len() > before {
@@ -135,12 +137,16 @@ impl Quoting {
             self.memo.insert(top, quoted);
             stack.pop();
         }
-        self.memo[&regex]
+        self.known(regex)
+    }
+
+    fn known(&self, id: RegexId) -> RegexId {
+        *self.memo.get(id).expect("it is translated")
     }
 
     /// A node whose children are known.
     fn node(&mut self, set: &mut RegexSet, id: RegexId, node: &RegexNode) -> RegexId {
-        let of = |child: &RegexId| self.memo[child];
+        let of = |child: &RegexId| self.known(*child);
         match node {
             RegexNode::Literal(bytes) => self.literal(set, bytes),
             RegexNode::Class(class) => spelled_class(set, class, self.escapes),
@@ -180,7 +186,7 @@ impl Quoting {
     fn any(&mut self, set: &mut RegexSet) -> RegexId {
         let any = set.any_char();
         let escapes = self.escapes;
-        let any = *self.memo.entry(any).or_insert_with(|| spelled_class(set, &CharClass::all(), escapes));
+        let any = *self.memo.get_or_insert_with(any, || spelled_class(set, &CharClass::all(), escapes));
         set.repeat(any, 0, None)
     }
 
@@ -206,7 +212,7 @@ impl Quoting {
             match set.node(*part) {
                 RegexNode::Literal(bytes) if bytes.iter().all(|&byte| self.escapes.is_plain(byte)) => ways.push(*part),
                 RegexNode::Literal(bytes) => literals.push(bytes.clone()),
-                _ => ways.push(self.memo[part]),
+                _ => ways.push(self.known(*part)),
             }
         }
         if !literals.is_empty() {

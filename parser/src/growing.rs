@@ -4,7 +4,7 @@
 //!
 //! A table that is full becomes the old one beside an empty one of twice its size, and each entry that is added takes
 //! along what stands in the next [`BUCKETS_MOVED`] places of the old one. What is looked up is looked up in both meanwhile. Small
-//! tables grow as all do.
+//! tables grow at once.
 //! Shards (as in `grammar/src/algebra/ids.rs`) would cost each small table an allocation, or each look-up a branch for either.
 
 mod vec;
@@ -338,6 +338,19 @@ mod tests {
             assert_eq!(table.find(hash(key), |&other| other == key).is_some(), others.contains(&key));
         }
         assert!(table.table.num_buckets() <= 1 << 16, "{} places for {}", table.table.num_buckets(), table.len());
+    }
+
+    #[test]
+    fn small_tables_become_four_times_as_large() {
+        let mut table = GrowingTable::default();
+        let hasher = |&number: &u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut places = Vec::new();
+        for number in 0..1_500 {
+            table.insert_unique(hasher(&number), number, hasher);
+            places.push(table.table.num_buckets());
+        }
+        places.dedup();
+        assert_eq!(places, [16, 64, 256, 512, 1_024, 2_048]);
     }
 
     #[test]

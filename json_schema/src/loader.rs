@@ -12,14 +12,11 @@ use smallvec::{SmallVec, smallvec};
 use crate::documents::{Retriever, built_in};
 use crate::draft::{Dialect, Draft};
 use crate::error::Mistake;
-use crate::refs::{RECURSIVE, Resource, Resources, Target, schemas_in};
+use crate::refs::{RECURSIVE, REFERENCES, Resource, Resources, Target, schemas_in};
 use crate::uri::{join, percent_decoded};
 
 /// Why a document is not there; `None`: nobody gives it.
 type Failure = Option<String>;
-
-/// Keywords by which a schema refers to another.
-pub(crate) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// What a reference means before the path to it counts.
 pub(crate) struct Resolved {

@@ -8,7 +8,7 @@ use crate::SchemaOptions;
 use crate::emptiness::Search;
 use crate::loader::Loader;
 use crate::reach;
-use crate::refs::Target;
+use crate::refs::{REFERENCES, Target};
 
 /// Schemas that are followed at one place, at most: the list is for human eyes.
 const SCHEMAS_MAX: usize = 1_000;
@@ -55,7 +55,7 @@ impl Places<'_, '_> {
             }
             found.push(schema);
             let mut next = Vec::new();
-            for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            for key in REFERENCES {
                 let place = document.get(schema, key).filter(|&place| document.string(place).is_some());
                 if let Some(Target::Schema(target)) = place.map(|place| self.loader.resources.target(place)) {
                     next.push(target);

@@ -95,9 +95,9 @@ impl Prelude {
         let mut quoting = Quoting::new(writing.escapes);
         let any_text = set.any_text();
         let string = quoting.string(&mut set, any_text);
-        let [number, _] = [Numbers::ALL, Numbers::INTEGERS]
-            .map(|numbers_of| numbers.texts(numbers_of, writing.numbers, Extent::All, &mut set));
-        let [null, no, yes] = ["null", "false", "true"].map(|word| set.literal(word.as_bytes()));
+        let number = numbers.texts(Numbers::ALL, writing.numbers, Extent::All, &mut set);
+        numbers.texts(Numbers::INTEGERS, writing.numbers, Extent::All, &mut set);
+        let [null, no, yes] = [&b"null"[..], b"false", b"true"].map(|word| set.literal(word));
         set.or(&[no, yes]);
         set.or(&[null, no, yes, number, string]);
         let separators = spelling.separators(&mut set, limits)?;
@@ -156,6 +156,7 @@ fn regexes_of(spelling: &Spelling) -> Spelling {
 
 #[cfg(test)]
 mod tests {
+    use larkspur_grammar::index::Id;
     use larkspur_grammar::json::parse_json;
     use larkspur_grammar::{Limits, SourceId};
 
@@ -183,6 +184,19 @@ mod tests {
             let texts = formats::regex(&mut other, format, is_short);
             assert_eq!(Search::default().is_empty(&other, texts), Some(false), "{format:?}");
         }
+    }
+
+    #[test]
+    fn what_any_value_may_be_is_in_the_prelude() {
+        let limits = Limits::default();
+        let mut sources = larkspur_grammar::SourceMap::new();
+        let id = sources.add("", "{}");
+        let whole = sources.whole(id);
+        let parsed = crate::compile(&mut sources, whole, &crate::SchemaOptions::new(&limits));
+        let grammar = parsed.grammar.expect("it has values");
+        let len = grammar.regexes.base().expect("there is a prelude").len;
+        let of_scalars = grammar.terminals.iter().find(|terminal| terminal.name.starts_with("null or false"));
+        assert!(of_scalars.expect("scalars are one terminal").regex.index() < len);
     }
 
     #[test]

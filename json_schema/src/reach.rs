@@ -12,8 +12,8 @@ use larkspur_grammar::json::JsonId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Mistake;
-use crate::loader::{Loader, REFERENCES};
-use crate::refs::{RECURSIVE, Target, schemas_in};
+use crate::loader::Loader;
+use crate::refs::{RECURSIVE, REFERENCES, Target, schemas_in};
 
 define_id! {
     /// A set of dynamic anchors, each name with its schema.
@@ -46,6 +46,7 @@ struct Reach<'l, 'a> {
 ///
 /// Errors: a limit was met, which is among the mistakes.
 pub(crate) fn resolve(loader: &mut Loader) -> Result<(), ()> {
+    // As of most schemas.
     if !loader.has_references {
         return Ok(());
     }

@@ -17,6 +17,9 @@ use crate::draft::{Dialect, Holds};
 /// An object with more members than this is searched by a table of its keys.
 const INDEXED_MEMBERS_MIN: usize = 16;
 
+/// Keywords by which a schema refers to another.
+pub(crate) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
 /// The name under which `$recursiveAnchor` is noted; no `$dynamicAnchor` has it.
 pub(crate) const RECURSIVE: &str = "";
 

@@ -14,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::draft::{Dialect, Holds};
 use crate::parser::name_expects;
-use crate::refs::Resources;
+use crate::refs::{REFERENCES, Resources};
 
 /// Places that correspond to another one, at most.
 const PLACES_MAX: usize = 1_000;
@@ -169,7 +169,7 @@ impl<'d> Finder<'d> {
         self.hashes.push(Hashes { data, schema });
         // Where nothing leads to a schema, its references were not resolved.
         let is_resolved = |&(key, part): &(&str, Part)| {
-            let is_reference = ["$ref", "$dynamicRef", "$recursiveRef"].contains(&key);
+            let is_reference = REFERENCES.contains(&key);
             !matches!(part, Part::Data(id) if is_reference && !self.resources.targets.contains_key(&id))
         };
         if !parts.iter().all(is_resolved) {

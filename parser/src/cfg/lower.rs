@@ -370,9 +370,9 @@ impl<'a> Lowering<'a> {
             }
             Origin::Part(..) | Origin::Element(..) => nonterminal.name = numbered("part", number),
             Origin::Many(_) => nonterminal.name = numbered("many", number),
-            Origin::Power(_, count) => nonterminal.name = numbered("exactly", count) + &numbered("_", number),
-            Origin::UpTo(_, count) => nonterminal.name = numbered("upto", count) + &numbered("_", number),
-            Origin::Automaton(_, automaton) => nonterminal.name = numbered("M", automaton.0) + &numbered("_", number),
+            Origin::Power(_, count) => nonterminal.name = format_compact!("exactly{count}_{number}"),
+            Origin::UpTo(_, count) => nonterminal.name = format_compact!("upto{count}_{number}"),
+            Origin::Automaton(_, automaton) => nonterminal.name = format_compact!("{automaton}_{number}"),
         }
         self.symbols += 1;
         let id = self.nonterminals.push(nonterminal);
@@ -868,7 +868,7 @@ impl<'a> Lowering<'a> {
 }
 
 /// A word and a number. [`format_compact!`] takes several times as long.
-fn numbered(word: &'static str, number: impl ToCompactString) -> CompactString {
+fn numbered(word: &'static str, number: usize) -> CompactString {
     let mut name = CompactString::const_new(word);
     name.push_str(&number.to_compact_string());
     name

@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use larkspur::Spelling;
+use larkspur::{Shortcut, Spelling};
 use serde::Serialize;
 
 use crate::engines::Engine;
@@ -69,6 +69,9 @@ pub struct Args {
     /// The peer's matchers share the lexer in the cold settings, too. MaskBench gives each instance a copy.
     #[arg(long)]
     peer_shares: bool,
+    /// Larkspur does without these (`docs/mask.md`): to measure what they are worth.
+    #[arg(long, value_delimiter = ',', value_name = "SHORTCUT")]
+    without: Vec<Shortcut>,
     /// Measure nothing: compare the masks before the first so many tokens of each instance with those of an engine that keeps
     /// nothing.
     #[arg(long, value_name = "TOKENS")]
@@ -103,7 +106,7 @@ pub fn run(args: &Args) -> Result<()> {
         Profile::Validator => Spelling::validator(),
     };
     spelling.unique_keys &= !args.repeat_keys;
-    let setup = Setup { spelling, host: args.within, peer_shares: args.peer_shares };
+    let setup = Setup { spelling, host: args.within, peer_shares: args.peer_shares, without: args.without.clone() };
     if let Some(engine) = &args.memory_child {
         return memory::obey(engine, &setup);
     }
@@ -129,6 +132,9 @@ pub fn run(args: &Args) -> Result<()> {
         if args.repeat_keys {
             arguments.push("--repeat-keys".to_owned());
         }
+        for shortcut in &args.without {
+            arguments.extend(["--without", shortcut.name()].map(str::to_owned));
+        }
         if let Some(host) = args.within.and_then(|host| host.to_possible_value()) {
             arguments.extend(["--within", host.get_name()].map(str::to_owned));
         }
@@ -152,6 +158,7 @@ pub fn run(args: &Args) -> Result<()> {
             repeat_keys: args.repeat_keys,
             host: args.within,
             peer_shares: args.peer_shares,
+            without: args.without.iter().map(|shortcut| shortcut.name()).collect(),
             repeats: effort.repeats,
             warm_up: plan.warm_up.len(),
             schemas: plan.measured.len(),

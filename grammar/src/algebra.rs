@@ -36,9 +36,10 @@ mod ways;
 mod witnesses;
 mod words;
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use crate::hashing::hash_of;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::regex::{ByteSet, CharClass};
@@ -414,7 +415,7 @@ impl Algebra {
 
     fn intern(&mut self, node: Node) -> Expr {
         // The upper half is the better one.
-        let hash = (FxBuildHasher.hash_one(node) >> 32) as u32;
+        let hash = (hash_of(&node) >> 32) as u32;
         if let Some(id) = self.ids.find(hash, |id| self.node(Expr(id)) == node) {
             return Expr(id);
         }

@@ -10,6 +10,7 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::hashing::hash_in;
 use imbl::ordset::DiffItem;
 use rustc_hash::FxHasher;
 
@@ -132,7 +133,7 @@ impl Exceptions {
         }
         let mut hasher = FxHasher::default();
         exception.hash(&mut hasher);
-        let hash = self.hash.wrapping_add(hasher.finish());
+        let hash = self.hash.wrapping_add(hash_in(&hasher));
         Self { set: self.set.update(exception.into()), hash, is_untold: false }
     }
     /// Whether the string is in the set, which must not be untold.

@@ -13,6 +13,7 @@ pub mod definitions;
 pub mod dfa;
 pub mod diagnostic;
 mod dump;
+pub mod hashing;
 pub mod indentation;
 pub mod index;
 pub mod ir;

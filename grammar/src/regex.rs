@@ -5,12 +5,12 @@
 
 mod saved;
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::hashing::hash_of;
 use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -272,7 +272,7 @@ impl RegexSet {
         known.unwrap_or_else(|| self.push(hash, view.to_node()))
     }
     fn find(&self, view: &NodeView<'_>) -> (u64, Option<RegexId>) {
-        let hash = FxBuildHasher.hash_one(view);
+        let hash = hash_of(view);
         let known = self.base.as_ref().and_then(|base| base.table.find(hash, view, 0));
         (hash, known.or_else(|| self.own.find(hash, view, self.base_len())))
     }

@@ -4,9 +4,10 @@
 //! of equal sub-schemas holds for all of them, and they become one rule. What is wrong with one of them is wrong with all,
 //! and is said of each.
 
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
 use larkspur_grammar::IndexVec;
+use larkspur_grammar::hashing::hash_in;
 use larkspur_grammar::index::IdMap;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -149,7 +150,7 @@ impl<'d> Finder<'d> {
                 members.iter().for_each(|member| (&member.key, self.hashes[member.value].data).hash(&mut hasher));
             }
         }
-        let data = hasher.finish();
+        let data = hash_in(&hasher);
         let is_schema = matches!(value, JsonValue::Object(_)) && self.resources.resource_of.contains(id);
         if !is_schema {
             self.hashes.push(Hashes { data, schema: data });
@@ -165,7 +166,7 @@ impl<'d> Finder<'d> {
             };
             (key, hash).hash(&mut hasher);
         }
-        let schema = hasher.finish();
+        let schema = hash_in(&hasher);
         self.hashes.push(Hashes { data, schema });
         // Where nothing leads to a schema, its references were not resolved.
         let is_resolved = |&(key, part): &(&str, Part)| {

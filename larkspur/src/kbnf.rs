@@ -167,7 +167,7 @@ impl Engine {
         }
         // Slices are of no use where each token's bytes are looked at.
         let options = match finish {
-            Finish::Eager => EngineOptions { limits, slices: Vec::new() },
+            Finish::Eager => EngineOptions { limits, slices: Vec::new(), ..EngineOptions::default() },
             Finish::Eos => EngineOptions { limits, ..EngineOptions::default() },
         };
         let engine = crate::Engine::with_options(vocabulary.clone(), &options).map_err(|error| match error {

@@ -714,7 +714,7 @@ fn beginnings_of_a_stop() {
 #[test]
 fn beginnings_of_a_stop_have_a_limit() {
     let limits = larkspur::Limits { lexer_work_max: 100_000, ..larkspur::Limits::default() };
-    let options = EngineOptions { limits, slices: Vec::new() };
+    let options = EngineOptions { limits, slices: Vec::new(), ..EngineOptions::default() };
     let engine = Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
     let source = Source::lark("start: t\nt[stop=/a{300}b/]: /(.|\\n)*/\n");
     let mut matcher = engine.compile(&source).expect("it compiles").matcher_with(backtracking()).expect("it starts");

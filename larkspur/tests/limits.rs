@@ -56,7 +56,7 @@ fn no_limit_makes_a_door_panic() {
         println!("{name} = {value}");
 
         // Checking a grammar needs no slices.
-        let options = EngineOptions { limits: limits.clone(), slices: Vec::new() };
+        let options = EngineOptions { limits: limits.clone(), slices: Vec::new(), ..EngineOptions::default() };
         let without_slices = Engine::with_options(vocabulary.clone(), &options).expect("there are no slices");
         if let Ok(linked) = link(&source, &Default::default(), &limits) {
             let _ = without_slices.compile_linked(linked);
@@ -82,7 +82,7 @@ fn deepest_nesting_fits_a_stack() {
     let limits = Limits { grammar_depth_max: usize::MAX, schema_unique_depth_max: usize::MAX, ..Limits::default() };
     let engine = Engine::with_options(
         Arc::new(Vocabulary::single_bytes()),
-        &EngineOptions { limits: limits.clone(), slices: Vec::new() },
+        &EngineOptions { limits: limits.clone(), slices: Vec::new(), ..EngineOptions::default() },
     );
     let engine = engine.expect("there are no slices");
     type Read = fn(String) -> Source;

@@ -162,7 +162,7 @@ fn versions_and_limits() {
         format!("the grammar was saved in format {}; this version reads format {FORMAT}", FORMAT + 1)
     );
     let with = |limits: Limits| {
-        let options = EngineOptions { limits, slices: Vec::new() };
+        let options = EngineOptions { limits, slices: Vec::new(), ..EngineOptions::default() };
         Engine::with_options(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices")
     };
     let narrow = with(Limits { grammar_symbols_max: 2, ..Limits::default() });

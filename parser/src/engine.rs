@@ -14,6 +14,7 @@ use crate::machine::Machine;
 use crate::mask::shared::SharedTerms;
 use crate::mask::{MaskCache, MaskStats};
 use crate::published::Published;
+use crate::shortcut::{Shortcut, Shortcuts};
 use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer};
 
 /// How an engine is set up.
@@ -24,11 +25,13 @@ pub struct EngineOptions {
     /// Regexes (Rust's syntax) of the slices, at most [`SLICES_MAX`](crate::SLICES_MAX): see [`DEFAULT_SLICES`]. Empty switches
     /// the slicer off.
     pub slices: Vec<String>,
+    /// What to do without, to measure what it is worth: masks are the same. Nothing by default.
+    pub without: Shortcuts,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { limits: Limits::default(), slices: DEFAULT_SLICES.map(String::from).into() }
+        Self { limits: Limits::default(), slices: DEFAULT_SLICES.map(String::from).into(), without: Shortcuts::NONE }
     }
 }
 
@@ -43,6 +46,7 @@ struct SharedInner {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
     slicer: Slicer,
+    without: Shortcuts,
     era: Mutex<Era>,
 }
 
@@ -56,9 +60,9 @@ pub(crate) struct Era {
 }
 
 impl Era {
-    fn new(number: u64, vocabulary: &Arc<Vocabulary>, limits: &Limits) -> Self {
-        let arena = Arc::new(Arena::new(limits, vocabulary.clone()));
-        Self { arena, terms: Arc::new(SharedTerms::new(limits.term_cache_bytes_max)), number }
+    fn new(number: u64, vocabulary: &Arc<Vocabulary>, limits: &Limits, without: Shortcuts) -> Self {
+        let arena = Arc::new(Arena::new(limits, vocabulary.clone(), without));
+        Self { arena, terms: Arc::new(SharedTerms::new(limits.term_cache_bytes_max, without)), number }
     }
 }
 
@@ -69,9 +73,11 @@ impl Shared {
     /// Cost: tens of milliseconds for 200,000 tokens.
     pub fn new(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
         let limits = options.limits.clone().within_stack();
-        let era = Era::new(0, &vocabulary, &limits);
-        let slicer = Slicer::new(&vocabulary, &options.slices, &era.arena, &limits)?;
-        let inner = SharedInner { vocabulary, slicer, era: Mutex::new(era), limits };
+        let without = options.without;
+        let era = Era::new(0, &vocabulary, &limits, without);
+        let slices = if without.has(Shortcut::Slices) { &[] } else { &*options.slices };
+        let slicer = Slicer::new(&vocabulary, slices, &era.arena, &limits)?;
+        let inner = SharedInner { vocabulary, slicer, without, era: Mutex::new(era), limits };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -93,7 +99,8 @@ impl Shared {
     pub(crate) fn era(&self) -> Era {
         let mut era = self.inner.era.lock().unwrap_or_else(PoisonError::into_inner);
         if era.arena.is_worn() {
-            *era = Era::new(era.number + 1, &self.inner.vocabulary, &self.inner.limits);
+            let SharedInner { vocabulary, limits, without, .. } = &*self.inner;
+            *era = Era::new(era.number + 1, vocabulary, limits, *without);
         }
         era.clone()
     }

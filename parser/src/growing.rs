@@ -9,11 +9,11 @@
 
 mod vec;
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::ops::Index;
 
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+use larkspur_grammar::hashing::hash_of;
 
 pub(crate) use vec::GrowingVec;
 
@@ -273,11 +273,6 @@ impl<K: Hash + Eq, V> HashedMap<K, V> {
         self.table.insert_unique(hash, (hash, key, value), |&(hash, ..)| hash);
         None
     }
-}
-
-#[inline]
-fn hash_of<K: Hash>(key: &K) -> u64 {
-    FxBuildHasher.hash_one(key)
 }
 
 #[cfg(test)]

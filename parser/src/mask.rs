@@ -25,6 +25,7 @@ use crate::cfg::TokenLetterId;
 use crate::error::Fault;
 use crate::growing::{GrowingMap, HashedMap};
 use crate::machine::{Contents, Cursor, Machine};
+use crate::shortcut::Shortcut;
 use crate::slicer::{Alphabet, Decided, Lengths, Parts, Slicer};
 use compose::Composed;
 use shared::SharedTerms;
@@ -79,6 +80,29 @@ pub struct MaskStats {
     pub misses: u64,
     /// Trie nodes visited for them.
     pub nodes_visited: u64,
+    /// Of the masks computed, those whose place has a trace, by how many lexeme ends deep it looks; the last has all that look
+    /// deeper, too.
+    pub traces: [TraceStats; TRACE_DEPTHS],
+}
+
+/// Depths of traces that are told apart.
+pub const TRACE_DEPTHS: usize = 6;
+
+/// Traces of places that were not in the memo.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TraceStats {
+    /// All of them.
+    pub met: u64,
+    /// Those whose mask was known, since another place had the same.
+    pub known: u64,
+}
+
+impl Add for TraceStats {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { met: self.met + other.met, known: self.known + other.known }
+    }
 }
 
 impl Add for MaskStats {
@@ -89,9 +113,17 @@ impl Add for MaskStats {
             hits: self.hits + other.hits,
             misses: self.misses + other.misses,
             nodes_visited: self.nodes_visited + other.nodes_visited,
+            traces: std::array::from_fn(|depth| self.traces[depth] + other.traces[depth]),
         }
     }
 }
+
+/// In builds with debug assertions one known mask in so many is made again. With a prime number, the masks of texts that repeat
+/// take turns.
+const CHECKED: u64 = 61;
+
+/// Work for that at most, as `Limits::mask_work_max` counts it.
+const CHECK_WORK_MAX: u64 = 4 << 20;
 
 /// A mask that a grammar keeps: equal ids are equal masks, and mean no other mask as long as the process lives. Masks are
 /// dropped when their budget (`mask_cache_bytes_max`) is spent, and then have other ids.
@@ -120,7 +152,7 @@ impl MaskCache {
             recorded_mask_of: HashedMap::default(),
             recorded_bytes: 0,
             composed: HashedMap::default(),
-            store: MaskStore::new(),
+            store: MaskStore::new(!shared.without.has(Shortcut::Copies)),
             terms: Terms::new(shared),
             bytes_max,
             agenda: Agenda::default(),
@@ -155,6 +187,7 @@ impl MaskCache {
             Some(known) => {
                 self.stats.hits += 1;
                 self.store.write(known, mask);
+                self.check_some(machine, vocabulary, (cursor, ahead), mask);
                 Some(known)
             }
             None => self.make_new(machine, vocabulary, slicer, (cursor, ahead), mask)?,
@@ -177,11 +210,16 @@ impl MaskCache {
     ) -> Result<Option<MaskId>, Fault> {
         let ahead = machine.ahead(cursor)?;
         let known = self.known(machine, ahead, cursor);
+        let mut mask = self.scratch.take().unwrap_or_else(|| TokenMask::new(vocabulary.len()));
         if let Some(known) = known {
             self.stats.hits += 1;
+            if cfg!(debug_assertions) {
+                self.store.write(known, &mut mask);
+                self.check_some(machine, vocabulary, (cursor, ahead), &mask);
+            }
+            self.scratch = Some(mask);
             return Ok(self.id_of(known));
         }
-        let mut mask = self.scratch.take().unwrap_or_else(|| TokenMask::new(vocabulary.len()));
         let made = self.make_new(machine, vocabulary, slicer, (cursor, ahead), &mut mask);
         let made = made.map(|made| made.unwrap_or_else(|| self.store.intern(mask.words())));
         self.scratch = Some(mask);
@@ -267,8 +305,36 @@ impl MaskCache {
         Ok(())
     }
 
+    /// In builds with debug assertions, makes one known mask in [`CHECKED`] again, by a walk over the whole trie, and panics if
+    /// the two differ. What meets a limit says nothing.
+    fn check_some(
+        &mut self,
+        machine: &mut Machine,
+        vocabulary: &Vocabulary,
+        (cursor, ahead): (Cursor, Cursor),
+        known: &TokenMask,
+    ) {
+        if !cfg!(debug_assertions) || !self.stats.hits.is_multiple_of(CHECKED) {
+            return;
+        }
+        let (stats, is_told) = (self.stats, std::mem::take(&mut self.is_told));
+        let mut again = TokenMask::new(vocabulary.len());
+        self.work = Work::up_to(machine.limits.mask_work_max.min(CHECK_WORK_MAX));
+        machine.sets.ahead.is_on = machine.tape.is_on();
+        let whole = Part::Below(vocabulary.trie(), ROOT);
+        let walked = self
+            .walk_ahead(machine, whole, (cursor, ahead), &mut again)
+            .and_then(|()| self.finish_walk(machine, vocabulary, (cursor, ahead), &mut again));
+        machine.sets.ahead.is_on = false;
+        (self.stats, self.is_told) = (stats, is_told);
+        assert!(walked.is_err() || known.words() == again.words(), "a known mask is not what a walk says");
+    }
+
     /// The mask of a place, by what stands for it or by itself.
     fn known(&self, machine: &Machine, ahead: Cursor, cursor: Cursor) -> Option<StoredId> {
+        if !self.terms.uses(Shortcut::Memo) {
+            return None;
+        }
         let by_place = |place: Cursor| self.mask_of.get(&place.without_text()).copied();
         let by_text = |place: Cursor| match machine.records(place) && !self.recorded_mask_of.is_empty() {
             true => self.recorded_mask_of.get(&machine.contents(place)).copied(),
@@ -287,25 +353,30 @@ impl MaskCache {
         (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
     ) -> Result<StoredId, Fault> {
-        let trace = match machine.tape.is_on() || machine.cfg.has_hidden {
+        let is_followed = machine.tape.is_on() || machine.cfg.has_hidden || !self.terms.uses(Shortcut::Places);
+        let trace = match is_followed {
             true => Trace::of(ahead, machine, &mut self.terms, slicer, (&mut self.work, &mut self.agenda))?,
             false => {
                 let terms = self.terms.of_place(ahead, machine, slicer, &mut self.work)?;
-                terms.map(|terms| Trace::plain(self.terms.places.terms(terms)))
+                terms.map(|(terms, depth)| Trace::plain(self.terms.places.terms(terms), depth))
             }
         };
-        let Some(Trace { groups, asks, depends_on_text }) = trace else {
+        let Some(Trace { groups, asks, depends_on_text, depth }) = trace else {
             self.walked(machine, vocabulary, slicer, (cursor, ahead), mask)?;
             let id = self.store.intern(mask.words());
             self.remember(machine, (cursor, ahead), true, id);
             return Ok(id);
         };
+        let depth = usize::from(depth).min(TRACE_DEPTHS - 1);
+        self.stats.traces[depth].met += 1;
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
         let composition = Composition { groups, letters, accepts };
         if asks.is_empty()
+            && self.terms.uses(Shortcut::Traces)
             && let Some(&known) = self.composed.get(&composition)
         {
+            self.stats.traces[depth].known += 1;
             self.store.write(known, mask);
             self.remember(machine, (cursor, ahead), depends_on_text, known);
             return Ok(known);
@@ -352,7 +423,7 @@ impl MaskCache {
                 continue;
             }
             let part = match &slice.parts {
-                Some(parts) if machine.may_remember() => {
+                Some(parts) if machine.may_remember() && self.terms.uses(Shortcut::Parts) => {
                     let decided = self.decide(machine, parts, ahead, &mut alphabets)?;
                     parts.allow(decided.taken, mask.words_mut());
                     Part::Open(&slice.trie, parts.open(decided))
@@ -364,6 +435,17 @@ impl MaskCache {
         for rest in &slicer.rests {
             self.walk_ahead(machine, Part::Below(rest, 0), (cursor, ahead), mask)?;
         }
+        self.finish_walk(machine, vocabulary, (cursor, ahead), mask)
+    }
+
+    /// Adds to what walks have found token letters and the end.
+    fn finish_walk(
+        &mut self,
+        machine: &mut Machine,
+        vocabulary: &Vocabulary,
+        (cursor, ahead): (Cursor, Cursor),
+        mask: &mut TokenMask,
+    ) -> Result<(), Fault> {
         let letters = self.told(machine, (cursor, ahead), Machine::token_letters)?;
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
         let composition = Composition { groups: Groups::new(), letters, accepts };
@@ -435,7 +517,7 @@ impl MaskCache {
             self.recorded_mask_of = HashedMap::default();
             self.recorded_bytes = 0;
             self.composed = HashedMap::default();
-            self.store = MaskStore::new();
+            self.store = MaskStore::new(self.terms.uses(Shortcut::Copies));
             self.terms.clear();
         }
     }

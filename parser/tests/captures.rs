@@ -39,7 +39,7 @@ fn compile_with(texts: &[(&str, &str)], mode: Option<LexerMode>, limits: Limits)
         grammars.push(parsed.grammar.unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics)));
     }
     let linked = link(grammars, |_, _| unreachable!("no schemas")).expect("it links");
-    let options = EngineOptions { limits, slices: Vec::new() };
+    let options = EngineOptions { limits, slices: Vec::new(), ..EngineOptions::default() };
     let shared = Shared::new(Arc::new(vocabulary()), &options).expect("no slices");
     CompiledGrammar::compile(&shared, linked).unwrap_or_else(|diagnostics| panic!("{diagnostics:#?}"))
 }

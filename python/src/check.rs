@@ -26,7 +26,7 @@ pub(crate) fn check(
 ) -> PyResult<Vec<Diagnostic>> {
     let reading = reading(kind, text, options)?;
     // No mask is made, so that slices are of no use; limits may be too small for them.
-    let options = EngineOptions { limits: self::limits(limits)?, slices: Vec::new() };
+    let options = EngineOptions { limits: self::limits(limits)?, slices: Vec::new(), ..EngineOptions::default() };
     let compiled = py.detach(|| {
         let linked = match link(&reading.source, &reading.options, &options.limits) {
             Ok(linked) => linked,

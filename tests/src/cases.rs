@@ -5,9 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use larkspur_grammar::{Diagnostic, LexerMode, Limits, LinkedGrammar, SourceMap, Span, link};
 use larkspur_json_schema::SchemaOptions;
 use larkspur_lark_frontend::{LarkOptions, Modules, parse};
@@ -431,17 +434,52 @@ pub fn check_mask(case: &Case, vocab: &Vocab, expected: &Mask, mask: &BTreeSet<u
     Ok(())
 }
 
+/// Checks one case in so many. Panics if there are none, or if one fails.
+///
+/// Cost: of all, minutes of work in a debug build, shared by as many threads as there are processors.
+pub fn for_each(step: usize, check: impl Fn(&Case, &LinkedGrammar) -> Result<()> + Sync) {
+    let only = std::env::var("LARKSPUR_TEST_CASE").unwrap_or_default();
+    let mut tries = Vec::new();
+    for (path, case) in all().expect("cases can be read").into_iter().step_by(step) {
+        if case.name.contains(&only) {
+            tries.extend(case.modes().into_iter().map(|mode| (path.clone(), case.clone(), mode)));
+        }
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut failures = Vec::new();
+        while let Some((path, case, mode)) = tries.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = match case.link(*mode) {
+                Err(_) if case.error => Ok(()),
+                Err(diagnostics) => Err(anyhow!("{diagnostics:#?}")),
+                Ok(linked) => check(case, &linked),
+            };
+            if let Err(error) = result {
+                failures.push(format!("{} {} {mode:?}: {error:#}", path.display(), case.name));
+            }
+        }
+        failures
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let failures: Vec<String> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("the worker has not panicked")).collect()
+    });
+    assert!(!tries.is_empty(), "no cases");
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), tries.len(), failures.join("\n"));
+}
+
 /// Checks all that a case says against the engine, and the engine against the oracle in every state on the way.
 pub fn check_engine(case: &Case, linked: &LinkedGrammar) -> Result<()> {
-    let [on, others @ ..] = Caches::all();
     let oracle = Oracle::new(linked, &case.byte_vocab()).map_err(anyhow::Error::msg)?;
-    let checked = check_engine_with(case, linked, &oracle, &mut Answers::new(), &on);
+    let checked = check_engine_with(case, linked, &oracle, &mut Answers::new(), &Caches::on());
     ensure!(!oracle.is_undecided(), "the oracle has given up");
     checked.context("vocabulary of bytes, caches on")?;
     let oracle = Oracle::new(linked, &case.piece_vocab()).map_err(anyhow::Error::msg)?;
     let mut answers = Answers::new();
-    for caches in [on].iter().chain(&others) {
-        let checked = check_engine_with(case, linked, &oracle, &mut answers, caches);
+    let number = case.name.bytes().map(usize::from).sum();
+    for caches in Caches::some(number) {
+        let checked = check_engine_with(case, linked, &oracle, &mut answers, &caches);
         ensure!(!oracle.is_undecided(), "the oracle has given up");
         checked.with_context(|| format!("vocabulary of pieces, {}", caches.name))?;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use larkspur_grammar::{Diagnostic, Limits, LinkedGrammar};
-use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared};
+use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared, Shortcut};
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 use crate::cases::Step;
@@ -29,7 +29,7 @@ pub fn vocabulary(vocab: &Vocab) -> Arc<Vocabulary> {
 /// How the engine's caches are set up.
 pub struct Caches {
     /// For messages.
-    pub name: &'static str,
+    pub name: String,
     /// The engine's.
     pub options: EngineOptions,
     /// Whether what is found out is read without the lock.
@@ -39,20 +39,41 @@ pub struct Caches {
 impl Caches {
     /// As they are by default.
     pub fn on() -> Self {
-        Self { name: "caches on", options: EngineOptions::default(), published: false }
+        Self::of("caches on", EngineOptions::default())
     }
 
-    /// All ways to set them up, the default first.
-    pub fn all() -> [Self; 4] {
+    fn of(name: impl Into<String>, options: EngineOptions) -> Self {
+        Self { name: name.into(), options, published: false }
+    }
+
+    /// How many ways there are to set them up.
+    pub const WAYS: usize = Self::WITH_ALL + Shortcut::ALL.len();
+
+    /// Those that leave out no [`Shortcut`].
+    const WITH_ALL: usize = 4;
+
+    /// All ways to set them up, the default first, those that leave out a [`Shortcut`] last.
+    pub fn all() -> Vec<Self> {
         let of = |bytes| Limits { mask_cache_bytes_max: bytes, term_cache_bytes_max: bytes, ..Limits::default() };
-        let off = EngineOptions { slices: vec![], limits: of(0) };
+        let off = EngineOptions { slices: vec![], limits: of(0), ..EngineOptions::default() };
         let tiny = EngineOptions { limits: of(200), ..EngineOptions::default() };
-        [
+        let without = |shortcut: Shortcut| {
+            let options = EngineOptions { without: [shortcut].into_iter().collect(), ..EngineOptions::default() };
+            Self::of(format!("without {shortcut}"), options)
+        };
+        let ways: [Self; Self::WITH_ALL] = [
             Self::on(),
-            Self { name: "caches off", options: off, published: false },
-            Self { name: "caches tiny", options: tiny, published: true },
-            Self { name: "caches published", published: true, ..Self::on() },
-        ]
+            Self::of("caches off", off),
+            Self { published: true, ..Self::of("caches tiny", tiny) },
+            Self { published: true, ..Self::of("caches published", EngineOptions::default()) },
+        ];
+        ways.into_iter().chain(Shortcut::ALL.map(without)).collect()
+    }
+
+    /// Those without a shortcut are many: these leave out two of them, others for the next case.
+    pub fn some(case: usize) -> impl Iterator<Item = Self> {
+        let of_case = move |way: usize| way < Self::WITH_ALL || (way + case).is_multiple_of(Shortcut::ALL.len() / 2);
+        Self::all().into_iter().enumerate().filter_map(move |(way, caches)| of_case(way).then_some(caches))
     }
 }
 

@@ -34,7 +34,7 @@ pub fn check(linked: &LinkedGrammar, vocab: &Vocab, (walks, tokens_max): (usize,
                 steps.push(Step::Token(id));
                 state = oracle.feed_step(&state, &steps[at]).context("the mask allows the step")?;
             }
-            let fed = rig.follow(&steps).with_context(|| caches.name)?;
+            let fed = rig.follow(&steps).with_context(|| caches.name.clone())?;
             ensure!(fed == steps.len(), "{}: the walk ends at step {fed}", caches.name);
         }
     }

@@ -79,7 +79,8 @@ fn linked(text: &str, mode: LexerMode) -> LinkedGrammar {
 /// Compiles for the single bytes, without slices, so that masks walk the whole trie and regexes are the grammar's own.
 fn compile(text: &str, mode: LexerMode, limits: Limits) -> Result<CompiledGrammar, Vec<Diagnostic>> {
     let vocabulary = Arc::new(Vocabulary::single_bytes());
-    let shared = Shared::new(vocabulary, &EngineOptions { limits, slices: vec![] }).expect("there are no slices");
+    let shared = Shared::new(vocabulary, &EngineOptions { limits, slices: vec![], ..EngineOptions::default() })
+        .expect("there are no slices");
     CompiledGrammar::compile(&shared, linked(text, mode))
 }
 
@@ -503,8 +504,11 @@ fn mask_cache_bytes_max() {
 #[test]
 fn term_cache_bytes_max() {
     let visited = |bytes: usize| {
-        let options =
-            EngineOptions { limits: Limits { term_cache_bytes_max: bytes, ..Limits::default() }, slices: vec![] };
+        let options = EngineOptions {
+            limits: Limits { term_cache_bytes_max: bytes, ..Limits::default() },
+            slices: vec![],
+            ..EngineOptions::default()
+        };
         let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
         ["start: A \"x\"\nA: /[a-z]{3}/\n", "start: \"(\" B \")\" | B\nB: /[a-z]{3}/\n"].map(|text| {
             let grammar = CompiledGrammar::compile(&shared, linked(text, LexerMode::Exact)).expect("it is sound");
@@ -530,8 +534,11 @@ fn term_cache_bytes_max() {
 #[test]
 fn term_cache_bytes_max_of_a_term_that_is_dear() {
     let visited = |bytes: usize| {
-        let options =
-            EngineOptions { limits: Limits { term_cache_bytes_max: bytes, ..Limits::default() }, slices: vec![] };
+        let options = EngineOptions {
+            limits: Limits { term_cache_bytes_max: bytes, ..Limits::default() },
+            slices: vec![],
+            ..EngineOptions::default()
+        };
         let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &options).expect("there are no slices");
         let visited = ["x", "y", "z", "0", "1", "2", "3"].map(|end| {
             let text = format!("start: A \"{end}\" | \"(\" A \")\"\nA: /[A-Z]+/\n");

@@ -14,9 +14,11 @@ use super::tokenizer::Tokenizer;
 /// Errors: a mask differs.
 pub fn check(plan: &Plan, tokenizer: &Tokenizer, setup: &Setup, tokens_max: usize) -> Result<()> {
     let limits = Limits { mask_cache_bytes_max: 0, term_cache_bytes_max: 0, ..Limits::default() };
-    let plain = EngineOptions { limits, slices: Vec::new() };
+    let plain = EngineOptions { limits, slices: Vec::new(), ..EngineOptions::default() };
+    let usual = EngineOptions { without: setup.without.iter().copied().collect(), ..EngineOptions::default() };
+    let vocabulary = tokenizer.vocabulary();
     let engines =
-        [Engine::new(tokenizer.vocabulary().clone()), Engine::with_options(tokenizer.vocabulary().clone(), &plain)?];
+        [Engine::with_options(vocabulary.clone(), &usual)?, Engine::with_options(vocabulary.clone(), &plain)?];
     let options = CompileOptions { spelling: setup.spelling.clone(), ..CompileOptions::default() };
     let (mut masks, mut schemas) = (0, 0);
     for schema in plan.warm_up.iter().chain(&plan.measured) {

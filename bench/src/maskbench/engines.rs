@@ -1,10 +1,8 @@
 //! The two engines on JSON Schemas, behind the trait that the other measurements use, with what this one asks besides.
 
-use std::sync::Arc;
-
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
-use larkspur::{CompileOptions, CompiledGrammar, GrammarStats, Source, Spelling, TokenMask, Vocabulary};
+use larkspur::{CompileOptions, CompiledGrammar, EngineOptions, GrammarStats, Shortcut, Source, Spelling, TokenMask};
 use llguidance::api::TopLevelGrammar;
 use llguidance::{ParserFactory, TokenParser};
 use serde::Serialize;
@@ -48,6 +46,8 @@ pub struct Setup {
     pub host: Option<Host>,
     /// Matchers of the peer share the lexer with all others of the grammar, also in the cold settings.
     pub peer_shares: bool,
+    /// What Larkspur does without.
+    pub without: Vec<Shortcut>,
 }
 
 /// A text around a JSON value.
@@ -138,9 +138,9 @@ pub struct Refused {
 const UNSATISFIABLE: [&str; 2] = ["J020", "J021"];
 
 impl Larkspur {
-    pub fn over(vocabulary: &Arc<Vocabulary>, spelling: Spelling, host: Option<Host>) -> Self {
+    pub fn over(engine: larkspur::Engine, spelling: Spelling, host: Option<Host>) -> Self {
         let options = CompileOptions { spelling, ..CompileOptions::default() };
-        Self { engine: larkspur::Engine::new(vocabulary.clone()), options, host }
+        Self { engine, options, host }
     }
 }
 
@@ -185,7 +185,10 @@ impl Engine for Larkspur {
 
 impl SchemaEngine for Larkspur {
     fn start(tokenizer: &Tokenizer, setup: &Setup) -> Result<Self> {
-        Ok(Self::over(tokenizer.vocabulary(), setup.spelling.clone(), setup.host))
+        let Setup { spelling, host, without, .. } = setup;
+        let options = EngineOptions { without: without.iter().copied().collect(), ..EngineOptions::default() };
+        let engine = larkspur::Engine::with_options(tokenizer.vocabulary().clone(), &options)?;
+        Ok(Self::over(engine, spelling.clone(), *host))
     }
 
     fn shares(&self) -> bool {

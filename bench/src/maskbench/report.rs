@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use larkspur::GrammarStats;
+use larkspur::{GrammarStats, TRACE_DEPTHS};
 use serde::Serialize;
 
 use super::Profile;
@@ -42,6 +42,7 @@ pub struct Settings {
     pub repeat_keys: bool,
     pub host: Option<Host>,
     pub peer_shares: bool,
+    pub without: Vec<&'static str>,
     pub repeats: usize,
     pub warm_up: usize,
     pub schemas: usize,
@@ -98,6 +99,8 @@ pub struct Inside {
     pub earley_bytes: u64,
     pub earley_bytes_p50: u64,
     pub earley_bytes_max: u64,
+    /// Traces of places that were not in the memo, by how many lexeme ends deep they look: how many, and how many were known.
+    pub traces: Vec<(u64, u64)>,
 }
 
 impl Inside {
@@ -116,6 +119,12 @@ impl Inside {
             earley_bytes: bytes.iter().sum(),
             earley_bytes_p50: bytes[bytes.len() / 2],
             earley_bytes_max: *bytes.last()?,
+            traces: (0..TRACE_DEPTHS)
+                .map(|depth| {
+                    let of_depth = stats.iter().map(|stats| stats.masks.traces[depth]);
+                    of_depth.fold((0, 0), |(met, known), traces| (met + traces.met, known + traces.known))
+                })
+                .collect(),
         })
     }
 }
@@ -241,6 +250,9 @@ impl Report {
         };
         if settings.repeat_keys {
             profile.push_str(", keys may repeat");
+        }
+        if !settings.without.is_empty() {
+            _ = write!(profile, ", without {}", settings.without.join(", "));
         }
         if let Some(Host::Lark) = settings.host {
             profile.push_str(", each schema the `%json` of a tool call in a Lark grammar");
@@ -396,6 +408,16 @@ impl Report {
                 inside.earley_bytes,
                 inside.earley_bytes_p50,
                 inside.earley_bytes_max
+            );
+            let shown = inside.traces.iter().enumerate().map(|(depth, &(met, known))| {
+                let percent = short(known as f64 * 100.0 / met.max(1) as f64);
+                format!("{depth}: {met}, {percent} %")
+            });
+            _ = writeln!(
+                out,
+                "- larkspur's traces of places that are not in the memo, by how many lexeme ends deep they look (the last: or \
+                 deeper), and how many of these had a mask: {}",
+                shown.collect::<Vec<_>>().join("; ")
             );
         }
         let memo = |setting: &Setting| short(setting.figures.memo_hit_percent.unwrap_or(0.0));

@@ -59,9 +59,10 @@ pub struct Judge {
 impl Judge {
     /// Whether Larkspur as a validator accepts a text.
     fn reads(&mut self, schema: &Schema, text: &str) -> bool {
-        let reader = self
-            .reader
-            .get_or_insert_with(|| Larkspur::over(&Arc::new(Vocabulary::single_bytes()), Spelling::validator(), None));
+        let reader = self.reader.get_or_insert_with(|| {
+            let engine = larkspur::Engine::new(Arc::new(Vocabulary::single_bytes()));
+            Larkspur::over(engine, Spelling::validator(), None)
+        });
         let compiled = || reader.compile(&schema.text).ok();
         let Some(grammar) = self.grammars.entry(schema.name.clone()).or_insert_with(compiled) else { return false };
         let accepts = |mut matcher: larkspur::Matcher| {

@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use larkspur_grammar::Exceptions;
+use larkspur_grammar::hashing::hash_in;
 use rustc_hash::FxHasher;
 
 use super::ScalarKind;
@@ -54,7 +55,7 @@ impl Elements {
     pub fn push(&mut self, value: Json, differ: bool) {
         let mut hasher = FxHasher::default();
         (self.hash, &value).hash(&mut hasher);
-        self.hash = hasher.finish();
+        self.hash = hash_in(&hasher);
         if differ {
             if let Some(scalar) = value.as_scalar() {
                 let of_kind = if ScalarKind::Strings.contains(scalar) { &mut self.strings } else { &mut self.others };

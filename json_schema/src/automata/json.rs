@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use larkspur_grammar::hashing::hash_in;
 use rustc_hash::FxHasher;
 
 /// A value, shared.
@@ -32,7 +33,7 @@ impl Json {
     pub fn new(kind: JsonKind) -> Self {
         let mut hasher = FxHasher::default();
         kind.hash(&mut hasher);
-        Self(Arc::new(Hashed { hash: hasher.finish(), kind }))
+        Self(Arc::new(Hashed { hash: hash_in(&hasher), kind }))
     }
     pub fn scalar(canonical: impl Into<Arc<[u8]>>) -> Self {
         Self::new(JsonKind::Scalar(canonical.into()))

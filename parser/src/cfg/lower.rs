@@ -5,11 +5,10 @@
 mod automaton;
 mod levels;
 
-use std::hash::BuildHasher;
-
 use compact_str::{ToCompactString, format_compact};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use larkspur_grammar::hashing::hash_of;
 use larkspur_grammar::index::IdMap;
 use larkspur_grammar::{
     Alternative, AutomatonId, Diagnostic, ExprId, ExprKind, Grammar, GrammarId, Imported, IndexVec, LexerMode, Limits,
@@ -17,7 +16,7 @@ use larkspur_grammar::{
     diagnostic::did_you_mean,
 };
 use larkspur_toktrie::Vocabulary;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::but_for::but_for;
@@ -284,7 +283,7 @@ impl<'a> Lowering<'a> {
         self.nonterminals.reserve(2 * rules);
         self.dots.reserve(exprs);
         let dots = &self.dots;
-        self.dot_ids.reserve(exprs, |&id| FxBuildHasher.hash_one(dots[id]));
+        self.dot_ids.reserve(exprs, |&id| hash_of(&dots[id]));
     }
 
     /// The dots `START' → • start` and its two fixed companions.
@@ -666,8 +665,8 @@ impl<'a> Lowering<'a> {
             let Atom { symbol, arg, optional, grammar } = *atom;
             let dot = Dot { symbol, arg, optional, next, grammar: Some(grammar) };
             let dots = &mut self.dots;
-            let hash = FxBuildHasher.hash_one(dot);
-            next = match self.dot_ids.entry(hash, |&id| dots[id] == dot, |&id| FxBuildHasher.hash_one(dots[id])) {
+            let hash = hash_of(&dot);
+            next = match self.dot_ids.entry(hash, |&id| dots[id] == dot, |&id| hash_of(&dots[id])) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(new) => *new.insert(dots.push(dot)).get(),
             };

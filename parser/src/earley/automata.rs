@@ -5,15 +5,15 @@
 //! dot behind an edge is the one before N itself. What is finished and what can be skipped is then as for any rule, and
 //! of this right recursion only the outer continuation is left.
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use larkspur_grammar::hashing::hash_of;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{
     Automaton, EdgeSymbol, Exceptions, IndexVec, LimitExceeded, ParamExpr, RegexId, RegexNode, RegexSet, State, Untold,
     define_id,
 };
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 
 use super::sets::{Param, ParamId, SetId, Sets};
 use crate::cfg::{Dot, DotId, LexemeId, NonterminalId, Symbol};
@@ -150,7 +150,7 @@ impl Sets {
     }
 
     fn state(&mut self, automaton: NonterminalId, state: State) -> Result<StateId, Fault> {
-        let hash = FxBuildHasher.hash_one((automaton, &state));
+        let hash = hash_of(&(automaton, &state));
         let Automata { ids, states, .. } = &self.automata;
         let is_it = |known: &Entry| known.automaton == automaton && known.state == state;
         if let Some(known) = ids.find(hash, |id| is_it(&states[id])) {

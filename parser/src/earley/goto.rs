@@ -7,10 +7,10 @@
 //! same equations: if the contents with k in place of the reference are those of k, the answer is k. (Items consume
 //! something before they pop, so the equations have one solution.) Otherwise `E: E "+" E` makes a new set for each `+`.
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use larkspur_grammar::hashing::hash_of;
+use rustc_hash::FxHashMap;
 
 use super::closure::{Closure, Owner, Waiter};
 use super::sets::{Item, Kernel, Mark, NO_SET, ParamId, SetId, Sets};
@@ -272,7 +272,7 @@ impl Sets {
     }
 
     pub(super) fn intern_family(&mut self, family: Vec<Vec<Item>>) -> Result<Vec<SetId>, Fault> {
-        let hash = FxBuildHasher.hash_one(&family);
+        let hash = hash_of(&family);
         let is_it = |(other, ids): &(u64, Arc<[SetId]>)| *other == hash && self.solves(&family, ids);
         if let Some((_, known)) = self.families.find(hash, is_it) {
             return Ok(known.to_vec());

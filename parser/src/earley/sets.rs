@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use larkspur_grammar::hashing::hash_in;
 use larkspur_grammar::{GrammarId, IndexVec, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
 use super::ahead::Ahead;
 use super::automata::{Automata, StateId};
@@ -655,11 +656,11 @@ fn head(item: &Item) -> (DotId, ParamId, Mark) {
 fn hash_heads(items: &[Item]) -> u64 {
     let mut hasher = FxHasher::default();
     items.iter().for_each(|item| head(item).hash(&mut hasher));
-    hasher.finish()
+    hash_in(&hasher)
 }
 
 pub(super) fn hash_items(items: &[Item]) -> u64 {
     let mut hasher = FxHasher::default();
     items.hash(&mut hasher);
-    hasher.finish()
+    hash_in(&hasher)
 }

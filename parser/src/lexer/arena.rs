@@ -13,6 +13,7 @@ use super::classes::ByteClasses;
 use super::late::Lateness;
 use crate::error::Fault;
 use crate::reach;
+use crate::shortcut::{Shortcut, Shortcuts};
 
 pub(crate) use larkspur_grammar::algebra::Expr;
 
@@ -46,6 +47,8 @@ pub(crate) struct Arena {
     expressions_max: usize,
     vocabulary: Arc<Vocabulary>,
     horizon: Horizon,
+    /// Whether counts are clamped to it.
+    clamps: bool,
 }
 
 struct Inner {
@@ -107,7 +110,7 @@ impl Inner {
 
 impl Arena {
     /// An arena for those who look no further ahead of a place than a token.
-    pub fn new(limits: &Limits, vocabulary: Arc<Vocabulary>) -> Self {
+    pub fn new(limits: &Limits, vocabulary: Arc<Vocabulary>, without: Shortcuts) -> Self {
         let mut algebra = Algebra::new(limits.expressions_max);
         algebra.reserve();
         Self {
@@ -127,6 +130,7 @@ impl Arena {
             expressions_max: limits.expressions_max,
             horizon: reach::horizon(vocabulary.trie()),
             vocabulary,
+            clamps: !without.has(Shortcut::Horizon),
         }
     }
 
@@ -264,6 +268,9 @@ impl Arena {
 
     /// See [`Algebra::clamped`]. Cost: a third of a millisecond for a kind of turn that was not met before, of which some are counted.
     pub fn clamped(&self, expr: Expr, horizon: Horizon) -> Expr {
+        if !self.clamps {
+            return expr;
+        }
         loop {
             let asked = {
                 let Inner { algebra, clamped, .. } = &mut *self.lock();

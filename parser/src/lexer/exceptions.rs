@@ -4,10 +4,8 @@
 //!
 //! Nodes are interned, so a set with one text more shares all nodes but those on the text's path.
 
-use std::hash::BuildHasher;
-
+use larkspur_grammar::hashing::hash_of;
 use larkspur_grammar::{ByteSet, define_id};
-use rustc_hash::FxBuildHasher;
 
 use crate::growing::{GrowingIds, GrowingVec};
 
@@ -54,7 +52,7 @@ impl Tries {
     }
 
     fn intern(&mut self, node: Node) -> TrieId {
-        let hash = FxBuildHasher.hash_one(&node);
+        let hash = hash_of(&node);
         if let Some(known) = self.ids.find(hash, |id| self.nodes[id] == node) {
             return known;
         }

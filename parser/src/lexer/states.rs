@@ -5,13 +5,13 @@
 //! a recorded lexeme with exceptions an expression and a node of a trie of texts. A lexeme may be there several times,
 //! with other exceptions.
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use larkspur_grammar::algebra::Horizon;
+use larkspur_grammar::hashing::hash_of;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, LexerMode, Limits, define_id};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::arena::{Arena, Expr, ExprRow};
@@ -616,7 +616,7 @@ impl Lexer {
     ///
     /// Errors: `lexer_states_max`; `lexer_work_max`, as which each entry beside the first one of a new state counts.
     pub(super) fn intern(&mut self, entries: &[Entry], kind: StateKind, guard: Guard) -> Result<LexStateId, Fault> {
-        let hash = FxBuildHasher.hash_one((entries, kind, guard));
+        let hash = hash_of(&(entries, kind, guard));
         let is_same = |id| {
             let key = &self.states[id].key;
             *key.entries == *entries && (key.kind, key.guard) == (kind, guard)

@@ -1,10 +1,9 @@
 //! Places that are several threads: lists, of which each is kept once, and the steps between them.
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use larkspur_grammar::hashing::hash_of;
 use larkspur_grammar::{LexerMode, Limits};
-use rustc_hash::FxBuildHasher;
 
 use super::{Cursor, Machine, Thread};
 use crate::error::Fault;
@@ -44,7 +43,7 @@ impl Lists {
     ///
     /// Errors: `earley_sets_max`, `earley_bytes_max`.
     pub fn intern(&mut self, threads: Vec<Thread>, limits: &Limits) -> Result<u32, Fault> {
-        let hash = FxBuildHasher.hash_one(&*threads);
+        let hash = hash_of(&*threads);
         if let Some(known) = self.ids.find(hash, |id| *self.lists[id as usize] == *threads) {
             return Ok(known);
         }
@@ -66,7 +65,7 @@ impl Lists {
     fn truncate(&mut self, len: usize) {
         for (id, threads) in (len as u32..).zip(self.lists.drain(len..)) {
             self.bytes -= LIST_BYTES + size_of_val(&*threads);
-            self.ids.remove(FxBuildHasher.hash_one(&*threads), id);
+            self.ids.remove(hash_of(&*threads), id);
         }
         self.steps = GrowingMap::default();
     }

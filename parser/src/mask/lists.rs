@@ -1,10 +1,10 @@
 //! Lists with numbers, and what they are together.
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 
 use larkspur_grammar::IndexVec;
+use larkspur_grammar::hashing::hash_of;
 use larkspur_grammar::index::Id;
-use rustc_hash::FxBuildHasher;
 
 use crate::growing::{GrowingIds, GrowingTable};
 
@@ -47,7 +47,7 @@ impl<L: Id + PartialEq + Ord + Hash, T: Copy + Ord + Hash> Lists<L, T> {
 
     /// The number of a list, which is ascending.
     pub fn intern(&mut self, list: &[T]) -> L {
-        let hash = FxBuildHasher.hash_one(list);
+        let hash = hash_of(list);
         if let Some(known) = self.ids.find(hash, |id| *self.lists[id] == *list) {
             return known;
         }
@@ -72,7 +72,7 @@ impl<L: Id + PartialEq + Ord + Hash, T: Copy + Ord + Hash> Lists<L, T> {
         if let &[only] = parts {
             return only;
         }
-        let hash = FxBuildHasher.hash_one(parts);
+        let hash = hash_of(parts);
         if let Some(known) = self.unions.find(hash, |other| other.hash == hash && *other.parts == *parts) {
             return known.union;
         }

@@ -60,8 +60,8 @@ pub(super) struct Places {
     joined: GrowingMap<(PiecesId, LexStateId, LoopsId), Arc<Joined>>,
     /// The loops that pieces had in a lexer state the last time.
     last: GrowingMap<(PiecesId, LexStateId), LoopsId>,
-    /// Terms of places with all that is behind them.
-    behind: GrowingMap<Place, TermsId>,
+    /// Terms of places with all that is behind them, and how many lexeme ends deep that is.
+    behind: GrowingMap<Place, (TermsId, u8)>,
     /// Bytes of `joined`, roughly.
     bytes: usize,
 }
@@ -87,13 +87,15 @@ struct Visit {
     behind: SmallVec<[Place; 8]>,
     /// Terms of the others, and its own.
     terms: SmallVec<[TermsId; 8]>,
+    /// How many lexeme ends deep the others are.
+    depth: u8,
 }
 
 impl Places {
     /// Bytes that it takes, roughly.
     pub fn bytes(&self) -> usize {
         let lists = self.pieces.bytes() + self.terms.bytes() + self.loops.bytes();
-        lists + self.bytes + self.behind.len() * size_of::<(Place, TermsId)>()
+        lists + self.bytes + self.behind.len() * size_of::<(Place, (TermsId, u8))>()
     }
 
     /// Some terms, ascending.
@@ -103,7 +105,8 @@ impl Places {
 }
 
 impl Terms {
-    /// The terms of the mask of a place, where no text is recorded or read again. `None` if they are too many, or if they do not hold there.
+    /// The terms of the mask of a place, where no text is recorded or read again, and how many lexeme ends deep it looks. `None` if they
+    /// are too many, or if they do not hold there.
     ///
     /// Cost: what was never met. Errors: as [`Terms::of_state`]; limits of sets.
     pub fn of_place(
@@ -112,16 +115,19 @@ impl Terms {
         machine: &mut Machine,
         slicer: &Slicer,
         work: &mut Work,
-    ) -> Result<Option<TermsId>, Fault> {
+    ) -> Result<Option<(TermsId, u8)>, Fault> {
         let all = self.places.pieces.intern(&[ALL]);
-        let mut found: SmallVec<[TermsId; 4]> = SmallVec::new();
+        let (mut found, mut depth): (SmallVec<[TermsId; 4]>, u8) = (SmallVec::new(), 0);
         for thread in machine.threads(cursor).iter() {
             match self.behind((all, thread.lex, thread.set), machine, slicer, work)? {
-                Some(terms) => found.push(terms),
+                Some((terms, of_thread)) => {
+                    found.push(terms);
+                    depth = depth.max(of_thread);
+                }
                 None => return Ok(None),
             }
         }
-        Ok(Some(self.places.terms.union(&mut found)))
+        Ok(Some((self.places.terms.union(&mut found), depth)))
     }
 
     /// The terms of a place and all behind it. Nothing recurses: a token may be as long as one likes.
@@ -131,7 +137,7 @@ impl Terms {
         machine: &mut Machine,
         slicer: &Slicer,
         work: &mut Work,
-    ) -> Result<Option<TermsId>, Fault> {
+    ) -> Result<Option<(TermsId, u8)>, Fault> {
         let mut visits: Vec<Visit> = Vec::new();
         let (mut next, mut visited) = (Some(place), 0);
         loop {
@@ -147,18 +153,21 @@ impl Terms {
                 visited += pieces;
             }
             let Some(visit) = visits.last_mut() else { return Ok(known) };
-            visit.terms.extend(known);
+            if let Some((terms, depth)) = known {
+                visit.terms.push(terms);
+                visit.depth = visit.depth.max(depth.saturating_add(1));
+            }
             next = visit.behind.pop();
         }
     }
 
     /// Ends the last visit. The terms of its place.
-    fn leave(&mut self, visits: &mut Vec<Visit>, work: &mut Work) -> Result<TermsId, Fault> {
-        let Visit { place, mut terms, .. } = visits.pop().expect("one was begun");
+    fn leave(&mut self, visits: &mut Vec<Visit>, work: &mut Work) -> Result<(TermsId, u8), Fault> {
+        let Visit { place, mut terms, depth, .. } = visits.pop().expect("one was begun");
         let terms = self.places.terms.union(&mut terms);
         work.add(self.places.terms.get(terms).len() as u64)?;
-        self.places.behind.insert(place, terms);
-        Ok(terms)
+        self.places.behind.insert(place, (terms, depth));
+        Ok((terms, depth))
     }
 
     /// Begins to look at a place, and says of how many pieces. `None` if terms do not hold there.
@@ -194,7 +203,8 @@ impl Terms {
             return Ok(None);
         }
         ends.sort_unstable();
-        let mut visit = Visit { place, behind: SmallVec::new(), terms: SmallVec::from_slice(&[joined.inside]) };
+        let mut visit =
+            Visit { place, behind: SmallVec::new(), terms: SmallVec::from_slice(&[joined.inside]), depth: 0 };
         let mut rests: SmallVec<[PiecesId; 16]> = SmallVec::new();
         for same in ends.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             rests.clear();

@@ -2,9 +2,9 @@
 //! expression means the same in all grammars.
 
 use std::collections::hash_map;
-use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use larkspur_grammar::hashing::hash_of;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
@@ -14,6 +14,7 @@ use super::work::Work;
 use crate::lexer::arena::Expr;
 use crate::lexer::joint::{JointKey, Lexemes};
 use crate::lexer::states::Lexer;
+use crate::shortcut::{Shortcut, Shortcuts};
 use crate::slicer::{PieceNode, Slicer};
 
 /// A lexeme in a piece, whatever its name is.
@@ -47,7 +48,7 @@ impl LexemeTerm {
     pub fn new(inside: Arc<Tokens>, end: Option<(PieceId, PieceRef)>, late: Arc<[PieceNode]>) -> Self {
         let mask_hash = match &*inside {
             Tokens::Few(_) => None,
-            Tokens::Many(words) => Some(FxBuildHasher.hash_one(words)),
+            Tokens::Many(words) => Some(hash_of(words)),
         };
         Self { inside, end, late, mask_hash }
     }
@@ -185,6 +186,8 @@ impl Units {
 pub(crate) struct SharedTerms {
     inner: Mutex<Inner>,
     bytes_max: usize,
+    /// What masks are made without.
+    pub without: Shortcuts,
 }
 
 #[derive(Debug)]
@@ -258,7 +261,7 @@ impl Leaving {
 impl SharedTerms {
     /// At most so many bytes: units take half at most, joint states an eighth, and what is left is for two generations of the others, of which one that
     /// is larger than a generation is not kept.
-    pub fn new(bytes_max: usize) -> Self {
+    pub fn new(bytes_max: usize, without: Shortcuts) -> Self {
         let inner = Inner {
             young: Generation::default(),
             old: Generation::default(),
@@ -268,7 +271,8 @@ impl SharedTerms {
             dear: FxHashMap::default(),
             next_piece: PieceId(ALL.0 + 1),
         };
-        Self { inner: Mutex::new(inner), bytes_max }
+        let bytes_max = if without.has(Shortcut::Sharing) { 0 } else { bytes_max };
+        Self { inner: Mutex::new(inner), bytes_max, without }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -512,7 +516,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_stays_and_the_others_go() {
         let max = 20_000;
-        let terms = SharedTerms::new(max);
+        let terms = SharedTerms::new(max, Shortcuts::NONE);
         for number in 0..1_000 {
             terms.insert(key(number), term(number));
             let first = terms.get(&key(0)).expect("it was asked for a moment ago");
@@ -527,17 +531,17 @@ mod tests {
 
     #[test]
     fn what_is_larger_than_a_generation_is_not_kept() {
-        let terms = SharedTerms::new(2 * (term(0).bytes() + 400) - 1);
+        let terms = SharedTerms::new(2 * (term(0).bytes() + 400) - 1, Shortcuts::NONE);
         assert_eq!(*terms.insert(key(0), term(0)), Tokens::Many([0; 100].into()));
         assert!(terms.get(&key(0)).is_none() && bytes(&terms) == 0);
-        let terms = SharedTerms::new(2 * (term(0).bytes() + 400));
+        let terms = SharedTerms::new(2 * (term(0).bytes() + 400), Shortcuts::NONE);
         terms.insert(key(0), term(0));
         assert!(terms.get(&key(0)).is_some());
     }
 
     #[test]
     fn equal_masks_are_one_and_counted_once() {
-        let terms = SharedTerms::new(1 << 20);
+        let terms = SharedTerms::new(1 << 20, Shortcuts::NONE);
         let masks: Vec<_> = (0..100).map(|number| terms.insert(key(number), term(number % 2))).collect();
         assert!(masks.iter().skip(2).step_by(2).all(|mask| Arc::ptr_eq(mask, &masks[0])));
         assert!(!Arc::ptr_eq(&masks[0], &masks[1]));
@@ -546,7 +550,7 @@ mod tests {
 
     #[test]
     fn masks_with_equal_hashes_are_told_apart() {
-        let terms = SharedTerms::new(1 << 20);
+        let terms = SharedTerms::new(1 << 20, Shortcuts::NONE);
         for number in 0..4 {
             let inside = terms.insert(key(number), LexemeTerm { mask_hash: Some(7), ..term(number) });
             assert_eq!(*inside, Tokens::Many([number; 100].into()));

@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use larkspur_grammar::hashing::hash_in;
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{IndexVec, define_id};
 use larkspur_toktrie::{MaskOrigin, TokenMask};
@@ -30,6 +31,7 @@ const NEAR_MAX: usize = 64;
 pub(super) struct MaskStore {
     /// Tells the store from all others that there were.
     serial: u64,
+    uses_copies: bool,
     masks: IndexVec<StoredId, Stored<Base>>,
     /// Terms that masks are over.
     bases: Vec<Arc<Tokens>>,
@@ -231,10 +233,11 @@ fn next_serial() -> u64 {
 }
 
 impl MaskStore {
-    /// A store of no masks.
-    pub fn new() -> Self {
+    /// A store of no masks; whether what is written over may be a copy of one that is used again.
+    pub fn new(uses_copies: bool) -> Self {
         Self {
             serial: next_serial(),
+            uses_copies,
             masks: IndexVec::new(),
             bases: Vec::new(),
             base_ids: FxHashMap::default(),
@@ -255,7 +258,10 @@ impl MaskStore {
         let origin = self.origin(id);
         let stored = &self.masks[id];
         let is_near = |before| stored.is_near(self.stored(before));
-        let before = mask.recall((self.serial, origin.family), Some(origin.number), is_near);
+        let before = match self.uses_copies {
+            true => mask.recall((self.serial, origin.family), Some(origin.number), is_near),
+            false => None,
+        };
         if before == Some(origin) {
             return;
         }
@@ -271,7 +277,10 @@ impl MaskStore {
     pub fn write_base(&mut self, base: Option<&Arc<Tokens>>, mask: &mut TokenMask) {
         let base = self.base(base);
         let is_near = |before| self.stored(before).written_len() <= NEAR_MAX;
-        let before = mask.recall((self.serial, base.family()), None, is_near);
+        let before = match self.uses_copies {
+            true => mask.recall((self.serial, base.family()), None, is_near),
+            false => None,
+        };
         let written = before.and_then(|before| self.stored(before).written());
         self.under(base).restore(written, mask.words_mut());
     }
@@ -443,14 +452,14 @@ fn hash_words(words: &[u32]) -> u64 {
     let (pairs, rest) = words.as_chunks::<2>();
     let mut hasher = hash_lanes::<_, 8>(pairs, |&[low, high]| u64::from(high) << 32 | u64::from(low));
     rest.iter().for_each(|&word| hasher.write_u32(word));
-    hasher.finish()
+    hash_in(&hasher)
 }
 
 /// The same of words that differ from a base, with their places.
 fn hash_over(base: Base, written: &[Written]) -> u64 {
     let mut hasher = hash_lanes::<_, 4>(written, |written| written.0);
     base.hash(&mut hasher);
-    hasher.finish()
+    hash_in(&hasher)
 }
 
 /// Sums side by side: one would wait for itself, a word after the other.
@@ -472,7 +481,7 @@ mod tests {
 
     #[test]
     fn masks_are_kept_by_content() {
-        let mut store = MaskStore::new();
+        let mut store = MaskStore::new(true);
         let len = 1_000 * 32 + 7;
         let mut masks = Vec::new();
         for (is_full, step) in [(false, 3), (true, 3), (false, 3_000), (true, 3_000), (false, len), (true, len)] {
@@ -509,7 +518,7 @@ mod tests {
                 (number > 0).then(|| Arc::new(Tokens::Many(words)))
             })
             .collect();
-        let mut store = MaskStore::new();
+        let mut store = MaskStore::new(true);
         let mut made: Vec<(StoredId, TokenMask)> = Vec::new();
         let mut out = TokenMask::new(len);
         let mut touched = Touched::default();

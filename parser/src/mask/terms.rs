@@ -33,6 +33,7 @@ use crate::growing::GrowingMap;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::split::{Entry, Split};
 use crate::lexer::states::{LexStateId, LexemeSetId, Lexer, NO_LEXEMES};
+use crate::shortcut::Shortcut;
 use crate::slicer::{Contained, Decided, NARROW, PieceNode, ReadBefore, Slicer};
 use beside::{Besides, View, WIDE};
 use completions::Completions;
@@ -163,6 +164,12 @@ impl Terms {
         &self.shared
     }
 
+    /// Whether masks are made with a shortcut.
+    #[inline]
+    pub fn uses(&self, shortcut: Shortcut) -> bool {
+        !self.shared.without.has(shortcut)
+    }
+
     /// Drops all terms and pieces. What slices take is small, and stays.
     pub fn clear(&mut self) {
         *self = Self { contained: std::mem::take(&mut self.contained), ..Self::new(self.shared.clone()) };
@@ -246,7 +253,7 @@ impl Terms {
         work: &mut Work,
     ) -> Result<TermIds, Fault> {
         let mut terms = TermIds::new();
-        match lexer.split(lex) {
+        match lexer.split(lex).filter(|_| self.uses(Shortcut::Split)) {
             None => terms.push(self.of_joint(slicer, (piece, lex), lexer, work)?),
             Some(Split { regexes, wholes, literals, is_fresh }) => {
                 for entry in wholes {
@@ -375,16 +382,19 @@ impl Terms {
             return self.of_whole(slicer, (piece, single), lexer, work);
         }
         if piece == ALL
+            && self.uses(Shortcut::Runs)
             && let Some(term) = self.of_runs(slicer, (entry, is_fresh), lexer, work)?
         {
             return Ok(self.push(term));
         }
         if piece == ALL
+            && self.uses(Shortcut::Bounded)
             && let Some(term) = self.of_bounded(slicer, (entry, is_fresh), lexer, work)?
         {
             return Ok(self.push(term));
         }
         if piece == ALL
+            && self.uses(Shortcut::Beside)
             && let Some(term) = self.beside_wider(slicer, (entry, is_fresh), lexer, work)?
         {
             return Ok(self.push(term));
@@ -464,6 +474,7 @@ impl Terms {
             return Ok(known);
         }
         if piece == ALL
+            && self.uses(Shortcut::Homes)
             && !self.contained.soon_takes_first(slicer, lexer, lex)?
             && let Some(id) = self.of_home(slicer, lex, lexer, work)?
         {
@@ -552,6 +563,7 @@ impl Terms {
     ) -> Result<(Term, bool), Fault> {
         if view.parts.is_empty()
             && view.is_whole
+            && self.uses(Shortcut::Beside)
             && let Some(term) = self.beside(slicer, view, lex, lexer, work)?
         {
             return Ok((term, true));
@@ -636,7 +648,7 @@ impl Terms {
         lexer: &mut Lexer,
         parts: &mut Vec<(usize, Decided)>,
     ) -> Result<(), Fault> {
-        if index < slicer.slices.len() && !is_narrow(lex, lexer)? {
+        if index < slicer.slices.len() && self.uses(Shortcut::Parts) && !is_narrow(lex, lexer)? {
             let decided = self.contained.parts(slicer, (index, before), lexer, lex)?;
             parts.extend((decided != Decided::default()).then_some((index, decided)));
         }

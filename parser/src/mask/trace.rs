@@ -41,6 +41,8 @@ pub(super) struct Trace {
     pub asks: Vec<PieceNode>,
     /// Whether it depends on what was read of the lexemes under way what is left out.
     pub depends_on_text: bool,
+    /// How many lexeme ends deep it looks.
+    pub depth: u8,
 }
 
 /// Most masks have one group.
@@ -61,16 +63,16 @@ type Place = (PieceId, LexStateId, SetId, usize);
 /// What a trace is followed with, kept for its room.
 #[derive(Default, Debug)]
 pub(super) struct Agenda {
-    /// Places with the thread whose lexemes began before them, or none.
-    places: Vec<(Place, Option<Thread>)>,
+    /// Places with the thread whose lexemes began before them, or none, and how many lexeme ends deep they are.
+    places: Vec<(Place, Option<Thread>, u8)>,
     seen: FxHashSet<Place>,
 }
 
 impl Trace {
     /// Of terms that leave out nothing, sorted, each once.
-    pub fn plain(terms: &[TermId]) -> Self {
+    pub fn plain(terms: &[TermId], depth: u8) -> Self {
         let group = Group { left_out: [].into(), terms: terms.into() };
-        Self { groups: smallvec![group], ..Self::default() }
+        Self { groups: smallvec![group], depth, ..Self::default() }
     }
 
     /// The terms of a place. `None` if they are too many, or if they do not hold in it.
@@ -85,8 +87,9 @@ impl Trace {
         let threads = machine.threads(cursor);
         seen.clear();
         places.clear();
-        places.extend(threads.iter().map(|&thread| ((ALL, thread.lex, thread.set, 0), Some(thread))));
-        while let Some(((piece, lex, set, group), begun)) = places.pop() {
+        places.extend(threads.iter().map(|&thread| ((ALL, thread.lex, thread.set, 0), Some(thread), 0)));
+        while let Some(((piece, lex, set, group), begun, depth)) = places.pop() {
+            trace.depth = trace.depth.max(depth);
             let is_long = seen.len() >= PLACES_MAX || work.done() > WALKS_MAX * slicer.nodes_len() as u64;
             if is_long || trace.groups.len() > GROUPS_MAX {
                 return Ok(None);
@@ -120,7 +123,7 @@ impl Trace {
                         After::Set(next, start) => {
                             let place = (rest, start, next, group);
                             if seen.insert(place) {
-                                places.push((place, None));
+                                places.push((place, None, depth.saturating_add(1)));
                             }
                         }
                         After::Ask => trace.asks.extend(&*terms.piece_nodes(slicer, rest)),

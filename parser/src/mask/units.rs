@@ -268,6 +268,7 @@ mod tests {
 
     use super::*;
     use crate::lexer::arena::Arena;
+    use crate::shortcut::Shortcuts;
 
     #[test]
     fn a_walk_in_parts_finds_what_one_walk_finds() {
@@ -291,7 +292,7 @@ mod tests {
             vocabulary.token(id, text);
         }
         let vocabulary = Arc::new(vocabulary.build().expect("some tokens"));
-        let arena = Arena::new(&Limits::default(), vocabulary.clone());
+        let arena = Arena::new(&Limits::default(), vocabulary.clone(), Shortcuts::NONE);
         let slicer = Slicer::new(&vocabulary, &["[a-z]+".to_owned()], &arena, &Limits::default()).expect("a regex");
         // A letter, or a backslash and whatever there is in ASCII.
         let letter = std::array::from_fn(|byte| match byte as u8 {

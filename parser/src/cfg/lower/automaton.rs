@@ -1,8 +1,9 @@
 //! Small automata over symbols: what a rule derives that is regular over what it calls.
 
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
 use larkspur_grammar::define_id;
+use larkspur_grammar::hashing::hash_in;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
@@ -199,7 +200,7 @@ fn merged(states: &[State]) -> Minimal {
             let mut hasher = FxHasher::default();
             class_of[id].hash(&mut hasher);
             state.behind(&class_of).for_each(|edge| edge.hash(&mut hasher));
-            let classes = by_hash.entry(hasher.finish()).or_default();
+            let classes = by_hash.entry(hash_in(&hasher)).or_default();
             let is_it = |&&class: &&u32| {
                 let first = firsts[class as usize];
                 class_of[first] == class_of[id] && states[first].behind(&class_of).eq(state.behind(&class_of))

@@ -8,6 +8,7 @@ use super::{ALL, PieceId, Term, TermId, TermIds, Terms, Work};
 use crate::error::Fault;
 use crate::lexer::split::{Entries, Entry};
 use crate::lexer::states::Lexer;
+use crate::shortcut::Shortcut;
 use crate::slicer::{PieceNode, Slicer};
 
 /// Slices that are a smaller part of all nodes, one in so many, are looked at in any case.
@@ -38,14 +39,15 @@ impl Terms {
                 Err(_) => new.push(entry),
             }
         }
-        if piece == ALL && !is_alone {
+        let may_cover = piece == ALL && self.uses(Shortcut::Covered);
+        if may_cover && !is_alone {
             new.sort_by_cached_key(|&entry| !self.takes_some(slicer, (entry, is_fresh), lexer));
         }
         let mut covered = Covered::default();
         for entry in new {
-            let piece = match piece {
-                ALL => self.uncovered(slicer, (entry, is_fresh), (terms, &mut covered), lexer)?,
-                _ => piece,
+            let piece = match may_cover {
+                true => self.uncovered(slicer, (entry, is_fresh), (terms, &mut covered), lexer)?,
+                false => piece,
             };
             terms.push(self.of_lexeme(slicer, (piece, entry, is_fresh), lexer, work)?);
         }

@@ -28,12 +28,8 @@ pub(crate) struct Twins {
     met: FxHashMap<JsonId, FxHashSet<JsonId>>,
 }
 
-/// Hashes of a value as it is, and as a schema.
-#[derive(Clone, Copy)]
-struct Hashes {
-    data: u64,
-    schema: u64,
-}
+/// So many values of what is no schema are hashed at most: what differs behind them is compared.
+const HASHED_MAX: usize = 256;
 
 /// What a schema says, in order: keywords and names with what stands there.
 #[derive(Clone, Copy)]
@@ -49,7 +45,8 @@ struct Finder<'d> {
     document: &'d JsonDocument,
     resources: &'d Resources,
     dialect: Dialect,
-    hashes: IndexVec<JsonId, Hashes>,
+    /// Of schemas; of all else 0.
+    hashes: IndexVec<JsonId, u64>,
     by_hash: FxHashMap<u64, JsonId>,
     first: IdMap<JsonId, JsonId>,
     /// What the other schema says. Kept for its room.
@@ -138,36 +135,22 @@ fn step_into(document: &JsonDocument, id: JsonId, step: &Step) -> Option<JsonId>
 impl<'d> Finder<'d> {
     /// Values are met behind what is inside them.
     fn add(&mut self, id: JsonId, parts: &mut Vec<(&'d str, Part)>) {
-        let mut hasher = FxHasher::default();
-        let value = self.document.value(id);
-        std::mem::discriminant(value).hash(&mut hasher);
-        match value {
-            JsonValue::Null => {}
-            JsonValue::Bool(truth) => truth.hash(&mut hasher),
-            JsonValue::Number(text) | JsonValue::String(text) => text.hash(&mut hasher),
-            JsonValue::Array(elements) => elements.iter().for_each(|&id| self.hashes[id].data.hash(&mut hasher)),
-            JsonValue::Object(members) => {
-                members.iter().for_each(|member| (&member.key, self.hashes[member.value].data).hash(&mut hasher));
-            }
-        }
-        let data = hash_in(&hasher);
-        let is_schema = matches!(value, JsonValue::Object(_)) && self.resources.resource_of.contains(id);
-        if !is_schema {
-            self.hashes.push(Hashes { data, schema: data });
+        if !self.is_schema(id) {
+            self.hashes.push(0);
             return;
         }
         self.parts(id, parts);
         let mut hasher = FxHasher::default();
         for &(key, part) in parts.iter() {
-            let hash = match part {
-                Part::Data(id) => self.hashes[id].data,
-                Part::Schema(id) => self.hashes[id].schema,
-                Part::List(len) | Part::Map(len) => len as u64,
-            };
-            (key, hash).hash(&mut hasher);
+            key.hash(&mut hasher);
+            match part {
+                Part::Schema(id) if self.is_schema(id) => self.hashes[id].hash(&mut hasher),
+                Part::Data(id) | Part::Schema(id) => self.hash_data(id, &mut hasher),
+                Part::List(len) | Part::Map(len) => len.hash(&mut hasher),
+            }
         }
-        let schema = hash_in(&hasher);
-        self.hashes.push(Hashes { data, schema });
+        let hash = hash_in(&hasher);
+        self.hashes.push(hash);
         // Where nothing leads to a schema, its references were not resolved.
         let is_resolved = |&(key, part): &(&str, Part)| {
             let is_reference = REFERENCES.contains(&key);
@@ -176,9 +159,33 @@ impl<'d> Finder<'d> {
         if !parts.iter().all(is_resolved) {
             return;
         }
-        let first = *self.by_hash.entry(schema).or_insert(id);
+        let first = *self.by_hash.entry(hash).or_insert(id);
         if first != id && self.is_same(first, parts) {
             self.first.insert(id, first);
+        }
+    }
+
+    fn is_schema(&self, id: JsonId) -> bool {
+        self.resources.resource_of.contains(id) && self.document.object(id).is_some()
+    }
+
+    /// Hashes a value as it is written, as far as [`HASHED_MAX`] allows.
+    fn hash_data(&self, id: JsonId, hasher: &mut FxHasher) {
+        let (mut left, mut agenda): (usize, SmallVec<[JsonId; 8]>) = (HASHED_MAX, smallvec![id]);
+        while let (1.., Some(id)) = (left, agenda.pop()) {
+            left -= 1;
+            let value = self.document.value(id);
+            std::mem::discriminant(value).hash(hasher);
+            match value {
+                JsonValue::Null => {}
+                JsonValue::Bool(truth) => truth.hash(hasher),
+                JsonValue::Number(text) | JsonValue::String(text) => text.hash(hasher),
+                JsonValue::Array(elements) => agenda.extend(elements.iter().take(left).copied()),
+                JsonValue::Object(members) => {
+                    members.iter().take(left).for_each(|member| member.key.hash(hasher));
+                    agenda.extend(members.iter().take(left).map(|member| member.value));
+                }
+            }
         }
     }
 

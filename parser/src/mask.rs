@@ -210,16 +210,16 @@ impl MaskCache {
     ) -> Result<Option<MaskId>, Fault> {
         let ahead = machine.ahead(cursor)?;
         let known = self.known(machine, ahead, cursor);
-        let mut mask = self.scratch.take().unwrap_or_else(|| TokenMask::new(vocabulary.len()));
         if let Some(known) = known {
             self.stats.hits += 1;
             if cfg!(debug_assertions) {
+                let mut mask = TokenMask::new(vocabulary.len());
                 self.store.write(known, &mut mask);
                 self.check_some(machine, vocabulary, (cursor, ahead), &mask);
             }
-            self.scratch = Some(mask);
             return Ok(self.id_of(known));
         }
+        let mut mask = self.scratch.take().unwrap_or_else(|| TokenMask::new(vocabulary.len()));
         let made = self.make_new(machine, vocabulary, slicer, (cursor, ahead), &mut mask);
         let made = made.map(|made| made.unwrap_or_else(|| self.store.intern(mask.words())));
         self.scratch = Some(mask);

@@ -9,6 +9,7 @@ use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, Mat
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 use crate::cases::Step;
+use crate::factor;
 use crate::oracle::{Letter, Oracle, State, Token, Vocab};
 
 /// The engine's tables for a vocabulary.
@@ -70,9 +71,11 @@ impl Caches {
         ways.into_iter().chain(Shortcut::ALL.map(without)).collect()
     }
 
-    /// Those without a shortcut are many: these leave out two of them, others for the next case.
+    /// Those without a shortcut are many: these leave out two of them, others for the next case. All ways in long runs
+    /// ([`factor`]).
     pub fn some(case: usize) -> impl Iterator<Item = Self> {
-        let of_case = move |way: usize| way < Self::WITH_ALL || (way + case).is_multiple_of(Shortcut::ALL.len() / 2);
+        let step = if factor() > 1 { 1 } else { Shortcut::ALL.len() / 2 };
+        let of_case = move |way: usize| way < Self::WITH_ALL || (way + case).is_multiple_of(step);
         Self::all().into_iter().enumerate().filter_map(move |(way, caches)| of_case(way).then_some(caches))
     }
 }

@@ -31,6 +31,7 @@ const NEAR_MAX: usize = 64;
 pub(super) struct MaskStore {
     /// Tells the store from all others that there were.
     serial: u64,
+    /// Whether words that a mask had before are used again.
     uses_copies: bool,
     masks: IndexVec<StoredId, Stored<Base>>,
     /// Terms that masks are over.
@@ -233,7 +234,7 @@ fn next_serial() -> u64 {
 }
 
 impl MaskStore {
-    /// A store of no masks; whether what is written over may be a copy of one that is used again.
+    /// A store of no masks, that uses words again that a mask had before, or does not.
     pub fn new(uses_copies: bool) -> Self {
         Self {
             serial: next_serial(),
@@ -258,15 +259,23 @@ impl MaskStore {
         let origin = self.origin(id);
         let stored = &self.masks[id];
         let is_near = |before| stored.is_near(self.stored(before));
-        let before = match self.uses_copies {
-            true => mask.recall((self.serial, origin.family), Some(origin.number), is_near),
-            false => None,
-        };
+        let before = self.recall(mask, origin.family, Some(origin.number), is_near);
         if before == Some(origin) {
             return;
         }
         stored.write(before.map(|before| self.stored(before)), |&base| self.under(base), mask);
         mask.set_origin(origin);
+    }
+
+    /// As [`TokenMask::recall`], if copies are used again.
+    fn recall(
+        &self,
+        mask: &mut TokenMask,
+        family: u32,
+        number: Option<u32>,
+        is_near: impl Fn(MaskOrigin) -> bool,
+    ) -> Option<MaskOrigin> {
+        if self.uses_copies { mask.recall((self.serial, family), number, is_near) } else { None }
     }
 
     fn stored(&self, origin: MaskOrigin) -> &Stored<Base> {
@@ -277,10 +286,7 @@ impl MaskStore {
     pub fn write_base(&mut self, base: Option<&Arc<Tokens>>, mask: &mut TokenMask) {
         let base = self.base(base);
         let is_near = |before| self.stored(before).written_len() <= NEAR_MAX;
-        let before = match self.uses_copies {
-            true => mask.recall((self.serial, base.family()), None, is_near),
-            false => None,
-        };
+        let before = self.recall(mask, base.family(), None, is_near);
         let written = before.and_then(|before| self.stored(before).written());
         self.under(base).restore(written, mask.words_mut());
     }

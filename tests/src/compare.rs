@@ -71,10 +71,10 @@ impl Caches {
         ways.into_iter().chain(Shortcut::ALL.map(without)).collect()
     }
 
-    /// Those without a shortcut are many: these leave out two of them, others for the next case. All ways in long runs
+    /// Those without a shortcut are many: these leave out one of them, another one for the next case. All ways in long runs
     /// ([`factor`]).
     pub fn some(case: usize) -> impl Iterator<Item = Self> {
-        let step = if factor() > 1 { 1 } else { Shortcut::ALL.len() / 2 };
+        let step = if factor() > 1 { 1 } else { Shortcut::ALL.len() };
         let of_case = move |way: usize| way < Self::WITH_ALL || (way + case).is_multiple_of(step);
         Self::all().into_iter().enumerate().filter_map(move |(way, caches)| of_case(way).then_some(caches))
     }

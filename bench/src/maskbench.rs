@@ -22,13 +22,13 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use larkspur::{Shortcut, Spelling};
+use larkspur::Spelling;
 use serde::Serialize;
 
 use crate::engines::Engine;
 use crate::machine::{self, Machine, Versions};
 use data::Plan;
-use engines::{Host, Setup};
+use engines::{Host, Setup, options_without};
 use passes::Effort;
 use report::{EngineReport, Report, Settings};
 use tokenizer::Tokenizer;
@@ -70,8 +70,8 @@ pub struct Args {
     #[arg(long)]
     peer_shares: bool,
     /// Larkspur does without these (`docs/mask.md`): to measure what they are worth.
-    #[arg(long, value_delimiter = ',', value_name = "SHORTCUT")]
-    without: Vec<Shortcut>,
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    without: Vec<String>,
     /// Measure nothing: compare the masks before the first so many tokens of each instance with those of an engine that keeps
     /// nothing.
     #[arg(long, value_name = "TOKENS")]
@@ -106,7 +106,8 @@ pub fn run(args: &Args) -> Result<()> {
         Profile::Validator => Spelling::validator(),
     };
     spelling.unique_keys &= !args.repeat_keys;
-    let setup = Setup { spelling, host: args.within, peer_shares: args.peer_shares, without: args.without.clone() };
+    let setup =
+        Setup { spelling, host: args.within, peer_shares: args.peer_shares, options: options_without(&args.without)? };
     if let Some(engine) = &args.memory_child {
         return memory::obey(engine, &setup);
     }
@@ -132,8 +133,8 @@ pub fn run(args: &Args) -> Result<()> {
         if args.repeat_keys {
             arguments.push("--repeat-keys".to_owned());
         }
-        for shortcut in &args.without {
-            arguments.extend(["--without", shortcut.name()].map(str::to_owned));
+        if !args.without.is_empty() {
+            arguments.extend(["--without".to_owned(), args.without.join(",")]);
         }
         if let Some(host) = args.within.and_then(|host| host.to_possible_value()) {
             arguments.extend(["--within", host.get_name()].map(str::to_owned));
@@ -158,7 +159,7 @@ pub fn run(args: &Args) -> Result<()> {
             repeat_keys: args.repeat_keys,
             host: args.within,
             peer_shares: args.peer_shares,
-            without: args.without.iter().map(|shortcut| shortcut.name()).collect(),
+            without: args.without.clone(),
             repeats: effort.repeats,
             warm_up: plan.warm_up.len(),
             schemas: plan.measured.len(),

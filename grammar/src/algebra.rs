@@ -38,10 +38,10 @@ mod words;
 
 use std::hash::Hash;
 
-use crate::hashing::hash_of;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::hashing::hash_of;
 use crate::regex::{ByteSet, CharClass};
 pub use bounded::{Bounded, Shape, WordsLeft};
 pub use horizon::Horizon;

@@ -10,10 +10,10 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::hashing::hash_in;
 use imbl::ordset::DiffItem;
 use rustc_hash::FxHasher;
 
+use crate::hashing::hash_in;
 use crate::ir::{RuleId, TerminalId};
 use crate::regex::{RegexId, RegexSet};
 use crate::saved::SavedAutomaton;

@@ -8,7 +8,6 @@ mod saved;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::hashing::hash_of;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use smallvec::SmallVec;
 
 use crate::define_id;
 use crate::dfa::DfaRef;
+use crate::hashing::hash_of;
 use crate::index::Id;
 use crate::number::Decimal;
 use crate::ranges;

@@ -6,7 +6,6 @@
 
 use std::hash::Hash;
 
-use larkspur_grammar::IndexVec;
 use larkspur_grammar::hashing::hash_in;
 use larkspur_grammar::index::IdMap;
 use larkspur_grammar::json::{JsonDocument, JsonId, JsonValue};
@@ -29,7 +28,7 @@ pub(crate) struct Twins {
 }
 
 /// So many values of what is no schema are hashed at most: what differs behind them is compared.
-const HASHED_MAX: usize = 256;
+const HASHED_MAX: usize = 4_096;
 
 /// What a schema says, in order: keywords and names with what stands there.
 #[derive(Clone, Copy)]
@@ -45,8 +44,8 @@ struct Finder<'d> {
     document: &'d JsonDocument,
     resources: &'d Resources,
     dialect: Dialect,
-    /// Of schemas; of all else 0.
-    hashes: IndexVec<JsonId, u64>,
+    /// Of schemas.
+    hashes: IdMap<JsonId, u64>,
     by_hash: FxHashMap<u64, JsonId>,
     first: IdMap<JsonId, JsonId>,
     /// What the other schema says. Kept for its room.
@@ -65,7 +64,7 @@ impl Twins {
             document,
             resources,
             dialect,
-            hashes: IndexVec::with_room(document.len()),
+            hashes: IdMap::with_room(document.len()),
             by_hash: FxHashMap::default(),
             first: IdMap::new(),
             others: Vec::new(),
@@ -135,8 +134,7 @@ fn step_into(document: &JsonDocument, id: JsonId, step: &Step) -> Option<JsonId>
 impl<'d> Finder<'d> {
     /// Values are met behind what is inside them.
     fn add(&mut self, id: JsonId, parts: &mut Vec<(&'d str, Part)>) {
-        if !self.is_schema(id) {
-            self.hashes.push(0);
+        if !self.resources.resource_of.contains(id) || self.document.object(id).is_none() {
             return;
         }
         self.parts(id, parts);
@@ -144,13 +142,13 @@ impl<'d> Finder<'d> {
         for &(key, part) in parts.iter() {
             key.hash(&mut hasher);
             match part {
-                Part::Schema(id) if self.is_schema(id) => self.hashes[id].hash(&mut hasher),
+                Part::Schema(id) if let Some(hash) = self.hashes.get(id) => hash.hash(&mut hasher),
                 Part::Data(id) | Part::Schema(id) => self.hash_data(id, &mut hasher),
                 Part::List(len) | Part::Map(len) => len.hash(&mut hasher),
             }
         }
         let hash = hash_in(&hasher);
-        self.hashes.push(hash);
+        self.hashes.insert(id, hash);
         // Where nothing leads to a schema, its references were not resolved.
         let is_resolved = |&(key, part): &(&str, Part)| {
             let is_reference = REFERENCES.contains(&key);
@@ -163,10 +161,6 @@ impl<'d> Finder<'d> {
         if first != id && self.is_same(first, parts) {
             self.first.insert(id, first);
         }
-    }
-
-    fn is_schema(&self, id: JsonId) -> bool {
-        self.resources.resource_of.contains(id) && self.document.object(id).is_some()
     }
 
     /// Hashes a value as it is written, as far as [`HASHED_MAX`] allows.

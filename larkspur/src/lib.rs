@@ -66,8 +66,7 @@ pub use larkspur_json_schema::{
 pub use larkspur_lark_frontend::{ModuleResolver, ModuleText, Modules};
 pub use larkspur_parser::{
     Capture, Consumed, DEFAULT_SLICES, EngineOptions, GrammarStats, MaskId, MaskStats, Matcher, MatcherError,
-    MatcherOptions, SLICES_MAX, Shortcut, Shortcuts, SliceError, StopReason, TRACE_DEPTHS, TraceStats, UnknownShortcut,
-    compute_masks,
+    MatcherOptions, SLICES_MAX, Shortcuts, SliceError, StopReason, TRACE_DEPTHS, TraceStats, compute_masks,
 };
 /// Vocabularies, their loaders, tries and masks.
 pub use larkspur_toktrie as toktrie;

@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::mask::shared::SharedTerms;
 use crate::mask::{MaskCache, MaskStats};
 use crate::published::Published;
-use crate::shortcut::{Shortcut, Shortcuts};
+use crate::shortcut::Shortcuts;
 use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer};
 
 /// How an engine is set up.
@@ -31,7 +31,11 @@ pub struct EngineOptions {
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { limits: Limits::default(), slices: DEFAULT_SLICES.map(String::from).into(), without: Shortcuts::NONE }
+        Self {
+            limits: Limits::default(),
+            slices: DEFAULT_SLICES.map(String::from).into(),
+            without: Shortcuts::default(),
+        }
     }
 }
 
@@ -46,7 +50,6 @@ struct SharedInner {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
     slicer: Slicer,
-    without: Shortcuts,
     era: Mutex<Era>,
 }
 
@@ -73,11 +76,9 @@ impl Shared {
     /// Cost: tens of milliseconds for 200,000 tokens.
     pub fn new(vocabulary: Arc<Vocabulary>, options: &EngineOptions) -> Result<Self, SliceError> {
         let limits = options.limits.clone().within_stack();
-        let without = options.without;
-        let era = Era::new(0, &vocabulary, &limits, without);
-        let slices = if without.has(Shortcut::Slices) { &[] } else { &*options.slices };
-        let slicer = Slicer::new(&vocabulary, slices, &era.arena, &limits)?;
-        let inner = SharedInner { vocabulary, slicer, without, era: Mutex::new(era), limits };
+        let era = Era::new(0, &vocabulary, &limits, options.without);
+        let slicer = Slicer::new(&vocabulary, &options.slices, &era.arena, &limits)?;
+        let inner = SharedInner { vocabulary, slicer, era: Mutex::new(era), limits };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -99,8 +100,7 @@ impl Shared {
     pub(crate) fn era(&self) -> Era {
         let mut era = self.inner.era.lock().unwrap_or_else(PoisonError::into_inner);
         if era.arena.is_worn() {
-            let SharedInner { vocabulary, limits, without, .. } = &*self.inner;
-            *era = Era::new(era.number + 1, vocabulary, limits, *without);
+            *era = Era::new(era.number + 1, &self.inner.vocabulary, &self.inner.limits, era.terms.without);
         }
         era.clone()
     }

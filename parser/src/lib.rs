@@ -40,5 +40,5 @@ pub use error::MatcherError;
 pub use mask::{MaskId, MaskStats, TRACE_DEPTHS, TraceStats};
 pub use matcher::{Consumed, Matcher, MatcherOptions, StopReason};
 pub use saved::LoadFault;
-pub use shortcut::{Shortcut, Shortcuts, UnknownShortcut};
+pub use shortcut::Shortcuts;
 pub use slicer::{DEFAULT_SLICES, SLICES_MAX, SliceError};

@@ -25,7 +25,7 @@ use crate::cfg::TokenLetterId;
 use crate::error::Fault;
 use crate::growing::{GrowingMap, HashedMap};
 use crate::machine::{Contents, Cursor, Machine};
-use crate::shortcut::Shortcut;
+use crate::shortcut::Shortcuts;
 use crate::slicer::{Alphabet, Decided, Lengths, Parts, Slicer};
 use compose::Composed;
 use shared::SharedTerms;
@@ -152,7 +152,7 @@ impl MaskCache {
             recorded_mask_of: HashedMap::default(),
             recorded_bytes: 0,
             composed: HashedMap::default(),
-            store: MaskStore::new(!shared.without.has(Shortcut::Copies)),
+            store: MaskStore::new(!shared.without.contains(Shortcuts::COPIES)),
             terms: Terms::new(shared),
             bytes_max,
             agenda: Agenda::default(),
@@ -332,7 +332,7 @@ impl MaskCache {
 
     /// The mask of a place, by what stands for it or by itself.
     fn known(&self, machine: &Machine, ahead: Cursor, cursor: Cursor) -> Option<StoredId> {
-        if !self.terms.uses(Shortcut::Memo) {
+        if !self.terms.uses(Shortcuts::MEMO) {
             return None;
         }
         let by_place = |place: Cursor| self.mask_of.get(&place.without_text()).copied();
@@ -353,7 +353,7 @@ impl MaskCache {
         (cursor, ahead): (Cursor, Cursor),
         mask: &mut TokenMask,
     ) -> Result<StoredId, Fault> {
-        let is_followed = machine.tape.is_on() || machine.cfg.has_hidden || !self.terms.uses(Shortcut::Places);
+        let is_followed = machine.tape.is_on() || machine.cfg.has_hidden || !self.terms.uses(Shortcuts::PLACES);
         let trace = match is_followed {
             true => Trace::of(ahead, machine, &mut self.terms, slicer, (&mut self.work, &mut self.agenda))?,
             false => {
@@ -373,7 +373,7 @@ impl MaskCache {
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
         let composition = Composition { groups, letters, accepts };
         if asks.is_empty()
-            && self.terms.uses(Shortcut::Traces)
+            && self.terms.uses(Shortcuts::TRACES)
             && let Some(&known) = self.composed.get(&composition)
         {
             self.stats.traces[depth].known += 1;
@@ -423,7 +423,7 @@ impl MaskCache {
                 continue;
             }
             let part = match &slice.parts {
-                Some(parts) if machine.may_remember() && self.terms.uses(Shortcut::Parts) => {
+                Some(parts) if machine.may_remember() && self.terms.uses(Shortcuts::PARTS) => {
                     let decided = self.decide(machine, parts, ahead, &mut alphabets)?;
                     parts.allow(decided.taken, mask.words_mut());
                     Part::Open(&slice.trie, parts.open(decided))
@@ -517,7 +517,7 @@ impl MaskCache {
             self.recorded_mask_of = HashedMap::default();
             self.recorded_bytes = 0;
             self.composed = HashedMap::default();
-            self.store = MaskStore::new(self.terms.uses(Shortcut::Copies));
+            self.store = MaskStore::new(self.terms.uses(Shortcuts::COPIES));
             self.terms.clear();
         }
     }

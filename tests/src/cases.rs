@@ -440,10 +440,9 @@ pub fn check_mask(case: &Case, vocab: &Vocab, expected: &Mask, mask: &BTreeSet<u
 pub fn for_each(step: usize, check: impl Fn(&Case, &LinkedGrammar) -> Result<()> + Sync) {
     let only = std::env::var("LARKSPUR_TEST_CASE").unwrap_or_default();
     let mut tries = Vec::new();
-    for (path, case) in all().expect("cases can be read").into_iter().step_by(step) {
-        if case.name.contains(&only) {
-            tries.extend(case.modes().into_iter().map(|mode| (path.clone(), case.clone(), mode)));
-        }
+    let cases = all().expect("cases can be read").into_iter().filter(|(_, case)| case.name.contains(&only));
+    for (path, case) in cases.step_by(step) {
+        tries.extend(case.modes().into_iter().map(|mode| (path.clone(), case.clone(), mode)));
     }
     let next = AtomicUsize::new(0);
     let work = || {

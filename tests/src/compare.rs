@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use larkspur_grammar::{Diagnostic, Limits, LinkedGrammar};
-use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared, Shortcut};
+use larkspur_parser::{CompiledGrammar, EngineOptions, Matcher, MatcherError, MatcherOptions, Shared, Shortcuts};
 use larkspur_toktrie::{TokenMask, Vocabulary};
 
 use crate::cases::Step;
@@ -47,36 +47,41 @@ impl Caches {
         Self { name: name.into(), options, published: false }
     }
 
-    /// How many ways there are to set them up.
-    pub const WAYS: usize = Self::WITH_ALL + Shortcut::ALL.len();
-
-    /// Those that leave out no [`Shortcut`].
-    const WITH_ALL: usize = 4;
-
-    /// All ways to set them up, the default first, those that leave out a [`Shortcut`] last.
-    pub fn all() -> Vec<Self> {
+    /// All ways to set them up with all [`Shortcuts`], the default first.
+    pub fn all() -> [Self; 4] {
         let of = |bytes| Limits { mask_cache_bytes_max: bytes, term_cache_bytes_max: bytes, ..Limits::default() };
         let off = EngineOptions { slices: vec![], limits: of(0), ..EngineOptions::default() };
         let tiny = EngineOptions { limits: of(200), ..EngineOptions::default() };
-        let without = |shortcut: Shortcut| {
-            let options = EngineOptions { without: [shortcut].into_iter().collect(), ..EngineOptions::default() };
-            Self::of(format!("without {shortcut}"), options)
-        };
-        let ways: [Self; Self::WITH_ALL] = [
+        [
             Self::on(),
             Self::of("caches off", off),
             Self { published: true, ..Self::of("caches tiny", tiny) },
             Self { published: true, ..Self::of("caches published", EngineOptions::default()) },
-        ];
-        ways.into_iter().chain(Shortcut::ALL.map(without)).collect()
+        ]
     }
 
-    /// Those without a shortcut are many: these leave out one of them, another one for the next case. All ways in long runs
-    /// ([`factor`]).
-    pub fn some(case: usize) -> impl Iterator<Item = Self> {
-        let step = if factor() > 1 { 1 } else { Shortcut::ALL.len() };
-        let of_case = move |way: usize| way < Self::WITH_ALL || (way + case).is_multiple_of(step);
-        Self::all().into_iter().enumerate().filter_map(move |(way, caches)| of_case(way).then_some(caches))
+    /// One way to leave out something: a shortcut, slices or what grammars share. Another one for the next number.
+    pub fn without(number: usize) -> Self {
+        let usual = EngineOptions::default();
+        let shortcuts: Vec<(&str, Shortcuts)> = Shortcuts::all().iter_names().collect();
+        let (name, options) = match number % Self::WITHOUT {
+            0 => ("slices", EngineOptions { slices: vec![], ..usual }),
+            1 => ("sharing", EngineOptions { limits: Limits { term_cache_bytes_max: 0, ..usual.limits }, ..usual }),
+            shortcut => {
+                let (name, without) = shortcuts[shortcut - 2];
+                (name, EngineOptions { without, ..usual })
+            }
+        };
+        Self::of(format!("without {name}"), options)
+    }
+
+    /// How many things can be left out.
+    const WITHOUT: usize = Shortcuts::all().bits().count_ones() as usize + 2;
+
+    /// All ways with all shortcuts, and one without something; in long runs ([`factor`]) all of these.
+    pub fn some(number: usize) -> impl Iterator<Item = Self> {
+        let ways = if factor() > 1 { Self::WITHOUT } else { 1 };
+        Self::all().into_iter().chain((number..number + ways).map(Self::without))
     }
 }
 

@@ -19,23 +19,25 @@ const AUTOMATON_STATES: usize = 200;
 /// Why a case does not count; another one is drawn for it.
 const GIVEN_UP: &str = "the oracle has given up";
 
+/// One case in so many is tried in an engine without something, too.
+const WITHOUT_SHARE: usize = 3;
+
 /// Walks through the masks as `choices` say, and compares in every state; now and then feeds text or what is forbidden.
 fn compare(spec: &Spec, vocab: &Vocab, choices: &[u8], caches: usize) -> Result<(), TestCaseError> {
-    let caches = &Caches::all()[caches];
-    compare_in(&shared(vocab, &caches.options), spec, vocab, choices, caches)
+    let number: usize = choices.iter().map(|&choice| usize::from(choice)).sum();
+    let without = number.is_multiple_of(WITHOUT_SHARE).then(|| Caches::without(number / WITHOUT_SHARE));
+    let ways = Caches::all().into_iter().nth(caches).into_iter().chain(without);
+    let engines: Vec<_> = ways.map(|caches| (shared(vocab, &caches.options), caches)).collect();
+    compare_in(&engines, spec, vocab, choices)
 }
 
-/// The same in an engine that other grammars use, too.
-fn compare_in(
-    engine: &Shared,
-    spec: &Spec,
-    vocab: &Vocab,
-    choices: &[u8],
-    caches: &Caches,
-) -> Result<(), TestCaseError> {
+/// The same in engines that other grammars use, too.
+fn compare_in(engines: &[(Shared, Caches)], spec: &Spec, vocab: &Vocab, choices: &[u8]) -> Result<(), TestCaseError> {
     let linked = spec.link();
     let Ok(oracle) = Oracle::new(&linked, vocab).map(Oracle::without_patience) else {
-        prop_assert!(compile(&linked, vocab, &caches.options).is_err(), "the engine compiles an empty language");
+        for (_, caches) in engines {
+            prop_assert!(compile(&linked, vocab, &caches.options).is_err(), "the engine compiles an empty language");
+        }
         return Ok(());
     };
     let mut steps = Vec::new();
@@ -62,18 +64,20 @@ fn compare_in(
         return Err(TestCaseError::reject(GIVEN_UP));
     }
     let mut answers = Answers::new();
-    match Rig::beside(&oracle, &mut answers, &linked, (engine, caches)) {
-        Ok(mut rig) => {
-            let result = rig.follow(&steps);
-            if oracle.is_undecided() {
-                return Err(TestCaseError::reject(GIVEN_UP));
+    for (engine, caches) in engines {
+        match Rig::beside(&oracle, &mut answers, &linked, (engine, caches)) {
+            Ok(mut rig) => {
+                let result = rig.follow(&steps);
+                if oracle.is_undecided() {
+                    return Err(TestCaseError::reject(GIVEN_UP));
+                }
+                prop_assert!(result.is_ok(), "{}: {:#}", caches.name, result.unwrap_err());
             }
-            prop_assert!(result.is_ok(), "{}: {:#}", caches.name, result.unwrap_err());
-        }
-        Err(diagnostics) => {
-            prop_assert!(is_trap(&diagnostics), "the engine does not compile it: {diagnostics:#?}");
-            let ends = reaches_an_end(&oracle, &oracle.start(), 100);
-            prop_assert!(ends != Some(true), "a text can be finished: {diagnostics:#?}");
+            Err(diagnostics) => {
+                prop_assert!(is_trap(&diagnostics), "the engine does not compile it: {diagnostics:#?}");
+                let ends = reaches_an_end(&oracle, &oracle.start(), 100);
+                prop_assert!(ends != Some(true), "a text can be finished: {diagnostics:#?}");
+            }
         }
     }
     Ok(())
@@ -219,9 +223,9 @@ proptest! {
         modes in Just(vec![0, EXACT, 1, 2]).prop_shuffle(),
     ) {
         let caches = Caches::on();
-        let engine = shared(&vocab, &caches.options);
+        let engine = [(shared(&vocab, &caches.options), caches)];
         for exact in modes {
-            compare_in(&engine, &Spec { exact, ..spec.clone() }, &vocab, &choices, &caches)?;
+            compare_in(&engine, &Spec { exact, ..spec.clone() }, &vocab, &choices)?;
         }
     }
 

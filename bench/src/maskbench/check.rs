@@ -15,10 +15,8 @@ use super::tokenizer::Tokenizer;
 pub fn check(plan: &Plan, tokenizer: &Tokenizer, setup: &Setup, tokens_max: usize) -> Result<()> {
     let limits = Limits { mask_cache_bytes_max: 0, term_cache_bytes_max: 0, ..Limits::default() };
     let plain = EngineOptions { limits, slices: Vec::new(), ..EngineOptions::default() };
-    let usual = EngineOptions { without: setup.without.iter().copied().collect(), ..EngineOptions::default() };
-    let vocabulary = tokenizer.vocabulary();
-    let engines =
-        [Engine::with_options(vocabulary.clone(), &usual)?, Engine::with_options(vocabulary.clone(), &plain)?];
+    let engine = |options| Engine::with_options(tokenizer.vocabulary().clone(), options);
+    let engines = [engine(&setup.options)?, engine(&plain)?];
     let options = CompileOptions { spelling: setup.spelling.clone(), ..CompileOptions::default() };
     let (mut masks, mut schemas) = (0, 0);
     for schema in plan.warm_up.iter().chain(&plan.measured) {

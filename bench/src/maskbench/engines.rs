@@ -1,8 +1,8 @@
 //! The two engines on JSON Schemas, behind the trait that the other measurements use, with what this one asks besides.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
-use larkspur::{CompileOptions, CompiledGrammar, EngineOptions, GrammarStats, Shortcut, Source, Spelling, TokenMask};
+use larkspur::{CompileOptions, CompiledGrammar, EngineOptions, GrammarStats, Shortcuts, Source, Spelling, TokenMask};
 use llguidance::api::TopLevelGrammar;
 use llguidance::{ParserFactory, TokenParser};
 use serde::Serialize;
@@ -46,8 +46,34 @@ pub struct Setup {
     pub host: Option<Host>,
     /// Matchers of the peer share the lexer with all others of the grammar, also in the cold settings.
     pub peer_shares: bool,
-    /// What Larkspur does without.
-    pub without: Vec<Shortcut>,
+    /// Of Larkspur's engines.
+    pub options: EngineOptions,
+}
+
+/// What an engine can do without beside [`Shortcuts`].
+const SLICES: &str = "slices";
+const SHARING: &str = "sharing";
+
+/// Options of an engine that does without what is named as in `docs/mask.md`.
+///
+/// Errors: there is no such thing.
+pub fn options_without(names: &[String]) -> Result<EngineOptions> {
+    let mut options = EngineOptions::default();
+    for name in names {
+        match &**name {
+            SLICES => options.slices.clear(),
+            SHARING => options.limits.term_cache_bytes_max = 0,
+            name => {
+                let shortcut = Shortcuts::from_name(&name.to_ascii_uppercase());
+                options.without |= shortcut.with_context(|| {
+                    let shortcuts = Shortcuts::all().iter_names().map(|(name, _)| name.to_ascii_lowercase());
+                    let all: Vec<String> = [SLICES, SHARING].map(str::to_owned).into_iter().chain(shortcuts).collect();
+                    format!("there is no `{name}` to do without; there are {}", all.join(", "))
+                })?;
+            }
+        }
+    }
+    Ok(options)
 }
 
 /// A text around a JSON value.
@@ -185,10 +211,8 @@ impl Engine for Larkspur {
 
 impl SchemaEngine for Larkspur {
     fn start(tokenizer: &Tokenizer, setup: &Setup) -> Result<Self> {
-        let Setup { spelling, host, without, .. } = setup;
-        let options = EngineOptions { without: without.iter().copied().collect(), ..EngineOptions::default() };
-        let engine = larkspur::Engine::with_options(tokenizer.vocabulary().clone(), &options)?;
-        Ok(Self::over(engine, spelling.clone(), *host))
+        let engine = larkspur::Engine::with_options(tokenizer.vocabulary().clone(), &setup.options)?;
+        Ok(Self::over(engine, setup.spelling.clone(), setup.host))
     }
 
     fn shares(&self) -> bool {

@@ -1,8 +1,9 @@
 //! The figures of a run, as JSON and as Markdown.
 
 use std::fmt::Write;
+use std::ops::Add;
 
-use larkspur::{GrammarStats, TRACE_DEPTHS};
+use larkspur::{GrammarStats, MaskStats, TRACE_DEPTHS};
 use serde::Serialize;
 
 use super::Profile;
@@ -42,7 +43,7 @@ pub struct Settings {
     pub repeat_keys: bool,
     pub host: Option<Host>,
     pub peer_shares: bool,
-    pub without: Vec<&'static str>,
+    pub without: Vec<String>,
     pub repeats: usize,
     pub warm_up: usize,
     pub schemas: usize,
@@ -100,7 +101,7 @@ pub struct Inside {
     pub earley_bytes_p50: u64,
     pub earley_bytes_max: u64,
     /// Traces of places that were not in the memo, by how many lexeme ends deep they look: how many, and how many were known.
-    pub traces: Vec<(u64, u64)>,
+    pub traces: [(u64, u64); TRACE_DEPTHS],
 }
 
 impl Inside {
@@ -108,8 +109,9 @@ impl Inside {
         let sum = |of: fn(&GrammarStats) -> u64| stats.iter().map(of).sum::<u64>();
         let mut bytes: Vec<u64> = stats.iter().map(|stats| stats.earley_bytes as u64).collect();
         bytes.sort_unstable();
+        let masks = stats.iter().map(|stats| stats.masks).fold(MaskStats::default(), Add::add);
         Some(Self {
-            trie_nodes: sum(|stats| stats.masks.nodes_visited),
+            trie_nodes: masks.nodes_visited,
             scan_hits: sum(|stats| stats.scan_hits),
             scan_misses: sum(|stats| stats.scan_misses),
             lexer_states: sum(|stats| stats.lexer_states as u64),
@@ -119,12 +121,7 @@ impl Inside {
             earley_bytes: bytes.iter().sum(),
             earley_bytes_p50: bytes[bytes.len() / 2],
             earley_bytes_max: *bytes.last()?,
-            traces: (0..TRACE_DEPTHS)
-                .map(|depth| {
-                    let of_depth = stats.iter().map(|stats| stats.masks.traces[depth]);
-                    of_depth.fold((0, 0), |(met, known), traces| (met + traces.met, known + traces.known))
-                })
-                .collect(),
+            traces: masks.traces.map(|traces| (traces.met, traces.known)),
         })
     }
 }

@@ -1,12 +1,12 @@
 //! The table of Earley sets, their interning, and the step from set to set.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use larkspur_grammar::hashing::hash_in;
 use larkspur_grammar::{GrammarId, IndexVec, Limits, define_id};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
-use std::hash::Hash;
 
 use super::ahead::Ahead;
 use super::automata::{Automata, StateId};

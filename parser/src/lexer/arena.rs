@@ -13,7 +13,7 @@ use super::classes::ByteClasses;
 use super::late::Lateness;
 use crate::error::Fault;
 use crate::reach;
-use crate::shortcut::{Shortcut, Shortcuts};
+use crate::shortcut::Shortcuts;
 
 pub(crate) use larkspur_grammar::algebra::Expr;
 
@@ -130,7 +130,7 @@ impl Arena {
             expressions_max: limits.expressions_max,
             horizon: reach::horizon(vocabulary.trie()),
             vocabulary,
-            clamps: !without.has(Shortcut::Horizon),
+            clamps: !without.contains(Shortcuts::HORIZON),
         }
     }
 

@@ -14,7 +14,7 @@ use super::work::Work;
 use crate::lexer::arena::Expr;
 use crate::lexer::joint::{JointKey, Lexemes};
 use crate::lexer::states::Lexer;
-use crate::shortcut::{Shortcut, Shortcuts};
+use crate::shortcut::Shortcuts;
 use crate::slicer::{PieceNode, Slicer};
 
 /// A lexeme in a piece, whatever its name is.
@@ -271,7 +271,6 @@ impl SharedTerms {
             dear: FxHashMap::default(),
             next_piece: PieceId(ALL.0 + 1),
         };
-        let bytes_max = if without.has(Shortcut::Sharing) { 0 } else { bytes_max };
         Self { inner: Mutex::new(inner), bytes_max, without }
     }
 
@@ -516,7 +515,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_stays_and_the_others_go() {
         let max = 20_000;
-        let terms = SharedTerms::new(max, Shortcuts::NONE);
+        let terms = SharedTerms::new(max, Shortcuts::default());
         for number in 0..1_000 {
             terms.insert(key(number), term(number));
             let first = terms.get(&key(0)).expect("it was asked for a moment ago");
@@ -531,17 +530,17 @@ mod tests {
 
     #[test]
     fn what_is_larger_than_a_generation_is_not_kept() {
-        let terms = SharedTerms::new(2 * (term(0).bytes() + 400) - 1, Shortcuts::NONE);
+        let terms = SharedTerms::new(2 * (term(0).bytes() + 400) - 1, Shortcuts::default());
         assert_eq!(*terms.insert(key(0), term(0)), Tokens::Many([0; 100].into()));
         assert!(terms.get(&key(0)).is_none() && bytes(&terms) == 0);
-        let terms = SharedTerms::new(2 * (term(0).bytes() + 400), Shortcuts::NONE);
+        let terms = SharedTerms::new(2 * (term(0).bytes() + 400), Shortcuts::default());
         terms.insert(key(0), term(0));
         assert!(terms.get(&key(0)).is_some());
     }
 
     #[test]
     fn equal_masks_are_one_and_counted_once() {
-        let terms = SharedTerms::new(1 << 20, Shortcuts::NONE);
+        let terms = SharedTerms::new(1 << 20, Shortcuts::default());
         let masks: Vec<_> = (0..100).map(|number| terms.insert(key(number), term(number % 2))).collect();
         assert!(masks.iter().skip(2).step_by(2).all(|mask| Arc::ptr_eq(mask, &masks[0])));
         assert!(!Arc::ptr_eq(&masks[0], &masks[1]));
@@ -550,7 +549,7 @@ mod tests {
 
     #[test]
     fn masks_with_equal_hashes_are_told_apart() {
-        let terms = SharedTerms::new(1 << 20, Shortcuts::NONE);
+        let terms = SharedTerms::new(1 << 20, Shortcuts::default());
         for number in 0..4 {
             let inside = terms.insert(key(number), LexemeTerm { mask_hash: Some(7), ..term(number) });
             assert_eq!(*inside, Tokens::Many([number; 100].into()));

@@ -33,7 +33,7 @@ use crate::growing::GrowingMap;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::split::{Entry, Split};
 use crate::lexer::states::{LexStateId, LexemeSetId, Lexer, NO_LEXEMES};
-use crate::shortcut::Shortcut;
+use crate::shortcut::Shortcuts;
 use crate::slicer::{Contained, Decided, NARROW, PieceNode, ReadBefore, Slicer};
 use beside::{Besides, View, WIDE};
 use completions::Completions;
@@ -166,8 +166,8 @@ impl Terms {
 
     /// Whether masks are made with a shortcut.
     #[inline]
-    pub fn uses(&self, shortcut: Shortcut) -> bool {
-        !self.shared.without.has(shortcut)
+    pub fn uses(&self, shortcut: Shortcuts) -> bool {
+        !self.shared.without.contains(shortcut)
     }
 
     /// Drops all terms and pieces. What slices take is small, and stays.
@@ -253,7 +253,7 @@ impl Terms {
         work: &mut Work,
     ) -> Result<TermIds, Fault> {
         let mut terms = TermIds::new();
-        match lexer.split(lex).filter(|_| self.uses(Shortcut::Split)) {
+        match lexer.split(lex).filter(|_| self.uses(Shortcuts::SPLIT)) {
             None => terms.push(self.of_joint(slicer, (piece, lex), lexer, work)?),
             Some(Split { regexes, wholes, literals, is_fresh }) => {
                 for entry in wholes {
@@ -382,19 +382,19 @@ impl Terms {
             return self.of_whole(slicer, (piece, single), lexer, work);
         }
         if piece == ALL
-            && self.uses(Shortcut::Runs)
+            && self.uses(Shortcuts::RUNS)
             && let Some(term) = self.of_runs(slicer, (entry, is_fresh), lexer, work)?
         {
             return Ok(self.push(term));
         }
         if piece == ALL
-            && self.uses(Shortcut::Bounded)
+            && self.uses(Shortcuts::BOUNDED)
             && let Some(term) = self.of_bounded(slicer, (entry, is_fresh), lexer, work)?
         {
             return Ok(self.push(term));
         }
         if piece == ALL
-            && self.uses(Shortcut::Beside)
+            && self.uses(Shortcuts::BESIDE)
             && let Some(term) = self.beside_wider(slicer, (entry, is_fresh), lexer, work)?
         {
             return Ok(self.push(term));
@@ -474,7 +474,7 @@ impl Terms {
             return Ok(known);
         }
         if piece == ALL
-            && self.uses(Shortcut::Homes)
+            && self.uses(Shortcuts::HOMES)
             && !self.contained.soon_takes_first(slicer, lexer, lex)?
             && let Some(id) = self.of_home(slicer, lex, lexer, work)?
         {
@@ -563,7 +563,7 @@ impl Terms {
     ) -> Result<(Term, bool), Fault> {
         if view.parts.is_empty()
             && view.is_whole
-            && self.uses(Shortcut::Beside)
+            && self.uses(Shortcuts::BESIDE)
             && let Some(term) = self.beside(slicer, view, lex, lexer, work)?
         {
             return Ok((term, true));
@@ -648,7 +648,7 @@ impl Terms {
         lexer: &mut Lexer,
         parts: &mut Vec<(usize, Decided)>,
     ) -> Result<(), Fault> {
-        if index < slicer.slices.len() && self.uses(Shortcut::Parts) && !is_narrow(lex, lexer)? {
+        if index < slicer.slices.len() && self.uses(Shortcuts::PARTS) && !is_narrow(lex, lexer)? {
             let decided = self.contained.parts(slicer, (index, before), lexer, lex)?;
             parts.extend((decided != Decided::default()).then_some((index, decided)));
         }

@@ -292,7 +292,7 @@ mod tests {
             vocabulary.token(id, text);
         }
         let vocabulary = Arc::new(vocabulary.build().expect("some tokens"));
-        let arena = Arena::new(&Limits::default(), vocabulary.clone(), Shortcuts::NONE);
+        let arena = Arena::new(&Limits::default(), vocabulary.clone(), Shortcuts::default());
         let slicer = Slicer::new(&vocabulary, &["[a-z]+".to_owned()], &arena, &Limits::default()).expect("a regex");
         // A letter, or a backslash and whatever there is in ASCII.
         let letter = std::array::from_fn(|byte| match byte as u8 {

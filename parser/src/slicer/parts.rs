@@ -646,7 +646,8 @@ mod tests {
     fn tokens_are_in_the_languages_of_their_parts() {
         let mut vocabulary = Vocabulary::builder();
         vocabulary.token(0, [b'a'; 64]);
-        let arena = Arena::new(&Limits::default(), Arc::new(vocabulary.build().expect("a token")), Shortcuts::NONE);
+        let arena =
+            Arena::new(&Limits::default(), Arc::new(vocabulary.build().expect("a token")), Shortcuts::default());
         let texts =
             ["a", " ", " a", "bcd", " Abc", "A", "x-1", " x-1", "a b", "é", " naïve", "日本語", "«é»1", "ABCDEFGHIJKL"];
         for text in texts.into_iter().chain(["\u{a0}", "a\u{2028}b", "  ", " \u{3000}", "\u{180e}", "\u{feff}"]) {
@@ -665,7 +666,7 @@ mod tests {
         let mut vocabulary = Vocabulary::builder();
         (0..).zip(texts).for_each(|(id, text)| _ = vocabulary.token(id, text));
         let vocabulary = Arc::new(vocabulary.build().expect("some tokens"));
-        let arena = Arena::new(&Limits::default(), vocabulary.clone(), Shortcuts::NONE);
+        let arena = Arena::new(&Limits::default(), vocabulary.clone(), Shortcuts::default());
         let Parts { alphabets, .. } = Parts::new(vocabulary.trie(), &CharClass::all(), 1);
         let has = |at: usize, text: &str| {
             let automaton = alphabets[at].automaton(&arena, &Limits::default()).expect("small");

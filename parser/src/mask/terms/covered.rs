@@ -8,7 +8,7 @@ use super::{ALL, PieceId, Term, TermId, TermIds, Terms, Work};
 use crate::error::Fault;
 use crate::lexer::split::{Entries, Entry};
 use crate::lexer::states::Lexer;
-use crate::shortcut::Shortcut;
+use crate::shortcut::Shortcuts;
 use crate::slicer::{PieceNode, Slicer};
 
 /// Slices that are a smaller part of all nodes, one in so many, are looked at in any case.
@@ -39,7 +39,7 @@ impl Terms {
                 Err(_) => new.push(entry),
             }
         }
-        let may_cover = piece == ALL && self.uses(Shortcut::Covered);
+        let may_cover = piece == ALL && self.uses(Shortcuts::COVERED);
         if may_cover && !is_alone {
             new.sort_by_cached_key(|&entry| !self.takes_some(slicer, (entry, is_fresh), lexer));
         }

@@ -41,7 +41,7 @@ impl EagerMatcher {
             return Ok(());
         }
         let made = self.matcher.with_session(|session, cursor, _| {
-            let Session { machine, masks, eager_masks } = session;
+            let Session { machine, masks, eager_masks, .. } = session;
             let eager_masks = eager_masks.get_or_insert_with(|| Box::new(masks.another()));
             eager_masks.eager_mask(machine, vocabulary, cursor, mask)
         });

@@ -16,6 +16,7 @@ use crate::mask::{MaskCache, MaskStats};
 use crate::published::Published;
 use crate::shortcut::Shortcuts;
 use crate::slicer::{DEFAULT_SLICES, SliceError, Slicer};
+use crate::token_steps::TokenSteps;
 
 /// How an engine is set up.
 #[derive(Clone, Debug)]
@@ -173,6 +174,7 @@ pub(crate) struct Session {
     /// Some 4 kB, which compiling would copy wherever it hands them on.
     pub machine: Box<Machine>,
     pub masks: MaskCache,
+    pub steps: TokenSteps,
     /// Masks of [`EagerMatcher`](crate::EagerMatcher)s, once there is one.
     pub eager_masks: Option<Box<MaskCache>>,
 }
@@ -192,6 +194,7 @@ impl Epoch {
             session: Mutex::new(Session {
                 machine,
                 masks: MaskCache::new(limits.mask_cache_bytes_max, terms.clone()),
+                steps: TokenSteps::new(is_plain && !terms.without.contains(Shortcuts::STEPS)),
                 eager_masks: None,
             }),
             published: OnceLock::new(),
@@ -316,7 +319,8 @@ impl CompiledGrammar {
         let session = epoch.session.try_lock().ok()?;
         let masks: usize = session.all_masks().map(MaskCache::bytes).sum();
         let published = epoch.published().map_or(0, Published::bytes);
-        Some(session.machine.sets.bytes() + session.machine.lexer.bytes() + masks + published)
+        let machine = session.machine.sets.bytes() + session.machine.lexer.bytes();
+        Some(machine + session.steps.bytes() + masks + published)
     }
 
     /// Has matchers on several threads read known masks, and where tokens lead, without waiting for each other. That begins by

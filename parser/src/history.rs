@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-/// Entries of a chunk.
-const CHUNK_LEN: usize = 64;
-
 /// A sequence that can be extended, truncated and forked.
 ///
-/// Costs: push and pop O(1); fork O(1), at most [`CHUNK_LEN`] copies; truncation O(what is dropped / chunk).
+/// Costs: push and pop O(1); fork O(1), at most a chunk of `LEN` copies; truncation O(what is dropped / chunk).
 #[derive(Debug)]
-pub(crate) struct PersistentVec<T> {
+pub(crate) struct PersistentVec<T, const LEN: usize = 64> {
     full: Option<Arc<Chunk<T>>>,
     /// The newest entries, fewer than a chunk.
     tail: Vec<T>,
@@ -23,19 +20,19 @@ struct Chunk<T> {
     before: Option<Arc<Chunk<T>>>,
 }
 
-impl<T: Clone> Clone for PersistentVec<T> {
+impl<T: Clone, const LEN: usize> Clone for PersistentVec<T, LEN> {
     fn clone(&self) -> Self {
         Self { full: self.full.clone(), tail: self.tail.clone() }
     }
 }
 
-impl<T: Clone> Default for PersistentVec<T> {
+impl<T: Clone, const LEN: usize> Default for PersistentVec<T, LEN> {
     fn default() -> Self {
         Self { full: None, tail: Vec::new() }
     }
 }
 
-impl<T: Clone> PersistentVec<T> {
+impl<T: Clone, const LEN: usize> PersistentVec<T, LEN> {
     pub fn len(&self) -> usize {
         self.full.as_ref().map_or(0, |chunk| chunk.len) + self.tail.len()
     }
@@ -54,9 +51,18 @@ impl<T: Clone> PersistentVec<T> {
     }
 
     /// Adds entries at the end.
-    pub fn extend(&mut self, mut entries: &[T]) {
+    #[inline]
+    pub fn extend(&mut self, entries: &[T]) {
+        // Nearly always.
+        match self.tail.capacity() >= LEN && self.tail.len() + entries.len() < LEN {
+            true => self.tail.extend_from_slice(entries),
+            false => self.extend_over(entries),
+        }
+    }
+
+    fn extend_over(&mut self, mut entries: &[T]) {
         while !entries.is_empty() {
-            let (now, later) = entries.split_at(entries.len().min(CHUNK_LEN - self.tail.len()));
+            let (now, later) = entries.split_at(entries.len().min(LEN - self.tail.len()));
             self.reserve();
             self.tail.extend_from_slice(now);
             self.close_if_full();
@@ -67,17 +73,17 @@ impl<T: Clone> PersistentVec<T> {
     /// Makes room for the rest of a chunk.
     #[inline]
     fn reserve(&mut self) {
-        if self.tail.capacity() < CHUNK_LEN {
-            self.tail.reserve_exact(CHUNK_LEN - self.tail.len());
+        if self.tail.capacity() < LEN {
+            self.tail.reserve_exact(LEN - self.tail.len());
         }
     }
 
     #[inline]
     fn close_if_full(&mut self) {
-        if self.tail.len() == CHUNK_LEN {
+        if self.tail.len() == LEN {
             let entries: Box<[T]> = std::mem::take(&mut self.tail).into();
             let before = self.full.take();
-            let len = before.as_ref().map_or(0, |chunk| chunk.len) + CHUNK_LEN;
+            let len = before.as_ref().map_or(0, |chunk| chunk.len) + LEN;
             self.full = Some(Arc::new(Chunk { entries, len, before }));
         }
     }
@@ -117,7 +123,7 @@ impl<T: Clone> PersistentVec<T> {
             }
             suffix.reserve(self.len() - start);
             for chunk in chunks.iter().rev() {
-                let first = chunk.len - CHUNK_LEN;
+                let first = chunk.len - LEN;
                 suffix.extend_from_slice(&chunk.entries[start.saturating_sub(first)..]);
             }
         }
@@ -147,7 +153,7 @@ impl<T: Clone> PersistentVec<T> {
         }
         loop {
             let current = chunk.expect("the index is within the sequence");
-            let start = current.len - CHUNK_LEN;
+            let start = current.len - LEN;
             if index >= start {
                 return &current.entries[index - start];
             }

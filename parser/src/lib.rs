@@ -29,6 +29,7 @@ mod saved;
 mod shortcut;
 mod slicer;
 mod swallow;
+mod token_steps;
 mod unsettled;
 
 pub use batch::compute_masks;

@@ -58,7 +58,7 @@ pub(crate) struct Cursor(Thread);
 /// for each byte, and three numbers side by side went through memory: a load that spans two stores waits for both, which
 /// made 38 ns a node of 10.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Word(u64);
+pub(crate) struct Word(pub u64);
 
 impl Cursor {
     pub fn word(self) -> Word {

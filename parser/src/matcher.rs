@@ -408,14 +408,18 @@ impl Matcher {
     /// The tables, set to where the matcher is.
     fn session(&self) -> MutexGuard<'_, Session> {
         let mut session = self.epoch.lock();
-        let machine = &mut session.machine;
+        self.set_out(&mut session.machine);
+        session
+    }
+
+    /// Sets the machine to where the matcher is.
+    fn set_out(&self, machine: &mut Machine) {
         machine.sets.token_now = self.now.tokens;
         machine.begin_question();
         if machine.tape.is_on() {
             let from = machine.recorded_from(self.now.cursor).unwrap_or(self.history.read.len());
             machine.tape.refill(from, |bytes| self.history.read.suffix_into(from, bytes));
         }
-        session
     }
 
     /// Publishes from now on what matchers of the grammar find out.

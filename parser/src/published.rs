@@ -12,6 +12,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::machine::Cursor;
 use crate::mask::{MaskId, SharedMask};
+use crate::token_steps::TokenStep;
 
 /// A map whose readers wait for nobody. It is only added to.
 type Map<K, V> = HashMap<K, V, FxBuildHasher>;
@@ -19,21 +20,13 @@ type Map<K, V> = HashMap<K, V, FxBuildHasher>;
 /// Places and steps at most. 65,536 steps are 5 MB.
 const ENTRIES_MAX: usize = 1 << 16;
 
-/// Where a token leads.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PublishedStep {
-    pub to: Cursor,
-    /// Nothing can follow.
-    pub is_last: bool,
-}
-
 /// What is known of places at which no text counts: see [`Machine::records`](crate::machine::Machine::records).
 #[derive(Debug)]
 pub(crate) struct Published {
     /// Numbers of the masks of places.
     ids: Map<u64, MaskId>,
     masks: Map<MaskId, SharedMask>,
-    steps: Map<(u64, TokenId), PublishedStep>,
+    steps: Map<(u64, TokenId), TokenStep>,
     /// Of the masks that have numbers now.
     serial: AtomicU64,
     /// Bytes of masks, and how many there may be.
@@ -108,12 +101,12 @@ impl Published {
     }
 
     /// Where a token leads from a place.
-    pub fn step(&self, cursor: Cursor, token: TokenId) -> Option<PublishedStep> {
+    pub fn step(&self, cursor: Cursor, token: TokenId) -> Option<TokenStep> {
         self.steps.pin().get(&(cursor.key(), token)).copied()
     }
 
     /// Publishes where a token leads from a place, if no text counts at either.
-    pub fn add_step(&self, cursor: Cursor, token: TokenId, step: PublishedStep) {
+    pub fn add_step(&self, cursor: Cursor, token: TokenId, step: TokenStep) {
         if self.steps.len() < ENTRIES_MAX {
             self.steps.pin().insert((cursor.key(), token), step);
         }
@@ -126,7 +119,7 @@ impl Published {
 
     /// Bytes of all of it, roughly.
     pub fn bytes(&self) -> usize {
-        let steps = self.steps.len() * size_of::<((u64, TokenId), PublishedStep)>() * 2;
+        let steps = self.steps.len() * size_of::<((u64, TokenId), TokenStep)>() * 2;
         let ids = self.ids.len() * size_of::<(u64, MaskId)>() * 2;
         steps + ids + self.mask_bytes.load(Ordering::Relaxed)
     }

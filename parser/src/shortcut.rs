@@ -32,5 +32,7 @@ bitflags! {
         const COVERED = 1 << 10;
         /// Counts that no token reaches.
         const HORIZON = 1 << 11;
+        /// Where a token leads from a place is remembered.
+        const STEPS = 1 << 12;
     }
 }

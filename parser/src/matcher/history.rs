@@ -10,15 +10,18 @@ use super::read::Reading;
 use crate::history::PersistentVec;
 use crate::machine::Cursor;
 
+/// Bytes of a text that are side by side: some fifty tokens.
+const TEXT_LEN: usize = 256;
+
 /// What a matcher has consumed.
 #[derive(Clone, Default, Debug)]
 pub(super) struct History {
     pub steps: PersistentVec<Step>,
     /// Bytes of the text so far.
-    pub text: PersistentVec<u8>,
+    pub text: PersistentVec<u8, TEXT_LEN>,
     /// Bytes that were read, also those that were taken back from the text since; kept only if the grammar records
     /// lexemes. Places in it are those of the machine's tape.
-    pub read: PersistentVec<u8>,
+    pub read: PersistentVec<u8, TEXT_LEN>,
     /// What else there is to a text.
     pub events: PersistentVec<Event>,
 }

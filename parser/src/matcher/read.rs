@@ -7,14 +7,15 @@ use larkspur_toktrie::TokenId;
 use super::history::{Event, EventKind, Now};
 use super::{Matcher, MatcherOptions, StopReason};
 use crate::cfg::LexemeId;
+use crate::engine::Session;
 use crate::error::{Fault, MatcherError};
 use crate::lexer::guards::Guard;
 use crate::lexer::states::{DEAD, StateKind};
 use crate::machine::{Cursor, Machine};
-use crate::published::{Published, PublishedStep};
+use crate::token_steps::TokenStep;
 
 /// Where a token leads that is read as bytes and nothing else, as nearly all are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plain {
     pub cursor: Cursor,
     pub stop: Option<StopReason>,
@@ -55,13 +56,33 @@ impl Matcher {
         if !is_plain || is_taken_back || bytes.len() > text_room {
             return Ok(None);
         }
-        if let Some(published) = self.epoch.published()
-            && let Some(known) = self.published_step(published, token)
-        {
-            return Ok(Some(known));
+        let published = self.epoch.published();
+        if let Some(step) = published.and_then(|published| published.step(self.now.cursor, token)) {
+            return Ok(Some(self.plain(step)));
         }
-        let mut session = self.session();
-        let machine = &mut session.machine;
+        let mut session = self.epoch.lock();
+        if let Some(step) = session.steps.get(self.now.cursor, token) {
+            let plain = self.plain(step);
+            if cfg!(debug_assertions) {
+                self.set_out(&mut session.machine);
+                let again = self.step_plain(&mut session.machine, token, bytes);
+                assert!(again.is_err() || again == Ok(Some(plain)), "a known step is not what the bytes say");
+            }
+            if let Some(published) = published {
+                published.add_step(self.now.cursor, token, step);
+            }
+            return Ok(Some(plain));
+        }
+        self.set_out(&mut session.machine);
+        let plain = self.step_plain(&mut session.machine, token, bytes)?;
+        if let Some(plain) = plain {
+            self.remember_step(&mut session, token, plain);
+        }
+        Ok(plain)
+    }
+
+    /// Where the bytes of a token lead. The machine is set to where the matcher is.
+    fn step_plain(&self, machine: &mut Machine, token: TokenId, bytes: &[u8]) -> Result<Option<Plain>, Fault> {
         let mut cursor = self.now.cursor;
         if machine.step_token(cursor, token)?.is_some() {
             return Ok(None);
@@ -81,11 +102,7 @@ impl Matcher {
                 bytes = &bytes[len..];
             }
         }
-        let plain = Plain { cursor, stop: self.stop_at(machine, cursor, self.now.tokens + 1)? };
-        if let Some(published) = self.epoch.published() {
-            self.publish_step(published, machine, token, plain);
-        }
-        Ok(Some(plain))
+        Ok(Some(Plain { cursor, stop: self.stop_at(machine, cursor, self.now.tokens + 1)? }))
     }
 
     /// What consuming the token leads to, without doing it.
@@ -162,23 +179,22 @@ impl Matcher {
         Ok(reading)
     }
 
-    /// Where a token leads, if that was published.
-    #[inline(never)]
-    fn published_step(&self, published: &Published, token: TokenId) -> Option<Plain> {
-        let step = published.step(self.now.cursor, token)?;
-        let ended = step.is_last.then_some(StopReason::NoExtension);
+    /// Where a step leads that is known.
+    fn plain(&self, TokenStep { to, is_last }: TokenStep) -> Plain {
+        let ended = is_last.then_some(StopReason::NoExtension);
         let stop = if self.is_last_token(self.now.tokens + 1) { Some(StopReason::MaxTokens) } else { ended };
-        Some(Plain { cursor: step.to, stop })
+        Plain { cursor: to, stop }
     }
 
-    /// Publishes where a token has led.
-    #[inline(never)]
-    fn publish_step(&self, published: &Published, machine: &Machine, token: TokenId, plain: Plain) {
-        let Plain { cursor, stop } = plain;
-        let is_known = matches!(stop, None | Some(StopReason::NoExtension));
-        if is_known && !machine.records(self.now.cursor) && !machine.records(cursor) {
-            let is_last = stop == Some(StopReason::NoExtension);
-            published.add_step(self.now.cursor, token, PublishedStep { to: cursor, is_last });
+    /// Remembers where a token has led, if nothing counts but the place.
+    fn remember_step(&self, session: &mut Session, token: TokenId, Plain { cursor, stop }: Plain) {
+        let is_said = matches!(stop, None | Some(StopReason::NoExtension));
+        if is_said && !session.machine.records(self.now.cursor) && !session.machine.records(cursor) {
+            let step = TokenStep { to: cursor, is_last: stop.is_some() };
+            session.steps.add(self.now.cursor, token, step);
+            if let Some(published) = self.epoch.published() {
+                published.add_step(self.now.cursor, token, step);
+            }
         }
     }
 

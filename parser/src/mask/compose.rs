@@ -76,7 +76,13 @@ impl<'a> Composed<'a> {
 
     fn allow_all(&mut self, tokens: &Tokens) {
         match tokens {
-            Tokens::Few(tokens) => tokens.iter().for_each(|&token| self.allow(token)),
+            Tokens::Few(tokens) => {
+                let words = self.mask.words_mut();
+                for &token in tokens {
+                    words[token as usize / 32] |= 1 << (token % 32);
+                    self.touched.insert(token / 32);
+                }
+            }
             Tokens::Many(_) if self.base.as_ref().is_some_and(|base| std::ptr::eq(&**base, tokens)) => {}
             Tokens::Many(words) => self.allow_words(words),
         }

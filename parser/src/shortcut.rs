@@ -32,7 +32,9 @@ bitflags! {
         const COVERED = 1 << 10;
         /// Counts that no token reaches.
         const HORIZON = 1 << 11;
+        /// A mask that another grammar has made of the same tokens.
+        const RECIPES = 1 << 12;
         /// Where a token leads from a place is remembered.
-        const STEPS = 1 << 12;
+        const STEPS = 1 << 13;
     }
 }

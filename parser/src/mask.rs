@@ -6,7 +6,6 @@ mod compose;
 mod lists;
 mod pieces;
 mod places;
-mod recipes;
 pub(crate) mod shared;
 mod store;
 mod terms;
@@ -27,9 +26,8 @@ use crate::error::Fault;
 use crate::growing::{GrowingMap, HashedMap};
 use crate::machine::{Contents, Cursor, Machine};
 use crate::shortcut::Shortcuts;
-use crate::slicer::{Alphabet, Decided, Lengths, Parts, PieceNode, Slicer};
+use crate::slicer::{Alphabet, Decided, Lengths, Parts, Slicer};
 use compose::Composed;
-use recipes::Recipe;
 use shared::SharedTerms;
 pub(crate) use store::SharedMask;
 use store::{MaskStore, StoredId};
@@ -80,8 +78,6 @@ pub struct MaskStats {
     pub hits: u64,
     /// Masks computed.
     pub misses: u64,
-    /// Of the masks computed, those that another grammar had made of the same tokens.
-    pub shared: u64,
     /// Trie nodes visited for them.
     pub nodes_visited: u64,
     /// Of the masks computed, those whose place has a trace, by how many lexeme ends deep it looks; the last has all that look
@@ -116,7 +112,6 @@ impl Add for MaskStats {
         Self {
             hits: self.hits + other.hits,
             misses: self.misses + other.misses,
-            shared: self.shared + other.shared,
             nodes_visited: self.nodes_visited + other.nodes_visited,
             traces: std::array::from_fn(|depth| self.traces[depth] + other.traces[depth]),
         }
@@ -386,64 +381,22 @@ impl MaskCache {
             self.remember(machine, (cursor, ahead), depends_on_text, known);
             return Ok(known);
         }
+        let mut touched = std::mem::take(&mut self.touched);
+        let parts = (&self.terms, &mut self.store);
+        let mut composed = Composed::new(slicer, parts, &composition.groups, (mask, &mut touched));
+        if !asks.is_empty() {
+            self.walk_ahead(machine, Part::Nodes(slicer, &asks), (cursor, ahead), composed.mask)?;
+            composed.touch(slicer, &asks);
+        }
+        composed.finish(machine, vocabulary, &composition);
+        let id = self.store.intern_composed(composed);
+        self.touched = touched;
         let depends_on_text = depends_on_text || !asks.is_empty();
-        let known = if asks.is_empty() { self.made_by_others(&composition) } else { None };
-        let id = match known {
-            Some(known) => {
-                self.stats.shared += 1;
-                self.store.write(known, mask);
-                if cfg!(debug_assertions) {
-                    let mut again = TokenMask::new(vocabulary.len());
-                    self.compose(machine, vocabulary, slicer, (cursor, ahead), (&composition, &asks), &mut again)?;
-                    assert!(again.words() == mask.words(), "the mask of another grammar is made of other tokens");
-                }
-                known
-            }
-            None => self.compose(machine, vocabulary, slicer, (cursor, ahead), (&composition, &asks), mask)?,
-        };
         if asks.is_empty() {
             self.composed.insert(composition, id);
         }
         self.remember(machine, (cursor, ahead), depends_on_text, id);
         Ok(id)
-    }
-
-    /// Makes a mask of what it is made of, and asks the machine at some nodes.
-    fn compose(
-        &mut self,
-        machine: &mut Machine,
-        vocabulary: &Vocabulary,
-        slicer: &Slicer,
-        places: (Cursor, Cursor),
-        (composition, asks): (&Composition, &[PieceNode]),
-        mask: &mut TokenMask,
-    ) -> Result<StoredId, Fault> {
-        let mut touched = std::mem::take(&mut self.touched);
-        let parts = (&self.terms, &mut self.store);
-        let mut composed = Composed::new(slicer, parts, &composition.groups, (mask, &mut touched));
-        if !asks.is_empty() {
-            self.walk_ahead(machine, Part::Nodes(slicer, asks), places, composed.mask)?;
-            composed.touch(slicer, asks);
-        }
-        composed.finish(machine, vocabulary, composition);
-        let (id, hash) = self.store.intern_composed(composed);
-        self.touched = touched;
-        if asks.is_empty()
-            && self.terms.uses(Shortcuts::RECIPES)
-            && let Some(recipe) = Recipe::of(&self.terms, composition)
-        {
-            self.terms.shared().insert_made(&recipe, self.store.give(id, hash));
-        }
-        Ok(id)
-    }
-
-    /// The number of a mask that another grammar has made of the same tokens.
-    fn made_by_others(&mut self, composition: &Composition) -> Option<StoredId> {
-        if !self.terms.uses(Shortcuts::RECIPES) {
-            return None;
-        }
-        let made = self.terms.shared().made_of(&Recipe::of(&self.terms, composition)?)?;
-        Some(self.store.take(&made))
     }
 
     /// Makes a mask by a walk from a place.

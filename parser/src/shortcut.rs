@@ -1,9 +1,10 @@
-//! What masks are made with beside a walk over the trie. Each can be left out, to see what it is worth.
+//! What masks are made with beside a walk over the trie, and tokens consumed with beside their bytes. Each can be left out, to
+//! see what it is worth.
 
 use bitflags::bitflags;
 
 bitflags! {
-    /// Things without which all masks are the same, and most take longer. `docs/mask.md` explains each and says what it is
+    /// Things without which all masks are the same, and where tokens lead, and most take longer. `docs/mask.md` explains each and says what it is
     /// worth. Without slices and without what grammars share an engine is by
     /// [`EngineOptions::slices`](crate::EngineOptions::slices) and `term_cache_bytes_max`.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -32,9 +33,7 @@ bitflags! {
         const COVERED = 1 << 10;
         /// Counts that no token reaches.
         const HORIZON = 1 << 11;
-        /// A mask that another grammar has made of the same tokens.
-        const RECIPES = 1 << 12;
         /// Where a token leads from a place is remembered.
-        const STEPS = 1 << 13;
+        const STEPS = 1 << 12;
     }
 }

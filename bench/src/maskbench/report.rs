@@ -91,9 +91,6 @@ pub struct Setting {
 #[derive(Serialize)]
 pub struct Inside {
     pub trie_nodes: u64,
-    /// Masks that were new in a grammar, and of these those that another grammar had made of the same tokens.
-    pub new_masks: u64,
-    pub shared_masks: u64,
     pub scan_hits: u64,
     pub scan_misses: u64,
     pub lexer_states: u64,
@@ -115,8 +112,6 @@ impl Inside {
         let masks = stats.iter().map(|stats| stats.masks).fold(MaskStats::default(), Add::add);
         Some(Self {
             trie_nodes: masks.nodes_visited,
-            new_masks: masks.misses,
-            shared_masks: masks.shared,
             scan_hits: sum(|stats| stats.scan_hits),
             scan_misses: sum(|stats| stats.scan_misses),
             lexer_states: sum(|stats| stats.lexer_states as u64),
@@ -398,10 +393,8 @@ impl Report {
         if let Some(inside) = &self.larkspur.inside {
             _ = writeln!(
                 out,
-                "- larkspur's grammars after the cold pass: {} new masks of which {} other grammars had made; {} trie nodes; scans {} of which new {}; {} lexer states (most \
+                "- larkspur's grammars after the cold pass: {} trie nodes; scans {} of which new {}; {} lexer states (most \
                  {}); {} Earley sets, {} items, {} bytes (p50 {}, most {})",
-                inside.new_masks,
-                inside.shared_masks,
                 inside.trie_nodes,
                 inside.scan_hits + inside.scan_misses,
                 inside.scan_misses,

@@ -8,7 +8,7 @@ use larkspur_toktrie::{TokenId, TokenMask, Vocabulary};
 use super::Composition;
 use super::store::MaskStore;
 use super::terms::Terms;
-use super::tokens::{Inside, Tokens};
+use super::tokens::Tokens;
 use super::touched::Touched;
 use super::trace::Group;
 use crate::machine::Machine;
@@ -37,7 +37,7 @@ impl<'a> Composed<'a> {
     ) -> Self {
         let many = |group: &Group| {
             let insides = group.terms.iter().map(|&term| &terms.get(term).inside);
-            insides.into_iter().find(|inside| matches!(***inside, Tokens::Many(_))).map(Inside::tokens).cloned()
+            insides.into_iter().find(|inside| matches!(***inside, Tokens::Many(_))).cloned()
         };
         let begun = groups.iter().enumerate().find_map(|(index, group)| Some((index, many(group)?)));
         let (first, base) = begun.map_or((0, None), |(index, tokens)| (index, Some(tokens)));

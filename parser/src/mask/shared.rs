@@ -4,12 +4,11 @@
 use std::collections::hash_map;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use larkspur_grammar::hashing::hash_of;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
-use super::recipes::{Recipe, Recipes};
-use super::store::GivenMask;
-use super::tokens::{Inside, Tokens};
+use super::tokens::Tokens;
 use super::units::{UnitMap, UnitWalk};
 use super::work::Work;
 use crate::lexer::arena::Expr;
@@ -37,7 +36,7 @@ pub(super) struct LexemeKey {
 /// What the tokens of a piece do inside a lexeme.
 #[derive(Debug)]
 pub(super) struct LexemeTerm {
-    pub inside: Inside,
+    pub inside: Arc<Tokens>,
     /// What is left behind its end, if it may end on the way.
     pub end: Option<(PieceId, PieceRef)>,
     pub late: Arc<[PieceNode]>,
@@ -46,8 +45,11 @@ pub(super) struct LexemeTerm {
 }
 
 impl LexemeTerm {
-    pub fn new(inside: Inside, end: Option<(PieceId, PieceRef)>, late: Arc<[PieceNode]>) -> Self {
-        let mask_hash = matches!(*inside, Tokens::Many(_)).then(|| inside.hash());
+    pub fn new(inside: Arc<Tokens>, end: Option<(PieceId, PieceRef)>, late: Arc<[PieceNode]>) -> Self {
+        let mask_hash = match &*inside {
+            Tokens::Few(_) => None,
+            Tokens::Many(words) => Some(hash_of(words)),
+        };
         Self { inside, end, late, mask_hash }
     }
 
@@ -60,7 +62,7 @@ impl LexemeTerm {
 /// What the tokens of a piece do in a joint state.
 #[derive(Debug)]
 pub(super) struct JointTerm {
-    pub inside: Inside,
+    pub inside: Arc<Tokens>,
     /// Lexemes that may end on the way, and what is left behind their end.
     pub ends: Box<[(Lexemes, PieceId, PieceRef)]>,
     pub late: Arc<[PieceNode]>,
@@ -81,9 +83,6 @@ impl JointTerm {
 /// Joint states take this part of all bytes at most, one in so many. They are few: those of the text around values, and of
 /// words beside names.
 const JOINT_SHARE: usize = 8;
-
-/// Masks by what they are made of take this part of all bytes at most, one in so many.
-const RECIPES_SHARE: usize = 6;
 
 /// Terms of joint states, all of which are dropped when they are too much.
 #[derive(Default, Debug)]
@@ -200,7 +199,6 @@ struct Inner {
     leaving: Leaving,
     units: Units,
     joint: Joint,
-    recipes: Recipes,
     /// How often terms were asked for that are dear to make.
     dear: FxHashMap<LexemeKey, u32>,
     /// Numbers are not used again when pieces are dropped: who still has one means what it was.
@@ -211,7 +209,7 @@ struct Inner {
 struct Generation {
     terms: FxHashMap<LexemeKey, Arc<LexemeTerm>>,
     /// Masks of these terms by their hashes: of three terms two have the mask of another one.
-    masks: FxHashMap<u64, Inside>,
+    masks: FxHashMap<u64, Arc<Tokens>>,
     pieces: FxHashMap<Arc<[PieceNode]>, (PieceId, Arc<Piece>)>,
     bytes: usize,
 }
@@ -232,7 +230,7 @@ impl Generation {
 #[derive(Default, Debug)]
 struct Leaving {
     terms: hash_map::IntoIter<LexemeKey, Arc<LexemeTerm>>,
-    masks: hash_map::IntoIter<u64, Inside>,
+    masks: hash_map::IntoIter<u64, Arc<Tokens>>,
     pieces: hash_map::IntoIter<Arc<[PieceNode]>, (PieceId, Arc<Piece>)>,
     bytes: usize,
 }
@@ -261,7 +259,7 @@ impl Leaving {
 }
 
 impl SharedTerms {
-    /// At most so many bytes: units take half at most, joint states an eighth, whole masks a sixth, and what is left is for two generations of the others, of which one that
+    /// At most so many bytes: units take half at most, joint states an eighth, and what is left is for two generations of the others, of which one that
     /// is larger than a generation is not kept.
     pub fn new(bytes_max: usize, without: Shortcuts) -> Self {
         let inner = Inner {
@@ -270,7 +268,6 @@ impl SharedTerms {
             leaving: Leaving::default(),
             units: Units::default(),
             joint: Joint::default(),
-            recipes: Recipes::default(),
             dear: FxHashMap::default(),
             next_piece: PieceId(ALL.0 + 1),
         };
@@ -298,7 +295,7 @@ impl SharedTerms {
     }
 
     /// Keeps a term. Returns its tokens, which may be those of another one that has the same.
-    pub(super) fn insert(&self, key: LexemeKey, mut term: LexemeTerm) -> Inside {
+    pub(super) fn insert(&self, key: LexemeKey, mut term: LexemeTerm) -> Arc<Tokens> {
         let mut inner = self.lock();
         inner.share_mask(&mut term);
         let inside = term.inside.clone();
@@ -322,16 +319,6 @@ impl SharedTerms {
         if bytes <= bytes_max && joint.terms.insert(key, Arc::new(term)).is_none() {
             joint.bytes += bytes;
         }
-    }
-
-    /// The mask that a grammar has made of a recipe.
-    pub(super) fn made_of(&self, recipe: &Recipe<'_>) -> Option<GivenMask> {
-        self.lock().recipes.get(recipe)
-    }
-
-    /// Gives a mask to all grammars.
-    pub(super) fn insert_made(&self, recipe: &Recipe<'_>, mask: GivenMask) {
-        self.lock().recipes.insert(recipe, mask, self.bytes_max / RECIPES_SHARE);
     }
 
     /// The tokens of a unit, if it [was walked](Self::walked_units) for longer than it takes to find them, and enough masks have
@@ -445,7 +432,7 @@ impl Inner {
     fn share_mask(&self, term: &mut LexemeTerm) {
         let Some(hash) = term.mask_hash else { return };
         if let Some(known) = self.young.masks.get(&hash).or_else(|| self.old.masks.get(&hash)) {
-            if known.is(&term.inside) {
+            if **known == *term.inside {
                 term.inside = known.clone();
             } else {
                 term.mask_hash = None;
@@ -474,7 +461,7 @@ impl Inner {
 
     /// The young ones become old where one more would be too much. False if it would be by itself.
     fn make_room(&mut self, bytes: usize, bytes_max: usize) -> bool {
-        let room = bytes_max.saturating_sub(self.units.bytes + self.joint.bytes + self.recipes.bytes()) / 2;
+        let room = bytes_max.saturating_sub(self.units.bytes + self.joint.bytes) / 2;
         if bytes > room {
             return false;
         }
@@ -499,7 +486,7 @@ mod tests {
     }
 
     fn term(word: u32) -> LexemeTerm {
-        LexemeTerm::new(Inside::new(Tokens::Many([word; 100].into())), None, [].into())
+        LexemeTerm::new(Arc::new(Tokens::Many([word; 100].into())), None, [].into())
     }
 
     fn bytes(terms: &SharedTerms) -> usize {
@@ -555,8 +542,8 @@ mod tests {
     fn equal_masks_are_one_and_counted_once() {
         let terms = SharedTerms::new(1 << 20, Shortcuts::default());
         let masks: Vec<_> = (0..100).map(|number| terms.insert(key(number), term(number % 2))).collect();
-        assert!(masks.iter().skip(2).step_by(2).all(|mask| Arc::ptr_eq(mask.tokens(), masks[0].tokens())));
-        assert!(!Arc::ptr_eq(masks[0].tokens(), masks[1].tokens()));
+        assert!(masks.iter().skip(2).step_by(2).all(|mask| Arc::ptr_eq(mask, &masks[0])));
+        assert!(!Arc::ptr_eq(&masks[0], &masks[1]));
         assert_eq!(bytes(&terms), 100 * term(0).bytes() + 2 * 400);
     }
 

@@ -62,7 +62,7 @@ impl Written {
 }
 
 /// A mask as it is kept.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Stored<B> {
     Words(Arc<[u32]>),
     /// All words are like those of the base but for some, by place.
@@ -100,6 +100,13 @@ impl<'a> Wanted<'a> {
             }
         }
         Wanted::Words(words)
+    }
+
+    fn hash(&self) -> u64 {
+        match self {
+            Wanted::Words(words) => hash_words(words),
+            Wanted::Over(base, words) => hash_over(*base, words),
+        }
     }
 
     fn into_stored(self) -> Stored<Base> {
@@ -299,17 +306,14 @@ impl MaskStore {
 
     /// A mask for those who have no store.
     pub fn share(&self, id: StoredId) -> SharedMask {
-        SharedMask { origin: self.origin(id), stored: self.by_itself(id) }
-    }
-
-    fn by_itself(&self, id: StoredId) -> Stored<SharedBase> {
-        match &self.masks[id] {
+        let stored = match &self.masks[id] {
             Stored::Words(words) => Stored::Words(words.clone()),
             Stored::Over(Base::Like(word), written) => Stored::Over(SharedBase::Like(*word), written.clone()),
             Stored::Over(Base::Term(term), written) => {
                 Stored::Over(SharedBase::Term(self.bases[*term as usize].clone()), written.clone())
             }
-        }
+        };
+        SharedMask { origin: self.origin(id), stored }
     }
 
     /// What the words of a mask are a copy of, given that they are those of a stored one.
@@ -332,15 +336,14 @@ impl MaskStore {
         let mut differ = std::mem::take(&mut self.differ);
         differ.clear();
         let wanted = Wanted::of(words, &mut differ);
-        let hash = self.hash_of(&wanted);
-        let id = self.number(hash, wanted);
+        let id = self.number(wanted.hash(), wanted);
         self.differ = differ;
         id
     }
 
     /// The same of a mask of which it is known how it was made. Cost: as long as few words differ from what it began with,
-    /// these. With the hash that it has in all stores.
-    pub fn intern_composed(&mut self, composed: Composed<'_>) -> (StoredId, u64) {
+    /// these.
+    pub fn intern_composed(&mut self, composed: Composed<'_>) -> StoredId {
         let Composed { mask, base, touched } = composed;
         let words = mask.words();
         let base = self.base(base.as_ref());
@@ -354,30 +357,13 @@ impl MaskStore {
         }
         // What differs stands for the mask, also where it is too much to be kept: a look at all words would take longer than
         // all else.
-        let hash = self.hash_over(base, &differ);
+        let hash = hash_over(base, &differ);
         let id = match differ.len() <= few(words) {
             true => self.number(hash, Wanted::Over(base, &differ)),
             false => self.number(hash, Wanted::Words(words)),
         };
         self.differ = differ;
-        (id, hash)
-    }
-
-    fn hash_of(&self, wanted: &Wanted<'_>) -> u64 {
-        match wanted {
-            Wanted::Words(words) => hash_words(words),
-            Wanted::Over(base, written) => self.hash_over(*base, written),
-        }
-    }
-
-    /// The hash of words that differ from a base, with their places: the same in all stores.
-    fn hash_over(&self, base: Base, written: &[Written]) -> u64 {
-        let mut hasher = hash_lanes::<_, 4>(written, |written| written.0);
-        match base {
-            Base::Like(word) => word.hash(&mut hasher),
-            Base::Term(term) => Arc::as_ptr(&self.bases[term as usize]).hash(&mut hasher),
-        }
-        hash_in(&hasher)
+        id
     }
 
     fn base(&mut self, tokens: Option<&Arc<Tokens>>) -> Base {
@@ -392,48 +378,15 @@ impl MaskStore {
     }
 
     fn number(&mut self, hash: u64, wanted: Wanted<'_>) -> StoredId {
-        let masks = &self.masks;
-        let known = self.ids.find(hash, |id| masks[id].is(&wanted));
-        known.unwrap_or_else(|| self.push(hash, wanted.into_stored()))
-    }
-
-    fn push(&mut self, hash: u64, stored: Stored<Base>) -> StoredId {
+        let masks = &mut self.masks;
+        if let Some(known) = self.ids.find(hash, |id| masks[id].is(&wanted)) {
+            return known;
+        }
+        let stored = wanted.into_stored();
         self.bytes += stored.bytes();
-        let id = self.masks.push(stored);
+        let id = masks.push(stored);
         self.ids.insert(hash, id);
         id
-    }
-
-    /// A mask for other stores, with the hash that it has in all of them.
-    pub fn give(&self, id: StoredId, hash: u64) -> GivenMask {
-        GivenMask { hash, stored: self.by_itself(id) }
-    }
-
-    /// A mask as another store gives it.
-    #[cfg(test)]
-    pub fn given(&mut self, words: &[u32]) -> GivenMask {
-        let mut differ = Vec::new();
-        let wanted = Wanted::of(words, &mut differ);
-        let hash = self.hash_of(&wanted);
-        let id = self.number(hash, wanted);
-        self.give(id, hash)
-    }
-
-    /// The number of a mask that another store has given.
-    pub fn take(&mut self, GivenMask { hash, stored }: &GivenMask) -> StoredId {
-        let (wanted, stored) = match stored {
-            Stored::Words(words) => (Wanted::Words(words), Stored::Words(words.clone())),
-            Stored::Over(base, written) => {
-                let base = match base {
-                    SharedBase::Like(word) => Base::Like(*word),
-                    SharedBase::Term(tokens) => self.base(Some(tokens)),
-                };
-                (Wanted::Over(base, written), Stored::Over(base, written.clone()))
-            }
-        };
-        let masks = &self.masks;
-        let known = self.ids.find(*hash, |id| masks[id].is(&wanted));
-        known.unwrap_or_else(|| self.push(*hash, stored))
     }
 
     /// Bytes of all masks.
@@ -470,7 +423,7 @@ pub(crate) struct SharedMask {
     stored: Stored<SharedBase>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum SharedBase {
     Like(u32),
     Term(Arc<Tokens>),
@@ -499,28 +452,6 @@ impl SharedMask {
     }
 }
 
-/// A mask for the stores of other grammars, with its hash.
-#[derive(Clone, Debug)]
-pub(super) struct GivenMask {
-    hash: u64,
-    stored: Stored<SharedBase>,
-}
-
-impl GivenMask {
-    /// The term that it is over, if it is.
-    pub fn base(&self) -> Option<&Arc<Tokens>> {
-        match &self.stored {
-            Stored::Over(SharedBase::Term(tokens), _) => Some(tokens),
-            _ => None,
-        }
-    }
-
-    /// Its bytes without those of the term.
-    pub fn bytes(&self) -> usize {
-        size_of::<u64>() + self.stored.bytes()
-    }
-}
-
 /// The words of a base.
 fn many(tokens: &Tokens) -> &[u32] {
     match tokens {
@@ -533,6 +464,13 @@ fn hash_words(words: &[u32]) -> u64 {
     let (pairs, rest) = words.as_chunks::<2>();
     let mut hasher = hash_lanes::<_, 8>(pairs, |&[low, high]| u64::from(high) << 32 | u64::from(low));
     rest.iter().for_each(|&word| hasher.write_u32(word));
+    hash_in(&hasher)
+}
+
+/// The same of words that differ from a base, with their places.
+fn hash_over(base: Base, written: &[Written]) -> u64 {
+    let mut hasher = hash_lanes::<_, 4>(written, |written| written.0);
+    base.hash(&mut hasher);
     hash_in(&hasher)
 }
 
@@ -608,7 +546,7 @@ mod tests {
                 composed.touched.insert(place);
             }
             let expected = composed.mask.clone();
-            let (id, _) = store.intern_composed(composed);
+            let id = store.intern_composed(composed);
             out.set_origin(store.origin(id));
             made.push((id, expected));
             for _ in 0..3 {

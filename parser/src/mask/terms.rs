@@ -25,7 +25,7 @@ use smallvec::{SmallVec, smallvec};
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::places::Places;
 use super::shared::{JointTerm, LexemeKey, LexemeTerm, SharedTerms};
-use super::tokens::{Inside, Tokens, gather, taken};
+use super::tokens::{Tokens, gather, taken};
 use super::work::Work;
 use crate::cfg::LexemeId;
 use crate::error::Fault;
@@ -67,7 +67,7 @@ const MANY_NODES: usize = 64;
 #[derive(Debug)]
 pub(super) struct Term {
     /// Tokens that end inside lexemes, or where one has just ended.
-    pub inside: Inside,
+    pub inside: Arc<Tokens>,
     /// Lexemes that can end on the way with what may then follow, and what is left of the tokens behind their end.
     pub ends: Box<[(Guarded<LexemeSetId>, PieceId)]>,
     /// Nodes at which a lexeme matches that may leave out its text, which is taken to be none of those.
@@ -589,7 +589,7 @@ impl Terms {
         let ends = draft.ends.into_iter().map(|(ended, nodes)| (ended, self.piece_of(slicer, nodes))).collect();
         let mut late = draft.late;
         late.sort_unstable();
-        Term { inside: Inside::new(inside), ends, late: nodes_of(late), lexeme: None, stuck: draft.stuck.into() }
+        Term { inside: Arc::new(inside), ends, late: nodes_of(late), lexeme: None, stuck: draft.stuck.into() }
     }
 
     /// The nodes of a piece that a state can enter, if they are few of many. Nothing ends in the state.

@@ -1,9 +1,5 @@
 //! The tokens of a term, as a list or as a mask.
 
-use std::ops::Deref;
-use std::sync::Arc;
-
-use larkspur_grammar::hashing::hash_of;
 use larkspur_toktrie::{TokenId, mask};
 
 use crate::slicer::{Decided, Slicer};
@@ -15,7 +11,7 @@ const WORDS_PER_TOKEN: usize = 8;
 const WORDS_AT_ONCE: usize = 64;
 
 /// Tokens: a list where they are few, else a mask.
-#[derive(PartialEq, Eq, Hash, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(super) enum Tokens {
     Few(Box<[TokenId]>),
     Many(Box<[u32]>),
@@ -47,38 +43,6 @@ impl Tokens {
             Tokens::Few(tokens) => size_of_val(&**tokens),
             Tokens::Many(words) => size_of_val(&**words),
         }
-    }
-}
-
-/// The tokens of terms, which several have, with their hash.
-#[derive(Clone, Debug)]
-pub(super) struct Inside {
-    tokens: Arc<Tokens>,
-    hash: u64,
-}
-
-impl Inside {
-    /// Cost: a look at all tokens.
-    pub fn new(tokens: Tokens) -> Self {
-        Self { hash: hash_of(&tokens), tokens: Arc::new(tokens) }
-    }
-    pub fn hash(&self) -> u64 {
-        self.hash
-    }
-    pub fn tokens(&self) -> &Arc<Tokens> {
-        &self.tokens
-    }
-    /// Whether both are the same tokens; those of equal hashes are compared in full.
-    pub fn is(&self, other: &Self) -> bool {
-        self.hash == other.hash && (Arc::ptr_eq(&self.tokens, &other.tokens) || *self.tokens == *other.tokens)
-    }
-}
-
-impl Deref for Inside {
-    type Target = Tokens;
-
-    fn deref(&self) -> &Tokens {
-        &self.tokens
     }
 }
 

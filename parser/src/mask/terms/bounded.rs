@@ -18,7 +18,7 @@ use crate::lexer::arena::Expr;
 use crate::lexer::split::Entry;
 use crate::lexer::states::{DEAD, LexStateId, Lexer};
 use crate::mask::pieces::PieceId;
-use crate::mask::tokens::{Inside, compact};
+use crate::mask::tokens::compact;
 use crate::mask::units::UnitMap;
 use crate::slicer::{PieceNode, Slicer};
 
@@ -130,7 +130,7 @@ impl Terms {
         let behind = elsewhere(slicer, &bounded, units, &mut words);
         let ends = ends.iter().filter_map(|&(ended, piece)| Some((ended, self.but_for(slicer, piece, &behind)?)));
         let ends = ends.collect();
-        let inside = Inside::new(compact(slicer, words));
+        let inside = Arc::new(compact(slicer, words));
         Ok(Some(Term { inside, ends, late: Arc::default(), lexeme: None, stuck: [].into() }))
     }
 

@@ -10,7 +10,7 @@ use crate::error::Fault;
 use crate::lexer::guards::{Guard, Guarded};
 use crate::lexer::split::Entry;
 use crate::lexer::states::{LexemeSetId, Lexer};
-use crate::mask::tokens::{Inside, gather};
+use crate::mask::tokens::gather;
 use crate::mask::work::Work;
 use crate::slicer::{PieceNode, Slicer};
 
@@ -53,7 +53,7 @@ impl Terms {
         }
         tokens.sort_unstable();
         tokens.dedup();
-        let inside = Inside::new(gather(slicer, &tokens, None));
+        let inside = Arc::new(gather(slicer, &tokens, None));
         Ok(Term { inside, ends: ends.into_vec().into(), late: Arc::default(), lexeme: None, stuck: [].into() })
     }
 

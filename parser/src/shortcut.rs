@@ -4,8 +4,8 @@
 use bitflags::bitflags;
 
 bitflags! {
-    /// Things without which all masks are the same, and where tokens lead, and most take longer. `docs/mask.md` explains each and says what it is
-    /// worth. Without slices and without what grammars share an engine is by
+    /// Things without which all masks are the same, and where tokens lead, and most take longer. `docs/mask.md` explains each
+    /// and says what it is worth. Without slices and without what grammars share an engine is by
     /// [`EngineOptions::slices`](crate::EngineOptions::slices) and `term_cache_bytes_max`.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub struct Shortcuts: u32 {

@@ -58,7 +58,7 @@ pub(crate) struct Cursor(Thread);
 /// for each byte, and three numbers side by side went through memory: a load that spans two stores waits for both, which
 /// made 38 ns a node of 10.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Word(pub u64);
+pub(crate) struct Word(u64);
 
 impl Cursor {
     pub fn word(self) -> Word {
@@ -79,6 +79,11 @@ impl Cursor {
     /// Where its lexemes began, if one is recorded; otherwise 0.
     pub fn began(self) -> u32 {
         self.0.began
+    }
+    /// Some place, the same for a number.
+    #[cfg(test)]
+    pub fn numbered(number: u32) -> Self {
+        Self::from_word(Word(number.into()), 0)
     }
     pub fn from_word(Word(word): Word, began: u32) -> Self {
         Cursor(Thread { lex: LexStateId(word as u32), set: SetId((word >> 32) as u32), began })

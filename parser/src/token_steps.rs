@@ -3,7 +3,7 @@
 use larkspur_toktrie::TokenId;
 
 use crate::growing::GrowingMap;
-use crate::machine::{Cursor, Word};
+use crate::machine::Cursor;
 
 /// Where a token leads from a place. What was found once holds as long as the epoch, if no text counts at either place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ const STEPS_MAX: usize = 1 << 13;
 #[derive(Debug)]
 pub(crate) struct TokenSteps {
     is_on: bool,
-    known: GrowingMap<(Word, TokenId), TokenStep>,
+    known: GrowingMap<(u64, TokenId), TokenStep>,
 }
 
 impl TokenSteps {
@@ -31,7 +31,7 @@ impl TokenSteps {
 
     #[inline]
     pub fn get(&self, from: Cursor, token: TokenId) -> Option<TokenStep> {
-        self.known.get(&(from.word(), token)).copied()
+        self.known.get(&(from.key(), token)).copied()
     }
 
     /// Remembers a step between places at which no text counts.
@@ -42,12 +42,12 @@ impl TokenSteps {
         if self.known.len() >= STEPS_MAX {
             self.known = GrowingMap::default();
         }
-        self.known.insert((from.word(), token), step);
+        self.known.insert((from.key(), token), step);
     }
 
     /// Bytes of all of them, roughly.
     pub fn bytes(&self) -> usize {
-        self.known.len() * size_of::<((Word, TokenId), TokenStep)>() * 2
+        self.known.len() * size_of::<((u64, TokenId), TokenStep)>() * 2
     }
 }
 
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_last_steps_are_known_and_many_are_forgotten() {
-        let place = |number: u32| Cursor::from_word(Word(number.into()), 0);
+        let place = Cursor::numbered;
         let step = |number: u32| TokenStep { to: place(number + 1), is_last: number.is_multiple_of(3) };
         let (mut on, mut off) = (TokenSteps::new(true), TokenSteps::new(false));
         for number in 0..3 * STEPS_MAX as u32 {

@@ -140,17 +140,11 @@ fn differing(words: &[u32], from: &[u32], differ: &mut Vec<Written>) {
 
 /// The same of words of which it is known which may differ.
 fn written(words: &[u32], touched: &Touched, from: impl Fn(usize) -> u32, differ: &mut Vec<Written>) {
-    // Without a branch for each word: of those of a block that are looked at, each stands where the last one that differs ends.
-    let mut found = [Written::new(0, 0); Touched::BLOCK];
-    touched.for_each_block(|first, places| {
-        let mut len = 0;
-        for place in places {
-            let place = first + place;
-            let word = words[place as usize];
-            found[len] = Written::new(place, word);
-            len += usize::from(word != from(place as usize));
+    touched.for_each(|place| {
+        let word = words[place as usize];
+        if word != from(place as usize) {
+            differ.push(Written::new(place, word));
         }
-        differ.extend_from_slice(&found[..len]);
     });
 }
 

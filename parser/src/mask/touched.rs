@@ -40,28 +40,16 @@ impl Touched {
         self.all
     }
 
-    /// Calls `f` with the first place of each block in which there are some, and with how far behind that these are, ascending.
+    /// Calls `f` with each place, ascending.
     #[inline]
-    pub fn for_each_block(&self, mut f: impl FnMut(u32, Places)) {
-        for (&bits, first) in self.bits.iter().zip((0..).step_by(Self::BLOCK)) {
-            if bits != 0 {
-                f(first, Places(bits));
+    pub fn for_each(&self, mut f: impl FnMut(u32)) {
+        for (&bits, first) in self.bits.iter().zip((0..).step_by(64)) {
+            let mut left = bits;
+            while left != 0 {
+                f(first + left.trailing_zeros());
+                left &= left - 1;
             }
         }
-    }
-}
-
-/// Places of a block.
-pub(super) struct Places(u64);
-
-impl Iterator for Places {
-    type Item = u32;
-
-    #[inline]
-    fn next(&mut self) -> Option<u32> {
-        let place = (self.0 != 0).then(|| self.0.trailing_zeros())?;
-        self.0 &= self.0 - 1;
-        Some(place)
     }
 }
 
@@ -76,14 +64,13 @@ mod tests {
         for place in [199, 0, 64, 63, 0] {
             touched.insert(place);
         }
-        let places = |touched: &Touched| {
-            let mut all = Vec::new();
-            touched.for_each_block(|first, places| all.extend(places.map(|place| first + place)));
-            all
-        };
-        assert_eq!((touched.is_all(), places(&touched)), (false, vec![0, 63, 64, 199]));
+        let mut places = Vec::new();
+        touched.for_each(|place| places.push(place));
+        assert_eq!((touched.is_all(), places), (false, vec![0, 63, 64, 199]));
         touched.insert_block(2, 0b101);
-        assert_eq!(places(&touched), vec![0, 63, 64, 128, 130, 199]);
+        let mut places = Vec::new();
+        touched.for_each(|place| places.push(place));
+        assert_eq!(places, vec![0, 63, 64, 128, 130, 199]);
         touched.insert_all();
         assert!(touched.is_all());
     }

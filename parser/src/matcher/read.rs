@@ -191,9 +191,9 @@ impl Matcher {
         let is_said = matches!(stop, None | Some(StopReason::NoExtension));
         if is_said && !session.machine.records(self.now.cursor) && !session.machine.records(cursor) {
             let step = TokenStep { to: cursor, is_last: stop.is_some() };
-            session.steps.add(self.now.cursor, token, step);
-            if let Some(published) = self.epoch.published() {
-                published.add_step(self.now.cursor, token, step);
+            match self.epoch.published() {
+                Some(published) => published.add_step(self.now.cursor, token, step),
+                None => session.steps.add(self.now.cursor, token, step),
             }
         }
     }

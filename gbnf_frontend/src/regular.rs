@@ -75,14 +75,12 @@ struct Linear {
 pub(crate) struct Rules {
     /// Their regexes, by the index of their definition; `None` for the others.
     pub regular: Vec<Option<Regular>>,
-    /// Whether each of all rules derives some text. Before what never ends a rule may go on for ever, but a terminal may not.
-    all_end: bool,
 }
 
 /// Finds the regular rules. `of_name` has the definition that counts for each name.
 pub(crate) fn regular_rules(ast: &Tree, of_name: &FxHashMap<&str, usize>, set: &mut RegexSet) -> Rules {
     let regular: Vec<Option<Regular>> = vec![None; ast.definitions.len()];
-    let mut rules = Rules { regular, all_end: all_end(ast, of_name) };
+    let mut rules = Rules { regular };
     let refers_to: Vec<Vec<usize>> =
         ast.definitions.iter().map(|own| references(ast, own, of_name).collect()).collect();
     // Those that are referred to come first.
@@ -91,45 +89,10 @@ pub(crate) fn regular_rules(ast: &Tree, of_name: &FxHashMap<&str, usize>, set: &
         let &[rule] = component.as_slice() else { continue };
         rules.regular[rule] = match refers_to[rule].contains(&rule) {
             false => nodes(ast, rule, of_name, &rules, set).last().copied().flatten(),
-            true if !rules.all_end => None,
             true => [Side::Right, Side::Left].into_iter().find_map(|side| solve(ast, rule, of_name, &rules, side, set)),
         };
     }
     rules
-}
-
-/// Whether each definition derives some text. Linear (W. F. Dowling, J. H. Gallier, 1984, for Horn clauses).
-fn all_end(ast: &Tree, of_name: &FxHashMap<&str, usize>) -> bool {
-    // Of each node how many of the nodes that it waits for have no text yet, and which nodes wait for it.
-    let mut missing = vec![0; ast.nodes.len()];
-    let mut waiting: Vec<Vec<NodeId>> = vec![Vec::new(); ast.nodes.len()];
-    let mut ended: Vec<NodeId> = Vec::new();
-    for (id, node) in ast.nodes.iter_enumerated() {
-        let needs: Vec<NodeId> = match &node.kind {
-            NodeKind::Repeat(_, 0, _) | NodeKind::Symbol(_) => Vec::new(),
-            // One that is missing is told elsewhere.
-            NodeKind::Name(name) => {
-                of_name.get(name.as_str()).map(|&rule| ast.definitions[rule].body).into_iter().collect()
-            }
-            kind => kind.children().to_vec(),
-        };
-        missing[id.index()] = if matches!(node.kind, NodeKind::Choice(_)) { 1 } else { needs.len() };
-        if missing[id.index()] == 0 {
-            ended.push(id);
-        }
-        needs.into_iter().for_each(|needed| waiting[needed.index()].push(id));
-    }
-    while let Some(id) = ended.pop() {
-        for &user in &waiting[id.index()] {
-            let left = &mut missing[user.index()];
-            if *left == 1 {
-                ended.push(user);
-            }
-            // An alternative more is not waited for.
-            *left = left.saturating_sub(1);
-        }
-    }
-    ast.definitions.iter().all(|definition| missing[definition.body.index()] == 0)
 }
 
 /// The definitions that one refers to, by index.
@@ -186,7 +149,6 @@ pub(crate) fn nodes(
             NodeKind::Symbol(Symbol::Token { .. }) => None,
             NodeKind::Sequence(parts) => all(parts).and_then(|parts| Regular::concat(&parts, set)),
             NodeKind::Choice(parts) => all(parts).and_then(|parts| Regular::or(&parts, set)),
-            NodeKind::Repeat(_, _, None) if !rules.all_end => None,
             NodeKind::Repeat(child, min, max) => of(child).and_then(|child| child.repeat(*min, *max, set)),
         };
         known.push(regular);

@@ -52,8 +52,8 @@ limits! {
     pub source_bytes_max: usize = 16 << 20,
     /// Diagnostics reported for one source. 100: more help nobody.
     pub diagnostics_max: usize = 100,
-    /// Nesting of parentheses, brackets and embedded grammars in a source. 200: deeper is not written by hand, and
-    /// readers recurse this deep, so that more than 1,000 means 1,000.
+    /// Nesting of parentheses, brackets and embedded grammars in a source, and of rules that go on for ever if others behind them
+    /// do. 200: deeper is not written by hand, and readers recurse this deep, so that more than 1,000 means 1,000.
     pub grammar_depth_max: usize = 200,
     /// Texts that a Lark text imports, each counted for every text that imports it. 1,000.
     pub grammar_imports_max: usize = 1_000,

@@ -21,7 +21,7 @@ const HEAD_LEN: usize = MAGIC.len() + 4 + HASH_LEN;
 
 /// The version of the format that [`CompiledGrammar::save`] writes and [`Engine::load`] reads. Another one with every change of what
 /// is saved, or of what the engine makes of it.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// Why a grammar was not saved.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

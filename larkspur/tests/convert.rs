@@ -98,6 +98,8 @@ const CASES: &[&str] = &[
     "root ::= \"\" | () | \"a\" (| \"b\" | \"\") \"c\"{0} ((\"c\")) (((\"a\" | \"b\")))",
     "root ::= \"a\" root | \"b\"",
     "root ::= root \"a\"",
+    // What goes on for ever before what derives nothing.
+    "root ::= \"a\" ([\\-\\x09 ] | (<think> | root)) foo-bar | \"b\"\nfoo-bar ::= foo-bar",
 ];
 
 #[test]
@@ -381,12 +383,15 @@ fn what_no_text_finishes_is_left_out() {
 fn what_goes_on_before_what_never_ends() {
     let engine = Engine::new(Arc::new(vocabulary()));
     for gbnf in
-        ["root ::= \"a\"* never\nnever ::= never\n", "root ::= \"b\" [^a]+ never\nnever ::= \"x\" never [a-c]\n"]
+        ["root ::= \"a\"* never\nnever ::= \"c\" never\n", "root ::= \"b\" [^a]+ never\nnever ::= \"x\" never [a-c]\n"]
     {
         let source = Source::gbnf(gbnf);
         engine.compile(&source).expect("it goes on for ever");
         walks().for_each(|walk| agree(&source, &walk));
     }
-    let finite = Source::gbnf("root ::= \"b\" [^a]{1,9} never\nnever ::= never\n");
-    assert!(engine.compile(&finite).is_err());
+    // What reads nothing derives nothing, and neither does what it stands in.
+    for gbnf in ["root ::= \"a\"* never\nnever ::= never\n", "root ::= \"b\" [^a]{1,9} never\nnever ::= never\n"] {
+        let error = engine.compile(&Source::gbnf(gbnf)).expect_err("it derives nothing");
+        assert_eq!(error.diagnostics[0].code, "P001");
+    }
 }

@@ -104,8 +104,6 @@ pub(crate) struct Cfg {
     pub after: Vec<ByteSet>,
     /// Whether the symbol after the dot derives some text that is not empty. Indexed by dot.
     pub reads: Vec<bool>,
-    /// Whether an item with the dot here can neither be finished nor go on for ever; empty if none is. By dot.
-    pub dead_dots: Vec<bool>,
     /// What is still asked of the grammars that this was lowered from. Indexed by grammar.
     #[serde(skip)]
     pub origins: IndexVec<GrammarId, GrammarOrigin>,

@@ -42,7 +42,7 @@ pub(crate) fn compile(shared: &Shared, mut linked: LinkedGrammar) -> Result<Comp
     let cfg_mut = Arc::get_mut(&mut cfg).expect("the lexer is gone");
     let literals: Vec<_> = cfg_mut.lexemes.iter().map(|lexeme| lexeme.pattern.literal_bytes(0)).collect();
     let first = |id: LexemeId| lowered.exprs[id].map_or(literals[id.index()], |expr| arena.first_bytes(expr));
-    diagnostics.extend(cfg_mut.prune(|id| is_empty[id.index()], first, simplified_start).err());
+    diagnostics.extend(cfg_mut.prune(|id| is_empty[id.index()], first, simplified_start, limits).err());
     diagnostics = without_errors(diagnostics)?;
 
     let Some(mut machine) = machine_with_traps(&mut cfg, &lowered, &arena, limits).map_err(limit_met)? else {

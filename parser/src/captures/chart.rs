@@ -381,7 +381,7 @@ impl<'a> Chart<'a> {
                     break;
                 }
                 let Machine { sets, lexer, .. } = &mut *self.machine;
-                if !sets.is_dead(dot) && !sets.is_over(dot, param, lexer)? {
+                if !sets.is_over(dot, param, lexer)? {
                     self.items.push(Item { dot, goal, param, after_ignored: false });
                     self.entry()?;
                 }
@@ -549,7 +549,7 @@ impl<'a> Chart<'a> {
             }
             let mut dot = alternative.dot;
             while dot != DOT_END {
-                if !self.machine.sets.is_dead(dot) && self.machine.sets.symbol_is_productive(dot, value)? {
+                if self.machine.sets.symbol_is_productive(dot, value)? {
                     self.expect(dot, goal, param, expired, waiting)?;
                 }
                 if !self.machine.sets.can_skip(dot, param)? {

@@ -49,7 +49,6 @@ impl Cfg {
         let holds = self.empty_lexemes.len() == lexemes
             && or_none(self.after.len(), lexemes)
             && self.reads.len() == dots
-            && or_none(self.dead_dots.len(), dots)
             && self.ignored.len() == grammars
             && self.ignore_once.len() == grammars;
         Inconsistent::unless(holds, "tables that go together have other lengths")

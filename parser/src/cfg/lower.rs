@@ -242,7 +242,6 @@ pub(crate) fn lower(
         empty_lexemes: Vec::new(),
         after: Vec::new(),
         reads: Vec::new(),
-        dead_dots: Vec::new(),
         origins: linked.grammars.into_vec().into_iter().map(origin).collect::<Vec<_>>().into(),
         no_forcing,
         ignored_at_end,

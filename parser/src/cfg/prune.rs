@@ -2,24 +2,26 @@
 
 use larkspur_grammar::index::Id;
 use larkspur_grammar::{
-    ByteSet, Diagnostic, EdgeSymbol, IndexVec, ParamExpr, Severity, Span, State, Unproductive, components,
+    ByteSet, Diagnostic, EdgeSymbol, IndexVec, Limits, ParamExpr, Severity, Span, State, Unproductive, components,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbol};
+use crate::codes::limit_diagnostic;
 use crate::counting_sort::Lists;
 
 impl Cfg {
     /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can
     /// never be finished. `first` has the bytes that a lexeme begins with, at most; `start_span` is where the start rule stands.
     ///
-    /// Errors: the start can never be finished (`P001`), unless the grammar allows that.
+    /// Errors: the start can never be finished (`P001`), unless the grammar allows that; `grammar_depth_max`.
     pub fn prune(
         &mut self,
         is_empty: impl Fn(LexemeId) -> bool,
         first: impl Fn(LexemeId) -> ByteSet,
         start_span: Span,
+        limits: &Limits,
     ) -> Result<(), Diagnostic> {
         self.empty_lexemes = self.lexemes.ids().map(&is_empty).collect();
         let users = self.users();
@@ -38,8 +40,12 @@ impl Cfg {
         let allow = self.unproductive == Unproductive::Allow;
         let (over, endless, reads) = loop {
             let over = self.over(&finishes);
-            let endless =
-                if allow { self.endless(&is_empty, &finishes, &over) } else { vec![false; finishes.len()].into() };
+            let endless = match allow {
+                true => self.endless(&is_empty, &finishes, &over, limits.grammar_depth_max).ok_or_else(|| {
+                    limit_diagnostic("grammar_depth_max", limits.grammar_depth_max as u64, Some(start_span))
+                })?,
+                false => vec![false; finishes.len()].into(),
+            };
             let reads = self.reads_something(&is_empty, &finishes, &over);
             if !self.remove_idle_edges(|id| reads[id] || endless[id]) {
                 break (over, endless, reads);
@@ -211,35 +217,68 @@ impl Cfg {
         }
     }
 
-    /// Nonterminals that can go on for ever, reading letters again and again.
+    /// Nonterminals that can go on for ever, reading letters again and again. `None` if that takes more than so many rounds.
     ///
-    /// A goes on by B if some alternative of A has B after symbols that can be finished, and the step reads something
-    /// if one of those can be non-empty. Endless is what leads to a cycle of such steps in which one reads something.
+    /// A goes on by B if some alternative of A, of which each symbol can be finished or go on for ever itself, has B after symbols
+    /// that can be finished, and the step reads something if one of those can be non-empty. Endless is what leads to a cycle of
+    /// such steps in which one reads something. What left recursion repeats can be finished.
     fn endless(
         &self,
         is_empty: &impl Fn(LexemeId) -> bool,
         finishes: &IndexVec<NonterminalId, bool>,
         over: &[bool],
-    ) -> IndexVec<NonterminalId, bool> {
+        rounds_max: usize,
+    ) -> Option<IndexVec<NonterminalId, bool>> {
         let reads = self.reads_something(is_empty, finishes, over);
+        // Where one turns out to derive nothing, others that only led to an end by it may, too.
+        let mut is_live: IndexVec<NonterminalId, bool> = vec![true; finishes.len()].into();
+        for _ in 0..rounds_max {
+            let endless = self.endless_among(&is_live, is_empty, finishes, &reads);
+            let mut is_same = true;
+            for id in finishes.ids() {
+                let stays = finishes[id] || endless[id];
+                is_same &= std::mem::replace(&mut is_live[id], stays) == stays;
+            }
+            if is_same {
+                return Some(endless);
+            }
+        }
+        None
+    }
+
+    /// The same, if these can be finished or go on for ever.
+    fn endless_among(
+        &self,
+        is_live: &IndexVec<NonterminalId, bool>,
+        is_empty: &impl Fn(LexemeId) -> bool,
+        finishes: &IndexVec<NonterminalId, bool>,
+        reads: &IndexVec<NonterminalId, bool>,
+    ) -> IndexVec<NonterminalId, bool> {
         let mut steps: Vec<Vec<(u32, bool)>> = vec![Vec::new(); self.nonterminals.len()];
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
+            let steps = &mut steps[id.index()];
             for alternative in &nonterminal.alternatives {
-                let mut has_read = false;
+                let before = steps.len();
+                let (mut has_read, mut is_reached) = (false, true);
                 let mut dot = alternative.dot;
                 while dot != DOT_END {
                     let info = self.dots[dot];
-                    let (ends, read) = match info.symbol {
-                        Symbol::Nonterminal(child) => {
-                            steps[id.0 as usize].push((child.0, has_read));
-                            (finishes[child], reads[child])
-                        }
-                        Symbol::Lexeme(lexeme) => (!is_empty(lexeme), !is_empty(lexeme)),
-                        _ => (true, true),
-                    };
-                    if !ends && !info.optional {
+                    let (ends, goes_on) = self.derives(info.symbol, is_empty, finishes, is_live);
+                    if !ends && !goes_on && !info.optional {
+                        steps.truncate(before);
                         break;
                     }
+                    let read = match info.symbol {
+                        Symbol::Nonterminal(child) => {
+                            if is_reached && goes_on {
+                                steps.push((child.0, has_read));
+                            }
+                            reads[child]
+                        }
+                        Symbol::Lexeme(_) => ends,
+                        _ => true,
+                    };
+                    is_reached &= ends || info.optional;
                     has_read |= read;
                     dot = info.next;
                 }
@@ -258,11 +297,6 @@ impl Cfg {
                 }
             }
         }
-        for id in self.endless_to_the_left(is_empty, finishes, &reads) {
-            if !std::mem::replace(&mut endless[id as usize], true) {
-                agenda.push(id);
-            }
-        }
         while let Some(at) = agenda.pop() {
             for &from in &before[at as usize] {
                 if !std::mem::replace(&mut endless[from as usize], true) {
@@ -273,72 +307,20 @@ impl Cfg {
         endless.into()
     }
 
-    /// Nonterminals that left recursion can make longer for ever: they are in a cycle of left corners whose rests can
-    /// be finished, and one of these reads something.
-    fn endless_to_the_left(
+    /// Whether a symbol can be finished, and whether it goes on for ever if nonterminals do.
+    fn derives(
         &self,
+        symbol: Symbol,
         is_empty: &impl Fn(LexemeId) -> bool,
         finishes: &IndexVec<NonterminalId, bool>,
-        reads: &IndexVec<NonterminalId, bool>,
-    ) -> Vec<u32> {
-        let mut steps: Vec<Vec<(u32, bool)>> = vec![Vec::new(); self.nonterminals.len()];
-        for (id, nonterminal) in self.nonterminals.iter_enumerated() {
-            for alternative in &nonterminal.alternatives {
-                let mut dot = alternative.dot;
-                while dot != DOT_END {
-                    let info = self.dots[dot];
-                    let Symbol::Nonterminal(corner) = info.symbol else {
-                        if info.optional {
-                            dot = info.next;
-                            continue;
-                        }
-                        break;
-                    };
-                    if finishes[corner]
-                        && let Some(has_read) = self.rest_reads(info.next, is_empty, finishes, reads)
-                    {
-                        steps[corner.0 as usize].push((id.0, has_read));
-                    }
-                    if !info.optional && !self.nonterminals[corner].nullable && !self.starts_final(&info) {
-                        break;
-                    }
-                    dot = info.next;
-                }
-            }
+        endless: &IndexVec<NonterminalId, bool>,
+    ) -> (bool, bool) {
+        match symbol {
+            Symbol::Lexeme(lexeme) => (!is_empty(lexeme), false),
+            Symbol::Nonterminal(child) => (finishes[child], endless[child]),
+            Symbol::Tokens(letter) => (!self.token_letters[letter].tokens.is_empty(), false),
+            Symbol::Nothing => (true, false),
         }
-        let component_of = component_of(&steps);
-        let mut endless: Vec<bool> = vec![false; steps.len()];
-        for (from, next) in steps.iter().enumerate() {
-            for &(to, has_read) in next {
-                if has_read && component_of[from] == component_of[to as usize] {
-                    endless[component_of[from]] = true;
-                }
-            }
-        }
-        (0..steps.len() as u32).filter(|&id| endless[component_of[id as usize]]).collect()
-    }
-
-    /// Whether the rest of a rule reads something; `None` if it cannot be finished.
-    fn rest_reads(
-        &self,
-        mut dot: DotId,
-        is_empty: &impl Fn(LexemeId) -> bool,
-        finishes: &IndexVec<NonterminalId, bool>,
-        reads: &IndexVec<NonterminalId, bool>,
-    ) -> Option<bool> {
-        let mut has_read = false;
-        while dot != DOT_END {
-            let info = self.dots[dot];
-            match info.symbol {
-                Symbol::Nonterminal(child) if !finishes[child] && !info.optional => return None,
-                Symbol::Nonterminal(child) => has_read |= reads[child],
-                Symbol::Lexeme(id) if is_empty(id) && !info.optional => return None,
-                Symbol::Lexeme(id) => has_read |= !is_empty(id),
-                _ => has_read = true,
-            }
-            dot = info.next;
-        }
-        Some(has_read)
     }
 
     /// Nonterminals that derive some text that is not empty.
@@ -415,8 +397,7 @@ impl Cfg {
         Some(has_letter)
     }
 
-    /// Removes symbols and alternatives that can neither be finished nor go on for ever, and marks the dots before the
-    /// others.
+    /// Removes symbols that can neither be finished nor go on for ever, and alternatives that cannot do without them.
     fn remove_dead(
         &mut self,
         is_empty: &impl Fn(LexemeId) -> bool,
@@ -433,33 +414,22 @@ impl Cfg {
                 is_live.push(true);
                 continue;
             }
-            let (ends, goes_on) = match info.symbol {
-                Symbol::Lexeme(lexeme) => (!is_empty(lexeme), false),
-                Symbol::Nonterminal(child) => (finishes[child], endless[child]),
-                Symbol::Tokens(letter) => (!self.token_letters[letter].tokens.is_empty(), false),
-                Symbol::Nothing => (true, false),
-            };
-            let next = mended[info.next.0 as usize];
-            let next_is_live = is_live[info.next.0 as usize];
+            let (ends, goes_on) = self.derives(info.symbol, is_empty, finishes, endless);
+            let next = mended[info.next.index()];
+            let next_is_live = is_live[info.next.index()];
             self.dots[id].next = next;
-            if info.optional && !ends && !goes_on {
-                mended.push(next);
-                is_live.push(next_is_live);
-            } else {
-                mended.push(id);
-                is_live.push(goes_on || (ends || info.optional) && next_is_live);
-            }
+            mended.push(if ends || goes_on || !info.optional { id } else { next });
+            is_live.push((ends || goes_on || info.optional) && next_is_live);
         }
         for (id, nonterminal) in self.nonterminals.iter_mut().enumerate() {
-            nonterminal.alternatives.retain(|alternative| is_live[alternative.dot.0 as usize]);
+            nonterminal.alternatives.retain(|alternative| is_live[alternative.dot.index()]);
             for alternative in &mut nonterminal.alternatives {
-                alternative.dot = mended[alternative.dot.0 as usize];
+                alternative.dot = mended[alternative.dot.index()];
             }
             let id = NonterminalId(id as u32);
             nonterminal.productive = finishes[id] || endless[id];
         }
-        self.start = mended[self.start.0 as usize];
-        self.dead_dots = if is_live.contains(&false) { is_live.iter().map(|live| !live).collect() } else { Vec::new() };
+        self.start = mended[self.start.index()];
     }
 }
 

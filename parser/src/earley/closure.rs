@@ -263,7 +263,7 @@ impl Builder<'_> {
             }
             let mut dot = alternative.dot;
             while dot != DOT_END {
-                if !self.sets.is_dead(dot) && self.sets.symbol_is_productive(dot, value)? {
+                if self.sets.symbol_is_productive(dot, value)? {
                     self.expect(dot, Owner::Predicted(node), param)?;
                 }
                 if !self.sets.can_skip(dot, param)? {

@@ -260,7 +260,7 @@ impl Sets {
         lexer: &mut Lexer,
     ) -> Result<bool, Fault> {
         while dot != DOT_END {
-            if !self.is_dead(dot) && !self.is_over(dot, param, lexer)? {
+            if !self.is_over(dot, param, lexer)? {
                 kernel.items.push(Item { dot, continuation: SetId(FAMILY | member), param, mark: Mark::NONE });
             }
             if !self.can_skip(dot, param)? {

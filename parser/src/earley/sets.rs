@@ -327,7 +327,7 @@ impl Sets {
                 kernel.finished.push(continuation);
                 return self.check_work(kernel.finished.len());
             }
-            if !self.is_dead(dot) && !self.is_over(dot, param, lexer)? {
+            if !self.is_over(dot, param, lexer)? {
                 kernel.items.push(Item { dot, continuation, param, mark });
             }
             if !self.can_skip(dot, param)? {
@@ -367,11 +367,6 @@ impl Sets {
         if !included.is_empty() && !self.included.contains_key(&id) {
             self.included.insert(id, included.into());
         }
-    }
-
-    /// Whether an item with the dot here leads nowhere; only in grammars that may go on for ever.
-    pub fn is_dead(&self, dot: DotId) -> bool {
-        self.cfg.dead_dots.get(dot.0 as usize).is_some_and(|&dead| dead)
     }
 
     /// Checks the work for a set, of which nothing is counted yet.

@@ -211,7 +211,9 @@ impl Symbols {
             Body::Repeat(child, _, None) if self.nonempty(child, item.param));
         repeats
             || (0..rest.len()).any(|at| {
-                self.endless(rest[at], item.param) && rest[..at].iter().all(|&s| self.productive(s, item.param))
+                self.endless(rest[at], item.param)
+                    && rest[..at].iter().all(|&s| self.productive(s, item.param))
+                    && rest[at + 1..].iter().all(|&s| self.is_live(s, item.param))
             })
     }
 

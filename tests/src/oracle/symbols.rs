@@ -408,6 +408,11 @@ impl Symbols {
         self.symbol_fact(symbol, param).endless
     }
 
+    /// Whether the symbol derives any text, be it without end.
+    pub fn is_live(&self, symbol: Symbol, param: u64) -> bool {
+        self.productive(symbol, param) || self.endless(symbol, param)
+    }
+
     /// Whether alternative `condition` is there for a parameter.
     pub fn holds(&self, grammar: Option<GrammarId>, condition: Option<ConditionId>, param: u64) -> bool {
         let (Some(grammar), Some(condition)) = (grammar, condition) else { return true };
@@ -449,9 +454,19 @@ impl Symbols {
         }
         while self.improve(&reached) {}
         if self.allow_endless() {
+            // At first all may go on for ever; what only did so by others that do not stops.
             for &pair in &reached {
-                let endless = self.goes_on(pair);
-                self.facts.entry(pair).or_default().endless = endless;
+                self.facts.entry(pair).or_default().endless = true;
+            }
+            loop {
+                let endless: Vec<bool> = reached.iter().map(|&pair| self.goes_on(pair)).collect();
+                let is_same = reached.iter().zip(&endless).all(|(pair, &endless)| self.facts[pair].endless == endless);
+                if is_same {
+                    break;
+                }
+                for (pair, endless) in reached.iter().zip(endless) {
+                    self.facts.entry(*pair).or_default().endless = endless;
+                }
             }
         }
         Ok(())
@@ -530,7 +545,9 @@ impl Symbols {
         let mut queue = vec![(pair, false)];
         while let Some(((nonterminal, param), text_before)) = queue.pop() {
             let children = self.symbols_of(nonterminal, param);
+            let is_live = |&child: &Symbol| self.is_live(child, param);
             let places: Vec<(Symbol, bool)> = match self.productions[nonterminal].body {
+                Body::Sequence(_) | Body::Repeat(..) if !children.iter().all(is_live) => continue,
                 Body::Choice(_) => children.iter().map(|&child| (child, false)).collect(),
                 Body::Automaton(..) => children.iter().flat_map(|&child| [(child, false), (child, true)]).collect(),
                 Body::Sequence(_) => {

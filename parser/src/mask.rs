@@ -14,6 +14,7 @@ mod touched;
 mod trace;
 mod units;
 mod walkers;
+mod wide;
 mod work;
 
 use std::ops::Add;
@@ -30,7 +31,7 @@ use crate::slicer::{Alphabet, Decided, Lengths, Parts, Slicer};
 use compose::Composed;
 use shared::SharedTerms;
 pub(crate) use store::SharedMask;
-use store::{MaskStore, StoredId};
+use store::{Base, MaskStore, StoredId};
 use terms::Terms;
 use touched::Touched;
 use trace::{Agenda, Groups, Trace};
@@ -450,7 +451,7 @@ impl MaskCache {
         let accepts = self.told(machine, (cursor, ahead), Machine::accepts)?;
         let composition = Composition { groups: Groups::new(), letters, accepts };
         self.touched.clear(mask.words().len());
-        Composed { mask, base: None, touched: &mut self.touched }.finish(machine, vocabulary, &composition);
+        Composed { mask, base: Base::NOTHING, touched: &mut self.touched }.finish(machine, vocabulary, &composition);
         Ok(())
     }
 

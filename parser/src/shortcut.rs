@@ -35,5 +35,7 @@ bitflags! {
         const HORIZON = 1 << 11;
         /// Where a token leads from a place is remembered.
         const STEPS = 1 << 12;
+        /// Masks are made over the tokens of several terms together.
+        const UNIONS = 1 << 13;
     }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use larkspur_toktrie::{TokenId, TokenMask, Vocabulary};
 
 use super::Composition;
-use super::store::MaskStore;
+use super::store::{Base, MaskStore};
 use super::terms::Terms;
 use super::tokens::Tokens;
 use super::touched::Touched;
 use super::trace::Group;
+use super::wide::{WideTerms, is_wide};
 use crate::machine::Machine;
 use crate::slicer::{PieceNode, Slicer};
 
@@ -21,10 +22,15 @@ const NODES_MAX: usize = 512;
 #[derive(Debug)]
 pub(super) struct Composed<'a> {
     pub mask: &'a mut TokenMask,
-    /// What it began with, which are many; without it, it began with nothing.
-    pub base: Option<Arc<Tokens>>,
+    /// What it began with.
+    pub base: Base,
     /// The words in which it may differ from that.
     pub touched: &'a mut Touched,
+}
+
+/// The tokens of a group's terms.
+fn insides<'t>(terms: &'t Terms, group: &'t Group) -> impl Iterator<Item = &'t Arc<Tokens>> {
+    group.terms.iter().map(|&term| &terms.get(term).inside)
 }
 
 impl<'a> Composed<'a> {
@@ -35,30 +41,35 @@ impl<'a> Composed<'a> {
         groups: &[Group],
         (mask, touched): (&'a mut TokenMask, &'a mut Touched),
     ) -> Self {
-        let many = |group: &Group| {
-            let insides = group.terms.iter().map(|&term| &terms.get(term).inside);
-            insides.into_iter().find(|inside| matches!(***inside, Tokens::Many(_))).cloned()
-        };
-        let begun = groups.iter().enumerate().find_map(|(index, group)| Some((index, many(group)?)));
-        let (first, base) = begun.map_or((0, None), |(index, tokens)| (index, Some(tokens)));
-        store.write_base(base.as_ref(), mask);
+        let with =
+            |is: fn(&Tokens) -> bool| groups.iter().position(|group| insides(terms, group).any(|inside| is(inside)));
+        let first = with(|inside| matches!(inside, Tokens::Many(_))).or_else(|| with(is_wide)).unwrap_or(0);
+        let mut wide: WideTerms<'_> = groups
+            .get(first)
+            .into_iter()
+            .flat_map(|group| insides(terms, group))
+            .filter(|inside| is_wide(inside))
+            .collect();
+        let base = store.base(&mut wide, terms.shared(), mask.words().len());
+        store.write_base(base, mask);
         touched.clear(mask.words().len());
         let mut composed = Self { mask, base, touched };
-        // What the first group leaves out is not left out of the others.
-        let others = (0..groups.len()).filter(|&index| index != first);
-        for (index, group) in std::iter::once(first).chain(others).filter_map(|index| Some((index, groups.get(index)?)))
-        {
-            let insides = group.terms.iter().map(|&term| &*terms.get(term).inside);
-            let left_out = group.left_out.iter().flat_map(|&node| slicer.tokens_from(node));
-            if index == first || group.left_out.is_empty() {
-                insides.for_each(|inside| composed.allow_all(inside));
-                left_out.for_each(|token| composed.forbid(token));
-                continue;
-            }
-            let mut left_out: Vec<TokenId> = left_out.collect();
-            left_out.sort_unstable();
-            for inside in insides {
-                match inside {
+        let left_out = |group: &Group| -> Vec<TokenId> {
+            let mut tokens: Vec<TokenId> = group.left_out.iter().flat_map(|&node| slicer.tokens_from(node)).collect();
+            tokens.sort_unstable();
+            tokens
+        };
+        if let Some(group) = groups.get(first) {
+            let is_there = |inside: &Arc<Tokens>| wide.iter().any(|tokens| Arc::ptr_eq(tokens, inside));
+            insides(terms, group).filter(|inside| !is_there(inside)).for_each(|inside| composed.allow_all(inside));
+            left_out(group).into_iter().for_each(|token| composed.forbid(token));
+        }
+        // What it leaves out is not left out of the others.
+        for (_, group) in groups.iter().enumerate().filter(|(index, _)| *index != first) {
+            let left_out = left_out(group);
+            for inside in insides(terms, group) {
+                match &**inside {
+                    tokens if left_out.is_empty() => composed.allow_all(tokens),
                     Tokens::Few(tokens) => {
                         let stay = tokens.iter().filter(|token| left_out.binary_search(token).is_err());
                         stay.for_each(|&token| composed.allow(token));
@@ -83,7 +94,6 @@ impl<'a> Composed<'a> {
                     self.touched.insert(token / 32);
                 }
             }
-            Tokens::Many(_) if self.base.as_ref().is_some_and(|base| std::ptr::eq(&**base, tokens)) => {}
             Tokens::Many(words) => self.allow_words(words),
         }
     }

@@ -10,6 +10,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::pieces::{ALL, Piece, PieceId, PieceRef};
 use super::tokens::Tokens;
 use super::units::{UnitMap, UnitWalk};
+use super::wide::{SharedWides, Wide, WideKey};
 use super::work::Work;
 use crate::lexer::arena::Expr;
 use crate::lexer::joint::{JointKey, Lexemes};
@@ -199,6 +200,7 @@ struct Inner {
     leaving: Leaving,
     units: Units,
     joint: Joint,
+    wides: SharedWides,
     /// How often terms were asked for that are dear to make.
     dear: FxHashMap<LexemeKey, u32>,
     /// Numbers are not used again when pieces are dropped: who still has one means what it was.
@@ -268,6 +270,7 @@ impl SharedTerms {
             leaving: Leaving::default(),
             units: Units::default(),
             joint: Joint::default(),
+            wides: SharedWides::default(),
             dear: FxHashMap::default(),
             next_piece: PieceId(ALL.0 + 1),
         };
@@ -319,6 +322,16 @@ impl SharedTerms {
         if bytes <= bytes_max && joint.terms.insert(key, Arc::new(term)).is_none() {
             joint.bytes += bytes;
         }
+    }
+
+    /// The tokens of wide terms together.
+    pub(super) fn wide(&self, key: WideKey, terms: &[&Arc<Tokens>], words_len: usize) -> Arc<Wide> {
+        if let Some(known) = self.lock().wides.get(&key) {
+            return known;
+        }
+        let wide = Arc::new(Wide::new(terms, words_len));
+        self.lock().wides.insert(key, wide.clone(), self.bytes_max);
+        wide
     }
 
     /// The tokens of a unit, if it [was walked](Self::walked_units) for longer than it takes to find them, and enough masks have
@@ -461,7 +474,7 @@ impl Inner {
 
     /// The young ones become old where one more would be too much. False if it would be by itself.
     fn make_room(&mut self, bytes: usize, bytes_max: usize) -> bool {
-        let room = bytes_max.saturating_sub(self.units.bytes + self.joint.bytes) / 2;
+        let room = bytes_max.saturating_sub(self.units.bytes + self.joint.bytes + self.wides.bytes) / 2;
         if bytes > room {
             return false;
         }

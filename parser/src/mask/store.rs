@@ -11,9 +11,12 @@ use larkspur_toktrie::{MaskOrigin, TokenMask};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::compose::Composed;
+use super::shared::SharedTerms;
 use super::tokens::Tokens;
 use super::touched::Touched;
+use super::wide::{Wide, WideKey, WideTerms, key_of};
 use crate::growing::GrowingIds;
+use crate::shortcut::Shortcuts;
 
 define_id! {
     /// A mask of a [`MaskStore`].
@@ -26,6 +29,9 @@ const SPARSE_SHARE: usize = 16;
 /// So many words are written faster than another copy is looked up in memory.
 const NEAR_MAX: usize = 64;
 
+/// Past so many masks are made over single terms only: in the texts of some grammars nearly each place has terms of its own.
+const BASES_MAX: usize = 32;
+
 /// Masks with numbers. Equal masks have one number, unless they were made of other terms.
 #[derive(Debug)]
 pub(super) struct MaskStore {
@@ -34,10 +40,9 @@ pub(super) struct MaskStore {
     /// Whether words that a mask had before are used again.
     uses_copies: bool,
     masks: IndexVec<StoredId, Stored<Base>>,
-    /// Terms that masks are over.
-    bases: Vec<Arc<Tokens>>,
-    /// Their places, by where they are in memory.
-    base_ids: FxHashMap<usize, u32>,
+    /// Wide terms that masks are over.
+    bases: Vec<Arc<Wide>>,
+    base_ids: FxHashMap<WideKey, u32>,
     /// By content.
     ids: GrowingIds<StoredId>,
     bytes: usize,
@@ -71,11 +76,11 @@ enum Stored<B> {
 
 /// What masks differ from in some words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Base {
+pub(super) enum Base {
     /// Words that are all the same.
     Like(u32),
-    /// A term, by its place in [`MaskStore::bases`].
-    Term(u32),
+    /// Wide terms, by their place in [`MaskStore::bases`].
+    Wide(u32),
 }
 
 /// A mask that looks for its number: what differs from its base if that is little, or all words.
@@ -160,11 +165,14 @@ fn unlike(words: &[u32], rest: u32, differ: &mut Vec<Written>) {
 }
 
 impl Base {
+    /// No token.
+    pub const NOTHING: Self = Base::Like(0);
+
     /// As [`MaskOrigin`] has it.
     fn family(self) -> u32 {
         match self {
             Base::Like(word) => word & 1,
-            Base::Term(term) => 2 + term,
+            Base::Wide(wide) => 2 + wide,
         }
     }
 }
@@ -283,8 +291,7 @@ impl MaskStore {
     }
 
     /// Overwrites a mask with what others are to be made over.
-    pub fn write_base(&mut self, base: Option<&Arc<Tokens>>, mask: &mut TokenMask) {
-        let base = self.base(base);
+    pub fn write_base(&self, base: Base, mask: &mut TokenMask) {
         let is_near = |before| self.stored(before).written_len() <= NEAR_MAX;
         let before = self.recall(mask, base.family(), None, is_near);
         let written = before.and_then(|before| self.stored(before).written());
@@ -294,7 +301,7 @@ impl MaskStore {
     fn under(&self, base: Base) -> Under<'_> {
         match base {
             Base::Like(word) => Under::Like(word),
-            Base::Term(term) => Under::Words(many(&self.bases[term as usize])),
+            Base::Wide(wide) => Under::Words(self.bases[wide as usize].words()),
         }
     }
 
@@ -303,8 +310,8 @@ impl MaskStore {
         let stored = match &self.masks[id] {
             Stored::Words(words) => Stored::Words(words.clone()),
             Stored::Over(Base::Like(word), written) => Stored::Over(SharedBase::Like(*word), written.clone()),
-            Stored::Over(Base::Term(term), written) => {
-                Stored::Over(SharedBase::Term(self.bases[*term as usize].clone()), written.clone())
+            Stored::Over(Base::Wide(wide), written) => {
+                Stored::Over(SharedBase::Wide(self.bases[*wide as usize].clone()), written.clone())
             }
         };
         SharedMask { origin: self.origin(id), stored }
@@ -340,7 +347,6 @@ impl MaskStore {
     pub fn intern_composed(&mut self, composed: Composed<'_>) -> StoredId {
         let Composed { mask, base, touched } = composed;
         let words = mask.words();
-        let base = self.base(base.as_ref());
         let mut differ = std::mem::take(&mut self.differ);
         differ.clear();
         match (touched.is_all(), self.under(base)) {
@@ -348,6 +354,11 @@ impl MaskStore {
             (false, Under::Words(own)) => written(words, touched, |place| own[place], &mut differ),
             (true, Under::Like(all)) => unlike(words, all, &mut differ),
             (true, Under::Words(own)) => differing(words, own, &mut differ),
+        }
+        // So that it shows that it is empty. Then it has no word of the base.
+        if !differ.is_empty() && differ.iter().all(|written| written.word() == 0) && mask.is_empty() {
+            self.differ = differ;
+            return self.intern(mask.words());
         }
         // What differs stands for the mask, also where it is too much to be kept: a look at all words would take longer than
         // all else.
@@ -360,15 +371,26 @@ impl MaskStore {
         id
     }
 
-    fn base(&mut self, tokens: Option<&Arc<Tokens>>) -> Base {
-        let Some(tokens) = tokens else { return Base::Like(0) };
-        let next = self.bases.len() as u32;
-        let index = *self.base_ids.entry(Arc::as_ptr(tokens) as usize).or_insert(next);
-        if index == next {
-            self.bytes += tokens.bytes();
-            self.bases.push(tokens.clone());
+    /// What masks with these wide terms are made over. Those that it does not have are taken out.
+    pub fn base(&mut self, terms: &mut WideTerms<'_>, shared: &SharedTerms, words_len: usize) -> Base {
+        let mut key = key_of(terms);
+        let is_known = self.base_ids.contains_key(&key);
+        if !is_known && (self.bases.len() >= BASES_MAX || shared.without.contains(Shortcuts::UNIONS)) {
+            terms.retain(|tokens| matches!(***tokens, Tokens::Many(_)));
+            terms.truncate(1);
+            key = key_of(terms);
         }
-        Base::Term(index)
+        if key.is_empty() {
+            return Base::NOTHING;
+        }
+        let next = self.bases.len() as u32;
+        let index = *self.base_ids.entry(key.clone()).or_insert(next);
+        if index == next {
+            let wide = shared.wide(key, terms, words_len);
+            self.bytes += wide.bytes();
+            self.bases.push(wide);
+        }
+        Base::Wide(index)
     }
 
     fn number(&mut self, hash: u64, wanted: Wanted<'_>) -> StoredId {
@@ -420,7 +442,7 @@ pub(crate) struct SharedMask {
 #[derive(Debug)]
 enum SharedBase {
     Like(u32),
-    Term(Arc<Tokens>),
+    Wide(Arc<Wide>),
 }
 
 impl SharedMask {
@@ -434,7 +456,7 @@ impl SharedMask {
         }
         let under = |base: &'a SharedBase| match base {
             SharedBase::Like(word) => Under::Like(*word),
-            SharedBase::Term(tokens) => Under::Words(many(tokens)),
+            SharedBase::Wide(wide) => Under::Words(wide.words()),
         };
         self.stored.write(before.and_then(&by_origin).map(|before| &before.stored), under, mask);
         mask.set_origin(self.origin);
@@ -443,14 +465,6 @@ impl SharedMask {
     /// Its bytes, which its store has as well as long as it keeps the mask.
     pub fn bytes(&self) -> usize {
         self.stored.bytes()
-    }
-}
-
-/// The words of a base.
-fn many(tokens: &Tokens) -> &[u32] {
-    match tokens {
-        Tokens::Many(words) => words,
-        Tokens::Few(_) => unreachable!("a mask begins with many tokens"),
     }
 }
 
@@ -518,20 +532,27 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize % bound
         };
-        let bases: Vec<Option<Arc<Tokens>>> = (0..7)
-            .map(|number| {
-                let words = (0..len / 32).map(|_| random(1 << 31) as u32).collect();
-                (number > 0).then(|| Arc::new(Tokens::Many(words)))
+        let terms: Vec<Arc<Tokens>> = (0..7)
+            .map(|number| match number {
+                0 => Arc::new(Tokens::Few((0..200).map(|_| random(len) as u32).collect())),
+                _ => Arc::new(Tokens::Many((0..len / 32).map(|_| random(1 << 31) as u32).collect())),
             })
             .collect();
+        let shared = SharedTerms::new(1 << 20, Shortcuts::default());
         let mut store = MaskStore::new(true);
         let mut made: Vec<(StoredId, TokenMask)> = Vec::new();
         let mut out = TokenMask::new(len);
         let mut touched = Touched::default();
         for round in 0..600 {
             // Some of few words, some of so many that they are kept whole, some that are there.
-            let base = bases[random(bases.len())].clone();
-            store.write_base(base.as_ref(), &mut out);
+            let mut wide: WideTerms<'_> = (0..random(3)).map(|_| &terms[random(terms.len())]).collect();
+            let all = wide.clone();
+            let base = store.base(&mut wide, &shared, len / 32);
+            assert!(wide.iter().all(|&tokens| all.iter().any(|&other| Arc::ptr_eq(tokens, other))));
+            store.write_base(base, &mut out);
+            let mut union = TokenMask::new(len);
+            wide.iter().for_each(|tokens| tokens.allow_in(union.words_mut()));
+            assert_eq!(out, union);
             touched.clear(len / 32);
             let composed = Composed { mask: &mut out, base, touched: &mut touched };
             for _ in 0..[0, 3, 20, 90, 4_000][random(5)] {

@@ -31,11 +31,18 @@ impl Tokens {
     pub fn words(&self, words_len: usize) -> Box<[u32]> {
         match self {
             Tokens::Many(words) => words.clone(),
-            Tokens::Few(tokens) => {
+            Tokens::Few(_) => {
                 let mut words: Box<[u32]> = vec![0; words_len].into();
-                tokens.iter().for_each(|&token| mask::allow(&mut words, token));
+                self.allow_in(&mut words);
                 words
             }
+        }
+    }
+    /// Allows them in a mask.
+    pub fn allow_in(&self, words: &mut [u32]) {
+        match self {
+            Tokens::Many(own) => mask::or_assign(words, own),
+            Tokens::Few(tokens) => tokens.iter().for_each(|&token| mask::allow(words, token)),
         }
     }
     pub fn bytes(&self) -> usize {

@@ -1,0 +1,101 @@
+//! What masks are made over: the tokens of the terms that have many, together. White space and the signs around it are the same
+//! before all names of an object, so that few words of a mask are left to be written, told apart and kept.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::tokens::Tokens;
+
+/// A list of so many tokens takes longer to write, and what was written to look at, than a copy of another mask over the same.
+const WIDE_MIN: usize = 64;
+
+/// Unions that all grammars share at most; then all are dropped.
+const SHARED_MAX: usize = 64;
+
+/// Unions that grammars share take this part of the bytes for what they share at most, one in so many.
+const BYTES_SHARE: usize = 32;
+
+/// Wide terms, by where they are in memory, each once.
+pub(super) type WideTerms<'a> = SmallVec<[&'a Arc<Tokens>; 4]>;
+
+/// Where they are.
+pub(super) type WideKey = SmallVec<[usize; 4]>;
+
+/// Whether a term is wide.
+pub(super) fn is_wide(tokens: &Tokens) -> bool {
+    match tokens {
+        Tokens::Few(tokens) => tokens.len() >= WIDE_MIN,
+        Tokens::Many(_) => true,
+    }
+}
+
+/// The key of wide terms, which are sorted for it.
+pub(super) fn key_of(terms: &mut WideTerms<'_>) -> WideKey {
+    terms.sort_unstable_by_key(|tokens| Arc::as_ptr(tokens));
+    terms.dedup_by_key(|tokens| Arc::as_ptr(tokens));
+    terms.iter().map(|tokens| Arc::as_ptr(tokens) as usize).collect()
+}
+
+/// The tokens of wide terms together.
+#[derive(Debug)]
+pub(super) struct Wide {
+    /// Kept, so that nothing else is where they are.
+    terms: Box<[Arc<Tokens>]>,
+    /// Their words, if these are not those of a term that is alone.
+    union: Option<Box<[u32]>>,
+}
+
+impl Wide {
+    pub fn new(terms: &[&Arc<Tokens>], words_len: usize) -> Self {
+        let union = match terms {
+            [only] if matches!(***only, Tokens::Many(_)) => None,
+            _ => {
+                let mut words: Box<[u32]> = vec![0; words_len].into();
+                terms.iter().for_each(|tokens| tokens.allow_in(&mut words));
+                Some(words)
+            }
+        };
+        Self { terms: terms.iter().map(|&tokens| tokens.clone()).collect(), union }
+    }
+
+    pub fn words(&self) -> &[u32] {
+        match (&self.union, &*self.terms) {
+            (Some(words), _) => words,
+            (None, [only]) => match &**only {
+                Tokens::Many(words) => words,
+                Tokens::Few(_) => unreachable!("a list has a union"),
+            },
+            _ => unreachable!("several terms have a union"),
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.terms) + size_of_val(self.words())
+    }
+}
+
+/// Unions that all grammars of an engine share: most have the same white space.
+#[derive(Default, Debug)]
+pub(super) struct SharedWides {
+    wides: FxHashMap<WideKey, Arc<Wide>>,
+    pub bytes: usize,
+}
+
+impl SharedWides {
+    pub fn get(&self, key: &WideKey) -> Option<Arc<Wide>> {
+        self.wides.get(key).cloned()
+    }
+
+    /// Keeps one, if there is room for it in so many bytes for all that is shared.
+    pub fn insert(&mut self, key: WideKey, wide: Arc<Wide>, bytes_max: usize) {
+        let (bytes, bytes_max) = (wide.bytes(), bytes_max / BYTES_SHARE);
+        if self.wides.len() == SHARED_MAX || self.bytes + bytes > bytes_max {
+            *self = Self::default();
+        }
+        if bytes <= bytes_max && self.wides.insert(key, wide).is_none() {
+            self.bytes += bytes;
+        }
+    }
+}

@@ -55,9 +55,7 @@ impl<'a> Composed<'a> {
         touched.clear(mask.words().len());
         let mut composed = Self { mask, base, touched };
         let left_out = |group: &Group| -> Vec<TokenId> {
-            let mut tokens: Vec<TokenId> = group.left_out.iter().flat_map(|&node| slicer.tokens_from(node)).collect();
-            tokens.sort_unstable();
-            tokens
+            group.left_out.iter().flat_map(|&node| slicer.tokens_from(node)).collect()
         };
         if let Some(group) = groups.get(first) {
             let is_there = |inside: &Arc<Tokens>| wide.iter().any(|tokens| Arc::ptr_eq(tokens, inside));

@@ -326,11 +326,13 @@ impl SharedTerms {
 
     /// The tokens of wide terms together.
     pub(super) fn wide(&self, key: WideKey, terms: &[&Arc<Tokens>], words_len: usize) -> Arc<Wide> {
-        if let Some(known) = self.lock().wides.get(&key) {
+        if let Some(known) = self.lock().wides.get(&key, self.bytes_max) {
             return known;
         }
         let wide = Arc::new(Wide::new(terms, words_len));
-        self.lock().wides.insert(key, wide.clone(), self.bytes_max);
+        if wide.is_union() {
+            self.lock().wides.insert(key, wide.clone(), self.bytes_max);
+        }
         wide
     }
 
@@ -474,7 +476,7 @@ impl Inner {
 
     /// The young ones become old where one more would be too much. False if it would be by itself.
     fn make_room(&mut self, bytes: usize, bytes_max: usize) -> bool {
-        let room = bytes_max.saturating_sub(self.units.bytes + self.joint.bytes + self.wides.bytes) / 2;
+        let room = bytes_max.saturating_sub(self.units.bytes + self.joint.bytes + self.wides.bytes()) / 2;
         if bytes > room {
             return false;
         }

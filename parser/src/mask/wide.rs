@@ -11,11 +11,8 @@ use super::tokens::Tokens;
 /// A list of so many tokens takes longer to write, and what was written to look at, than a copy of another mask over the same.
 const WIDE_MIN: usize = 64;
 
-/// Unions that all grammars share at most; then all are dropped.
-const SHARED_MAX: usize = 64;
-
-/// Unions that grammars share take this part of the bytes for what they share at most, one in so many.
-const BYTES_SHARE: usize = 32;
+/// Unions take this part of the bytes for what grammars share at most, one in so many.
+const BYTES_SHARE: usize = 12;
 
 /// Wide terms, by where they are in memory, each once.
 pub(super) type WideTerms<'a> = SmallVec<[&'a Arc<Tokens>; 4]>;
@@ -60,6 +57,11 @@ impl Wide {
         Self { terms: terms.iter().map(|&tokens| tokens.clone()).collect(), union }
     }
 
+    /// Whether its words are not those of a term.
+    pub fn is_union(&self) -> bool {
+        self.union.is_some()
+    }
+
     pub fn words(&self) -> &[u32] {
         match (&self.union, &*self.terms) {
             (Some(words), _) => words,
@@ -79,23 +81,45 @@ impl Wide {
 /// Unions that all grammars of an engine share: most have the same white space.
 #[derive(Default, Debug)]
 pub(super) struct SharedWides {
+    /// What was made or asked for since the last turn.
+    young: WideMap,
+    /// What was not, though it was before that.
+    old: WideMap,
+}
+
+#[derive(Default, Debug)]
+struct WideMap {
     wides: FxHashMap<WideKey, Arc<Wide>>,
-    pub bytes: usize,
+    bytes: usize,
 }
 
 impl SharedWides {
-    pub fn get(&self, key: &WideKey) -> Option<Arc<Wide>> {
-        self.wides.get(key).cloned()
+    pub fn bytes(&self) -> usize {
+        self.young.bytes + self.old.bytes
+    }
+
+    /// One that is known; `bytes_max` as in [`insert`](Self::insert).
+    pub fn get(&mut self, key: &WideKey, bytes_max: usize) -> Option<Arc<Wide>> {
+        if let Some(known) = self.young.wides.get(key) {
+            return Some(known.clone());
+        }
+        let known = self.old.wides.remove(key)?;
+        self.old.bytes -= known.bytes();
+        self.insert(key.clone(), known.clone(), bytes_max);
+        Some(known)
     }
 
     /// Keeps one, if there is room for it in so many bytes for all that is shared.
     pub fn insert(&mut self, key: WideKey, wide: Arc<Wide>, bytes_max: usize) {
-        let (bytes, bytes_max) = (wide.bytes(), bytes_max / BYTES_SHARE);
-        if self.wides.len() == SHARED_MAX || self.bytes + bytes > bytes_max {
-            *self = Self::default();
+        let (bytes, room) = (wide.bytes(), bytes_max / BYTES_SHARE / 2);
+        if bytes > room {
+            return;
         }
-        if bytes <= bytes_max && self.wides.insert(key, wide).is_none() {
-            self.bytes += bytes;
+        if self.young.bytes + bytes > room {
+            self.old = std::mem::take(&mut self.young);
+        }
+        if self.young.wides.insert(key, wide).is_none() {
+            self.young.bytes += bytes;
         }
     }
 }

@@ -77,8 +77,9 @@ limits! {
     /// Steps of the regex algebra's emptiness search for one terminal at compile time (20 ns each), and three times
     /// as many for all terminals of a grammar. 2,000,000 = 40 ms.
     pub regex_emptiness_fuel: u64 = 2_000_000,
-    /// The same for one row of the lexer's automaton while masks are computed. 500,000 = 10 ms.
-    pub lexer_row_emptiness_fuel: u64 = 500_000,
+    /// The same for one derivative in a row of the lexer's automaton while masks are computed. 4,000,000 = 80 ms: a string beside a
+    /// dozen patterns, `not`s and a length takes some millions for one row, most others some hundreds.
+    pub lexer_row_emptiness_fuel: u64 = 4_000_000,
     /// Work of the regex algebra for one row of the lexer's automaton (20 ns a unit). 2,000,000 = 40 ms; a union of many
     /// sequences, such as `[ab]*a[ab]{1000}` becomes, makes every row dearer than the one before.
     pub lexer_row_work_max: u64 = 2_000_000,

@@ -33,6 +33,11 @@ fn insides<'t>(terms: &'t Terms, group: &'t Group) -> impl Iterator<Item = &'t A
     group.terms.iter().map(|&term| &terms.get(term).inside)
 }
 
+/// The tokens that a group leaves out.
+fn left_out<'t>(slicer: &'t Slicer, group: &'t Group) -> impl Iterator<Item = TokenId> + 't {
+    group.left_out.iter().flat_map(|&node| slicer.tokens_from(node))
+}
+
 impl<'a> Composed<'a> {
     /// Overwrites a mask with what terms allow.
     pub fn new(
@@ -54,17 +59,15 @@ impl<'a> Composed<'a> {
         store.write_base(base, mask);
         touched.clear(mask.words().len());
         let mut composed = Self { mask, base, touched };
-        let left_out = |group: &Group| -> Vec<TokenId> {
-            group.left_out.iter().flat_map(|&node| slicer.tokens_from(node)).collect()
-        };
         if let Some(group) = groups.get(first) {
             let is_there = |inside: &Arc<Tokens>| wide.iter().any(|tokens| Arc::ptr_eq(tokens, inside));
             insides(terms, group).filter(|inside| !is_there(inside)).for_each(|inside| composed.allow_all(inside));
-            left_out(group).into_iter().for_each(|token| composed.forbid(token));
+            left_out(slicer, group).for_each(|token| composed.forbid(token));
         }
         // What it leaves out is not left out of the others.
         for (_, group) in groups.iter().enumerate().filter(|(index, _)| *index != first) {
-            let left_out = left_out(group);
+            let mut left_out: Vec<TokenId> = left_out(slicer, group).collect();
+            left_out.sort_unstable();
             for inside in insides(terms, group) {
                 match &**inside {
                     tokens if left_out.is_empty() => composed.allow_all(tokens),

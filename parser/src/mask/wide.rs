@@ -123,3 +123,61 @@ impl SharedWides {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDS: usize = 100;
+
+    fn few(first: u32) -> Arc<Tokens> {
+        Arc::new(Tokens::Few((first..first + WIDE_MIN as u32).collect()))
+    }
+
+    fn wide(terms: &[&Arc<Tokens>]) -> (WideKey, Arc<Wide>) {
+        let key = key_of(&mut terms.iter().copied().collect());
+        (key, Arc::new(Wide::new(terms, WORDS)))
+    }
+
+    #[test]
+    fn a_union_has_what_its_terms_have() {
+        let (a, b) = (few(3), few(1_000));
+        let many = Arc::new(Tokens::Many([1 << 31; WORDS].into()));
+        for terms in [&[&a][..], &[&b, &many], &[&a, &b, &many], &[&many]] {
+            let wide = Wide::new(terms, WORDS);
+            let mut expected = [0; WORDS];
+            terms.iter().for_each(|tokens| tokens.allow_in(&mut expected));
+            assert_eq!(wide.words(), expected);
+            assert_eq!(wide.is_union(), !std::ptr::eq(terms[0], &many));
+        }
+        let key = |terms: &[&Arc<Tokens>]| key_of(&mut terms.iter().copied().collect());
+        assert_eq!(key(&[&a, &b, &a]), key(&[&b, &a]));
+        assert_ne!(key(&[&a]), key(&[&b]));
+        assert!(is_wide(&a) && is_wide(&many) && !is_wide(&Tokens::Few([7].into())));
+    }
+
+    #[test]
+    fn what_is_asked_for_stays_and_the_others_go() {
+        let terms: Vec<Arc<Tokens>> = (0..300).map(few).collect();
+        let (first, of_first) = wide(&[&terms[0]]);
+        let max = 20 * of_first.bytes() * BYTES_SHARE;
+        let mut shared = SharedWides::default();
+        shared.insert(first.clone(), of_first.clone(), max);
+        for term in &terms[1..] {
+            let (key, wide) = wide(&[term]);
+            shared.insert(key, wide, max);
+            let known = shared.get(&first, max).expect("it was asked for a moment ago");
+            assert!(Arc::ptr_eq(&known, &of_first));
+            let wides: usize =
+                shared.young.wides.values().chain(shared.old.wides.values()).map(|wide| wide.bytes()).sum();
+            assert_eq!(shared.bytes(), wides);
+            assert!(wides <= max / BYTES_SHARE);
+        }
+        assert!(shared.get(&wide(&[&terms[1]]).0, max).is_none());
+        assert!(shared.get(&wide(&[&terms[299]]).0, max).is_some());
+        // Where there is no room for one, none is kept.
+        let mut none = SharedWides::default();
+        none.insert(first.clone(), of_first, BYTES_SHARE);
+        assert!(none.get(&first, BYTES_SHARE).is_none());
+    }
+}

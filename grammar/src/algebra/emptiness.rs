@@ -118,11 +118,13 @@ impl Algebra {
     fn search(&mut self, root: Expr, work_max: u64) -> Result<bool, OverLimit> {
         let mut found: FxHashMap<Expr, Found> = FxHashMap::default();
         let mut frontier = Frontier::default();
-        if self.reach((root, 0, root), &mut found, &mut frontier, work_max) {
+        let mut wholes = Vec::new();
+        if self.reach((root, 0, root), &mut found, &mut frontier, Some(&mut wholes), work_max) {
             return Ok(true);
         }
         let mut roots: Vec<Expr> = found.keys().copied().collect();
         roots.sort_unstable();
+        wholes.sort_unstable();
         let started = self.work;
         let mut asks = ASKS.iter().peekable();
         let mut is_asked = false;
@@ -137,7 +139,7 @@ impl Algebra {
             }
             if let Some((_, table_work)) = asks.next_if(|(after, _)| self.work - started > *after)
                 && !self.is_nested
-                && let Some(answer) = self.any_counted(&roots, *table_work)
+                && let Some(answer) = self.any_counted((&wholes, &roots), *table_work)
             {
                 if answer {
                     return Ok(true);
@@ -154,7 +156,7 @@ impl Algebra {
             while let Some(class) = classes.next() {
                 let byte = class.iter().next().expect("classes are not empty");
                 let next = self.derivative(state, byte, work_max)?;
-                if next != Expr::NOTHING && self.reach((state, byte, next), &mut found, &mut frontier, work_max) {
+                if next != Expr::NOTHING && self.reach((state, byte, next), &mut found, &mut frontier, None, work_max) {
                     return Ok(true);
                 }
                 self.pay(4);
@@ -173,13 +175,20 @@ impl Algebra {
 
     /// Whether one of the intersections that a search begins with has a text, by what their bounds of lengths say, or by all but what
     /// they leave out.
-    fn any_counted(&mut self, roots: &[Expr], table_work: u64) -> Option<bool> {
+    fn any_counted(&mut self, (wholes, roots): (&[Expr], &[Expr]), table_work: u64) -> Option<bool> {
         let is_empty = |this: &mut Self, root| {
             this.is_empty_without(root, Self::is_bound)
                 || this.is_empty_without(root, |this, part| this.tag(part) == Tag::Not)
         };
         if roots.iter().all(|&root| is_empty(self, root)) {
             return Some(false);
+        }
+        // Before they are taken apart: one table in place of one for each of the ways.
+        if wholes != roots {
+            let answers = wholes.iter().map(|&whole| self.count_letters(whole, table_work));
+            if let Some(answer) = any_known(answers) {
+                return Some(answer);
+            }
         }
         // Few letters are counted in the table of many. Where one table is too dear, the others are hardly cheaper.
         for &root in roots {
@@ -207,10 +216,11 @@ impl Algebra {
         (from, byte, next): (Expr, u8, Expr),
         found: &mut FxHashMap<Expr, Found>,
         frontier: &mut Frontier,
+        wholes: Option<&mut Vec<Expr>>,
         work_max: u64,
     ) -> bool {
         let mut open = Vec::new();
-        if self.split(next, &mut open, work_max) {
+        if self.split(next, &mut open, wholes, work_max) {
             self.mark_non_empty((from, byte, next), found);
             return true;
         }
@@ -259,11 +269,18 @@ impl Algebra {
     }
 
     /// Adds to `open` expressions of which one has a text exactly if `expr` has; true if one is known to have. Past `work_max` they
-    /// are taken as they are.
-    fn split(&mut self, expr: Expr, open: &mut Vec<Expr>, work_max: u64) -> bool {
-        let mut stack = vec![expr];
-        while let Some(top) = stack.pop() {
+    /// are taken as they are. The same holds of `wholes`, in which intersections are not [`distributed`](Self::distributed).
+    fn split(&mut self, expr: Expr, open: &mut Vec<Expr>, mut wholes: Option<&mut Vec<Expr>>, work_max: u64) -> bool {
+        // Each with whether it is a way of an intersection.
+        let mut stack = vec![(expr, false)];
+        let mut add_whole = |whole, is_way: bool| {
+            if let Some(wholes) = wholes.as_mut().filter(|_| !is_way) {
+                wholes.push(whole);
+            }
+        };
+        while let Some((top, is_way)) = stack.pop() {
             if self.work > work_max {
+                add_whole(top, is_way);
                 open.push(top);
                 continue;
             }
@@ -279,20 +296,29 @@ impl Algebra {
                 self.note_non_empty(top, false);
                 continue;
             }
-            match self.node(top) {
-                Node::Or(parts) => stack.extend(parts),
-                Node::And(_) => match self.distributed(top) {
-                    Some(ways) => stack.extend(ways),
-                    None => open.push(top),
-                },
-                Node::Repeat(child, ..) | Node::Literal(_, child) => stack.push(child),
+            let next = match self.node(top) {
+                Node::Or(parts) => {
+                    stack.extend(parts.iter().map(|&part| (part, is_way)));
+                    continue;
+                }
+                Node::And(_) => None,
+                Node::Repeat(child, ..) | Node::Literal(_, child) => Some(child),
                 Node::Concat(..) => match self.doubtful_part(top) {
-                    Doubt::One(part) => stack.push(part),
-                    Doubt::Several => open.push(top),
+                    Doubt::One(part) => Some(part),
+                    Doubt::Several => None,
                     Doubt::None => return true,
-                    Doubt::Empty => {}
+                    Doubt::Empty => continue,
                 },
-                _ => open.push(top),
+                _ => None,
+            };
+            if let Some(next) = next {
+                stack.push((next, is_way));
+                continue;
+            }
+            add_whole(top, is_way);
+            match self.distributed(top) {
+                Some(ways) => stack.extend(ways.into_iter().map(|way| (way, true))),
+                None => open.push(top),
             }
         }
         false
@@ -327,7 +353,8 @@ impl Algebra {
     /// An intersection with unions as the intersections of their operands: a walk over pairs of ways instead of pairs
     /// of sets of ways, of which there may be exponentially many. `None` if there is no union or too many ways.
     fn distributed(&mut self, intersection: Expr) -> Option<Vec<Expr>> {
-        let parts = self.operands(intersection).to_vec();
+        let Node::And(parts) = self.node(intersection) else { return None };
+        let parts = parts.to_vec();
         let mut ways_count = 1usize;
         for &part in parts.iter().filter(|&&part| self.tag(part) == Tag::Or) {
             ways_count = ways_count.saturating_mul(self.operands(part).len());
@@ -369,6 +396,16 @@ impl Algebra {
             at = tail;
         }
     }
+}
+
+/// Whether one of some answers is yes; `None` at the first that is not known.
+fn any_known(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    for answer in answers {
+        if answer? {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 /// Whether a sequence has a text.

@@ -73,8 +73,10 @@ impl Wide {
         }
     }
 
+    /// Its bytes, with those of its terms, which nobody else may have any more.
     pub fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.terms) + size_of_val(self.words())
+        let terms: usize = self.terms.iter().map(|tokens| size_of::<Arc<Tokens>>() + tokens.bytes()).sum();
+        size_of::<Self>() + terms + self.union.as_ref().map_or(0, |words| size_of_val(&**words))
     }
 }
 

@@ -274,6 +274,8 @@ fn unproductive(
 ) {
     let mut places: FxHashSet<Span> = FxHashSet::default();
     let causes = causes(grammar, productive, missing);
+    let may_go_on = (allow && !productive.iter().all(|&ends| ends)).then(|| reach_text(grammar));
+    let may_go_on = |rule: RuleId| may_go_on.as_ref().is_some_and(|reach| reach[rule]);
     // Where the start has no text, the rule that is the cause is shown there.
     let shown = (!productive[grammar.start]).then(|| causes[grammar.start]).flatten();
     places.extend(shown.filter(|&cause| cause != grammar.start).map(|cause| grammar.rules[cause].span));
@@ -285,7 +287,7 @@ fn unproductive(
         }
         let help = "add an alternative without recursion";
         // What cannot even begin is an error for whoever compiles it.
-        if id == grammar.start && allow && !reaches_text(grammar) {
+        if id == grammar.start && allow && !may_go_on(id) {
             continue;
         }
         if id == grammar.start {
@@ -301,7 +303,7 @@ fn unproductive(
                 None if causes[id].is_none() => diagnostic,
                 None => diagnostic.help(help),
             });
-        } else if !allow {
+        } else if !may_go_on(id) {
             let message = format!("rule `{}` derives nothing", rule.name);
             let diagnostic = Diagnostic::warning("G103", rule.span, message);
             diagnostics.push(if causes[id].is_some() { diagnostic.help(help) } else { diagnostic });
@@ -420,26 +422,29 @@ fn terminal_shape(grammar: &Grammar, id: TerminalId) -> Shape {
     }
 }
 
-/// Whether anything but rules can be reached from the start.
-fn reaches_text(grammar: &Grammar) -> bool {
-    let mut reached: IndexVec<RuleId, bool> = vec![false; grammar.rules.len()].into();
-    let mut rules = vec![grammar.start];
-    while let Some(rule) = rules.pop() {
-        if std::mem::replace(&mut reached[rule], true) {
-            continue;
-        }
-        let mut exprs = vec![grammar.rules[rule].body];
+/// From which rules anything but rules can be reached. Where none can, nothing goes on for ever either.
+fn reach_text(grammar: &Grammar) -> IndexVec<RuleId, bool> {
+    let mut callers: IndexVec<RuleId, Vec<RuleId>> = vec![Vec::new(); grammar.rules.len()].into();
+    let mut reach: IndexVec<RuleId, bool> = vec![false; grammar.rules.len()].into();
+    let mut agenda = Vec::new();
+    for (rule, definition) in grammar.rules.iter_enumerated() {
+        let mut exprs = vec![definition.body];
         while let Some(expr) = exprs.pop() {
             match &grammar.exprs[expr].kind {
-                ExprKind::Rule(called, _) => rules.push(*called),
+                ExprKind::Rule(called, _) => callers[*called].push(rule),
                 kind @ (ExprKind::Sequence(_) | ExprKind::Choice(_) | ExprKind::Repeat(..)) => {
                     exprs.extend(children(kind))
                 }
-                _ => return true,
+                _ => agenda.push(rule),
             }
         }
     }
-    false
+    while let Some(rule) = agenda.pop() {
+        if !std::mem::replace(&mut reach[rule], true) {
+            agenda.extend(&callers[rule]);
+        }
+    }
+    reach
 }
 
 /// Rules that derive themselves and nothing besides, through alternatives that are only a rule.

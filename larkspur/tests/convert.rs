@@ -389,6 +389,14 @@ fn what_goes_on_before_what_never_ends() {
         engine.compile(&source).expect("it goes on for ever");
         walks().for_each(|walk| agree(&source, &walk));
     }
+    // A rule that reads nothing is told of where others are left.
+    let warnings = |text: &str| {
+        let grammar = engine.compile(&Source::gbnf(text)).expect("it has texts");
+        grammar.warnings().iter().map(|warning| (warning.code, warning.message.clone())).collect::<Vec<_>>()
+    };
+    let never = warnings("root ::= \"a\" (\"b\" | root) never | \"c\"\nnever ::= never\n");
+    assert_eq!(never, [("G103", "rule `never` derives nothing".to_owned())]);
+    assert_eq!(warnings("root ::= \"a\" never | \"c\"\nnever ::= \"x\" never\n"), []);
     // What reads nothing derives nothing, and neither does what it stands in.
     for gbnf in ["root ::= \"a\"* never\nnever ::= never\n", "root ::= \"b\" [^a]{1,9} never\nnever ::= never\n"] {
         let error = engine.compile(&Source::gbnf(gbnf)).expect_err("it derives nothing");

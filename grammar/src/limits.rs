@@ -119,9 +119,9 @@ limits! {
     /// Bytes of cached masks of one grammar and of what they are made of. 64 MB: 2,600 masks of 200,000 tokens. A single
     /// mask may go past it.
     pub mask_cache_bytes_max: usize = 64 << 20,
-    /// Bytes of what masks of all grammars of an engine are made of: what tokens do inside lexemes. 24 MB: that of some
-    /// 2,000 wide lexemes (free text, strings) of 200,000 tokens.
-    pub term_cache_bytes_max: usize = 24 << 20,
+    /// Bytes of what masks of all grammars of an engine are made of: what tokens do inside lexemes. 32 MB: that of some
+    /// 2,500 wide lexemes (free text, strings) of 200,000 tokens, and unions of these.
+    pub term_cache_bytes_max: usize = 32 << 20,
     /// Bytes that `forced_bytes` returns at most. 2,048: a grammar may force text without end, and each byte of it may
     /// cost a new Earley set.
     pub forced_bytes_max: usize = 2_048,

@@ -52,8 +52,8 @@ limits! {
     pub source_bytes_max: usize = 16 << 20,
     /// Diagnostics reported for one source. 100: more help nobody.
     pub diagnostics_max: usize = 100,
-    /// Nesting of parentheses, brackets and embedded grammars in a source, and of rules that go on for ever if others behind them
-    /// do. 200: deeper is not written by hand, and readers recurse this deep, so that more than 1,000 means 1,000.
+    /// Nesting of parentheses, brackets and embedded grammars in a source. 200: deeper is not written by hand, and
+    /// readers recurse this deep, so that more than 1,000 means 1,000.
     pub grammar_depth_max: usize = 200,
     /// Texts that a Lark text imports, each counted for every text that imports it. 1,000.
     pub grammar_imports_max: usize = 1_000,
@@ -65,7 +65,8 @@ limits! {
     /// Symbols, alternatives and definitions of a source as they are written, and with what templates and imports copy. 750,000:
     /// each takes up to 1.5 us and 400 bytes; 120,000 rules of two symbols each are as many.
     pub written_symbols_max: usize = 750_000,
-    /// Symbols of all rules after lowering, 0.2 us each. 2,000,000: a list of 100,000 properties has more than half of that.
+    /// Symbols of all rules after lowering, 0.2 us each, and a quarter of those that are looked at to find out which rules go on
+    /// for ever. 2,000,000: a list of 100,000 properties has more than half of that.
     pub grammar_symbols_max: usize = 2_000_000,
     /// Nodes of all regexes of one source. 2,000,000.
     pub regex_nodes_max: usize = 2_000_000,

@@ -11,11 +11,14 @@ use super::{Cfg, DOT_ACCEPT, DOT_END, Dot, DotId, LexemeId, NonterminalId, Symbo
 use crate::codes::limit_diagnostic;
 use crate::counting_sort::Lists;
 
+/// To find out what goes on for ever, so many times as many symbols are looked at as a grammar may have, at most.
+const LOOKS_MAX: usize = 4;
+
 impl Cfg {
     /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can
     /// never be finished. `first` has the bytes that a lexeme begins with, at most; `start_span` is where the start rule stands.
     ///
-    /// Errors: the start can never be finished (`P001`), unless the grammar allows that; `grammar_depth_max`.
+    /// Errors: the start can never be finished (`P001`), unless the grammar allows that; `grammar_symbols_max`.
     pub fn prune(
         &mut self,
         is_empty: impl Fn(LexemeId) -> bool,
@@ -41,9 +44,12 @@ impl Cfg {
         let (over, endless, reads) = loop {
             let over = self.over(&finishes);
             let endless = match allow {
-                true => self.endless(&is_empty, &finishes, &over, limits.grammar_depth_max).ok_or_else(|| {
-                    limit_diagnostic("grammar_depth_max", limits.grammar_depth_max as u64, Some(start_span))
-                })?,
+                true => {
+                    let symbols_max = limits.grammar_symbols_max;
+                    let endless = self.endless(&is_empty, &finishes, &over, LOOKS_MAX * symbols_max);
+                    let exceeded = || limit_diagnostic("grammar_symbols_max", symbols_max as u64, Some(start_span));
+                    endless.ok_or_else(exceeded)?
+                }
                 false => vec![false; finishes.len()].into(),
             };
             let reads = self.reads_something(&is_empty, &finishes, &over);
@@ -217,7 +223,8 @@ impl Cfg {
         }
     }
 
-    /// Nonterminals that can go on for ever, reading letters again and again. `None` if that takes more than so many rounds.
+    /// Nonterminals that can go on for ever, reading letters again and again. `None` if more than so many symbols are
+    /// to be looked at for that.
     ///
     /// A goes on by B if some alternative of A, of which each symbol can be finished or go on for ever itself, has B after symbols
     /// that can be finished, and the step reads something if one of those can be non-empty. Endless is what leads to a cycle of
@@ -227,12 +234,12 @@ impl Cfg {
         is_empty: &impl Fn(LexemeId) -> bool,
         finishes: &IndexVec<NonterminalId, bool>,
         over: &[bool],
-        rounds_max: usize,
+        looks_max: usize,
     ) -> Option<IndexVec<NonterminalId, bool>> {
         let reads = self.reads_something(is_empty, finishes, over);
         // Where one turns out to derive nothing, others that only led to an end by it may, too.
         let mut is_live: IndexVec<NonterminalId, bool> = vec![true; finishes.len()].into();
-        for _ in 0..rounds_max {
+        for _ in 0..looks_max / self.dots.len().max(1) {
             let endless = self.endless_among(&is_live, is_empty, finishes, &reads);
             let mut is_same = true;
             for id in finishes.ids() {
@@ -254,9 +261,8 @@ impl Cfg {
         finishes: &IndexVec<NonterminalId, bool>,
         reads: &IndexVec<NonterminalId, bool>,
     ) -> IndexVec<NonterminalId, bool> {
-        let mut steps: Vec<Vec<(u32, bool)>> = vec![Vec::new(); self.nonterminals.len()];
+        let mut steps: Vec<(NonterminalId, (NonterminalId, bool))> = Vec::with_capacity(self.dots.len());
         for (id, nonterminal) in self.nonterminals.iter_enumerated() {
-            let steps = &mut steps[id.index()];
             for alternative in &nonterminal.alternatives {
                 let before = steps.len();
                 let (mut has_read, mut is_reached) = (false, true);
@@ -271,7 +277,7 @@ impl Cfg {
                     let read = match info.symbol {
                         Symbol::Nonterminal(child) => {
                             if is_reached && goes_on {
-                                steps.push((child.0, has_read));
+                                steps.push((id, (child, has_read)));
                             }
                             reads[child]
                         }
@@ -284,27 +290,19 @@ impl Cfg {
                 }
             }
         }
-        let component_of = component_of(&steps);
-        let mut endless: Vec<bool> = vec![false; steps.len()];
-        let mut before: Vec<Vec<u32>> = vec![Vec::new(); steps.len()];
-        let mut agenda = Vec::new();
-        for (from, next) in steps.iter().enumerate() {
-            for &(to, has_read) in next {
-                before[to as usize].push(from as u32);
-                if has_read && component_of[from] == component_of[to as usize] && !endless[from] {
-                    endless[from] = true;
-                    agenda.push(from as u32);
-                }
+        let component_of = component_of(&Lists::new(finishes.len(), &steps), finishes.len());
+        let mut endless: IndexVec<NonterminalId, bool> = vec![false; finishes.len()].into();
+        let is_cycle = |from: NonterminalId, to: NonterminalId| component_of[from.index()] == component_of[to.index()];
+        let cycles = steps.iter().filter(|&&(from, (to, has_read))| has_read && is_cycle(from, to));
+        let mut agenda: Vec<NonterminalId> = cycles.map(|step| step.0).collect();
+        let before: Vec<_> = steps.iter().map(|&(from, (to, _))| (to, from)).collect();
+        let before = Lists::new(finishes.len(), &before);
+        while let Some(id) = agenda.pop() {
+            if !std::mem::replace(&mut endless[id], true) {
+                agenda.extend(before.of(id));
             }
         }
-        while let Some(at) = agenda.pop() {
-            for &from in &before[at as usize] {
-                if !std::mem::replace(&mut endless[from as usize], true) {
-                    agenda.push(from);
-                }
-            }
-        }
-        endless.into()
+        endless
     }
 
     /// Whether a symbol can be finished, and whether it goes on for ever if nonterminals do.
@@ -433,11 +431,11 @@ impl Cfg {
     }
 }
 
-/// The number of each node's strongly connected component.
-fn component_of(steps: &[Vec<(u32, bool)>]) -> Vec<usize> {
-    let mut component_of = vec![0; steps.len()];
-    let components = components(steps.len(), |node, edge| steps[node].get(edge).map(|step| step.0 as usize));
-    for (number, component) in components.into_iter().enumerate() {
+/// The number of each nonterminal's strongly connected component.
+fn component_of(steps: &Lists<(NonterminalId, bool)>, len: usize) -> Vec<usize> {
+    let mut component_of = vec![0; len];
+    let next = |node: usize, edge: usize| steps.of(NonterminalId(node as u32)).get(edge).map(|step| step.0.index());
+    for (number, component) in components(len, next).into_iter().enumerate() {
         component.into_iter().for_each(|node| component_of[node] = number);
     }
     component_of

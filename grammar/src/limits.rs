@@ -65,7 +65,7 @@ limits! {
     /// Symbols, alternatives and definitions of a source as they are written, and with what templates and imports copy. 750,000:
     /// each takes up to 1.5 us and 400 bytes; 120,000 rules of two symbols each are as many.
     pub written_symbols_max: usize = 750_000,
-    /// Symbols of all rules after lowering, 0.2 us each, and a quarter of those that are looked at to find out which rules go on
+    /// Symbols of all rules after lowering, 0.2 us each, and half of those that are looked at to find out which rules go on
     /// for ever. 2,000,000: a list of 100,000 properties has more than half of that.
     pub grammar_symbols_max: usize = 2_000_000,
     /// Nodes of all regexes of one source. 2,000,000.

@@ -12,7 +12,7 @@ use crate::codes::limit_diagnostic;
 use crate::counting_sort::Lists;
 
 /// To find out what goes on for ever, so many times as many symbols are looked at as a grammar may have, at most.
-const LOOKS_MAX: usize = 4;
+const LOOKS_MAX: usize = 2;
 
 impl Cfg {
     /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::START;
 use crate::ast::{Definition, NodeId, NodeKind, Symbol, Tree};
 use crate::error::{Mistake, Sink};
-use crate::regular::{Regular, Rules, nodes, reached, regular_rules};
+use crate::regular::{Regular, nodes, reached, regular_rules};
 
 /// A node: a regex that may be joined with its neighbours, or an expression.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ struct Lowerer<'a, 's> {
     grammar: Grammar,
     /// The definition that counts for each name.
     of_name: FxHashMap<&'a str, usize>,
-    regular_rules: Rules,
+    regular_rules: Vec<Option<Regular>>,
     /// The rules of definitions that are none of terminals.
     rules: Vec<Option<RuleId>>,
     terminals: Terminals,
@@ -124,7 +124,7 @@ impl<'a> Lowerer<'a, '_> {
         let placeholder = self.grammar.empty(self.ast.definitions[start].name_span);
         let wanted: Vec<usize> = (0..self.ast.definitions.len())
             .filter(|&index| self.of_name[self.ast.definitions[index].name.as_str()] == index)
-            .filter(|&index| index == start || self.regular_rules.regular[index].is_none() || !reached[index])
+            .filter(|&index| index == start || self.regular_rules[index].is_none() || !reached[index])
             .collect();
         for &index in &wanted {
             let Definition { name, name_span, .. } = &self.ast.definitions[index];
@@ -145,7 +145,7 @@ impl<'a> Lowerer<'a, '_> {
     /// A definition's right-hand side.
     fn body(&mut self, index: usize) -> ExprId {
         let Definition { first, name_span, .. } = &self.ast.definitions[index];
-        if let Some(regular) = self.regular_rules.regular[index] {
+        if let Some(regular) = self.regular_rules[index] {
             let name = self.ast.definitions[index].name.clone();
             return self.terminal(regular, *name_span, || name);
         }

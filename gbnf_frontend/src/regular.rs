@@ -71,23 +71,17 @@ struct Linear {
     apart: Option<Regular>,
 }
 
-/// Which rules are regular.
-pub(crate) struct Rules {
-    /// Their regexes, by the index of their definition; `None` for the others.
-    pub regular: Vec<Option<Regular>>,
-}
-
-/// Finds the regular rules. `of_name` has the definition that counts for each name.
-pub(crate) fn regular_rules(ast: &Tree, of_name: &FxHashMap<&str, usize>, set: &mut RegexSet) -> Rules {
-    let regular: Vec<Option<Regular>> = vec![None; ast.definitions.len()];
-    let mut rules = Rules { regular };
+/// The regexes of the regular rules, by the index of their definition; `None` for the others. `of_name` has the definition that
+/// counts for each name.
+pub(crate) fn regular_rules(ast: &Tree, of_name: &FxHashMap<&str, usize>, set: &mut RegexSet) -> Vec<Option<Regular>> {
+    let mut rules: Vec<Option<Regular>> = vec![None; ast.definitions.len()];
     let refers_to: Vec<Vec<usize>> =
         ast.definitions.iter().map(|own| references(ast, own, of_name).collect()).collect();
     // Those that are referred to come first.
     for component in components(refers_to.len(), |rule, index| refers_to[rule].get(index).copied()) {
         // Rules that refer to each other are left as they are.
         let &[rule] = component.as_slice() else { continue };
-        rules.regular[rule] = match refers_to[rule].contains(&rule) {
+        rules[rule] = match refers_to[rule].contains(&rule) {
             false => nodes(ast, rule, of_name, &rules, set).last().copied().flatten(),
             true => [Side::Right, Side::Left].into_iter().find_map(|side| solve(ast, rule, of_name, &rules, side, set)),
         };
@@ -127,7 +121,7 @@ pub(crate) fn nodes(
     ast: &Tree,
     rule: usize,
     of_name: &FxHashMap<&str, usize>,
-    rules: &Rules,
+    rules: &[Option<Regular>],
     set: &mut RegexSet,
 ) -> Vec<Option<Regular>> {
     let definition = &ast.definitions[rule];
@@ -145,7 +139,7 @@ pub(crate) fn nodes(
                 let wide = u32::from(characters >= WIDE_CLASS);
                 Some(Regular { regex: set.class(class.clone()), size: 1, wide })
             }
-            NodeKind::Name(name) => of_name.get(name.as_str()).and_then(|&rule| rules.regular[rule]),
+            NodeKind::Name(name) => of_name.get(name.as_str()).and_then(|&rule| rules[rule]),
             NodeKind::Symbol(Symbol::Token { .. }) => None,
             NodeKind::Sequence(parts) => all(parts).and_then(|parts| Regular::concat(&parts, set)),
             NodeKind::Choice(parts) => all(parts).and_then(|parts| Regular::or(&parts, set)),
@@ -161,7 +155,7 @@ fn solve(
     ast: &Tree,
     rule: usize,
     of_name: &FxHashMap<&str, usize>,
-    rules: &Rules,
+    rules: &[Option<Regular>],
     side: Side,
     set: &mut RegexSet,
 ) -> Option<Regular> {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{accepts, check, compiled, shared};
+use common::{accepts, check, compiled, shared, walk_without_traps};
 use larkspur_test_support::Random;
 use serde_json::{Value, json};
 
@@ -111,6 +111,24 @@ fn complements_are_seen_through() {
         {"anyOf": [{"minLength": 10, "maxLength": 219}, {"pattern": "[0-9a-f]{40}"}]}, {"minLength": 3, "maxLength": 224}]}"#;
     let hex = |len: usize| format!("\"{}\"", "0".repeat(len));
     check(schema, &[r#""abc""#, &hex(225), &format!("\"{}\"", "z".repeat(220))], &[r#""ab""#, &hex(40), &hex(224)]);
+}
+
+/// Of 27 ways to choose three patterns of nine each one has a text, and only one: that shows of the lengths of their texts all together,
+/// not way by way.
+#[test]
+fn ways_to_choose_patterns_are_counted_together() {
+    let any = |ways: [[&str; 3]; 3]| {
+        let not = |ways: [&str; 3]| json!({"not": {"allOf": ways.map(|pattern| json!({"pattern": pattern}))}});
+        json!({"not": {"allOf": ways.map(not)}})
+    };
+    let schema = json!({"type": "string", "minLength": 1, "maxLength": 200, "allOf": [
+        any([["^.{4}$", "xy1", "y12"], ["^.{4}$", "yz1", "z12"], ["^.{4}$", "zx1", "x12"]]),
+        any([["^\\w*$", "\\d\\d", "[xy]"], ["^\\w*$", "\\d\\d", "[yz]"], ["^\\w*$", "\\d\\d", "[zx]"]]),
+        any([["^\\w+", "1.*2", "xz"], ["^\\w+", "1.*2", "x2"], ["^\\w+", "1.*2", "x1"]]),
+    ]});
+    let rejected = [r#""""#, r#""zx1""#, r#""zx123""#, r#""xy12""#, r#""yz12""#, r#""zx21""#];
+    check(&schema.to_string(), &[r#""zx12""#], &rejected);
+    walk_without_traps(&schema.to_string(), 3);
 }
 
 #[test]

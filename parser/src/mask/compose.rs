@@ -48,7 +48,7 @@ impl<'a> Composed<'a> {
     ) -> Self {
         let with =
             |is: fn(&Tokens) -> bool| groups.iter().position(|group| insides(terms, group).any(|inside| is(inside)));
-        let first = with(|inside| matches!(inside, Tokens::Many(_))).or_else(|| with(is_wide)).unwrap_or(0);
+        let first = with(|inside| inside.many().is_some()).or_else(|| with(is_wide)).unwrap_or(0);
         let mut wide: WideTerms<'_> = groups
             .get(first)
             .into_iter()

@@ -12,7 +12,6 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::compose::Composed;
 use super::shared::SharedTerms;
-use super::tokens::Tokens;
 use super::touched::Touched;
 use super::wide::{Wide, WideKey, WideTerms, key_of};
 use crate::growing::GrowingIds;
@@ -376,7 +375,7 @@ impl MaskStore {
         let mut key = key_of(terms);
         let is_known = self.base_ids.contains_key(&key);
         if !is_known && (self.bases.len() >= BASES_MAX || shared.without.contains(Shortcuts::UNIONS)) {
-            terms.retain(|tokens| matches!(***tokens, Tokens::Many(_)));
+            terms.retain(|tokens| tokens.many().is_some());
             terms.truncate(1);
             key = key_of(terms);
         }
@@ -498,6 +497,31 @@ fn hash_lanes<T, const LANES: usize>(items: &[T], word: impl Fn(&T) -> u64) -> F
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mask::tokens::Tokens;
+
+    #[test]
+    fn a_mask_of_nothing_is_empty_whatever_it_was_made_over() {
+        let len = 100 * 32;
+        let wide = Arc::new(Tokens::Few((0..100).collect()));
+        let mut store = MaskStore::new(true);
+        let (mut mask, mut touched) = (TokenMask::new(len), Touched::default());
+        for left in [Some(7), None] {
+            let base =
+                store.base(&mut WideTerms::from_slice(&[&wide]), &SharedTerms::new(0, Shortcuts::default()), 100);
+            store.write_base(base, &mut mask);
+            touched.clear(100);
+            let composed = Composed { mask: &mut mask, base, touched: &mut touched };
+            for place in 0..4u32 {
+                composed.mask.words_mut()[place as usize] = 0;
+                composed.touched.insert(place);
+            }
+            left.iter().for_each(|&token| composed.mask.allow(token));
+            let id = store.intern_composed(composed);
+            assert_eq!(store.is_empty(id), left.is_none());
+            store.write(id, &mut mask);
+            assert_eq!(mask.iter().collect::<Vec<_>>(), Vec::from_iter(left));
+        }
+    }
 
     #[test]
     fn masks_are_kept_by_content() {

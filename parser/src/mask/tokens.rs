@@ -21,10 +21,17 @@ impl Tokens {
     pub fn is_empty(&self) -> bool {
         matches!(self, Tokens::Few(tokens) if tokens.is_empty())
     }
+    /// Their words, if they are a mask.
+    pub fn many(&self) -> Option<&[u32]> {
+        match self {
+            Tokens::Few(_) => None,
+            Tokens::Many(words) => Some(words),
+        }
+    }
     /// Whether all tokens of a mask are among them; lists are too short to tell.
     pub fn has_all(&self, mask: &[u32]) -> bool {
         const BLOCK: usize = 64;
-        let Tokens::Many(words) = self else { return false };
+        let Some(words) = self.many() else { return false };
         let mut blocks = mask.chunks(BLOCK).zip(words.chunks(BLOCK));
         blocks.all(|(mask, own)| mask.iter().zip(own).fold(0, |missing, (mask, own)| missing | mask & !own) == 0)
     }

@@ -46,14 +46,12 @@ pub(super) struct Wide {
 
 impl Wide {
     pub fn new(terms: &[&Arc<Tokens>], words_len: usize) -> Self {
-        let union = match terms {
-            [only] if matches!(***only, Tokens::Many(_)) => None,
-            _ => {
-                let mut words: Box<[u32]> = vec![0; words_len].into();
-                terms.iter().for_each(|tokens| tokens.allow_in(&mut words));
-                Some(words)
-            }
-        };
+        let is_mask = matches!(terms, [only] if only.many().is_some());
+        let union = (!is_mask).then(|| {
+            let mut words: Box<[u32]> = vec![0; words_len].into();
+            terms.iter().for_each(|tokens| tokens.allow_in(&mut words));
+            words
+        });
         Self { terms: terms.iter().map(|&tokens| tokens.clone()).collect(), union }
     }
 
@@ -63,14 +61,7 @@ impl Wide {
     }
 
     pub fn words(&self) -> &[u32] {
-        match (&self.union, &*self.terms) {
-            (Some(words), _) => words,
-            (None, [only]) => match &**only {
-                Tokens::Many(words) => words,
-                Tokens::Few(_) => unreachable!("a list has a union"),
-            },
-            _ => unreachable!("several terms have a union"),
-        }
+        self.union.as_deref().or_else(|| self.terms[0].many()).expect("a mask that is alone has no union")
     }
 
     /// Its bytes, with those of its terms, which nobody else may have any more.

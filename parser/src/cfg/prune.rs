@@ -46,7 +46,8 @@ impl Cfg {
             let endless = match allow {
                 true => {
                     let symbols_max = limits.grammar_symbols_max;
-                    let endless = self.endless(&is_empty, &finishes, &over, LOOKS_MAX * symbols_max);
+                    let looks_max = symbols_max.saturating_mul(LOOKS_MAX);
+                    let endless = self.endless(&is_empty, &finishes, &over, looks_max);
                     let exceeded = || limit_diagnostic("grammar_symbols_max", symbols_max as u64, Some(start_span));
                     endless.ok_or_else(exceeded)?
                 }

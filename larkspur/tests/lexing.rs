@@ -221,3 +221,63 @@ fn only_what_is_lost_is_warned_of() {
     assert!(warned("start: NAME \"x\"? \";\"\nNAME: /[a-z]+/"));
     assert!(warned("start: \"[\" /[0-9]+/ \"]\"\n%ignore /#[^\\n]*/"));
 }
+
+/// A token of several bytes leads where its bytes do, also past ends of lexemes that nothing may stand behind.
+#[test]
+fn a_token_goes_where_its_bytes_go_past_ends_of_lexemes() {
+    const LETTERS: [u8; 4] = *b"abc ";
+    let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
+    for len in 1..=3 {
+        let longer = |text: &Vec<u8>| LETTERS.map(|letter| [&text[..], &[letter]].concat());
+        let last: Vec<Vec<u8>> = texts.iter().filter(|text| text.len() == len - 1).flat_map(longer).collect();
+        texts.extend(last);
+    }
+    let mut vocabulary = Vocabulary::builder();
+    texts.iter().skip(1).zip(0..).for_each(|(text, id)| _ = vocabulary.token(id, text));
+    let vocabulary = Arc::new(vocabulary.build().expect("its tokens differ"));
+    let grammars = [
+        "start: W\nW: /([^ ]+ +){0,3}[^ ]+/\n",
+        "start: W\nW: /([abc] ?){1,5}/\n",
+        "start: \"a\" W\nW: /(ab?)+c*/\n",
+        "start: A | B\nA: /ab*/\nB: /a[bc]*/\n",
+        "start: A B?\nA: /[ab]+/\nB: /c+/\n",
+        "start: A C\nA: /a+b/\nC: /c*/\n",
+        "start: l\nl[lazy]: /[abc][ab]+c?/\n",
+        "start: W\nW: /[abc]+/\n%ignore / /\n",
+        "start: W*\nW: /a[abc]{0,2}/\n",
+        "start: W\nW: /(a|b)+(?!c)[abc]*/\n",
+    ];
+    let mut past_ends = 0;
+    for (grammar, mode) in grammars.iter().flat_map(|text| [(text, LexerMode::Longest), (text, LexerMode::Exact)]) {
+        let options = CompileOptions { lexer: Some(mode), ..CompileOptions::default() };
+        for (token, text) in (0..).zip(&texts[1..]) {
+            // An engine for each token: what one has read leads others along.
+            let engine = Engine::new(vocabulary.clone());
+            let grammar = engine.compile_with(&Source::lark(*grammar), &options).expect(grammar);
+            let [mut whole, mut bytes] = [(); 2].map(|()| grammar.matcher().expect("it starts"));
+            for times in 0..3 {
+                let mut ends = 0;
+                let is_read = text.iter().all(|&byte| {
+                    let single = LETTERS.iter().position(|&letter| letter == byte).expect("a letter") as u32;
+                    let is_read = bytes.consume_token(single).is_ok();
+                    ends += u32::from(is_read && bytes.is_accepting().expect("within limits"));
+                    is_read
+                });
+                assert_eq!(whole.consume_token(token).is_ok(), is_read, "{grammar:?} {mode:?} {text:?} {times}");
+                if !is_read {
+                    break;
+                }
+                past_ends += u32::from(ends > 1);
+                let state = |matcher: &larkspur::Matcher| {
+                    (
+                        matcher.is_accepting(),
+                        matcher.stop_reason(),
+                        matcher.allowed_bytes().map(|bytes| bytes.iter().collect::<Vec<u8>>()),
+                    )
+                };
+                assert_eq!(state(&whole), state(&bytes), "{grammar:?} {mode:?} {text:?} {times}");
+            }
+        }
+    }
+    assert!(past_ends > 300, "{past_ends}");
+}

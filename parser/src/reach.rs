@@ -89,6 +89,11 @@ fn ends(trie: &TokenTrie, turn: &Turn) -> Option<Vec<u32>> {
 /// Bytes that are looked at side by side.
 const BLOCK: usize = 64;
 
+/// Eight bytes that are 0 or 1 as bits, the first one lowest.
+fn bits_of(bytes: u64) -> u64 {
+    bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
 /// Where bytes of a set stand, ascending.
 fn places_of(bytes: &[u8], set: &ByteSet) -> Vec<u32> {
     let is_among = |byte: u8| set.contains(byte);
@@ -103,12 +108,11 @@ fn places_of(bytes: &[u8], set: &ByteSet) -> Vec<u32> {
             let both = block.iter().zip(&mut is_met);
             both.for_each(|(byte, is_met)| *is_met |= u8::from(byte.wrapping_sub(first) <= more));
         }
-        for (word, start) in is_met.as_chunks::<8>().0.iter().zip((start..).step_by(8)) {
-            let mut left = u64::from_le_bytes(*word);
-            while left != 0 {
-                places.push(start + left.trailing_zeros() / 8);
-                left &= left - 1;
-            }
+        let words = is_met.as_chunks::<8>().0.iter().zip((0..).step_by(8));
+        let mut left = words.fold(0, |all, (word, first)| all | bits_of(u64::from_le_bytes(*word)) << first);
+        while left != 0 {
+            places.push(start + left.trailing_zeros());
+            left &= left - 1;
         }
     }
     let rest = ((bytes.len() - rest.len()) as u32..).zip(rest);

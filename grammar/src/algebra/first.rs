@@ -1,6 +1,6 @@
-//! Which bytes may come first, as far as that shows without a derivative.
+//! Which bytes may come first, and whether any may, as far as that shows without a derivative.
 
-use super::{Algebra, Expr, Node};
+use super::{Algebra, Expr, Node, REACHED};
 use crate::regex::ByteSet;
 
 /// Expressions that are looked at at most. What any letter of Unicode begins with takes some hundred.
@@ -15,6 +15,12 @@ impl Algebra {
     /// Cost: at most some 20 us, mostly nanoseconds; no expression is made.
     pub fn first_bytes(&self, expr: Expr) -> ByteSet {
         self.first_within(expr, DEPTH_MAX, &mut ROOM.clone())
+    }
+
+    /// Whether it shows without a derivative that a text matches that is not empty.
+    pub fn has_more(&self, expr: Expr) -> bool {
+        let cell = self.cell(expr);
+        cell.flags & REACHED != 0 && cell.len_max > 0
     }
 
     fn first_within(&self, mut expr: Expr, depth: u32, room: &mut u32) -> ByteSet {
@@ -72,6 +78,34 @@ mod tests {
                 let left = algebra.derivative(expr, byte, u64::MAX).expect("small");
                 prop_assert_eq!(algebra.is_non_empty(left, u64::MAX), Ok(false));
             }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn where_more_is_seen_a_byte_may_follow(program in vec(any::<u8>(), 1..14)) {
+            let (mut algebra, expr) = expr(&program);
+            let mut may_follow = |byte: u8| {
+                let left = algebra.derivative(expr, byte, u64::MAX).expect("small");
+                algebra.is_non_empty(left, u64::MAX) == Ok(true)
+            };
+            let is_more = LETTERS.into_iter().chain([0, 0xFF]).any(&mut may_follow);
+            prop_assert!(is_more || !algebra.has_more(expr));
+        }
+    }
+
+    #[test]
+    fn more_is_seen_where_a_text_may_end_and_go_on() {
+        let mut set = RegexSet::new();
+        let [a, b] = [b"a", b"b"].map(|text| set.literal(text));
+        let (some, empty) = (set.repeat(a, 0, None), set.epsilon());
+        let word = set.concat(&[a, some, b]);
+        let words = set.repeat(word, 0, Some(3));
+        let mut algebra = Algebra::new(1_000);
+        for (regex, expected) in [(some, true), (words, true), (word, true), (empty, false)] {
+            let expr = algebra.lower(&set, regex, &mut Lowered::default()).expect("small");
+            assert_eq!(algebra.has_more(expr), expected);
         }
     }
 

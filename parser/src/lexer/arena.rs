@@ -355,6 +355,11 @@ impl Arena {
         self.lock().algebra.is_nullable(expr)
     }
 
+    /// See [`Algebra::has_more`].
+    pub fn has_more(&self, expr: Expr) -> bool {
+        self.lock().algebra.has_more(expr)
+    }
+
     /// All derivatives of the expression. Cost: 2 to 3 us the first time, which is added to `work`.
     ///
     /// Errors: `expressions_max`, `lexer_row_emptiness_fuel`, `lexer_row_work_max`, `lexer_work_max`.

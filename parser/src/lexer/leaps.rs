@@ -1,12 +1,14 @@
 //! Leaps: several bytes inside lexemes at once. Nobody else meets the states within a token in the middle of a name, and to make
-//! each of them was a fifth of what it takes to consume tokens.
+//! each of them was a fifth of what it takes to consume tokens. Where nothing may stand behind a lexeme, as behind a regex that is
+//! all of the grammar, it is no matter that it could end on the way.
 
 use larkspur_grammar::index::Id;
 
 use super::guards::Guard;
 use super::rows::ROW_COST;
-use super::split::Entries;
-use super::states::{LexStateId, Lexer, NO_LEXEMES, StateKind};
+use super::split::{Entries, Entry};
+use super::states::{LexStateId, Lexer, StateKind};
+use crate::cfg::LexemeId;
 use crate::error::Fault;
 
 /// Bytes of a leap at most: few tokens have more.
@@ -46,6 +48,11 @@ impl Lexer {
         }
     }
 
+    /// Whether the end of a lexeme is that of all text, and it goes on where it can.
+    fn ends_all(&self, lexeme: LexemeId) -> bool {
+        self.is_last(lexeme) && !self.cfg.lexemes[lexeme].lazy
+    }
+
     fn leap_without_row(&mut self, id: LexStateId, bytes: &[u8]) -> Result<Option<(usize, LexStateId)>, Fault> {
         let step = &self.steps[id.index()];
         if step.has_leap
@@ -56,7 +63,8 @@ impl Lexer {
         let state = &self.states[id];
         // What look-around has to say it says byte by byte.
         let is_plain = !self.cfg.has_follows && !self.cfg.has_hidden && state.key.guard == Guard::NONE;
-        let is_inside = state.ends == NO_LEXEMES && state.kind != StateKind::LazyEnd;
+        let is_inside =
+            state.kind != StateKind::LazyEnd && self.lexeme_sets[state.ends].iter().all(|&id| self.ends_all(id));
         let is_known = step.last.is_some_and(|(byte, _)| bytes.first() == Some(&byte));
         if !is_plain || !is_inside || is_known || bytes.len() < 2 || step.spared >= ROW_COST {
             return Ok(None);
@@ -66,8 +74,8 @@ impl Lexer {
         let mut len = 0;
         for &byte in &bytes[..bytes.len().min(LEAP_MAX)] {
             let next = self.entries_after(&left, byte)?;
-            if next.is_empty() || next.iter().any(|&(lexeme, rest)| self.matches(lexeme, rest)) || self.are_near(&next)
-            {
+            let ends = |&(lexeme, rest): &Entry| !self.ends_all(lexeme) && self.matches(lexeme, rest);
+            if next.is_empty() || next.iter().any(ends) || self.are_near(&next) {
                 if len == 0 {
                     let to = self.enter(next, Guard::NONE)?;
                     self.note_step(id, byte, to);

@@ -95,7 +95,7 @@ pub(crate) struct LexState {
     /// Whether a lexeme is live of which so few texts are left that those it leaves out may be all: see [`super::late`].
     pub is_near: bool,
     /// Whether some byte can follow, if that is seen without a row: it can if not all that is live matches, since what is left
-    /// of a lexeme is never nothing, and it cannot where nothing is left of any.
+    /// of a lexeme is never nothing, or if longer texts show, and it cannot where nothing is left of any.
     grows: Option<bool>,
 }
 
@@ -647,10 +647,15 @@ impl Lexer {
             Pattern::Regex(_) => self.plain(rest) == Some(Expr::EPSILON),
             literal => literal.literal_children(rest).next().is_none(),
         };
+        let has_more = |&(lexeme, rest): &Entry| {
+            let pattern = &self.cfg.lexemes[lexeme].pattern;
+            pattern.is_regex() && self.plain(rest).is_some_and(|expr| self.arena.has_more(expr))
+        };
         let grows = match key.kind {
             StateKind::LazyEnd => Some(false),
             _ if !all_match => (key.guard == Guard::NONE).then_some(true),
-            _ => key.entries.iter().all(is_read).then_some(false),
+            _ if key.entries.iter().all(is_read) => Some(false),
+            _ => (key.guard == Guard::NONE && key.entries.iter().any(has_more)).then_some(true),
         };
         let ends = if key.kind == StateKind::LazyEnd { matched.clone() } else { self.ends(&matched) };
         let is_mixed = self.cfg.mode == LexerMode::Exact;

@@ -151,6 +151,39 @@ fn a_rule_that_reads_nothing_is_no_edge() {
     }
 }
 
+/// A text that a counted lexeme has used up may not begin again beside a lexeme that ends there. (Found by
+/// `masks_are_the_oracles_in_each_mode_of_one_engine`.)
+#[test]
+fn a_text_that_is_used_up_does_not_begin_where_another_ends() {
+    let terminal = |texts: [&str; 2]| TerminalSpec {
+        regex: RegexSpec::Or(texts.map(|text| RegexSpec::Literal(text.into())).into()),
+        lazy: false,
+        tail: None,
+        priority: 0,
+        follow: None,
+        behind: None,
+    };
+    let part = |terminal, kind| PartSpec { terminal, kind, cap: 2 };
+    let parts = vec![part(1, Kind::Plain), part(0, Kind::Distinct)];
+    let toy = ToySpec { parts, follows: [(None, None); 2], min: 2, more: 0, folds: false, special: None };
+    let grammar = GrammarSpec {
+        rules: vec![(Node::Toy(0, 0), None)],
+        terminals: vec![terminal(["cab", "cc"]), terminal(["b", "c"])],
+        ignore: vec![],
+        ignore_once: false,
+        toys: vec![toy],
+    };
+    let spec = |exact| Spec { exact, keywords: false, endless: false, edges: 0, grammars: vec![grammar.clone()] };
+    let bytes = ["a", "b", "c", "ab"].map(|text| Token::Bytes(text.into()));
+    let vocab = Vocab { tokens: bytes.into_iter().chain([Token::Special("<|eos|>".into())]).collect(), eos: vec![4] };
+    for (exact, caches) in [0, EXACT].into_iter().flat_map(|exact| (0..4).map(move |caches| (exact, caches))) {
+        for choices in [[1, 0, 0, 1, 0], [1, 2, 1, 0, 0], [1, 0, 1, 1, 0], [1, 3, 1, 0, 0]] {
+            compare(&spec(exact), &vocab, &choices, caches)
+                .unwrap_or_else(|error| panic!("{exact} {choices:?}: {error}"));
+        }
+    }
+}
+
 fn features() -> Features {
     Features { endless: false, ..Features::ALL }
 }

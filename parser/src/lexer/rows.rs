@@ -250,12 +250,11 @@ impl Lexer {
                 && (is_longest || !after.may_be_stuck && (!can_end || all_compete && after.competes))
                 // Where nothing is recorded any more, it is forgotten where that began.
                 && !after.is_late;
-            let is_near = stays && !can_end && after.is_near;
-            let quick = if stays && !is_near { to.0 } else { ASK };
+            let quick = if stays && !after.is_near { to.0 } else { ASK };
             if quick == ASK && is_inside && !after.may_be_stuck && !after.is_watched() {
                 row.settled = row.settled.union(&bytes);
             }
-            if is_near {
+            if stays && after.is_near && !can_end {
                 row.near = row.near.union(&bytes);
             }
             row.live = row.live.union(&bytes);

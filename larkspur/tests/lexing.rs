@@ -242,7 +242,7 @@ fn a_token_goes_where_its_bytes_go_past_ends_of_lexemes() {
         "start: A | B\nA: /ab*/\nB: /a[bc]*/\n",
         "start: A B?\nA: /[ab]+/\nB: /c+/\n",
         "start: A C\nA: /a+b/\nC: /c*/\n",
-        "start: l\nl[lazy]: /[abc][ab]+c?/\n",
+        "start: l\nl[lazy]: /[abc]{4}[ab]+c?/\n",
         "start: W\nW: /[abc]+/\n%ignore / /\n",
         "start: W*\nW: /a[abc]{0,2}/\n",
         "start: W\nW: /(a|b)+(?!c)[abc]*/\n",
@@ -256,6 +256,8 @@ fn a_token_goes_where_its_bytes_go_past_ends_of_lexemes() {
             let grammar = engine.compile_with(&Source::lark(*grammar), &options).expect(grammar);
             let [mut whole, mut bytes] = [(); 2].map(|()| grammar.matcher().expect("it starts"));
             for times in 0..3 {
+                // Before its bytes, whose steps would be known then.
+                let is_whole = whole.consume_token(token).is_ok();
                 let mut ends = 0;
                 let is_read = text.iter().all(|&byte| {
                     let single = LETTERS.iter().position(|&letter| letter == byte).expect("a letter") as u32;
@@ -263,7 +265,7 @@ fn a_token_goes_where_its_bytes_go_past_ends_of_lexemes() {
                     ends += u32::from(is_read && bytes.is_accepting().expect("within limits"));
                     is_read
                 });
-                assert_eq!(whole.consume_token(token).is_ok(), is_read, "{grammar:?} {mode:?} {text:?} {times}");
+                assert_eq!(is_whole, is_read, "{grammar:?} {mode:?} {text:?} {times}");
                 if !is_read {
                     break;
                 }

@@ -79,10 +79,7 @@ mod tests {
                 prop_assert_eq!(algebra.is_non_empty(left, u64::MAX), Ok(false));
             }
         }
-    }
 
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
         fn where_more_is_seen_a_byte_may_follow(program in vec(any::<u8>(), 1..14)) {
             let (mut algebra, expr) = expr(&program);

@@ -142,7 +142,8 @@ limits! {
     /// Steps to multiply out the JSON Schemas of one source, to decide whether they are disjoint, and to find out whether their objects
     /// and arrays have values. 5,000,000 = about half a second.
     pub schema_work_max: u64 = 5_000_000,
-    /// Ways in which one property or element may be valid, where several schemas say something of it. 4,096.
+    /// Ways in which one property may be valid, where several schemas say something of it; an element that `contains` counts may in a
+    /// sixteenth of these. 4,096.
     pub schema_choices_max: usize = 4_096,
     /// States of one search for a way to finish an array or object, at compile time and for each new state while
     /// parsing. In an object those of more than 256 bytes and every 16 ways on that are tried count, too, and the properties that

@@ -147,6 +147,17 @@ impl Normalizer<'_> {
         narrow.among.is_disjoint(&wide.among.not())
     }
 
+    /// Whether all that a node says is which constants it is, or is not.
+    pub fn is_of_constants(&mut self, node: NodeId) -> bool {
+        self.domain(node, 0).is_some_and(|domain| domain.is_all)
+    }
+
+    /// The values that are not of a node, if all that it says is which constants it is not.
+    pub fn constants_besides(&mut self, node: NodeId, origin: JsonId) -> Option<NodeId> {
+        let domain = self.domain(node, 0).filter(|domain| domain.is_all)?;
+        matches!(domain.among, Among::Others(_)).then(|| self.ir.not(node, origin))
+    }
+
     /// Whether the ways have no object in common, since one requires a property that cannot be of both.
     pub fn are_told_apart(&mut self, a: ObjectId, b: ObjectId) -> bool {
         let (a, b) = (self.constants_of(a), self.constants_of(b));

@@ -5,6 +5,7 @@
 //! then be and what that counts for. So a plan never asks what the value was. The same plan answers while the schema
 //! is normalised (is there any such value?) and while a text is parsed (what may come next?).
 
+mod alike;
 pub(crate) mod arrays;
 pub(crate) mod bits;
 pub(crate) mod objects;

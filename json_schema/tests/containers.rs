@@ -340,6 +340,77 @@ fn discriminators_that_are_required_outside() {
     );
 }
 
+/// What many branches say of one property by a constant is told apart value by value, not by each set of branches.
+#[test]
+fn constants_that_many_branches_leave_out() {
+    let joined = |make: &dyn Fn(usize) -> String| (0..40).map(make).collect::<Vec<_>>().join(",");
+    let branches = joined(&|i| {
+        format!(
+            r#"{{"properties":{{"kind":{{"const":"k{i}"}},"p{i}":{{"type":"integer"}}}},"required":["kind","p{i}"]}}"#
+        )
+    });
+    // The last branch has objects of each kind, which then must not be of that kind's.
+    check(
+        &format!(r#"{{"type":"object","oneOf":[{branches},{{"required":["kind","x"]}}]}}"#),
+        &[
+            r#"{"kind":"k3","p3":1}"#,
+            r#"{"kind":"k3","x":1}"#,
+            r#"{"kind":"other","p3":1,"x":1}"#,
+            r#"{"kind":"k3","p4":1,"x":1}"#,
+            r#"{"kind":1,"x":1}"#,
+        ],
+        &[
+            r#"{"kind":"k3","p3":1,"x":1}"#,
+            r#"{"kind":"k3"}"#,
+            r#"{"kind":"k3","p4":1}"#,
+            r#"{"kind":"other","p3":1}"#,
+            r#"{"x":1}"#,
+        ],
+    );
+    let without = joined(&|i| {
+        format!(r#"{{"not":{{"properties":{{"kind":{{"const":"k{i}"}}}},"additionalProperties":{{"const":{i}}}}}}}"#)
+    });
+    check(
+        &format!(r#"{{"type":"object","allOf":[{without}]}}"#),
+        &[r#"{"kind":"other"}"#, r#"{"kind":"k3","x":4}"#, r#"{"kind":"k3","x":4,"y":3}"#, r#"{"x":4,"y":3}"#],
+        &[r#"{"kind":"k3"}"#, r#"{"kind":"k3","x":3}"#, r#"{"x":3}"#, "{}"],
+    );
+}
+
+/// An array must contain a whole list: elements that count for one of it are told apart, not followed beside those that do not.
+#[test]
+fn lists_to_contain() {
+    let lists = |count: usize, contains: &dyn Fn(usize) -> String, more: &str| {
+        let parts: Vec<String> = (0..count).map(|i| format!(r#"{{"contains":{}{more}}}"#, contains(i))).collect();
+        format!(r#"{{"type":"array","allOf":[{}]}}"#, parts.join(","))
+    };
+    let elements = |elements: &mut dyn Iterator<Item = String>| format!("[{}]", elements.collect::<Vec<_>>().join(","));
+    let named = |i: usize| format!(r#"{{"name":"k{i}"}}"#);
+    let constant = |i: usize| format!(r#"{{"const":"k{i}"}}"#);
+    for count in [3, 40] {
+        let texts = |i: usize| format!(r#""k{i}""#);
+        let all = elements(&mut (0..count).map(texts));
+        let twice = elements(&mut (0..count).chain(1..2).map(texts));
+        let [less, others] = [elements(&mut (1..count).map(texts)), elements(&mut (1..=count).map(texts))];
+        check(&lists(count, &constant, ""), &[&all, &twice], &[&less, &others]);
+        check(&lists(count, &constant, r#","maxContains":1"#), &[&all], &[&twice, &less, &others]);
+        let property =
+            |i| format!(r#"{{"type":"object","properties":{{"name":{}}},"required":["name"]}}"#, constant(i));
+        let all = elements(&mut (0..count).rev().map(named).chain(["1".to_string(), named(1)]));
+        let less = elements(&mut (1..count).map(named).chain([r#""k0""#.to_string()]));
+        check(&lists(count.min(14), &property, ""), &[&all], &[&less, "[]"]);
+    }
+    // Elements that count for several.
+    let least = |i: usize| format!(r#"{{"minimum":{i}}}"#);
+    check(&lists(9, &least, ""), &["[8]", r#"["a"]"#, "[1,9]"], &["[7]", "[]", "[0,1,2]"]);
+    let pair = |i: usize| format!(r#"{{"enum":[{i},{}]}}"#, i + 1);
+    check(&lists(9, &pair, ""), &["[1,3,5,7,9]", "[0,1,2,3,4,5,6,7,8]"], &["[1,3,5,7]", "[0,2,4,6]"]);
+    // Not all that overlaps is told apart: there are too many ways, or few are followed side by side.
+    let of_names = |i: usize| format!(r#"{{"required":["k{i}"]}}"#);
+    check(&lists(5, &of_names, ""), &["[1]", r#"[{"k0":1,"k1":1,"k2":1,"k3":1},{"k4":1}]"#], &[r#"[{"k0":1}]"#, "[]"]);
+    assert_eq!(refused(&lists(20, &of_names, "")), ["J040"]);
+}
+
 /// A long list of `if` and `then` that ask for one property means as many cases, not all combinations.
 #[test]
 fn cases_by_a_constant() {

@@ -1,16 +1,28 @@
 //! Arrays whose elements are counted.
 
+use std::cmp::Reverse;
+
 use larkspur_grammar::json::JsonId;
 use larkspur_grammar::saved::Inconsistent;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::Trouble;
-use crate::ir::{ANY, ArrayId, NEVER, NodeId};
+use super::alike::Alike;
+use crate::ir::{ANY, ArrayId, Count, NEVER, NodeId};
 use crate::normal::Normalizer;
 
-/// Counts of one array at most: an element has as many choices as they have subsets.
-const COUNTS_MAX: usize = 6;
+/// Counts of one array at most, one bit each.
+const COUNTS_MAX: usize = 64;
+
+/// Up to so many counts, elements that count for one and those that need not are followed side by side: to tell them apart takes
+/// longer to compile.
+const FEW_COUNTS: usize = 2;
+/// Up to so many, they are told apart only by constants. More would be too many side by side.
+const COUNTS_BESIDE_MAX: usize = 6;
+
+/// Choices of an element count as so many of `schema_choices_max`: which of them may come is asked for each number of elements so far.
+const CHOICE_WEIGHT: usize = 16;
 
 /// What may stand where in an array.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,40 +55,60 @@ pub(crate) struct ArrayProgress {
     counts: Box<[u64]>,
 }
 
+/// What an element at an index may be, of which is said what it is `base`. What counts for more is better, and comes first.
+fn choices(
+    normalizer: &mut Normalizer<'_>,
+    alike: &mut Alike,
+    (base, index): (NodeId, u64),
+    counts: &[Count],
+    origin: JsonId,
+) -> Result<Vec<ArrayChoice>, Trouble> {
+    let choices_max = (normalizer.limits.schema_choices_max / CHOICE_WEIGHT).max(1 << FEW_COUNTS);
+    let mut choices = vec![ArrayChoice { node: base, adds: 0 }];
+    for (bit, count) in counts.iter().enumerate().filter(|(_, count)| count.from <= index) {
+        // What may count as often as it likes may be read as if it did not, which is followed beside it.
+        let is_told_apart =
+            counts.len() > COUNTS_BESIDE_MAX || counts.len() > FEW_COUNTS && normalizer.is_of_constants(count.node);
+        let other = match count.max {
+            None if !is_told_apart => normalizer.constants_besides(count.node, origin),
+            None | Some(_) => Some(normalizer.ir.not(count.node, origin)),
+        };
+        let mut next = Vec::with_capacity(2 * choices.len());
+        for &ArrayChoice { node, adds } in &choices {
+            let with = normalizer.ir.all(&[node, count.node], origin);
+            let without = other.map_or(node, |other| normalizer.ir.all(&[node, other], origin));
+            next.push(ArrayChoice { node: alike.node(normalizer, with), adds: adds | 1 << bit });
+            next.push(ArrayChoice { node: alike.node(normalizer, without), adds });
+        }
+        next.retain(|choice| choice.node != NEVER);
+        next.sort_by_key(|choice| Reverse(choice.adds));
+        let mut seen = FxHashSet::default();
+        next.retain(|choice| seen.insert(choice.node));
+        if next.len() > choices_max {
+            return Err(Trouble::TooManyChoices);
+        }
+        if !normalizer.charge(next.len() as u64) {
+            return Err(Trouble::Reported);
+        }
+        choices = next;
+    }
+    Ok(choices)
+}
+
 impl ArrayPlan {
     pub fn new(normalizer: &mut Normalizer, array: ArrayId, origin: JsonId) -> Result<Self, Trouble> {
         let spec = normalizer.ir.arrays.get(array).clone();
         if spec.counts.len() > COUNTS_MAX {
             return Err(Trouble::TooManyChoices);
         }
+        let mut alike = Alike::default();
         let first = spec.counts.iter().map(|count| count.from).max().unwrap_or(0);
         let last = (spec.prefix.len() as u64).max(first) as usize;
         let mut cells = Vec::with_capacity(last + 1);
         let mut nodes = Vec::with_capacity(last + 1);
         for index in 0..=last {
             let base = spec.prefix.get(index).copied().unwrap_or(spec.rest);
-            let mut cell: Vec<ArrayChoice> = Vec::new();
-            let here: u64 =
-                spec.counts.iter().enumerate().filter(|(_, c)| c.from <= index as u64).map(|(i, _)| 1 << i).sum();
-            // The more it counts for the better; so larger sets first.
-            for adds in (0..1u64 << spec.counts.len()).rev().filter(|adds| adds & !here == 0) {
-                let mut parts = vec![base];
-                for (bit, count) in spec.counts.iter().enumerate().filter(|(bit, _)| here >> bit & 1 == 1) {
-                    if adds >> bit & 1 == 1 {
-                        parts.push(count.node);
-                    } else if count.max.is_some() {
-                        parts.push(normalizer.ir.not(count.node, origin));
-                    }
-                }
-                let node = normalizer.ir.all(&parts, origin);
-                if !normalizer.charge(1) {
-                    return Err(Trouble::Reported);
-                }
-                if node != NEVER && !cell.iter().any(|other| other.node == node) {
-                    cell.push(ArrayChoice { node, adds });
-                }
-            }
-            cells.push(cell);
+            cells.push(choices(normalizer, &mut alike, (base, index as u64), &spec.counts, origin)?);
             nodes.push(base);
         }
         let counts = spec.counts.iter().map(|count| (count.min, count.max)).collect();
@@ -109,8 +141,7 @@ impl ArrayPlan {
         let holds = !self.cells.is_empty()
             && self.nodes.len() == self.cells.len()
             && self.counts.len() <= COUNTS_MAX
-            && choices().all(|choice| choice.adds >> self.counts.len() == 0)
-            && self.cells.iter().all(|cell| cell.len() <= 1 << COUNTS_MAX);
+            && choices().all(|choice| choice.adds.checked_shr(self.counts.len() as u32).unwrap_or(0) == 0);
         Inconsistent::unless(holds, "an array's plan has no such elements")
     }
 

@@ -15,8 +15,9 @@ mod fates;
 mod search;
 
 use super::Trouble;
+use super::alike::Alike;
 use super::bits::Bits;
-use crate::ir::{ANY, ClauseId, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, ShapeId, Violation, ViolationId};
+use crate::ir::{ANY, ClauseId, KeyId, NEVER, Named, NodeId, ObjectId, ObjectSpec, Violation, ViolationId};
 use crate::normal::Normalizer;
 use crate::words::Words;
 use fates::{Clause, Fates};
@@ -549,8 +550,7 @@ pub(crate) struct Planner<'n, 'a> {
     /// All clauses, each with the alternative that it is of; those of the object itself have none.
     clauses: Vec<(Range<usize>, Option<usize>)>,
     needs: Vec<ViolationId>,
-    representatives: FxHashMap<NodeId, NodeId>,
-    by_shape: FxHashMap<ShapeId, NodeId>,
+    alike: Alike,
 }
 
 impl<'n, 'a> Planner<'n, 'a> {
@@ -578,8 +578,7 @@ impl<'n, 'a> Planner<'n, 'a> {
         needs.sort_unstable();
         needs.dedup();
         let named = specs.iter().map(|spec| spec.named.iter().map(|named| (named.key, named.node)).collect()).collect();
-        let (representatives, by_shape) = Default::default();
-        Self { normalizer, origin, base, specs, named, clauses, needs, representatives, by_shape }
+        Self { normalizer, origin, base, specs, named, clauses, needs, alike: Alike::default() }
     }
 
     pub fn plan(mut self) -> Result<ObjectPlan, Trouble> {
@@ -716,8 +715,14 @@ impl<'n, 'a> Planner<'n, 'a> {
             for index in clause.clone().filter(|&index| says[index] != NEVER) {
                 groups.entry(says[index]).or_insert_with(|| Bits::none(len)).insert(index);
             }
-            if let Some(silent) = groups.get(&ANY).cloned() {
-                groups.values_mut().for_each(|group| group.add(&silent));
+            let silent = groups.remove(&ANY);
+            if let Some(silent) = &silent {
+                groups.values_mut().for_each(|group| group.add(silent));
+                // All but some constants keep more, so that only these are left to keep less.
+                let besides = |&group: &NodeId| self.normalizer.constants_besides(group, self.origin);
+                let rest: Vec<NodeId> = groups.keys().filter_map(besides).collect();
+                let rest = self.normalizer.ir.all(&rest, self.origin);
+                groups.entry(rest).or_insert_with(|| silent.clone());
             }
             let mut next: Vec<(NodeId, Bits)> = Vec::new();
             for (before, keep) in &made {
@@ -735,8 +740,8 @@ impl<'n, 'a> Planner<'n, 'a> {
                         return Err(Trouble::TooManyChoices);
                     }
                 }
-                // Where its alternative is not followed, a clause says nothing.
-                if owner.is_some() {
+                // Where its alternative is not followed, a clause says nothing; as does one that goes on without a word.
+                if owner.is_some() && silent.is_none() {
                     self.normalizer.charge(copy_work);
                     next.push((*before, keep.clone()));
                 }
@@ -746,6 +751,7 @@ impl<'n, 'a> Planner<'n, 'a> {
         let mut choices: Vec<ObjectChoice> =
             made.into_iter().map(|(node, keep)| ObjectChoice { node, keep, meets: 0 }).collect();
         for (bit, &wrong) in wrong.iter().enumerate().filter(|&(_, &wrong)| wrong != NEVER) {
+            let right = self.normalizer.constants_besides(wrong, self.origin);
             for index in 0..choices.len() {
                 let ObjectChoice { node, ref keep, meets } = choices[index];
                 let keep = keep.clone();
@@ -756,8 +762,13 @@ impl<'n, 'a> Planner<'n, 'a> {
                     choices[index].meets = meets;
                 } else if both != NEVER {
                     choices.push(ObjectChoice { node: both, keep, meets });
+                    if let Some(right) = right {
+                        let rest = self.normalizer.ir.all(&[node, right], self.origin);
+                        choices[index].node = self.representative(rest);
+                    }
                 }
             }
+            choices.retain(|choice| choice.node != NEVER);
             if choices.len() > choices_max {
                 return Err(Trouble::TooManyChoices);
             }
@@ -804,21 +815,9 @@ impl<'n, 'a> Planner<'n, 'a> {
         choices
     }
 
-    /// One node for all that certainly have the same values.
+    /// See [`Alike::node`].
     fn representative(&mut self, node: NodeId) -> NodeId {
-        if let Some(&known) = self.representatives.get(&node) {
-            return known;
-        }
-        let (shape, is_exact) = self.normalizer.wide_shape(node);
-        let found = if self.normalizer.is_empty_shape(shape) {
-            NEVER
-        } else if is_exact {
-            *self.by_shape.entry(shape).or_insert(node)
-        } else {
-            node
-        };
-        self.representatives.insert(node, found);
-        found
+        self.alike.node(self.normalizer, node)
     }
 
     /// The names of the keys.

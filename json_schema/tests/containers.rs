@@ -344,11 +344,12 @@ fn discriminators_that_are_required_outside() {
 #[test]
 fn constants_that_many_branches_leave_out() {
     let joined = |make: &dyn Fn(usize) -> String| (0..40).map(make).collect::<Vec<_>>().join(",");
-    let branches = joined(&|i| {
+    let branch = |i| {
         format!(
             r#"{{"properties":{{"kind":{{"const":"k{i}"}},"p{i}":{{"type":"integer"}}}},"required":["kind","p{i}"]}}"#
         )
-    });
+    };
+    let branches = joined(&branch);
     // The last branch has objects of each kind, which then must not be of that kind's.
     check(
         &format!(r#"{{"type":"object","oneOf":[{branches},{{"required":["kind","x"]}}]}}"#),
@@ -374,6 +375,20 @@ fn constants_that_many_branches_leave_out() {
         &format!(r#"{{"type":"object","allOf":[{without}]}}"#),
         &[r#"{"kind":"other"}"#, r#"{"kind":"k3","x":4}"#, r#"{"kind":"k3","x":4,"y":3}"#, r#"{"x":4,"y":3}"#],
         &[r#"{"kind":"k3"}"#, r#"{"kind":"k3","x":3}"#, r#"{"x":3}"#, "{}"],
+    );
+    // As one of several ways, which is followed beside others.
+    let few = |any: &str| {
+        let branches: Vec<String> = (0..12).map(branch).collect();
+        format!(r#"{{"oneOf":[{},{{"required":["kind","{any}"]}}]}}"#, branches.join(","))
+    };
+    check(
+        &format!(
+            r#"{{"type":"object","allOf":[{{"anyOf":[{},{{"required":["z"]}}]}},{{"anyOf":[{},{{"required":["q"]}}]}}]}}"#,
+            few("x"),
+            few("y")
+        ),
+        &[r#"{"kind":"k3","p3":1}"#, r#"{"z":1,"q":1}"#, r#"{"kind":"k3","p3":1,"x":1,"z":1}"#],
+        &[r#"{"kind":"k3","p3":1,"x":1}"#, r#"{"z":1}"#, r#"{"kind":"other","x":1}"#, "{}"],
     );
 }
 

@@ -5,6 +5,9 @@ use rustc_hash::FxHashMap;
 use crate::ir::{NEVER, NodeId, ShapeId};
 use crate::normal::Normalizer;
 
+/// To find out what a node's values are counts as so much work.
+const NODE_WORK: u64 = 16;
+
 /// What is known of the nodes of one plan.
 #[derive(Default)]
 pub(super) struct Alike {
@@ -18,6 +21,7 @@ impl Alike {
         if let Some(&known) = self.known.get(&node) {
             return known;
         }
+        normalizer.charge(NODE_WORK);
         let (shape, is_exact) = normalizer.wide_shape(node);
         let found = if normalizer.is_empty_shape(shape) {
             NEVER

@@ -23,6 +23,8 @@ const COUNTS_BESIDE_MAX: usize = 6;
 
 /// Choices of an element count as so many of `schema_choices_max`: which of them may come is asked for each number of elements so far.
 const CHOICE_WEIGHT: usize = 16;
+/// To add a count to a choice counts as so much work.
+const CHOICE_WORK: u64 = 16;
 
 /// What may stand where in an array.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -87,7 +89,7 @@ fn choices(
         if next.len() > choices_max {
             return Err(Trouble::TooManyChoices);
         }
-        if !normalizer.charge(next.len() as u64) {
+        if !normalizer.charge(CHOICE_WORK * next.len() as u64) {
             return Err(Trouble::Reported);
         }
         choices = next;

@@ -57,7 +57,8 @@ pub(crate) struct ArrayProgress {
     counts: Box<[u64]>,
 }
 
-/// What an element at an index may be, of which is said what it is `base`. What counts for more is better, and comes first.
+/// What the element at an index may be that is of `base` whatever it counts for. What counts for more is better, and comes first;
+/// of choices with the same values it is the only one.
 fn choices(
     normalizer: &mut Normalizer<'_>,
     alike: &mut Alike,

@@ -69,12 +69,21 @@ pub struct JsonDocument {
     spans: IndexVec<JsonId, Span>,
     /// The array or object that holds each value; a text's outermost value holds itself. Indexed as `values`.
     parents: IndexVec<JsonId, JsonId>,
-    /// Maps of the strings and keys that have escapes, by the text and the byte where they start. Others are verbatim.
-    escaped: FxHashMap<(SourceId, u32), TextMap>,
+    /// The escapes in strings and keys, in the order of the texts and of their bytes.
+    escapes: Vec<Escape>,
     /// What the values that [`copy`](JsonDocument::copy) made are copies of.
     originals: FxHashMap<JsonId, JsonId>,
     root: JsonId,
     warnings: Vec<Diagnostic>,
+}
+
+/// An escape in a string: its bytes in the source, and how many it stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Escape {
+    source: SourceId,
+    start: u32,
+    end: u32,
+    decoded: u32,
 }
 
 /// Reads the value that starts at byte `start` of `text` (white space before it is skipped) and returns it with the byte
@@ -196,7 +205,11 @@ impl JsonDocument {
             self.spans.push(span);
             self.parents.push(moved(parent));
         }
-        self.escaped.extend(other.escaped);
+        let in_order = self.escapes.last() <= other.escapes.first();
+        self.escapes.extend(other.escapes);
+        if !in_order {
+            self.escapes.sort();
+        }
         self.originals.extend(other.originals.into_iter().map(|(copy, original)| (moved(copy), moved(original))));
         self.warnings.extend(other.warnings);
         moved(other.root)
@@ -370,7 +383,7 @@ impl JsonDocument {
             JsonValue::Object(_) => "object",
         }
     }
-    /// Where the bytes of a decoded string stand in the source.
+    /// Where the bytes of a decoded string stand in the source. Cost: linear in its escapes.
     pub fn string_map(&self, id: JsonId) -> TextMap {
         self.text_map(self.spans[id])
     }
@@ -379,8 +392,23 @@ impl JsonDocument {
         self.text_map(member.key_span)
     }
     fn text_map(&self, span: Span) -> TextMap {
-        let verbatim = || TextMap::verbatim(span.source, span.start as usize + 1);
-        self.escaped.get(&(span.source, span.start)).cloned().unwrap_or_else(verbatim)
+        let from = self.escapes.partition_point(|escape| (escape.source, escape.start) < (span.source, span.start));
+        let is_within = |escape: &&Escape| escape.source == span.source && escape.start < span.end;
+        let mut escapes = self.escapes[from..].iter().take_while(is_within).peekable();
+        let mut run = span.start as usize + 1;
+        if escapes.peek().is_none() {
+            return TextMap::verbatim(span.source, run);
+        }
+        let mut map = TextMap::new(span.source);
+        for escape in escapes {
+            let (start, end) = (escape.start as usize, escape.end as usize);
+            map.push(start - run, run, start);
+            map.push(escape.decoded as usize, start, end);
+            run = end;
+        }
+        let end = span.end as usize - 1;
+        map.push(end - run, run, end);
+        map
     }
     /// The value that a JSON pointer (RFC 6901: `/properties/a~1b/0`, not a URI fragment) leads to from the root.
     pub fn resolve(&self, pointer: &str) -> Option<JsonId> {

@@ -232,6 +232,25 @@ fn repeated_keys() {
 }
 
 #[test]
+fn escapes_have_their_places_in_texts_that_were_appended() {
+    let text = r#"["a\u0062c", "\n"]"#;
+    let read = |source| parse_json(SourceId(source), text, &Limits::default()).expect("JSON");
+    let mut document = read(1);
+    let root = document.root();
+    let roots = [(1, root), (0, document.append(read(0))), (2, document.append(read(2)))];
+    for (source, root) in roots {
+        let strings = document.array(root).expect("an array");
+        let written = |element: usize, decoded| {
+            let span = document.string_map(strings[element]).span(decoded);
+            assert_eq!(span.source, SourceId(source));
+            &text[span.start as usize..span.end as usize]
+        };
+        assert_eq!([written(0, 0..1), written(0, 1..2), written(0, 2..3)], ["a", r"\u0062", "c"]);
+        assert_eq!([written(0, 0..3), written(1, 0..1)], [r"a\u0062c", r"\n"]);
+    }
+}
+
+#[test]
 fn places_in_a_text() {
     let path = |text: &str| {
         let at = text.find('^').expect("a mark");

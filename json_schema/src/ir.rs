@@ -229,7 +229,7 @@ pub(crate) struct Ir {
 }
 
 /// Values of a document for which room is made at most: of many most are no schemas, but those of an enumeration.
-const ROOM_MAX: usize = 1 << 10;
+const ROOM_MAX: usize = 1 << 12;
 
 /// For how many values of a document room is made.
 pub(crate) fn room(document: &JsonDocument) -> usize {

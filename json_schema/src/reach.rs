@@ -138,7 +138,10 @@ impl Reach<'_, '_> {
         let dialect = self.loader.resources.about[&resource].dialect;
         let has_siblings = dialect.draft.ref_has_siblings();
         let mut is_alone = false;
-        for key in REFERENCES {
+        let members = self.loader.document.object(schema).unwrap_or_default();
+        // Most schemas are no references.
+        let may_refer = members.iter().any(|member| member.key.starts_with('$'));
+        for key in REFERENCES.into_iter().filter(|_| may_refer) {
             let Some(place) = self.loader.document.get(schema, key) else { continue };
             if dialect.keyword(key).is_none() {
                 continue;

@@ -5,12 +5,11 @@ use rustc_hash::FxHashMap;
 
 use super::error::{JsonError, repeated_key};
 use super::strings::{Quote, end_behind_lines, quote as quote_meant, unclosed_end};
-use super::{JsonDocument, JsonId, JsonMember, JsonValue};
+use super::{Escape, JsonDocument, JsonId, JsonMember, JsonValue};
 use crate::diagnostic::{Diagnostic, Severity, more_problems};
 use crate::index::IndexVec;
 use crate::limits::Limits;
 use crate::span::{SourceId, Span};
-use crate::text_map::TextMap;
 use crate::typographic::typographic;
 
 /// An array or object whose end has not come yet.
@@ -94,7 +93,7 @@ pub(super) fn read(
         values: IndexVec::with_room(room),
         spans: IndexVec::with_room(room),
         parents: IndexVec::with_room(room),
-        escaped: FxHashMap::default(),
+        escapes: Vec::new(),
         originals: FxHashMap::default(),
         root: JsonId(0),
         warnings: Vec::new(),
@@ -436,7 +435,24 @@ impl Reader<'_> {
     }
 
     /// Reads a string whose opening quote stands here.
+    #[inline]
     fn string(&mut self, quote: char, is_key: bool) -> CompactString {
+        let start = self.at + 1;
+        let rest = &self.text.as_bytes()[start..];
+        let len = plain_len(rest, quote as u8);
+        // Most strings stand there as they are.
+        match rest.get(len..) {
+            Some(&[b'"', behind, ..]) if quote == '"' && is_right_behind(behind) => {
+                self.at = start + len + 1;
+                CompactString::new(&self.text[start..start + len])
+            }
+            _ => self.string_with_more(quote, is_key),
+        }
+    }
+
+    /// The same of any string: with escapes, with mistakes.
+    #[inline(never)]
+    fn string_with_more(&mut self, quote: char, is_key: bool) -> CompactString {
         let text = self.text;
         let start = self.at;
         if quote == '\'' {
@@ -444,7 +460,6 @@ impl Reader<'_> {
         }
         self.at += 1;
         let mut decoded = CompactString::default();
-        let mut map: Option<TextMap> = None;
         let mut run = self.at;
         // Up to here quotes, and line breaks, are a part of its text, which was reported.
         let (mut quotes_end, mut lines_end) = (start, start);
@@ -476,7 +491,7 @@ impl Reader<'_> {
                     continue;
                 }
                 // Behind the outermost value anything may follow.
-                let is_right = matches!(rest.get(plain + 1), Some(b',' | b'}' | b']' | b':' | b'\n'));
+                let is_right = rest.get(plain + 1).is_some_and(|&behind| is_right_behind(behind));
                 if is_right || quote != '"' || self.open.is_empty() || self.at == quotes_end {
                     break self.at;
                 }
@@ -494,30 +509,20 @@ impl Reader<'_> {
             if stop.is_none() {
                 break self.unclosed_string(start, run, self.at, is_key);
             }
-            // An escape.
             decoded.push_str(&text[run..self.at]);
-            let map = map.get_or_insert_with(|| TextMap::new(self.source));
-            map.push(self.at - run, run, self.at);
             let (escape, before) = (self.at, decoded.len());
-            let mut moved = std::mem::replace(map, TextMap::new(self.source));
             self.escape(&mut decoded);
-            moved.push(decoded.len() - before, escape, self.at);
-            *map = moved;
+            self.document.escapes.push(Escape {
+                source: self.source,
+                start: escape as u32,
+                end: self.at as u32,
+                decoded: (decoded.len() - before) as u32,
+            });
             run = self.at;
         };
-        match &mut map {
-            // Most strings stand there as they are.
-            None => decoded = CompactString::new(&text[run..end]),
-            Some(map) => {
-                decoded.push_str(&text[run..end]);
-                map.push(end - run, run, end);
-            }
-        }
+        decoded.push_str(&text[run..end]);
         let is_closed = text[end..].starts_with(quote);
         self.at = end + usize::from(is_closed);
-        if let Some(map) = map {
-            self.document.escaped.insert((self.source, start as u32), map);
-        }
         decoded
     }
 
@@ -619,7 +624,15 @@ impl Reader<'_> {
     }
 
     /// White space; comments are reported and skipped.
+    #[inline]
     fn skip_blank(&mut self) {
+        // Mostly nothing is there.
+        if self.text.as_bytes().get(self.at).is_some_and(|&byte| byte <= b' ' || matches!(byte, b'/' | b'#')) {
+            self.skip_what_is_blank();
+        }
+    }
+    #[inline(never)]
+    fn skip_what_is_blank(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
             while bytes.get(self.at).is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
@@ -705,6 +718,11 @@ fn plain_len(bytes: &[u8], quote: u8) -> usize {
     }
     let in_rest = rest.iter().position(|&byte| byte == quote || byte == b'\\' || byte < 0x20);
     words.len() * 8 + in_rest.unwrap_or(rest.len())
+}
+
+/// Whether a quote before this byte ends its string for sure.
+fn is_right_behind(byte: u8) -> bool {
+    matches!(byte, b',' | b'}' | b']' | b':' | b'\n')
 }
 
 /// The bytes of the line break at the start of a text, 0 if none is there.

@@ -313,7 +313,8 @@ impl<'a> Lowering<'a> {
                 Origin::Rule(context, rule) => self.rule(context, rule),
                 Origin::Part(context, expr) => self.alternatives(context, expr),
                 Origin::Element(context, expr) => {
-                    let atoms = self.sequence(context, expr);
+                    let mut atoms = Atoms::new();
+                    self.sequence(context, expr, &mut atoms);
                     smallvec![self.alternative(&atoms)]
                 }
                 Origin::Many(atom) => {
@@ -449,7 +450,8 @@ impl<'a> Lowering<'a> {
     fn alternatives(&mut self, context: Context, body: ExprId) -> LoweredAlternatives {
         let grammar = &self.linked.grammars[context.grammar];
         if !matches!(grammar.exprs[body].kind, ExprKind::Choice(_)) {
-            let atoms = self.sequence(context, body);
+            let mut atoms = Atoms::new();
+            self.sequence(context, body, &mut atoms);
             return smallvec![self.alternative(&atoms)];
         }
         // Choices within choices are flattened.
@@ -464,10 +466,12 @@ impl<'a> Lowering<'a> {
         let grouped = self.literal_groups(context, &leaves);
         let mut lowered = LoweredAlternatives::with_capacity(leaves.len());
         let mut seen = FxHashSet::default();
+        let mut atoms = Atoms::new();
         for (index, leaf) in leaves.iter().enumerate() {
-            let atoms = match *grouped.get(index).unwrap_or(&Grouped::No) {
-                Grouped::No => self.sequence(context, leaf.expr),
-                Grouped::First(lexeme) => smallvec![self.lexeme_atom(context, lexeme, false)],
+            atoms.clear();
+            match *grouped.get(index).unwrap_or(&Grouped::No) {
+                Grouped::No => self.sequence(context, leaf.expr, &mut atoms),
+                Grouped::First(lexeme) => atoms.push(self.lexeme_atom(context, lexeme, false)),
                 Grouped::Rest => continue,
             };
             let mut alternative = self.alternative(&atoms);
@@ -542,23 +546,21 @@ impl<'a> Lowering<'a> {
         grouped
     }
 
-    /// The symbols of a right-hand side without choices.
-    fn sequence(&mut self, context: Context, body: ExprId) -> Atoms {
+    /// Appends the symbols of a right-hand side without choices.
+    fn sequence(&mut self, context: Context, body: ExprId, atoms: &mut Atoms) {
         let linked = self.linked;
         let grammar = &linked.grammars[context.grammar];
-        let mut atoms = Atoms::new();
         let mut stack: SmallVec<[ExprId; 8]> = SmallVec::from_slice(&[body]);
         while let Some(expr) = stack.pop() {
             match &grammar.exprs[expr].kind {
                 ExprKind::Sequence(parts) => parts.iter().rev().for_each(|&part| stack.push(part)),
                 ExprKind::Repeat(child, min, max) => {
                     let Some(atom) = self.element(context, *child) else { continue };
-                    self.repeat(atom, *min, *max, &mut atoms);
+                    self.repeat(atom, *min, *max, atoms);
                 }
                 _ => self.element(context, expr).into_iter().for_each(|atom| atoms.push(atom)),
             }
         }
-        atoms
     }
 
     /// One symbol for an expression; `None` if it only derives the empty text.

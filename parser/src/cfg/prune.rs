@@ -14,6 +14,9 @@ use crate::counting_sort::Lists;
 /// To find out what goes on for ever, so many times as many symbols are looked at as a grammar may have, at most.
 const LOOKS_MAX: usize = 2;
 
+/// Symbols that an alternative is still without which has one that never comes.
+const NEVER: u32 = u32::MAX;
+
 impl Cfg {
     /// Decides nullability and productivity, given the lexemes that match nothing, and removes alternatives that can
     /// never be finished. `first` has the bytes that a lexeme begins with, at most; `start_span` is where the start rule stands.
@@ -162,7 +165,8 @@ impl Cfg {
         Lists::new(self.nonterminals.len(), &pairs)
     }
 
-    /// Least fixed point of a property that a nonterminal has if each symbol of one alternative has it.
+    /// Least fixed point of a property that a nonterminal has if each symbol of one alternative has it. Of symbols that are no
+    /// nonterminals it is known.
     fn least_fixed_point(
         &self,
         users: &Lists<(NonterminalId, u32)>,
@@ -177,8 +181,15 @@ impl Cfg {
                 let mut count = 0;
                 let mut dot = alternative.dot;
                 while dot != DOT_END {
-                    count += u32::from(!symbol_has(&self.dots[dot]));
-                    dot = self.dots[dot].next;
+                    let info = &self.dots[dot];
+                    if !symbol_has(info) {
+                        if !matches!(info.symbol, Symbol::Nonterminal(_)) {
+                            count = NEVER;
+                            break;
+                        }
+                        count += 1;
+                    }
+                    dot = info.next;
                 }
                 if count == 0 && !std::mem::replace(&mut has[id], true) {
                     agenda.push(id);
@@ -190,6 +201,9 @@ impl Cfg {
             for &(user, alternative) in users.of(child) {
                 // An optional symbol has the property already; it was never counted.
                 let (count, start) = &mut missing[alternative as usize];
+                if *count == NEVER {
+                    continue;
+                }
                 *count = count.saturating_sub(1);
                 if *count == 0 && !has[user] && self.alternative_has(*start, &has, &symbol_has) {
                     has[user] = true;
@@ -339,10 +353,10 @@ impl Cfg {
             for alternative in &nonterminal.alternatives {
                 children.clear();
                 let letters = self.finite_symbols(alternative.dot, is_empty, (finishes, over), &mut children);
-                let Some(has_letter) = letters else { continue };
-                used.extend(children.iter().map(|&child| (child, id)));
-                if has_letter && !std::mem::replace(&mut reads[id], true) {
-                    agenda.push(id);
+                match letters {
+                    Some(true) if !std::mem::replace(&mut reads[id], true) => agenda.push(id),
+                    Some(false) if !reads[id] => used.extend(children.iter().map(|&child| (child, id))),
+                    _ => {}
                 }
             }
         }
@@ -403,6 +417,14 @@ impl Cfg {
         finishes: &IndexVec<NonterminalId, bool>,
         endless: &IndexVec<NonterminalId, bool>,
     ) {
+        let has_texts = |id: NonterminalId| finishes[id] || endless[id];
+        let is_whole = finishes.ids().all(has_texts)
+            && !self.empty_lexemes.contains(&true)
+            && self.token_letters.iter().all(|letter| !letter.tokens.is_empty());
+        if is_whole {
+            self.nonterminals.iter_mut().for_each(|nonterminal| nonterminal.productive = true);
+            return;
+        }
         // Dots are older than those before them, so one pass decides and mends all chains.
         let mut mended: Vec<DotId> = Vec::with_capacity(self.dots.len());
         let mut is_live: Vec<bool> = Vec::with_capacity(self.dots.len());
@@ -425,8 +447,7 @@ impl Cfg {
             for alternative in &mut nonterminal.alternatives {
                 alternative.dot = mended[alternative.dot.index()];
             }
-            let id = NonterminalId(id as u32);
-            nonterminal.productive = finishes[id] || endless[id];
+            nonterminal.productive = has_texts(NonterminalId(id as u32));
         }
         self.start = mended[self.start.index()];
     }

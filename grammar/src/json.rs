@@ -3,7 +3,8 @@
 //! RFC 8259, with two choices: numbers stay text, so that nothing is rounded; of equal keys in one object the last
 //! counts, as everywhere, and a warning says so. Differs from general readers in that mistakes do not stop it where it
 //! can tell what was meant: a missing comma, a comma too many, quotes forgotten around a key, comments.
-//! Values live in one table, children before their parents; nothing recurses, neither here nor when a document is dropped.
+//! Values live in one table, children before their parents, and what they hold in others; nothing recurses, neither here nor when a
+//! document is dropped.
 
 mod error;
 mod path;
@@ -11,6 +12,7 @@ mod reader;
 mod strings;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
@@ -33,20 +35,52 @@ define_id! {
 }
 
 /// A value; the values inside it are entries of the same document.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum JsonValue {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JsonValue<'d> {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
     /// A number as it is written; [`Decimal`](crate::number::Decimal) reads it exactly.
-    Number(CompactString),
+    Number(&'d str),
     /// A string, decoded.
-    String(CompactString),
+    String(&'d str),
     /// The elements in order.
-    Array(Vec<JsonId>),
+    Array(&'d [JsonId]),
     /// The members in order of their keys' first occurrence, without repeated keys.
-    Object(Vec<JsonMember>),
+    Object(&'d [JsonMember]),
+}
+
+/// The same as it is kept: texts, elements and members are in tables of the document.
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    Null,
+    Bool(bool),
+    Number(Part),
+    String(Part),
+    Array(Part),
+    Object(Part),
+}
+
+/// A part of a table.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    start: u32,
+    len: u32,
+}
+
+impl Part {
+    /// What was added to a table since it had `start` entries.
+    fn since(start: usize, end: usize) -> Self {
+        Self { start: start as u32, len: (end - start) as u32 }
+    }
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.start as usize + self.len as usize
+    }
+    /// The same of a table that stands behind `before` entries now.
+    fn behind(self, before: usize) -> Self {
+        Self { start: self.start + before as u32, ..self }
+    }
 }
 
 /// A key and its value.
@@ -60,11 +94,23 @@ pub struct JsonMember {
     pub value: JsonId,
 }
 
+impl JsonMember {
+    fn moved(self, moved: impl Fn(JsonId) -> JsonId) -> Self {
+        Self { value: moved(self.value), ..self }
+    }
+}
+
 /// A JSON text, or several of them in one table.
 #[derive(Clone, Debug)]
 pub struct JsonDocument {
     /// Values, children before parents.
-    values: IndexVec<JsonId, JsonValue>,
+    values: IndexVec<JsonId, Value>,
+    /// The elements of all arrays.
+    elements: Vec<JsonId>,
+    /// The members of all objects.
+    members: Vec<JsonMember>,
+    /// The texts of all strings and numbers.
+    texts: String,
     /// Where each value stands. Indexed as `values`.
     spans: IndexVec<JsonId, Span>,
     /// The array or object that holds each value; a text's outermost value holds itself. Indexed as `values`.
@@ -160,8 +206,16 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
 
 impl JsonDocument {
     /// The value.
-    pub fn value(&self, id: JsonId) -> &JsonValue {
-        &self.values[id]
+    #[inline]
+    pub fn value(&self, id: JsonId) -> JsonValue<'_> {
+        match self.values[id] {
+            Value::Null => JsonValue::Null,
+            Value::Bool(value) => JsonValue::Bool(value),
+            Value::Number(text) => JsonValue::Number(&self.texts[text.range()]),
+            Value::String(text) => JsonValue::String(&self.texts[text.range()]),
+            Value::Array(elements) => JsonValue::Array(&self.elements[elements.range()]),
+            Value::Object(members) => JsonValue::Object(&self.members[members.range()]),
+        }
     }
     /// Where the value stands, quotes and brackets included.
     pub fn span(&self, id: JsonId) -> Span {
@@ -184,6 +238,9 @@ impl JsonDocument {
         self.values.shrink();
         self.spans.shrink();
         self.parents.shrink();
+        self.elements.shrink_to_fit();
+        self.members.shrink_to_fit();
+        self.texts.shrink_to_fit();
     }
     /// The array or object that holds the value; `None` for the outermost value of a text.
     pub fn parent(&self, id: JsonId) -> Option<JsonId> {
@@ -193,14 +250,19 @@ impl JsonDocument {
     pub fn append(&mut self, other: JsonDocument) -> JsonId {
         let offset = self.values.len() as u32;
         let moved = |id: JsonId| JsonId(id.0 + offset);
-        for mut value in other.values.into_vec() {
-            match &mut value {
-                JsonValue::Array(elements) => elements.iter_mut().for_each(|element| *element = moved(*element)),
-                JsonValue::Object(members) => members.iter_mut().for_each(|member| member.value = moved(member.value)),
-                _ => {}
-            }
-            self.values.push(value);
+        let (elements, members, texts) = (self.elements.len(), self.members.len(), self.texts.len());
+        for value in other.values.into_vec() {
+            self.values.push(match value {
+                Value::Null | Value::Bool(_) => value,
+                Value::Number(text) => Value::Number(text.behind(texts)),
+                Value::String(text) => Value::String(text.behind(texts)),
+                Value::Array(part) => Value::Array(part.behind(elements)),
+                Value::Object(part) => Value::Object(part.behind(members)),
+            });
         }
+        self.elements.extend(other.elements.into_iter().map(moved));
+        self.members.extend(other.members.into_iter().map(|member| member.moved(moved)));
+        self.texts.push_str(&other.texts);
         for (span, parent) in other.spans.into_vec().into_iter().zip(other.parents.into_vec()) {
             self.spans.push(span);
             self.parents.push(moved(parent));
@@ -228,24 +290,26 @@ impl JsonDocument {
     /// Makes the array or object hold `copy` in the place of what it is a copy of. Cost: linear in what it holds.
     pub fn replace(&mut self, holder: JsonId, copy: JsonId) {
         let original = self.original(copy);
-        let mut value = std::mem::replace(&mut self.values[holder], JsonValue::Null);
+        let is_original = |id: JsonId| self.originals.get(&id).copied().unwrap_or(id) == original;
         let replace = |id: &mut JsonId| {
-            if self.original(*id) == original {
+            if is_original(*id) {
                 *id = copy;
             }
         };
-        match &mut value {
-            JsonValue::Array(elements) => elements.iter_mut().for_each(replace),
-            JsonValue::Object(members) => members.iter_mut().map(|member| &mut member.value).for_each(replace),
+        match self.values[holder] {
+            Value::Array(part) => self.elements[part.range()].iter_mut().for_each(replace),
+            Value::Object(part) => self.members[part.range()].iter_mut().for_each(|member| replace(&mut member.value)),
             _ => {}
         }
-        self.values[holder] = value;
         self.parents[copy] = holder;
     }
     /// Takes a member out of an object, if it has it; the value itself stays in the table. Cost: linear in the object.
     pub fn remove_member(&mut self, id: JsonId, key: &str) {
-        if let JsonValue::Object(members) = &mut self.values[id] {
-            members.retain(|member| member.key != key);
+        let Value::Object(part) = &mut self.values[id] else { return };
+        let members = &mut self.members[part.range()];
+        if let Some(at) = members.iter().position(|member| &*member.key == key) {
+            members[at..].rotate_left(1);
+            part.len -= 1;
         }
     }
     /// Copies a value with all that is inside it and returns what each value became, by its original. The copies stand
@@ -260,14 +324,22 @@ impl JsonDocument {
         let (mut copies, mut by_original) = (FxHashMap::default(), FxHashMap::default());
         // Children before parents.
         for &at in inside.iter().rev() {
-            let mut value = self.values[at].clone();
-            match &mut value {
-                JsonValue::Array(elements) => elements.iter_mut().for_each(|element| *element = copies[element]),
-                JsonValue::Object(members) => {
-                    members.iter_mut().for_each(|member| member.value = copies[&member.value])
+            let copied = |id: JsonId| copies[&id];
+            let value = match self.values[at] {
+                Value::Array(part) => {
+                    let start = self.elements.len();
+                    self.elements.extend_from_within(part.range());
+                    self.elements[start..].iter_mut().for_each(|element| *element = copied(*element));
+                    Value::Array(Part::since(start, self.elements.len()))
                 }
-                _ => {}
-            }
+                Value::Object(part) => {
+                    let start = self.members.len();
+                    self.members.extend_from_within(part.range());
+                    self.members[start..].iter_mut().for_each(|member| member.value = copied(member.value));
+                    Value::Object(Part::since(start, self.members.len()))
+                }
+                other => other,
+            };
             let copy = self.values.push(value);
             self.children(copy).into_iter().for_each(|child| self.parents[child] = copy);
             self.spans.push(self.spans[at]);
@@ -296,26 +368,20 @@ impl JsonDocument {
             moved.push(JsonId(kept));
             kept += u32::from(is_held);
         }
-        let mut values = std::mem::take(&mut self.values).into_vec();
-        for value in &mut values {
-            match value {
-                JsonValue::Array(elements) => elements.iter_mut().for_each(|element| *element = moved[*element]),
-                JsonValue::Object(members) => members.iter_mut().for_each(|member| member.value = moved[member.value]),
-                _ => {}
-            }
-        }
+        self.elements.iter_mut().for_each(|element| *element = moved[*element]);
+        self.members.iter_mut().for_each(|member| member.value = moved[member.value]);
         let is_held = |index: usize| is_held[index];
-        self.values = only(values, is_held);
+        self.values = only(std::mem::take(&mut self.values).into_vec(), is_held);
         self.spans = only(std::mem::take(&mut self.spans).into_vec(), is_held);
         self.parents = only(std::mem::take(&mut self.parents).into_vec(), is_held);
         self.parents.iter_mut().for_each(|parent| *parent = moved[*parent]);
         self.root = moved[self.root];
     }
-    fn children(&self, id: JsonId) -> Vec<JsonId> {
-        match &self.values[id] {
-            JsonValue::Array(elements) => elements.clone(),
+    fn children(&self, id: JsonId) -> SmallVec<[JsonId; 16]> {
+        match self.value(id) {
+            JsonValue::Array(elements) => SmallVec::from_slice(elements),
             JsonValue::Object(members) => members.iter().map(|member| member.value).collect(),
-            _ => Vec::new(),
+            _ => SmallVec::new(),
         }
     }
     /// What is probably not meant: repeated keys.
@@ -324,10 +390,7 @@ impl JsonDocument {
     }
     /// The member of an object by its key; `None` also if `id` is no object. Cost: linear in the object.
     pub fn member(&self, id: JsonId, key: &str) -> Option<&JsonMember> {
-        match &self.values[id] {
-            JsonValue::Object(members) => members.iter().find(|member| &*member.key == key),
-            _ => None,
-        }
+        self.object(id)?.iter().find(|member| &*member.key == key)
     }
     /// The value of an object's member; `None` also if `id` is no object. Cost: linear in the object.
     pub fn get(&self, id: JsonId, key: &str) -> Option<JsonId> {
@@ -335,8 +398,8 @@ impl JsonDocument {
     }
     /// The members, if it is an object.
     pub fn object(&self, id: JsonId) -> Option<&[JsonMember]> {
-        match &self.values[id] {
-            JsonValue::Object(members) => Some(members),
+        match self.values[id] {
+            Value::Object(members) => Some(&self.members[members.range()]),
             _ => None,
         }
     }
@@ -346,41 +409,41 @@ impl JsonDocument {
     }
     /// The elements, if it is an array.
     pub fn array(&self, id: JsonId) -> Option<&[JsonId]> {
-        match &self.values[id] {
-            JsonValue::Array(elements) => Some(elements),
+        match self.values[id] {
+            Value::Array(elements) => Some(&self.elements[elements.range()]),
             _ => None,
         }
     }
     /// The decoded text, if it is a string.
     pub fn string(&self, id: JsonId) -> Option<&str> {
-        match &self.values[id] {
-            JsonValue::String(text) => Some(text),
+        match self.values[id] {
+            Value::String(text) => Some(&self.texts[text.range()]),
             _ => None,
         }
     }
     /// The number as written, if it is one.
     pub fn number(&self, id: JsonId) -> Option<&str> {
-        match &self.values[id] {
-            JsonValue::Number(text) => Some(text),
+        match self.values[id] {
+            Value::Number(text) => Some(&self.texts[text.range()]),
             _ => None,
         }
     }
     /// The truth value, if it is one.
     pub fn bool(&self, id: JsonId) -> Option<bool> {
         match self.values[id] {
-            JsonValue::Bool(value) => Some(value),
+            Value::Bool(value) => Some(value),
             _ => None,
         }
     }
     /// `null`, `boolean`, `number`, `string`, `array` or `object`: for messages.
     pub fn type_name(&self, id: JsonId) -> &'static str {
         match self.values[id] {
-            JsonValue::Null => "null",
-            JsonValue::Bool(_) => "boolean",
-            JsonValue::Number(_) => "number",
-            JsonValue::String(_) => "string",
-            JsonValue::Array(_) => "array",
-            JsonValue::Object(_) => "object",
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
         }
     }
     /// Where the bytes of a decoded string stand in the source. Cost: linear in its escapes.
@@ -415,8 +478,8 @@ impl JsonDocument {
         if pointer.is_empty() {
             return Some(self.root);
         }
-        pointer.strip_prefix('/')?.split('/').try_fold(self.root, |at, step| match &self.values[at] {
-            JsonValue::Object(_) => self.get(at, &pointer_key(step)),
+        pointer.strip_prefix('/')?.split('/').try_fold(self.root, |at, step| match self.values[at] {
+            Value::Object(_) => self.get(at, &pointer_key(step)),
             _ => self.element(at, step),
         })
     }
@@ -434,7 +497,7 @@ impl JsonDocument {
             // They stand in the order of the text, but for the last value of a repeated key.
             let start = self.spans[at].start;
             let is_before = |id: JsonId| self.spans[id].start < start;
-            steps.push(match &self.values[parent] {
+            steps.push(match self.value(parent) {
                 JsonValue::Array(elements) => {
                     elements.partition_point(|&element| is_before(element)).to_string().into()
                 }

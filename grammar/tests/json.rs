@@ -14,7 +14,7 @@ fn read(text: &str) -> Result<JsonDocument, Vec<larkspur_grammar::Diagnostic>> {
 fn converted(document: &JsonDocument, id: JsonId) -> serde_json::Value {
     match document.value(id) {
         JsonValue::Null => serde_json::Value::Null,
-        JsonValue::Bool(value) => (*value).into(),
+        JsonValue::Bool(value) => value.into(),
         JsonValue::Number(text) => serde_json::from_str(text).expect("a number"),
         JsonValue::String(text) => text.to_string().into(),
         JsonValue::Array(elements) => elements.iter().map(|&element| converted(document, element)).collect(),

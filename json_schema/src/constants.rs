@@ -362,9 +362,9 @@ impl Normalizer<'_> {
         for &value in values {
             let (scalar, of) = match self.document.value(value) {
                 JsonValue::Null => (Scalar::Null, Types::NULL),
-                JsonValue::Bool(truth) => (Scalar::Bool(*truth), Types::BOOLEAN),
+                JsonValue::Bool(truth) => (Scalar::Bool(truth), Types::BOOLEAN),
                 JsonValue::Number(text) => (Scalar::Number(Decimal::parse(text)?), Types::INTEGER),
-                JsonValue::String(text) => (Scalar::String(text.clone()), Types::STRING),
+                JsonValue::String(text) => (Scalar::String(text.into()), Types::STRING),
                 JsonValue::Array(_) | JsonValue::Object(_) => return None,
             };
             if types.has(of) || matches!(scalar, Scalar::Number(_)) {

@@ -216,7 +216,7 @@ impl Hint {
                     }
                 });
             }
-            JsonValue::String(found) => &**found,
+            JsonValue::String(found) => found,
             _ => return None,
         };
         if document.parent(value) == Some(document.root())

@@ -614,7 +614,7 @@ impl<'a> Normalizer<'a> {
         for &value in values {
             match document.value(value) {
                 JsonValue::Null => shape.null = true,
-                JsonValue::Bool(truth) => shape.truth[usize::from(*truth)] = true,
+                JsonValue::Bool(truth) => shape.truth[usize::from(truth)] = true,
                 JsonValue::Number(text) => match Decimal::parse(text).filter(|value| shortest_text(value).is_some()) {
                     Some(value) => numbers.push(value),
                     None => {

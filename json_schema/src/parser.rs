@@ -158,11 +158,11 @@ fn says_nothing(document: &JsonDocument, value: JsonId) -> bool {
     match document.value(value) {
         JsonValue::Object(members) => members.is_empty(),
         JsonValue::Array(elements) => elements.is_empty(),
-        JsonValue::Number(text) => &**text == "0",
+        JsonValue::Number(text) => text == "0",
         JsonValue::Null => true,
         JsonValue::Bool(truth) => {
             let is_flag = document.parent(value).is_some_and(|schema| is_flag(document, schema, value));
-            *truth != is_flag
+            truth != is_flag
         }
         JsonValue::String(_) => false,
     }

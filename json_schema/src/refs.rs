@@ -228,11 +228,10 @@ pub(crate) fn schemas_in(
     let mut found = SmallVec::new();
     for member in document.object(id).unwrap_or_default() {
         let Some(row) = dialect.keyword(&member.key) else { continue };
-        if !with_definitions && ["$defs", "definitions"].contains(&row.name) {
+        if row.holds == Holds::Data || !with_definitions && ["$defs", "definitions"].contains(&row.name) {
             continue;
         }
         match (row.holds, document.value(member.value)) {
-            (Holds::Data, _) => {}
             (Holds::List | Holds::SchemaOrList, JsonValue::Array(elements)) if !elements.is_empty() => {
                 found.extend_from_slice(elements);
             }
@@ -241,7 +240,7 @@ pub(crate) fn schemas_in(
             (Holds::Map | Holds::Dependencies, JsonValue::Object(members)) => {
                 found.extend(members.iter().map(|member| member.value));
             }
-            (Holds::Map | Holds::Dependencies, _) => {}
+            (Holds::Data | Holds::Map | Holds::Dependencies, _) => {}
         }
     }
     if document.has_copies() {

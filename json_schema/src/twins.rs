@@ -169,7 +169,7 @@ impl<'d> Finder<'d> {
         while let (1.., Some(id)) = (left, agenda.pop()) {
             left -= 1;
             let value = self.document.value(id);
-            std::mem::discriminant(value).hash(hasher);
+            std::mem::discriminant(&value).hash(hasher);
             match value {
                 JsonValue::Null => {}
                 JsonValue::Bool(truth) => truth.hash(hasher),
@@ -198,6 +198,10 @@ impl<'d> Finder<'d> {
                 if name_expects(self.document, self.dialect, row.name, value).is_some() {
                     out.push((key, Part::Data(value)));
                 }
+                continue;
+            }
+            if row.holds == Holds::Data {
+                out.push((key, Part::Data(value)));
                 continue;
             }
             match (row.holds, self.document.value(value)) {

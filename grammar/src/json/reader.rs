@@ -1,11 +1,13 @@
 //! One pass over the text with a stack of open arrays and objects.
 
+use std::borrow::Cow;
+
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use super::error::{JsonError, repeated_key};
 use super::strings::{Quote, end_behind_lines, quote as quote_meant, unclosed_end};
-use super::{Escape, JsonDocument, JsonId, JsonMember, JsonValue};
+use super::{Escape, JsonDocument, JsonId, JsonMember, Part, Value};
 use crate::diagnostic::{Diagnostic, Severity, more_problems};
 use crate::index::IndexVec;
 use crate::limits::Limits;
@@ -58,6 +60,9 @@ struct Reader<'a> {
 /// Bytes that a value of a schema takes, roughly.
 const BYTES_PER_VALUE: usize = 16;
 
+/// Of the values that there is room for one in so many is a member of an object, where descriptions are long.
+const VALUES_PER_MEMBER: usize = 4;
+
 /// Values that there is room for from the start where the text may go on behind the value.
 const PART_ROOM: usize = 256;
 
@@ -91,6 +96,10 @@ pub(super) fn read(
     let room = if whole { room } else { room.min(PART_ROOM) };
     let document = JsonDocument {
         values: IndexVec::with_room(room),
+        elements: Vec::new(),
+        members: Vec::with_capacity(room / VALUES_PER_MEMBER),
+        // No text is longer than it is written, and descriptions are most of a large schema.
+        texts: String::with_capacity(room * BYTES_PER_VALUE),
         spans: IndexVec::with_room(room),
         parents: IndexVec::with_room(room),
         escapes: Vec::new(),
@@ -130,7 +139,7 @@ pub(super) fn read(
     Ok((reader.document, end))
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Reads until the outermost value has ended. Each turn takes a byte, closes a bracket or stops.
     fn document_value(&mut self) {
         let mut expect = Expect::Value;
@@ -169,26 +178,29 @@ impl Reader<'_> {
             }
             Some(quote @ ('"' | '\'')) => {
                 let text = self.string(quote, false);
-                self.finish(JsonValue::String(text), start)
+                let text = self.kept(&text);
+                self.finish(Value::String(text), start)
             }
             Some(_) if self.is_typographic() => {
                 let text = self.typographic();
-                self.finish(JsonValue::String(text), start)
+                let text = self.kept(text);
+                self.finish(Value::String(text), start)
             }
             Some('-' | '+' | '.' | '0'..='9') => {
                 let number = self.number();
-                self.finish(JsonValue::Number(number), start)
+                let number = self.kept(number);
+                self.finish(Value::Number(number), start)
             }
             Some(c) if c.is_alphanumeric() || c == '_' => {
                 let word = self.word();
                 let value = match word {
-                    "true" => JsonValue::Bool(true),
-                    "false" => JsonValue::Bool(false),
-                    "null" => JsonValue::Null,
+                    "true" => Value::Bool(true),
+                    "false" => Value::Bool(false),
+                    "null" => Value::Null,
                     _ => {
                         let word = shortened(word);
                         self.error(JsonError::UnknownWord { word }, start, self.at);
-                        JsonValue::Null
+                        Value::Null
                     }
                 };
                 self.finish(value, start)
@@ -197,7 +209,7 @@ impl Reader<'_> {
                 // The value was forgotten; the bracket or comma is read by whoever expects one.
                 let found = self.found();
                 self.error(JsonError::ExpectedValue { found }, start, start + 1);
-                self.finish(JsonValue::Null, start)
+                self.finish(Value::Null, start)
             }
             None if !self.open.is_empty() => self.unclosed(),
             _ => {
@@ -223,8 +235,8 @@ impl Reader<'_> {
             return Some(Expect::Value);
         }
         let key = match close {
-            Some(quote @ ('"' | '\'')) => self.string(quote, true),
-            Some(_) if self.is_typographic() => self.typographic(),
+            Some(quote @ ('"' | '\'')) => CompactString::from(self.string(quote, true)),
+            Some(_) if self.is_typographic() => self.typographic().into(),
             Some(c) if c.is_alphabetic() || c == '_' || c == '$' => {
                 let key: CompactString = self.word().into();
                 self.error(JsonError::UnquotedKey { key: shortened(&key) }, start, self.at);
@@ -235,7 +247,7 @@ impl Reader<'_> {
                 let found = self.found();
                 self.error(JsonError::ExpectedKey { found }, start, start + c.len_utf8());
                 match c {
-                    c if c.is_ascii_digit() || c == '-' => self.number(),
+                    c if c.is_ascii_digit() || c == '-' => self.number().into(),
                     '{' | '[' => {
                         // A value where the key should be: read it as the value of an unnamed member.
                         let span = self.span(start, start);
@@ -314,8 +326,8 @@ impl Reader<'_> {
         let is_same = |error: &mut Diagnostic| error.code == "N013" && error.labels[0].span.start == span.start;
         self.errors.pop_if(is_same);
         self.error(JsonError::Unclosed { open: top.bracket, opened: self.span(top.start, top.start + 1) }, end, end);
-        let elements = self.elements.drain(top.elements..).collect();
-        self.finish(JsonValue::Array(elements), top.start);
+        let array = self.array(top.elements);
+        self.finish(array, top.start);
         self.at += 1;
         self.open.last_mut()?.key = Some((text, span));
         Some(Expect::Value)
@@ -340,11 +352,8 @@ impl Reader<'_> {
         }
         let top = self.open.pop()?;
         let value = match top.bracket {
-            '[' => JsonValue::Array(self.elements.drain(top.elements..).collect()),
-            _ => {
-                let members = self.members.drain(top.members..).collect();
-                JsonValue::Object(self.without_repeats(members))
-            }
+            '[' => self.array(top.elements),
+            _ => self.object(top.members),
         };
         // Where there were mistakes, an object may have had elements.
         self.elements.truncate(top.elements);
@@ -352,20 +361,30 @@ impl Reader<'_> {
         self.finish(value, top.start)
     }
 
+    /// The array of the elements from `start` on.
+    fn array(&mut self, start: usize) -> Value {
+        let elements = &mut self.document.elements;
+        let before = elements.len();
+        elements.extend_from_slice(&self.elements[start..]);
+        self.elements.truncate(start);
+        Value::Array(Part::since(before, elements.len()))
+    }
+    /// The object of the members from `start` on.
+    fn object(&mut self, start: usize) -> Value {
+        let before = self.document.members.len();
+        if has_repeats(&self.members[start..]) {
+            let members = self.members.drain(start..).collect();
+            let members = self.without_repeats(members);
+            self.document.members.extend(members);
+        } else {
+            self.document.members.extend(self.members.drain(start..));
+        }
+        Value::Object(Part::since(before, self.document.members.len()))
+    }
+
     /// Of members with equal keys, the last value at the first one's place.
     fn without_repeats(&mut self, members: Vec<JsonMember>) -> Vec<JsonMember> {
-        if members.len() <= COMPARED_MAX {
-            let repeats =
-                |(at, member): (usize, &JsonMember)| members[..at].iter().any(|other| other.key == member.key);
-            if !members.iter().enumerate().any(repeats) {
-                return members;
-            }
-        }
-        let mut order: Vec<usize> = (0..members.len()).collect();
-        order.sort_by(|&a, &b| members[a].key.cmp(&members[b].key));
-        if order.windows(2).all(|pair| members[pair[0]].key != members[pair[1]].key) {
-            return members;
-        }
+        let order = order_of(&members);
         self.has_repeats = true;
         // Stable sorting keeps equal keys in text order: the first of a run stays, the last gives the value.
         let mut replaced: Vec<Option<JsonMember>> = members.into_iter().map(Some).collect();
@@ -395,13 +414,13 @@ impl Reader<'_> {
     }
 
     /// Adds a value that ends here to the innermost open bracket; `None` if there is none.
-    fn finish(&mut self, value: JsonValue, start: usize) -> Option<Expect> {
+    fn finish(&mut self, value: Value, start: usize) -> Option<Expect> {
         let span = self.span(start, self.at);
         let id = self.document.values.next_id();
-        let parents = &mut self.document.parents;
-        match &value {
-            JsonValue::Array(elements) => elements.iter().for_each(|&child| parents[child] = id),
-            JsonValue::Object(members) => members.iter().for_each(|member| parents[member.value] = id),
+        let JsonDocument { parents, elements, members, .. } = &mut self.document;
+        match value {
+            Value::Array(part) => elements[part.range()].iter().for_each(|&child| parents[child] = id),
+            Value::Object(part) => members[part.range()].iter().for_each(|member| parents[member.value] = id),
             _ => {}
         }
         self.document.values.push(value);
@@ -420,46 +439,53 @@ impl Reader<'_> {
         Some(Expect::CommaOrEnd)
     }
 
+    /// Puts a text into the table.
+    fn kept(&mut self, text: &str) -> Part {
+        let start = self.document.texts.len();
+        self.document.texts.push_str(text);
+        Part::since(start, self.document.texts.len())
+    }
+
     /// Whether typographic quotes stand here.
     fn is_typographic(&self) -> bool {
         !self.text.as_bytes()[self.at].is_ascii() && typographic(&self.text[self.at..]).is_some()
     }
     /// What stands in typographic quotes here.
-    fn typographic(&mut self) -> CompactString {
-        let start = self.at;
-        let Some((inner, len)) = typographic(&self.text[start..]) else { return CompactString::default() };
+    fn typographic(&mut self) -> &'a str {
+        let (text, start) = (self.text, self.at);
+        let Some((inner, len)) = typographic(&text[start..]) else { return "" };
         self.at += len;
         let shown = shortened(inner);
         self.error(JsonError::TypographicQuotes { inner: shown }, start, self.at);
-        inner.into()
+        inner
     }
 
     /// Reads a string whose opening quote stands here.
     #[inline]
-    fn string(&mut self, quote: char, is_key: bool) -> CompactString {
-        let start = self.at + 1;
-        let rest = &self.text.as_bytes()[start..];
+    fn string(&mut self, quote: char, is_key: bool) -> Cow<'a, str> {
+        let (text, start) = (self.text, self.at + 1);
+        let rest = &text.as_bytes()[start..];
         let len = plain_len(rest, quote as u8);
         // Most strings stand there as they are.
         match rest.get(len..) {
             Some(&[b'"', behind, ..]) if quote == '"' && is_right_behind(behind) => {
                 self.at = start + len + 1;
-                CompactString::new(&self.text[start..start + len])
+                Cow::Borrowed(&text[start..start + len])
             }
-            _ => self.string_with_more(quote, is_key),
+            _ => Cow::Owned(self.string_with_more(quote, is_key)),
         }
     }
 
     /// The same of any string: with escapes, with mistakes.
     #[inline(never)]
-    fn string_with_more(&mut self, quote: char, is_key: bool) -> CompactString {
+    fn string_with_more(&mut self, quote: char, is_key: bool) -> String {
         let text = self.text;
         let start = self.at;
         if quote == '\'' {
             self.error(JsonError::SingleQuotes, start, start + 1);
         }
         self.at += 1;
-        let mut decoded = CompactString::default();
+        let mut decoded = String::new();
         let mut run = self.at;
         // Up to here quotes, and line breaks, are a part of its text, which was reported.
         let (mut quotes_end, mut lines_end) = (start, start);
@@ -537,7 +563,7 @@ impl Reader<'_> {
     }
 
     /// Reads the escape that stands here; at least its backslash.
-    fn escape(&mut self, decoded: &mut CompactString) {
+    fn escape(&mut self, decoded: &mut String) {
         let start = self.at;
         self.at += 1;
         let Some(c) = self.peek() else { return };
@@ -561,7 +587,7 @@ impl Reader<'_> {
         decoded.push(plain);
     }
 
-    fn unicode_escape(&mut self, start: usize, decoded: &mut CompactString) {
+    fn unicode_escape(&mut self, start: usize, decoded: &mut String) {
         self.at += 1;
         let Some(high) = self.hex4() else {
             return self.error(JsonError::BadUnicodeEscape, start, self.at);
@@ -601,18 +627,18 @@ impl Reader<'_> {
     }
 
     /// Takes everything that looks like a number and checks it.
-    fn number(&mut self) -> CompactString {
-        let start = self.at;
-        let rest = &self.text[start..];
+    fn number(&mut self) -> &'a str {
+        let (text, start) = (self.text, self.at);
+        let rest = &text[start..];
         let like = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
         let len = rest.find(|c| !like(c)).unwrap_or(rest.len());
         self.at += len;
         let text = &rest[..len];
         if let Err(reason) = check_number(text) {
             self.error(JsonError::BadNumber { reason }, start, self.at);
-            return "0".into();
+            return "0";
         }
-        text.into()
+        text
     }
 
     fn word(&mut self) -> &str {
@@ -698,6 +724,22 @@ impl Reader<'_> {
             Some(c) => format!("`{c}`"),
         }
     }
+}
+
+/// Whether keys of an object are equal.
+fn has_repeats(members: &[JsonMember]) -> bool {
+    if members.len() > COMPARED_MAX {
+        return order_of(members).windows(2).any(|pair| members[pair[0]].key == members[pair[1]].key);
+    }
+    let is_repeat = |(at, member): (usize, &JsonMember)| members[..at].iter().any(|other| other.key == member.key);
+    members.iter().enumerate().any(is_repeat)
+}
+
+/// The members in the order of their keys, those of equal keys in the order of the text.
+fn order_of(members: &[JsonMember]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    order.sort_by(|&a, &b| members[a].key.cmp(&members[b].key));
+    order
 }
 
 /// How many bytes at the beginning are neither the quote, a backslash nor a control character. Eight at a time (H. S. Warren, Hacker's

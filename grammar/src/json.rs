@@ -94,12 +94,6 @@ pub struct JsonMember {
     pub value: JsonId,
 }
 
-impl JsonMember {
-    fn moved(self, moved: impl Fn(JsonId) -> JsonId) -> Self {
-        Self { value: moved(self.value), ..self }
-    }
-}
-
 /// A JSON text, or several of them in one table.
 #[derive(Clone, Debug)]
 pub struct JsonDocument {
@@ -261,16 +255,19 @@ impl JsonDocument {
             });
         }
         self.elements.extend(other.elements.into_iter().map(moved));
-        self.members.extend(other.members.into_iter().map(|member| member.moved(moved)));
+        self.members
+            .extend(other.members.into_iter().map(|member| JsonMember { value: moved(member.value), ..member }));
         self.texts.push_str(&other.texts);
         for (span, parent) in other.spans.into_vec().into_iter().zip(other.parents.into_vec()) {
             self.spans.push(span);
             self.parents.push(moved(parent));
         }
-        let in_order = self.escapes.last() <= other.escapes.first();
+        let in_order = other.escapes.first().is_none_or(|first| self.escapes.last() < Some(first));
         self.escapes.extend(other.escapes);
         if !in_order {
             self.escapes.sort();
+            // A text may be there twice.
+            self.escapes.dedup();
         }
         self.originals.extend(other.originals.into_iter().map(|(copy, original)| (moved(copy), moved(original))));
         self.warnings.extend(other.warnings);
@@ -290,15 +287,21 @@ impl JsonDocument {
     /// Makes the array or object hold `copy` in the place of what it is a copy of. Cost: linear in what it holds.
     pub fn replace(&mut self, holder: JsonId, copy: JsonId) {
         let original = self.original(copy);
-        let is_original = |id: JsonId| self.originals.get(&id).copied().unwrap_or(id) == original;
-        let replace = |id: &mut JsonId| {
-            if is_original(*id) {
-                *id = copy;
-            }
-        };
         match self.values[holder] {
-            Value::Array(part) => self.elements[part.range()].iter_mut().for_each(replace),
-            Value::Object(part) => self.members[part.range()].iter_mut().for_each(|member| replace(&mut member.value)),
+            Value::Array(part) => {
+                for at in part.range() {
+                    if self.original(self.elements[at]) == original {
+                        self.elements[at] = copy;
+                    }
+                }
+            }
+            Value::Object(part) => {
+                for at in part.range() {
+                    if self.original(self.members[at].value) == original {
+                        self.members[at].value = copy;
+                    }
+                }
+            }
             _ => {}
         }
         self.parents[copy] = holder;

@@ -201,9 +201,6 @@ impl Cfg {
             for &(user, alternative) in users.of(child) {
                 // An optional symbol has the property already; it was never counted.
                 let (count, start) = &mut missing[alternative as usize];
-                if *count == NEVER {
-                    continue;
-                }
                 *count = count.saturating_sub(1);
                 if *count == 0 && !has[user] && self.alternative_has(*start, &has, &symbol_has) {
                     has[user] = true;

@@ -37,24 +37,25 @@ impl Algebra {
             self.derivatives.shrink_to(DERIVATIVES_KEPT);
         }
         let mut stack: Agenda = smallvec![expr];
-        while let Some(&top) = stack.last() {
-            if self.derivatives.contains_key(&(top, byte)) {
-                stack.pop();
-                continue;
-            }
-            self.check(work_max)?;
-            if let Node::Dfa(&place) = self.node(top) {
-                self.prepare(&place, work_max)?;
-            }
-            let before = stack.len();
-            let derived = self.derive(top, byte, &mut stack);
-            if let Some(derived) = derived {
-                debug_assert_eq!(stack.len(), before);
-                self.derivatives.insert((top, byte), derived);
-                stack.pop();
+        loop {
+            let top = stack[stack.len() - 1];
+            let derived = match self.derivatives.get(&(top, byte)) {
+                Some(&known) => known,
+                None => {
+                    self.check(work_max)?;
+                    if let Node::Dfa(&place) = self.node(top) {
+                        self.prepare(&place, work_max)?;
+                    }
+                    let Some(derived) = self.derive(top, byte, &mut stack) else { continue };
+                    self.derivatives.insert((top, byte), derived);
+                    derived
+                }
+            };
+            stack.pop();
+            if stack.is_empty() {
+                return Ok(derived);
             }
         }
-        Ok(self.derivatives[&(expr, byte)])
     }
 
     /// The derivative of an expression without operands, or that the byte plainly does not begin.

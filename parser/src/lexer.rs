@@ -2,6 +2,7 @@
 
 mod apart;
 pub(crate) mod arena;
+mod begun;
 mod classes;
 pub(crate) mod cuts;
 pub(crate) mod exceptions;

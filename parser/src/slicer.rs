@@ -664,8 +664,8 @@ impl Automaton {
             if visited.len() > PAIRS_MAX {
                 return Ok(false);
             }
-            lexer.row(lex)?;
             for live in &self.live[usize::from(state)] {
+                lexer.row_of(lex, live.first, live.last)?;
                 let mut last = None;
                 for at in live.first..=live.last {
                     let target = lexer.known_row(lex).next[usize::from(at)];

@@ -32,6 +32,21 @@ impl ExprRow {
     }
 }
 
+/// A row of which the derivatives are known that somebody has asked for.
+struct BegunRow {
+    classes: Arc<ByteClasses>,
+    /// By class.
+    next: Box<[Option<Expr>]>,
+    /// What it has taken of `Limits::lexer_row_work_max`.
+    spent: u64,
+}
+
+impl BegunRow {
+    fn new(classes: Arc<ByteClasses>, spent: u64) -> Self {
+        Self { next: vec![None; classes.count].into(), classes, spent }
+    }
+}
+
 /// Expressions whose first bytes are kept at most, half a megabyte.
 const FIRST_BYTES_KEPT: usize = 8_192;
 
@@ -56,6 +71,8 @@ struct Inner {
     /// Work of all searches for emptiness.
     searched: u64,
     rows: FxHashMap<Expr, Arc<ExprRow>>,
+    /// Of expressions that have no row.
+    begun: FxHashMap<Expr, BegunRow>,
     /// What rows have for [`ExprRow::classes`].
     class_maps: FxHashMap<[u8; 256], Arc<ByteClasses>>,
     /// Expressions whose row or a step took more work than allowed. Remembered, since a second attempt finds derivatives
@@ -86,7 +103,7 @@ const ROW_SIZE: usize = 4;
 
 impl Inner {
     fn len(&self) -> usize {
-        self.algebra.size() + ROW_SIZE * self.rows.len()
+        self.algebra.size() + ROW_SIZE * (self.rows.len() + self.begun.len())
     }
 
     /// The expressions of a table's nodes that are known from other tables.
@@ -118,6 +135,7 @@ impl Arena {
                 algebra,
                 searched: 0,
                 rows: FxHashMap::default(),
+                begun: FxHashMap::default(),
                 class_maps: FxHashMap::default(),
                 too_dear: FxHashSet::default(),
                 first_bytes: FxHashMap::default(),
@@ -382,6 +400,31 @@ impl Arena {
         Ok(row)
     }
 
+    /// Classes of bytes that the expression does not tell apart. One [`step`](Self::step) for each is remembered from then on. Cost: a
+    /// tenth of [`row`](Self::row).
+    ///
+    /// Errors: as of `row`.
+    pub fn classes(&self, expr: Expr, work: &mut u64, limits: &Limits) -> Result<Arc<ByteClasses>, Fault> {
+        let mut inner = self.lock();
+        let begun = inner.begun.get(&expr).map(|row| &row.classes);
+        if let Some(classes) = begun.or(inner.rows.get(&expr).map(|row| &row.classes)) {
+            return Ok(classes.clone());
+        }
+        inner.check_price(expr, limits)?;
+        if inner.len() > self.expressions_max {
+            return Err(self.full());
+        }
+        *work += ROW_WORK;
+        let before = inner.algebra.work();
+        let classes = inner.classes_of(expr, before.saturating_add(limits.lexer_row_work_max));
+        let spent = inner.algebra.work() - before;
+        *work += spent;
+        let classes = classes.map_err(|over| self.fault(over, "lexer_row_work_max", limits.lexer_row_work_max));
+        let classes = inner.note_price(expr, limits, classes)?;
+        inner.begun.insert(expr, BegunRow::new(classes.clone(), spent));
+        Ok(classes)
+    }
+
     /// The derivative by one byte; [`Expr::NOTHING`] if it is empty. Cost: a tenth of [`row`](Self::row).
     ///
     /// Errors: as of `row`.
@@ -390,15 +433,33 @@ impl Arena {
         if let Some(row) = inner.rows.get(&expr) {
             return Ok(row.next(byte));
         }
+        let (mut class, mut byte, mut spent) = (None, byte, 0);
+        if let Some(row) = inner.begun.get(&expr) {
+            let own = usize::from(row.classes.of[usize::from(byte)]);
+            if let Some(known) = row.next[own] {
+                return Ok(known);
+            }
+            // Of all bytes of a class the same one, which parts of other expressions know.
+            (class, byte, spent) = (Some(own), row.classes.first[own], row.spent);
+        }
         inner.check_price(expr, limits)?;
-        let before = inner.algebra.work();
+        let (before, searched) = (inner.algebra.work(), inner.searched);
+        let stop = before.saturating_add(limits.lexer_row_work_max).saturating_sub(spent);
         let derived = match *work < limits.lexer_work_max {
-            true => inner.live_derivative(expr, byte, before.saturating_add(limits.lexer_row_work_max), limits),
+            true => inner.live_derivative(expr, byte, stop, limits),
             false => Err(all_work(limits)),
         };
-        *work += inner.algebra.work() - before;
+        let taken = inner.algebra.work() - before;
+        *work += taken;
         let derived = derived.map_err(|(over, limit, value)| self.fault(over, limit, value));
-        inner.note_price(expr, limits, derived)
+        let derived = inner.note_price(expr, limits, derived)?;
+        // Searches for emptiness count for each derivative alone.
+        let searched = inner.searched - searched;
+        if let (Some(class), Some(row)) = (class, inner.begun.get_mut(&expr)) {
+            row.next[class] = Some(derived);
+            row.spent += taken - searched;
+        }
+        Ok(derived)
     }
 
     fn fault(&self, over: OverLimit, limit: &'static str, value: u64) -> Fault {
@@ -456,12 +517,17 @@ impl Inner {
         let work_max = limits.lexer_row_work_max;
         let dear = |over| (over, "lexer_row_work_max", work_max);
         let mut stop = self.algebra.work().saturating_add(work_max);
-        let classes = self.algebra.first_classes(expr, stop).map_err(dear)?;
-        let mut class_of = [0; 256];
-        let mut next = Vec::with_capacity(classes.len());
-        for (index, class) in classes.iter().enumerate() {
-            class.iter().for_each(|byte| class_of[usize::from(byte)] = index as u8);
-            let byte = class.iter().next().expect("classes are not empty");
+        let BegunRow { classes, next: known, spent } = match self.begun.remove(&expr) {
+            Some(begun) => begun,
+            None => BegunRow::new(self.classes_of(expr, stop).map_err(dear)?, 0),
+        };
+        stop = stop.saturating_sub(spent);
+        let mut next = Vec::with_capacity(classes.count);
+        for (&byte, &known) in classes.first.iter().zip(&known) {
+            if let Some(known) = known {
+                next.push(known);
+                continue;
+            }
             if self.algebra.work() >= last {
                 return Err(all_work(limits));
             }
@@ -469,7 +535,15 @@ impl Inner {
             next.push(self.live_derivative(expr, byte, stop, limits)?);
             stop = stop.saturating_add(self.searched - before);
         }
-        Ok(ExprRow { classes: self.class_map(class_of), next: next.into() })
+        Ok(ExprRow { classes, next: next.into() })
+    }
+
+    fn classes_of(&mut self, expr: Expr, work_max: u64) -> Result<Arc<ByteClasses>, OverLimit> {
+        let mut class_of = [0; 256];
+        for (index, class) in self.algebra.first_classes(expr, work_max)?.iter().enumerate() {
+            class.iter().for_each(|byte| class_of[usize::from(byte)] = index as u8);
+        }
+        Ok(self.class_map(class_of))
     }
 
     fn class_map(&mut self, class_of: [u8; 256]) -> Arc<ByteClasses> {

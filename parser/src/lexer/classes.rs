@@ -26,6 +26,8 @@ pub(crate) struct ByteClasses {
     pub of: [u8; 256],
     pub count: usize,
     pub(super) runs: Box<[Run]>,
+    /// The first byte of each class.
+    pub first: Box<[u8]>,
 }
 
 impl ByteClasses {
@@ -41,7 +43,9 @@ impl ByteClasses {
         }
         runs.push(Run { first, last: 255, class: of[255].into() });
         let count = usize::from(classes_len(&runs));
-        Self { of, count, runs: runs.into_boxed_slice() }
+        let mut first = vec![0; count];
+        runs.iter().rev().for_each(|run| first[usize::from(run.class)] = run.first);
+        Self { of, count, runs: runs.into_boxed_slice(), first: first.into() }
     }
 
     /// The coarsest classes that are within all these; `None` if they are none.
@@ -131,6 +135,7 @@ mod tests {
         }
         assert!(Arc::ptr_eq(&ByteClasses::common([&halves, &halves].into_iter()).expect("there are some"), &halves));
         assert_eq!(halves.bytes(|class| class == 1), ByteSet::range(128, 255));
+        assert_eq!((&*halves.first, &*thirds.first), (&[0, 128][..], &[0, 1, 2][..]));
         assert!(ByteClasses::common([].into_iter()).is_none());
     }
 

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::arena::Expr;
 use super::guards::{Guard, Guarded};
-use super::rows::{ASK, Row};
+use super::rows::{ASK, Row, UNKNOWN};
 use super::states::{DEAD, LexStateId, LexemeSetId, Lexer, NO_LEXEMES};
 use crate::cfg::LexemeId;
 use crate::error::Fault;
@@ -219,9 +219,9 @@ impl Lexer {
 
     /// As [`next`](Self::next), without a row, which would ask for the cuts of this state.
     fn next_in_character(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
-        match &self.rows[id.index()] {
-            Some(row) => Ok(row.next[usize::from(byte)]),
-            None => self.single_step(id, byte),
+        match self.rows[id.index()].as_ref().map(|row| row.next[usize::from(byte)]) {
+            Some(next) if next != UNKNOWN => Ok(next),
+            _ => self.single_step(id, byte),
         }
     }
 

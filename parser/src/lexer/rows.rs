@@ -1,4 +1,5 @@
-//! Rows of the lexer's automaton: the state after each byte, built when a state has been left some times.
+//! Rows of the lexer's automaton: the state after each byte, built when a state has been left some times, of most states
+//! [by parts](super::begun).
 
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use larkspur_grammar::{ByteSet, LexerMode};
 use smallvec::{SmallVec, smallvec};
 
 use super::arena::{Expr, ExprRow};
+use super::begun::Left;
 use super::classes::{ByteClasses, ONE, Run, Runs, with_alone};
 use super::exceptions::{NO_TEXTS, TrieId};
 use super::guards::Guard;
@@ -23,8 +25,10 @@ pub(crate) const ASK: u32 = u32::MAX - 1;
 /// A row of the automaton.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// State after each byte.
+    /// State after each byte; [`UNKNOWN`] for what is `left`.
     pub next: [LexStateId; 256],
+    /// What nobody has asked for yet.
+    pub(super) left: Option<Box<Left>>,
     /// Bytes that some live lexeme takes.
     pub live: ByteSet,
     /// In `exact` mode: bytes before which an ignored lexeme that matches here may not end, since it goes on.
@@ -98,8 +102,9 @@ impl Lexer {
     /// State after a byte; builds the row when it was asked for some times.
     #[inline]
     pub fn next(&mut self, id: LexStateId, byte: u8) -> Result<LexStateId, Fault> {
-        match &self.rows[id.index()] {
-            Some(row) => Ok(row.next[usize::from(byte)]),
+        match self.rows[id.index()].as_ref().map(|row| row.next[usize::from(byte)]) {
+            Some(UNKNOWN) => self.fill(id, byte),
+            Some(next) => Ok(next),
             None => self.next_without_row(id, byte),
         }
     }
@@ -120,7 +125,7 @@ impl Lexer {
             self.note_step(id, byte, next);
             Ok(next)
         } else {
-            Ok(self.row(id)?.next[usize::from(byte)])
+            Ok(self.row_of(id, byte, byte)?.next[usize::from(byte)])
         }
     }
 
@@ -154,7 +159,8 @@ impl Lexer {
         }
     }
 
-    pub(super) fn first_of(&self, &(lexeme, rest): &Entry) -> ByteSet {
+    /// Of one lexeme the same.
+    pub fn first_of(&self, &(lexeme, rest): &Entry) -> ByteSet {
         match &self.cfg.lexemes[lexeme].pattern {
             Pattern::Regex(_) => self.arena.first_bytes(self.parts(rest).0),
             literal => literal.literal_bytes(rest),
@@ -204,72 +210,81 @@ impl Lexer {
     ///
     /// Errors: `lexer_states_max`, `expressions_max`, `lexer_row_emptiness_fuel`.
     pub fn row(&mut self, id: LexStateId) -> Result<&Row, Fault> {
-        if self.rows[id.index()].is_none() {
-            let by_class = self.row_by_class(id)?;
-            let mut row = self.spread(id, &by_class);
-            self.mark_cuts(id, &mut row)?;
-            self.rows[id.index()] = Some(row);
-            self.rows_len += 1;
+        match &self.rows[id.index()] {
+            Some(row) if row.left.is_none() => {}
+            Some(_) => drop(self.row_of(id, 0, u8::MAX)?),
+            None => {
+                let by_class = self.row_by_class(id)?;
+                let mut row = self.spread(id, &by_class);
+                self.mark_cuts(id, &mut row)?;
+                self.rows[id.index()] = Some(row);
+                self.rows_len += 1;
+            }
         }
         Ok(self.known_row(id))
     }
 
-    /// A row that was made: see [`row`](Self::row).
+    /// A row that was made, or of which that was which counts: see [`row`](Self::row).
     pub fn known_row(&self, id: LexStateId) -> &Row {
         self.rows[id.index()].as_ref().expect("a row was made")
     }
 
     /// The row of a state of which each class of bytes is known.
     fn spread(&self, id: LexStateId, RowByClass { runs, next, ignored_goes_on }: &RowByClass) -> Box<Row> {
+        let mut row = Box::new(Row::new(*ignored_goes_on));
+        let settled_before = self.settled_before(id, ignored_goes_on);
+        runs.iter().for_each(|run| self.note(id, &mut row, run, next[usize::from(run.class)], &settled_before));
+        row
+    }
+
+    /// Notes where bytes lead, and what is to be asked about them.
+    pub(super) fn note(
+        &self,
+        id: LexStateId,
+        row: &mut Row,
+        &Run { first, last, .. }: &Run,
+        to: LexStateId,
+        settled_before: &ByteSet,
+    ) {
         let state = &self.states[id];
         let can_end = state.ends_before_more != NO_LEXEMES;
-        let is_longest = self.cfg.mode == LexerMode::Longest;
-        let ends = &self.lexeme_sets[state.ends_before_more];
-        let all_compete = ends.iter().all(|&lexeme| self.cfg.lexemes[lexeme].competes);
-        let mut row = Box::new(Row {
-            next: [DEAD; 256],
-            live: ByteSet::EMPTY,
-            ignored_goes_on: *ignored_goes_on,
-            quick: [if can_end { ASK } else { REFUSED }; 256],
-            settled: ByteSet::EMPTY,
-            near: ByteSet::EMPTY,
-        });
-        for &Run { first, last, class } in runs {
-            let to = next[usize::from(class)];
-            let bytes = ByteSet::range(first, last);
-            if to == DEAD {
-                if can_end {
-                    row.settled = row.settled.union(&bytes);
-                }
-                continue;
+        let (bytes, range) = (ByteSet::range(first, last), usize::from(first)..=usize::from(last));
+        row.next[range.clone()].fill(to);
+        if to == DEAD {
+            row.quick[range].fill(if can_end { ASK } else { REFUSED });
+            if can_end {
+                row.settled = row.settled.union(&bytes.intersect(settled_before));
             }
-            let after = &self.states[to];
-            let is_inside = after.kind == StateKind::Inside && after.records == state.records;
-            // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
-            let stays = is_inside
-                && (is_longest || !after.may_be_stuck && (!can_end || all_compete && after.competes))
-                // Where nothing is recorded any more, it is forgotten where that began.
-                && !after.is_late;
-            let quick = if stays && !after.is_near { to.0 } else { ASK };
-            if quick == ASK && is_inside && !after.may_be_stuck && !after.is_watched() {
-                row.settled = row.settled.union(&bytes);
-            }
-            if stays && after.is_near && !can_end {
-                row.near = row.near.union(&bytes);
-            }
-            row.live = row.live.union(&bytes);
-            row.next[usize::from(first)..=usize::from(last)].fill(to);
-            row.quick[usize::from(first)..=usize::from(last)].fill(quick);
+            return;
         }
-        row.settled = row.settled.intersect(&self.settled_before(id, ignored_goes_on));
-        row
+        let after = &self.states[to];
+        let is_inside = after.kind == StateKind::Inside && after.records == state.records;
+        let all_compete = || {
+            let mut ends = self.lexeme_sets[state.ends_before_more].iter();
+            ends.all(|&lexeme| self.cfg.lexemes[lexeme].competes)
+        };
+        // In `exact` mode a lexeme may end where another goes on, and ignored text must be able to end.
+        let is_longest = self.cfg.mode == LexerMode::Longest;
+        let stays = is_inside
+            && (is_longest || !after.may_be_stuck && (!can_end || after.competes && all_compete()))
+            // Where nothing is recorded any more, it is forgotten where that began.
+            && !after.is_late;
+        let quick = if stays && !after.is_near { to.0 } else { ASK };
+        if quick == ASK && is_inside && !after.may_be_stuck && !after.is_watched() {
+            row.settled = row.settled.union(&bytes.intersect(settled_before));
+        }
+        if stays && after.is_near && !can_end {
+            row.near = row.near.union(&bytes);
+        }
+        row.live = row.live.union(&bytes);
+        row.quick[range].fill(quick);
     }
 
     /// The bytes before which what ends in the state cannot end in this grammar ([`Cfg::after`]), or is ignored text that goes
     /// on with them, so that a step is one inside lexemes, or none.
     ///
     /// [`Cfg::after`]: crate::cfg::Cfg::after
-    fn settled_before(&self, id: LexStateId, ignored_goes_on: &ByteSet) -> ByteSet {
+    pub(super) fn settled_before(&self, id: LexStateId, ignored_goes_on: &ByteSet) -> ByteSet {
         let ends = self.states[id].ends_before_more;
         let mut before = ByteSet::EMPTY;
         if ends == NO_LEXEMES {
@@ -501,5 +516,81 @@ struct RowByClass {
     ignored_goes_on: ByteSet,
 }
 
-/// In [`RowByClass::next`] while it is made.
-const UNKNOWN: LexStateId = LexStateId(u32::MAX);
+/// In a row where nobody has asked yet.
+pub(super) const UNKNOWN: LexStateId = LexStateId(u32::MAX);
+
+impl Row {
+    /// Nothing is known.
+    pub(super) fn new(ignored_goes_on: ByteSet) -> Self {
+        Self {
+            next: [UNKNOWN; 256],
+            left: None,
+            live: ByteSet::EMPTY,
+            ignored_goes_on,
+            quick: [ASK; 256],
+            settled: ByteSet::EMPTY,
+            near: ByteSet::EMPTY,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use larkspur_grammar::{Limits, SourceMap, link};
+    use larkspur_lark_frontend::{LarkOptions, parse};
+    use larkspur_test_support::Random;
+    use larkspur_toktrie::Vocabulary;
+
+    use super::*;
+    use crate::engine::{CompiledGrammar, EngineOptions, Shared};
+
+    fn compiled(text: &str, mode: LexerMode) -> CompiledGrammar {
+        let mut sources = SourceMap::new();
+        let source = sources.add("", text);
+        let limits = Limits::default();
+        let mut grammar = parse(&mut sources, source, &LarkOptions::new(&limits)).grammar.expect("it is right");
+        grammar.options.lexer = mode;
+        let linked = link(vec![grammar], |_, _| Err(Vec::new())).expect("it links");
+        let shared = Shared::new(Arc::new(Vocabulary::single_bytes()), &EngineOptions::default()).expect("no slices");
+        CompiledGrammar::compile(&shared, linked).expect("it compiles")
+    }
+
+    #[test]
+    fn rows_made_by_parts_are_those_made_at_once() {
+        let texts = [
+            r#"start: /[a-z]+/ | "if" | "of" /[^"\\]{2,9}/ | /é+|ü/"#,
+            "start: A B?\nA: /(a|b)*abb?/\nB: /[ab]+c/\n%ignore / +/",
+            "start: a | B\na[lazy]: /[a-z]+;/\nB: /[^;]+!/",
+        ];
+        let mut random = Random::new(1);
+        let mut count = 0;
+        for (text, mode) in
+            texts.into_iter().flat_map(|text| [LexerMode::Exact, LexerMode::Longest].map(|mode| (text, mode)))
+        {
+            let compiled = compiled(text, mode);
+            let epoch = compiled.epoch();
+            let lexer = &mut epoch.lock().machine.lexer;
+            let lexemes: Vec<LexemeId> = lexer.cfg.lexemes.ids().collect();
+            lexer.start(&lexemes).expect("small");
+            for id in (0..60).map(LexStateId).filter(|&id| id != DEAD) {
+                if id.index() >= lexer.states.len() {
+                    break;
+                }
+                for _ in 0..6 {
+                    let first = random.below(256) as u8;
+                    let last = first.saturating_add(random.below(9) as u8);
+                    lexer.row_of(id, first, last).expect("small");
+                }
+                count += usize::from(lexer.known_row(id).left.is_some());
+                lexer.row(id).expect("small");
+                let parts = lexer.rows[id.index()].take().expect("it was made");
+                assert!(parts.left.is_none());
+                let whole = lexer.row(id).expect("small");
+                assert!(parts.next == whole.next && parts.quick == whole.quick, "{text} {mode:?} {id:?}");
+                let sets = |row: &Row| [row.live, row.ignored_goes_on, row.settled, row.near];
+                assert_eq!(sets(&parts), sets(whole), "{text} {mode:?} {id:?}");
+            }
+        }
+        assert!(count > 50, "{count}");
+    }
+}

@@ -56,7 +56,7 @@ const ENDS_SHARE: usize = 64;
 pub(super) const DEAR_TIMES: u32 = 4;
 
 /// What the term of a lexeme counts besides, as `Limits::lexer_work_max` counts it: rows of its states, slices that it takes;
-/// and that of a piece of the trie, of which most are small.
+/// and that of a piece of the trie, of which most are small, or of a lexeme that begins with few bytes, which takes none.
 const LEXEME_WORK: u64 = 5_000;
 const PIECE_WORK: u64 = 250;
 
@@ -376,7 +376,8 @@ impl Terms {
         lexer: &mut Lexer,
         work: &mut Work,
     ) -> Result<TermId, Fault> {
-        lexer.work += if piece == ALL { LEXEME_WORK } else { PIECE_WORK };
+        let may_be_long = piece == ALL && lexer.first_of(&entry).len() > NARROW;
+        lexer.work += if may_be_long { LEXEME_WORK } else { PIECE_WORK };
         if is_greedy(entry, lexer) {
             let single = lexer.single(entry, is_fresh)?;
             return self.of_whole(slicer, (piece, single), lexer, work);

@@ -458,9 +458,9 @@ impl Automaton {
                 if pairs > pairs_max {
                     return Ok((length, false));
                 }
-                lexer.row(lex)?;
                 for live in &self.live[usize::from(state)] {
                     let is_whole = self.accepting[usize::from(live.to)];
+                    lexer.row_of(lex, live.first, live.last)?;
                     for target in each_once(live.of_row(&lexer.known_row(lex).next)) {
                         if target == DEAD || super::is_special(lexer.state(target), mode) {
                             return Ok((length, true));
@@ -503,8 +503,8 @@ impl Automaton {
                     Some(left) if lexer.work < work_max => left,
                     _ => return Ok(u32::MAX),
                 };
-                lexer.row(lex)?;
                 for live in &self.live[usize::from(state)] {
+                    lexer.row_of(lex, live.first, live.last)?;
                     let targets = each_once(live.of_row(&lexer.known_row(lex).next));
                     for target in targets.filter(|&target| target != DEAD) {
                         let entered = lexer.state(target);

@@ -90,19 +90,20 @@ impl Automaton {
             let Some(left) = search.pairs.checked_sub(1) else { return false };
             search.pairs = left;
             // A limit that is met here may be far from that of what is asked else.
-            let Ok(row) = search.arena.row(expr, &mut search.work, &search.limits) else { return false };
-            let nexts = self.live[usize::from(state)].iter().flat_map(|live| {
-                let classes = live.of_row(&row.classes.of).chunk_by(|a, b| a == b);
-                classes.map(|class| (live.to, row.next[usize::from(class[0])]))
-            });
-            for (to, expr) in nexts {
-                let next = (to, expr);
-                let is_other = self.accepting[usize::from(to)] && whole.is_some_and(|whole| next.1 != whole);
-                if next.1 == Expr::NOTHING || is_other {
-                    return false;
-                }
-                if visited.insert(next) {
-                    agenda.push(next);
+            let Ok(classes) = search.arena.classes(expr, &mut search.work, &search.limits) else { return false };
+            for live in &self.live[usize::from(state)] {
+                for class in live.of_row(&classes.of).chunk_by(|a, b| a == b) {
+                    let byte = classes.first[usize::from(class[0])];
+                    let Ok(next) = search.arena.step(expr, byte, &mut search.work, &search.limits) else {
+                        return false;
+                    };
+                    let is_other = self.accepting[usize::from(live.to)] && whole.is_some_and(|whole| next != whole);
+                    if next == Expr::NOTHING || is_other {
+                        return false;
+                    }
+                    if visited.insert((live.to, next)) {
+                        agenda.push((live.to, next));
+                    }
                 }
             }
         }

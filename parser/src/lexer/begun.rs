@@ -3,9 +3,8 @@
 //! A walk over the trie leaves most states by few bytes, and to ask whether words of some letters are taken takes these letters.
 //! Of the derivatives that whole rows took nine tenths were never looked at.
 
-use larkspur_grammar::ByteSet;
-use larkspur_grammar::LexerMode;
 use larkspur_grammar::index::Id;
+use larkspur_grammar::{ByteSet, LexerMode};
 use smallvec::SmallVec;
 
 use super::classes::{ByteClasses, ONE, Runs, with_alone};

@@ -224,7 +224,7 @@ impl Lexer {
         Ok(self.known_row(id))
     }
 
-    /// A row that was made, or of which that was which counts: see [`row`](Self::row).
+    /// What is known of a row that was made or begun: see [`row`](Self::row) and [`row_of`](Self::row_of).
     pub fn known_row(&self, id: LexStateId) -> &Row {
         self.rows[id.index()].as_ref().expect("a row was made")
     }

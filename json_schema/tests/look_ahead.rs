@@ -311,7 +311,8 @@ fn kept(count: usize, spelling: &Spelling) -> (usize, usize) {
 #[test]
 fn names_cost_what_is_consumed() {
     for spelling in [Spelling::generator(), Spelling::validator()] {
-        let (few, many) = (kept(50, &spelling), kept(150, &spelling));
+        // Behind some names each state that is left often has its row.
+        let (few, many) = (kept(150, &spelling), kept(250, &spelling));
         assert_eq!(few.1, many.1, "lexer states are the same for all names");
         let sets_each = (many.0 - few.0) / 100;
         assert!(sets_each <= 12, "{sets_each} sets for each name");
